@@ -1,0 +1,46 @@
+import { API_PATH } from './types.ts';
+
+export type AddressProblem = 'empty' | 'not-a-url' | 'not-https' | 'has-credentials' | 'has-query';
+
+export type Address = { ok: true; baseUrl: string; origin: string } | { ok: false; problem: AddressProblem };
+
+/**
+ * Understands an address as a person types or pastes it: a bare host is read as https, a trailing slash and a pasted
+ * `/api/v1/…` are dropped. `baseUrl` is the origin and, where there is one, a path prefix, without a trailing slash.
+ */
+export function parseAddress(text: string): Address {
+  const trimmed = text.trim();
+  if (trimmed === '') return problem('empty');
+  // The URL parser would drop tabs and line breaks silently and turn backslashes around.
+  if (/[\s\\\p{Cc}]/u.test(trimmed)) return problem('not-a-url');
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`);
+  if (url === null || url.hostname === '') return problem('not-a-url');
+  if (!isSecure(url)) return problem('not-https');
+  if (url.username !== '' || url.password !== '') return problem('has-credentials');
+  if (/[?#]/.test(trimmed)) return problem('has-query');
+  const prefix = url.pathname.replace(new RegExp(`${API_PATH}(/.*)?$`), '').replace(/\/+$/, '');
+  return { ok: true, baseUrl: url.origin + prefix, origin: url.origin };
+}
+
+/** Whether a URL may be talked to at all: https, or http to this very machine. */
+export function isSecure(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+/**
+ * Whether a host name, as `URL.hostname` has it, is this very machine. Names under `.localhost` are not: unlike browsers,
+ * Node asks the resolver for them, which may answer anything.
+ */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+/** Whether a link that the service returned may be opened for the person: https and nothing else. */
+export function isOpenableUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.protocol === 'https:' && url.username === '' && url.password === '';
+}
+
+function problem(kind: AddressProblem): Address {
+  return { ok: false, problem: kind };
+}

@@ -1,0 +1,79 @@
+import { CancelledError } from '../base/errors.ts';
+import { ApiError, ServiceError, UnexpectedAnswerError } from './errors.ts';
+import type { HttpAnswer } from './exchange.ts';
+import { toPlainLine } from './plainText.ts';
+import { parseHttpDate, parseRetryAfter } from './retry.ts';
+import { readErrorBody, type Reader } from './schemas.ts';
+
+/** More JSON than any answer of the contract could need. */
+const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_MESSAGE_LENGTH = 300;
+
+/**
+ * Reads an answer to its end and makes it a value.
+ * @param read knows the shape of a success
+ * @param secret is taken out of the service's words, should it repeat it
+ * @throws ServiceError, UnexpectedAnswerError, NetworkError, CancelledError
+ */
+export async function readAnswer<T>(
+  answer: HttpAnswer,
+  read: Reader<T>,
+  secret: string,
+  nowMs: number,
+): Promise<T> {
+  const { httpStatus } = answer;
+  if (httpStatus >= 400) throw await readError(answer, secret, nowMs);
+  if (httpStatus >= 300) {
+    answer.discard();
+    throw new UnexpectedAnswerError(httpStatus, 'redirect');
+  }
+  const text = await readText(answer);
+  const json = parseJson(text);
+  if (json === undefined) throw new UnexpectedAnswerError(httpStatus, kindOfText(text));
+  const value = read(json);
+  if (value === undefined) throw new UnexpectedAnswerError(httpStatus, 'wrong-shape');
+  return value;
+}
+
+async function readError(answer: HttpAnswer, secret: string, nowMs: number): Promise<ApiError> {
+  const { httpStatus } = answer;
+  // Against the sender's own clock, where it tells it: the two may be far apart.
+  const clockMs = parseHttpDate(answer.header('date')) ?? nowMs;
+  const retryAfterMs = parseRetryAfter(answer.header('retry-after'), clockMs);
+  let text = '';
+  try {
+    text = await readText(answer);
+  } catch (error) {
+    // The status has been told; that its body was cut does not take it back.
+    if (error instanceof CancelledError) throw error;
+  }
+  const body = readErrorBody(parseJson(text));
+  if (body === undefined) return new UnexpectedAnswerError(httpStatus, 'no-error-body', retryAfterMs);
+  const message = toPlainLine(body.message.replaceAll(secret, '***'), MAX_MESSAGE_LENGTH);
+  return new ServiceError(toPlainLine(body.code, MAX_MESSAGE_LENGTH), httpStatus, message, retryAfterMs);
+}
+
+async function readText({ httpStatus, body }: HttpAnswer): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of body) {
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > MAX_BYTES) throw new UnexpectedAnswerError(httpStatus, 'too-large');
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function kindOfText(text: string): 'empty' | 'html' | 'broken-json' {
+  const start = text.trimStart();
+  if (start === '') return 'empty';
+  return start.startsWith('<') ? 'html' : 'broken-json';
+}

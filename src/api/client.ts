@@ -1,0 +1,177 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CancelledError } from '../base/errors.ts';
+import { readAnswer } from './answer.ts';
+import { DatasetFile } from './datasetFile.ts';
+import { ServiceError } from './errors.ts';
+import type { HttpRequest } from './exchange.ts';
+import { encodeMultipart } from './multipart.ts';
+import { retryDelayMs } from './retry.ts';
+import {
+  readArtifacts,
+  readBalance,
+  readModelList,
+  readRunCreation,
+  readRunDetail,
+  readRunPage,
+  type Reader,
+} from './schemas.ts';
+import { Slots } from './slots.ts';
+import type { Transport } from './transport.ts';
+import { API_PATH } from './types.ts';
+import type {
+  Artifact,
+  Balance,
+  ModelList,
+  RunCreation,
+  RunDetail,
+  RunPage,
+  RunSubmission,
+} from './types.ts';
+import { uploadBody, uploadLength, type UploadHooks } from './upload.ts';
+
+/** Where the service is and with which API key; `baseUrl` as `parseAddress` gives it. */
+export interface Connection {
+  baseUrl: string;
+  apiKey: string;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+}
+
+export interface ClientOptions {
+  /** From 0 up to 1; for the jitter. */
+  random?: () => number;
+  sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+  maxConcurrent?: number;
+}
+
+/**
+ * The six endpoints of the service with one account's API key (spec: "Endpoints"). A GET is repeated where that may
+ * help, a POST never. Every call @throws ApiError, CancelledError.
+ */
+export class Client {
+  readonly #connection: Connection;
+  readonly #transport: () => Transport;
+  readonly #random: () => number;
+  readonly #sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly #now: () => number;
+  readonly #slots: Slots;
+
+  /** @param transport asked anew for each request, so that changed proxy settings count at once */
+  constructor(connection: Connection, transport: () => Transport, options: ClientOptions = {}) {
+    this.#connection = connection;
+    this.#transport = transport;
+    this.#random = options.random ?? Math.random;
+    this.#sleep = options.sleep ?? sleep;
+    this.#now = options.now ?? Date.now;
+    this.#slots = new Slots(options.maxConcurrent ?? 4);
+  }
+
+  /** GET /models */
+  listModels(options?: CallOptions): Promise<ModelList> {
+    return this.#get('/models', readModelList, options);
+  }
+
+  /** GET /runs: one page, newest first; `pages` walks them all. */
+  listRuns(page: { limit?: number; cursor?: string } = {}, options?: CallOptions): Promise<RunPage> {
+    const query = new URLSearchParams();
+    if (page.limit !== undefined) query.set('limit', String(page.limit));
+    if (page.cursor !== undefined) query.set('cursor', page.cursor);
+    return this.#get(query.size === 0 ? '/runs' : `/runs?${query.toString()}`, readRunPage, options);
+  }
+
+  /** GET /runs/{run_id} */
+  async getRun(runId: string, options?: CallOptions): Promise<RunDetail> {
+    return this.#get(runPath(runId), readRunDetail, options);
+  }
+
+  /** POST /runs/{run_id}/artifacts/download: signed URLs, fresh each time. */
+  async createArtifactDownloads(runId: string, options?: CallOptions): Promise<Artifact[]> {
+    const path = `${runPath(runId)}/artifacts/download`;
+    return this.#slots.run(
+      () => this.#send({ method: 'POST' }, path, readArtifacts, options),
+      options?.signal,
+    );
+  }
+
+  /** GET /balance */
+  getBalance(options?: CallOptions): Promise<Balance> {
+    return this.#get('/balance', readBalance, options);
+  }
+
+  /**
+   * POST /runs, sent once. Before `onClosed` was called nothing can have been charged, whatever this throws.
+   * @throws DatasetChangedError when the file is not what the submission says, and what `beforeClose` throws
+   */
+  async createRun(submission: RunSubmission, options: CallOptions & UploadHooks = {}): Promise<RunCreation> {
+    return this.#slots.run(() => this.#upload(submission, options), options.signal);
+  }
+
+  async #upload(submission: RunSubmission, options: CallOptions & UploadHooks): Promise<RunCreation> {
+    const multipart = encodeMultipart(submission);
+    const dataset = await DatasetFile.open(submission.dataset.path, submission.dataset.sizeBytes);
+    const over = new AbortController();
+    try {
+      const headers = {
+        'content-type': multipart.contentType,
+        'content-length': String(uploadLength(multipart, dataset)),
+        'idempotency-key': submission.idempotencyKey,
+      };
+      const body = uploadBody(multipart, dataset, options, over.signal);
+      return await this.#send({ method: 'POST', headers, body }, '/runs', readRunCreation, options);
+    } finally {
+      over.abort();
+      await dataset.close();
+    }
+  }
+
+  async #get<T>(path: string, read: Reader<T>, options?: CallOptions): Promise<T> {
+    for (let retries = 0; ; retries++) {
+      try {
+        return await this.#slots.run(
+          () => this.#send({ method: 'GET' }, path, read, options),
+          options?.signal,
+        );
+      } catch (error) {
+        const delayMs = retryDelayMs(error, retries, this.#random());
+        if (delayMs === undefined) throw error;
+        await this.#sleep(delayMs, options?.signal);
+      }
+    }
+  }
+
+  async #send<T>(
+    { method, headers, body }: Pick<HttpRequest, 'method' | 'body'> & { headers?: Record<string, string> },
+    path: string,
+    read: Reader<T>,
+    { signal }: CallOptions = {},
+  ): Promise<T> {
+    const { baseUrl, apiKey } = this.#connection;
+    const answer = await this.#transport().send({
+      method,
+      url: new URL(baseUrl + API_PATH + path),
+      headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json', ...headers },
+      ...(body && { body }),
+      ...(signal && { signal }),
+    });
+    return readAnswer(answer, read, apiKey, this.#now());
+  }
+}
+
+/** @throws ServiceError `not_found` for an id that cannot stand in a path: a server would read it as another path */
+function runPath(runId: string): string {
+  if (runId === '' || runId === '.' || runId === '..' || /\p{Surrogate}/u.test(runId))
+    throw new ServiceError('not_found', 404);
+  return `/runs/${encodeURIComponent(runId)}`;
+}
+
+async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal });
+  } catch {
+    throw new CancelledError();
+  }
+}

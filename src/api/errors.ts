@@ -1,0 +1,104 @@
+import { ExpectedError } from '../base/errors.ts';
+import { ERROR_CODES } from './types.ts';
+
+/** Everything that this room throws, besides CancelledError. Messages hold codes and numbers, never what came in. */
+export abstract class ApiError extends ExpectedError {}
+
+/** The service answered with the contract's error body (spec: "Errors"). */
+export class ServiceError extends ApiError {
+  /** A code of the contract, or another one exactly as it came. */
+  readonly code: string;
+  /** Whether the contract lists the code. */
+  readonly known: boolean;
+  readonly httpStatus: number;
+  /** The service's own words as one line of plain text, at most 300 characters; may be empty. */
+  readonly serviceMessage: string;
+  /** How long the service asks to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: string, httpStatus: number, serviceMessage = '', retryAfterMs?: number) {
+    const known = (ERROR_CODES as readonly string[]).includes(code);
+    super(`the service answered ${httpStatus} ${known ? code : '(a code outside the contract)'}`);
+    this.code = code;
+    this.known = known;
+    this.httpStatus = httpStatus;
+    this.serviceMessage = serviceMessage;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/**
+ * Why no complete answer came. `connect-timeout`: no connection; `stalled`: no byte moved; `answer-timeout`: the
+ * connection stood and the answer did not come, or not to its end; `proxy`: refused or unreachable before the service.
+ */
+export type NetworkErrorReason =
+  'refused' | 'dns' | 'tls' | 'reset' | 'connect-timeout' | 'stalled' | 'answer-timeout' | 'proxy' | 'other';
+
+/** No complete answer came. */
+export class NetworkError extends ApiError {
+  readonly code = 'network';
+  readonly reason: NetworkErrorReason;
+  /** The code of Node or undici, for the log. */
+  readonly causeCode: string | undefined;
+
+  constructor(reason: NetworkErrorReason, causeCode?: string) {
+    super(`no complete answer: ${reason}${causeCode === undefined ? '' : ` (${causeCode})`}`);
+    this.reason = reason;
+    this.causeCode = causeCode;
+  }
+}
+
+/** `no-error-body`: an HTTP error without the contract's error body; the others are answers that claim success. */
+export type UnexpectedAnswerKind =
+  'redirect' | 'html' | 'empty' | 'broken-json' | 'wrong-shape' | 'no-error-body' | 'too-large';
+
+/** An answer came that the contract does not know. */
+export class UnexpectedAnswerError extends ApiError {
+  readonly code = 'unexpected-answer';
+  readonly httpStatus: number;
+  readonly kind: UnexpectedAnswerKind;
+  /** How long the one who answered asks to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(httpStatus: number, kind: UnexpectedAnswerKind, retryAfterMs?: number) {
+    super(`unexpected answer ${httpStatus}: ${kind}`);
+    this.httpStatus = httpStatus;
+    this.kind = kind;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export type DatasetChange = 'grew' | 'shrank' | 'changed' | 'unreadable';
+
+/** The dataset is not the file that was to be sent; the closing boundary never left, so nothing can be charged. */
+export class DatasetChangedError extends ApiError {
+  readonly code = 'dataset-changed';
+  readonly change: DatasetChange;
+  /** The file system's code where there is one: ENOENT when the file vanished. */
+  readonly causeCode: string | undefined;
+
+  constructor(change: DatasetChange, causeCode?: string) {
+    super(
+      `the dataset ${change === 'unreadable' ? 'could not be read' : change} (${causeCode ?? 'while it was sent'})`,
+    );
+    this.change = change;
+    this.causeCode = causeCode;
+  }
+}
+
+/** The storage refused a signed URL; most often it expired. */
+export class SignedUrlRefusedError extends ApiError {
+  readonly code = 'signed-url-refused';
+  readonly httpStatus: number;
+
+  constructor(httpStatus: number) {
+    super(`the signed URL was refused with ${httpStatus}`);
+    this.httpStatus = httpStatus;
+  }
+}
+
+/** Whether the service refused the API key, with or without the contract's error body (spec: "Authentication"). */
+export function isUnauthorized(error: unknown): boolean {
+  if (error instanceof ServiceError) return error.httpStatus === 401 || error.code === 'invalid_api_key';
+  return error instanceof UnexpectedAnswerError && error.httpStatus === 401;
+}

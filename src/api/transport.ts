@@ -1,0 +1,110 @@
+import type { Dispatcher } from 'undici';
+import type { Disposable } from '../base/disposable.ts';
+import { throwIfCancelled } from '../base/errors.ts';
+import { isSecure } from './address.ts';
+import { trustedAuthorities } from './certificates.ts';
+import { NetworkError } from './errors.ts';
+import { exchange, TIMEOUTS, type HttpAnswer, type HttpRequest, type Timeouts } from './exchange.ts';
+import { resolveRoute, type ProxySettings, type Route } from './proxy.ts';
+
+export type { ProxySettings } from './proxy.ts';
+
+type Undici = typeof import('./undici.ts');
+type UsableRoute = Exclude<Route, { kind: 'unusable' }>;
+type ConnectOptions = NonNullable<ConstructorParameters<Undici['ProxyAgent']>[0] & object>['requestTls'];
+
+/**
+ * Every byte to and from the service goes through here: owns the connections, and knows the way (directly or through a
+ * proxy) and whom to trust. It follows no redirect and repeats nothing.
+ */
+export class Transport implements Disposable {
+  readonly #settings: ProxySettings;
+  readonly #timeouts: Timeouts;
+  readonly #dispatchers = new Map<string, Dispatcher>();
+  #authorities: ReturnType<typeof trustedAuthorities>;
+  #disposed = false;
+
+  constructor(settings: ProxySettings, options: { timeouts?: Partial<Timeouts> } = {}) {
+    this.#settings = settings;
+    this.#timeouts = { ...TIMEOUTS, ...options.timeouts };
+  }
+
+  /**
+   * One request, one answer of any status.
+   * @throws NetworkError, CancelledError, and what the request's body throws
+   */
+  async send(request: HttpRequest): Promise<HttpAnswer> {
+    throwIfCancelled(request.signal);
+    // The last guard of what addresses promise: nothing leaves this machine unencrypted.
+    if (!isSecure(request.url)) throw new NetworkError('other', 'ERR_NOT_HTTPS');
+    const route = resolveRoute(request.url, this.#settings);
+    if (route.kind === 'unusable') throw new NetworkError('proxy', 'ERR_UNUSABLE_PROXY');
+    const undici = await import('./undici.ts');
+    const dispatcher = this.#dispatcher(undici, route, request);
+    return exchange(undici.request, dispatcher, request, this.#timeouts, route.kind === 'proxy');
+  }
+
+  /** Takes no more requests; those under way end as they would. */
+  dispose(): void {
+    this.#disposed = true;
+    for (const dispatcher of this.#dispatchers.values()) closeWhenIdle(dispatcher);
+  }
+
+  #dispatcher(undici: Undici, route: UsableRoute, { method, url }: HttpRequest): Dispatcher {
+    const isTls = url.protocol === 'https:';
+    // A POST is never repeated, so it never takes a kept connection that the other side may just be closing.
+    const isFresh = method === 'POST';
+    const key = JSON.stringify([route, isTls, isFresh]);
+    let dispatcher = this.#dispatchers.get(key);
+    if (dispatcher === undefined) {
+      dispatcher = this.#createDispatcher(undici, route, isTls ? this.#tlsOptions() : {}, isFresh);
+      this.#dispatchers.set(key, dispatcher);
+      if (this.#disposed) closeWhenIdle(dispatcher);
+    }
+    return dispatcher;
+  }
+
+  #createDispatcher(undici: Undici, route: UsableRoute, tls: ConnectOptions, isFresh: boolean): Dispatcher {
+    const { connectMs } = this.#timeouts;
+    const options = {
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connectTimeout: connectMs,
+      ...(isFresh && { keepAliveTimeout: 1, keepAliveMaxTimeout: 1 }),
+    };
+    if (route.kind === 'direct')
+      return new undici.Agent({ ...options, connect: { ...tls, timeout: connectMs } });
+    return new undici.ProxyAgent({
+      ...options,
+      uri: route.url,
+      ...(route.authorization !== undefined && { token: route.authorization }),
+      requestTls: tls,
+      proxyTls: tls,
+      // undici's own factory needs the root module, and waits five minutes for the answer to CONNECT.
+      clientFactory: (_origin, { connect }: { connect?: Parameters<typeof withConnect>[1] }) =>
+        withConnect(undici, connect, connectMs),
+    });
+  }
+
+  #tlsOptions(): ConnectOptions {
+    this.#authorities ??= trustedAuthorities(this.#settings.systemCertificates);
+    return {
+      ...(this.#authorities && { secureContext: this.#authorities }),
+      ...(!this.#settings.strictSsl && { rejectUnauthorized: false }),
+    };
+  }
+}
+
+function withConnect(
+  undici: Undici,
+  connect: NonNullable<ConstructorParameters<Undici['Agent']>[0]>['connect'],
+  connectMs: number,
+) {
+  const agent = new undici.Agent({ ...(connect && { connect }), allowH2: false, headersTimeout: connectMs });
+  return Object.assign(agent, { connect: undici.connect });
+}
+
+function closeWhenIdle(dispatcher: Dispatcher): void {
+  dispatcher.close().catch(() => undefined);
+}

@@ -1,0 +1,65 @@
+import { throwIfCancelled } from '../base/errors.ts';
+import type { DatasetFile } from './datasetFile.ts';
+import type { Multipart } from './multipart.ts';
+
+/** What the one who submits hears of, and decides, while the dataset is sent. */
+export interface UploadHooks {
+  /** Bytes of the whole request body that the network took. */
+  onProgress?(sentBytes: number, totalBytes: number): void;
+  /** Awaited before the closing boundary; when it throws, the boundary is never sent and its error ends the call. */
+  beforeClose?(): Promise<void>;
+  /** The closing boundary is about to leave: from here on the service may have the request, and may charge for it. */
+  onClosed?(): void;
+}
+
+/** The smallest slice still fills undici's write buffer, so that a slice has left before the next is asked for. */
+const MIN_SLICE_BYTES = 64 * 1024;
+const MAX_SLICE_BYTES = 1024 * 1024;
+
+/** The exact length of the request body in bytes. */
+export function uploadLength(multipart: Multipart, dataset: DatasetFile): number {
+  return multipart.head.byteLength + dataset.sizeBytes + multipart.tail.byteLength;
+}
+
+/**
+ * The request body of a submission: head, dataset, and the closing boundary as a chunk of its own, released only when
+ * the dataset is whole and unchanged and `beforeClose` agreed.
+ * @param over aborts when the exchange has ended: then the closing boundary stays
+ * @throws DatasetChangedError, CancelledError, and what the hooks throw
+ */
+export async function* uploadBody(
+  multipart: Multipart,
+  dataset: DatasetFile,
+  hooks: UploadHooks,
+  over: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const totalBytes = uploadLength(multipart, dataset);
+  let sentBytes = 0;
+  const sent = (chunk: Uint8Array) => hooks.onProgress?.((sentBytes += chunk.byteLength), totalBytes);
+
+  yield multipart.head;
+  sent(multipart.head);
+  let sliceBytes = MIN_SLICE_BYTES;
+  for await (const chunk of dataset.chunks()) {
+    for (let start = 0; start < chunk.byteLength;) {
+      const slice = chunk.subarray(start, start + sliceBytes);
+      const startedMs = performance.now();
+      yield slice;
+      sent(slice);
+      start += slice.byteLength;
+      sliceBytes = nextSliceBytes(sliceBytes, performance.now() - startedMs);
+    }
+  }
+  throwIfCancelled(over);
+  await hooks.beforeClose?.();
+  throwIfCancelled(over);
+  hooks.onClosed?.();
+  yield multipart.tail;
+  sent(multipart.tail);
+}
+
+/** Big slices are fast; on a slow line small ones show progress, and are no stall for taking their time. */
+function nextSliceBytes(sliceBytes: number, tookMs: number): number {
+  if (tookMs < 100) return Math.min(MAX_SLICE_BYTES, sliceBytes * 2);
+  return tookMs > 1000 ? Math.max(MIN_SLICE_BYTES, sliceBytes / 2) : sliceBytes;
+}

@@ -1,0 +1,25 @@
+/**
+ * An error that the product expects: it carries a code and values, never a sentence for a person (those are made in
+ * `host/`). `message` is English for the log and holds no key, signed URL or row text.
+ */
+export abstract class ExpectedError extends Error {
+  abstract readonly code: string;
+
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** The person, or a shutdown, stopped it. Shown to nobody. */
+export class CancelledError extends ExpectedError {
+  readonly code = 'cancelled';
+
+  constructor() {
+    super('cancelled');
+  }
+}
+
+/** @throws CancelledError when the signal is aborted. */
+export function throwIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new CancelledError();
+}

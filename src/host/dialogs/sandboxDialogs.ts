@@ -1,0 +1,109 @@
+import * as vscode from 'vscode';
+import { formatMoney } from '../wording/format.ts';
+import { ask, pick } from './steps.ts';
+
+/** The sandbox's faults, in words; the ids are the sandbox's. */
+function scenarioRows(): { id: string; label: string; detail: string }[] {
+  const { l10n } = vscode;
+  return [
+    { id: 'none', label: l10n.t('No fault'), detail: l10n.t('Everything works as the contract says.') },
+    { id: 'answer-lost', label: l10n.t('Answer lost after the charge'), detail: l10n.t('The run is charged, then the connection breaks without an answer.') },
+    { id: 'slow-answer', label: l10n.t('Slow answer'), detail: l10n.t('The answer comes 20 s after the last byte.') },
+    { id: 'rate-limited', label: l10n.t('Too many requests'), detail: l10n.t('Answers 429 with Retry-After to the first try.') },
+    { id: 'insufficient-balance', label: l10n.t('Balance too low'), detail: l10n.t('Answers 402 to every submission.') },
+    { id: 'model-withdrawn', label: l10n.t('Model withdrawn'), detail: l10n.t('The model is listed, but may not be trained any more.') },
+    { id: 'unknown-statuses', label: l10n.t('Unknown statuses'), detail: l10n.t('Runs go through statuses that the contract does not name.') },
+    { id: 'failed-run', label: l10n.t('Failed run'), detail: l10n.t('Runs end with the status “failed” and without an adapter.') },
+    { id: 'expired-url', label: l10n.t('Expired download link'), detail: l10n.t('Signed URLs are expired when they are handed out.') },
+    { id: 'cut-download', label: l10n.t('Cut download'), detail: l10n.t('The connection breaks in the middle of a download.') },
+    { id: 'many-runs', label: l10n.t('10,000 runs'), detail: l10n.t('The list holds 10,000 more runs.') },
+    { id: 'conflict-on-replay', label: l10n.t('Repeated Idempotency-Key: conflict'), detail: l10n.t('Answers 409 to a repeated Idempotency-Key instead of repeating the answer.') },
+    { id: 'error-on-replay', label: l10n.t('Repeated Idempotency-Key: error'), detail: l10n.t('Answers 500 to a repeated Idempotency-Key instead of repeating the answer.') },
+  ];
+}
+
+/** Asks which fault the sandbox should show. */
+export async function chooseScenario(known: readonly string[], current: string): Promise<string | undefined> {
+  const { l10n } = vscode;
+  const rows = new Map(scenarioRows().map((row) => [row.id, row]));
+  const answer = await pick(
+    { title: l10n.t('Sandbox Scenario'), step: 1, totalSteps: 1 },
+    {
+      placeholder: l10n.t('What should the sandbox do?'),
+      items: known.map((id) => ({
+        label: rows.get(id)?.label ?? id,
+        description: id === current ? l10n.t('now') : '',
+        detail: rows.get(id)?.detail ?? '',
+        value: id,
+      })),
+      active: current,
+    },
+  );
+  return answer.kind === 'value' ? answer.value : undefined;
+}
+
+export function tellScenario(id: string): void {
+  const label = scenarioRows().find((row) => row.id === id)?.label ?? id;
+  void vscode.window.showInformationMessage(vscode.l10n.t('Sandbox scenario: {0}.', label));
+}
+
+/** Asks how much play money to add, in cents. */
+export async function askForFunds(currency: string): Promise<number | undefined> {
+  const { l10n } = vscode;
+  const cents = (text: string) => (/^\d{1,7}(\.\d{1,2})?$/.test(text.trim()) ? Math.round(Number(text) * 100) : 0);
+  const answer = await ask(
+    { title: l10n.t('Add Funds to the Sandbox'), step: 1, totalSteps: 1 },
+    {
+      prompt: l10n.t('Amount of play money in {0}', currency),
+      value: '100',
+      validate: (text) => (cents(text) > 0 ? undefined : l10n.t('Enter an amount such as 100 or 12.50.')),
+    },
+  );
+  return answer.kind === 'value' ? cents(answer.value) : undefined;
+}
+
+export function tellFunds(balanceCents: number, currency: string): void {
+  void vscode.window.showInformationMessage(
+    vscode.l10n.t('The balance of the sandbox is now {0}. It is play money.', formatMoney(balanceCents, currency)),
+  );
+}
+
+/** Asks how fast the sandbox's runs go. */
+export async function chooseClockSpeed(current: number): Promise<number | undefined> {
+  const { l10n } = vscode;
+  const speeds = [1, 10, 100];
+  const answer = await pick(
+    { title: l10n.t('Sandbox Clock Speed'), step: 1, totalSteps: 1 },
+    {
+      placeholder: l10n.t('How fast should runs go?'),
+      items: speeds.map((speed) => ({
+        label: l10n.t('{0} ×', speed),
+        description: speed === current ? l10n.t('now') : '',
+        detail: l10n.t('A small run takes about {0} s.', Math.round(360 / speed)),
+        value: speed,
+      })),
+      active: current,
+    },
+  );
+  return answer.kind === 'value' ? answer.value : undefined;
+}
+
+/** Whether to delete the sandbox's runs. */
+export async function confirmReset(): Promise<boolean> {
+  const { l10n } = vscode;
+  const reset = l10n.t('Reset');
+  const choice = await vscode.window.showWarningMessage(
+    l10n.t('Reset the sandbox?'),
+    { modal: true, detail: l10n.t('Its runs are deleted, its balance, scenario and clock go back to how they began. Accounts and downloads stay.') },
+    reset,
+  );
+  return choice === reset;
+}
+
+/** Says that a command works on the sandbox only, and offers it. */
+export async function offerSandbox(): Promise<boolean> {
+  const { l10n } = vscode;
+  const use = l10n.t('Use the Sandbox');
+  const choice = await vscode.window.showInformationMessage(l10n.t('This works in the sandbox, which is not the active account.'), use);
+  return choice === use;
+}

@@ -1,0 +1,40 @@
+/**
+ * Every id that package.json contributes and the code uses, in one place; a test holds both against each other. The names
+ * are a contract: other extensions, key bindings and agents call them.
+ */
+export const COMMANDS = {
+  signIn: 'fineTuning.signIn',
+  signOut: 'fineTuning.signOut',
+  switchAccount: 'fineTuning.switchAccount',
+  replaceKey: 'fineTuning.replaceKey',
+  useSandbox: 'fineTuning.useSandbox',
+  submitDataset: 'fineTuning.submitDataset',
+  submitAgain: 'fineTuning.submitAgain',
+  refresh: 'fineTuning.refresh',
+  loadMoreRuns: 'fineTuning.loadMoreRuns',
+  showRun: 'fineTuning.showRun',
+  copyRunId: 'fineTuning.copyRunId',
+  downloadAdapter: 'fineTuning.downloadAdapter',
+  dismissSubmission: 'fineTuning.dismissSubmission',
+  refreshBalance: 'fineTuning.refreshBalance',
+  openModelTerms: 'fineTuning.openModelTerms',
+  openModelUsePolicy: 'fineTuning.openModelUsePolicy',
+  showLog: 'fineTuning.showLog',
+  sandboxScenario: 'fineTuning.sandbox.scenario',
+  sandboxReset: 'fineTuning.sandbox.reset',
+  sandboxAddFunds: 'fineTuning.sandbox.addFunds',
+  sandboxClockSpeed: 'fineTuning.sandbox.clockSpeed',
+} as const;
+export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
+
+export const VIEWS = { runs: 'fineTuning.runs', models: 'fineTuning.models' } as const;
+
+/** Settings of the extension, without the section `fineTuning`. */
+export const SETTINGS = { baseUrl: 'baseUrl', lowBalance: 'lowBalance' } as const;
+
+export const CONTEXT_KEYS = {
+  /** `signedOut`, or the active session's SessionState. */
+  state: 'fineTuning.state',
+  /** Whether the active account is the sandbox. */
+  sandbox: 'fineTuning.sandboxActive',
+} as const;

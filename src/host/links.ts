@@ -1,0 +1,7 @@
+import * as vscode from 'vscode';
+import { isOpenableUrl } from '../api/address.ts';
+
+/** Opens a link that the service returned, if it is an https address; says whether it did. */
+export async function openServiceLink(url: string): Promise<boolean> {
+  return isOpenableUrl(url) && vscode.env.openExternal(vscode.Uri.parse(url, true));
+}

@@ -1,0 +1,34 @@
+import * as vscode from 'vscode';
+import { redact } from './redact.ts';
+
+/** The extension's log. Everything is redacted before it is written; nothing here is a sentence for a person. */
+export class Log implements vscode.Disposable {
+  readonly #channel = vscode.window.createOutputChannel('Fine-Tuning', { log: true });
+
+  info(text: string): void {
+    this.#channel.info(redact(text));
+  }
+
+  warn(text: string): void {
+    this.#channel.warn(redact(text));
+  }
+
+  /** The error with its stack and causes; expected ones hold codes and values only. */
+  error(what: string, error: unknown): void {
+    this.#channel.error(redact(`${what}: ${describe(error)}`));
+  }
+
+  show(): void {
+    this.#channel.show();
+  }
+
+  dispose(): void {
+    this.#channel.dispose();
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : `\ncaused by ${describe(error.cause)}`;
+  return `${error.stack ?? `${error.name}: ${error.message}`}${cause}`;
+}

@@ -1,0 +1,45 @@
+import * as vscode from 'vscode';
+import type { ProxySettings } from '../api/transport.ts';
+import { SETTINGS } from './ids.ts';
+
+const SECTION = 'fineTuning';
+
+/** The address that sign-in offers; empty by default, since no address of the service is known. */
+export function baseUrlSetting(): string {
+  return own().get(SETTINGS.baseUrl, '');
+}
+
+/** Below this balance, in whole units of its currency, the status bar warns; 0 never warns. */
+export function lowBalanceSetting(): number {
+  return own().get(SETTINGS.lowBalance, 0);
+}
+
+export function onDidChangeLowBalance(listener: () => void): vscode.Disposable {
+  return vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration(`${SECTION}.${SETTINGS.lowBalance}`)) listener();
+  });
+}
+
+/** What VS Code itself is told about proxies and certificates. */
+export function proxySettings(): ProxySettings {
+  const http = vscode.workspace.getConfiguration('http');
+  const isOff = http.get<string>('proxySupport') === 'off';
+  return {
+    httpProxy: isOff ? '' : http.get('proxy', ''),
+    proxyAuthorization: http.get<string | null>('proxyAuthorization') ?? '',
+    noProxy: http.get<string[]>('noProxy', []),
+    strictSsl: http.get('proxyStrictSSL', true),
+    systemCertificates: http.get('systemCertificates', true),
+    env: isOff ? {} : process.env,
+  };
+}
+
+export function onDidChangeProxySettings(listener: () => void): vscode.Disposable {
+  return vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration('http')) listener();
+  });
+}
+
+function own(): vscode.WorkspaceConfiguration {
+  return vscode.workspace.getConfiguration(SECTION);
+}

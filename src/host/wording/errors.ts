@@ -1,0 +1,148 @@
+import * as vscode from 'vscode';
+import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../api/errors.ts';
+import { ExpectedError } from '../../base/errors.ts';
+import { COMMANDS, type CommandId } from '../ids.ts';
+
+/** What a person is told of an error: one sentence, one thing to do, and the service's own words beside it. */
+export interface Explanation {
+  sentence: string;
+  action?: { title: string; command: CommandId };
+  /** Plain text of the service, cut by the client; shown beside the sentence, never instead of it. */
+  serviceMessage?: string;
+}
+
+/** The one place where each code becomes a sentence and an action. */
+export function explain(error: unknown): Explanation {
+  if (error instanceof ServiceError) {
+    const explanation = explainService(error);
+    return error.serviceMessage === '' ? explanation : { ...explanation, serviceMessage: error.serviceMessage };
+  }
+  if (error instanceof NetworkError) return { sentence: networkSentence(error), action: tryAgain() };
+  if (error instanceof UnexpectedAnswerError) return { sentence: unexpectedSentence(error), action: showLog() };
+  if (error instanceof ExpectedError) return explainCode(error.code);
+  return { sentence: vscode.l10n.t('Something went wrong inside the extension.'), action: showLog() };
+}
+
+/** Sentence and service's words as one text. */
+export function asText({ sentence, serviceMessage }: Explanation): string {
+  return serviceMessage === undefined ? sentence : vscode.l10n.t('{0} The service says: “{1}”', sentence, serviceMessage);
+}
+
+function explainService(error: ServiceError): Explanation {
+  switch (error.code) {
+    case 'invalid_api_key':
+      return {
+        sentence: vscode.l10n.t('The service does not accept this API key.'),
+        action: { title: vscode.l10n.t('Replace API Key…'), command: COMMANDS.replaceKey },
+      };
+    case 'rate_limited':
+      return { sentence: rateLimitedSentence(error.retryAfterMs), action: tryAgain() };
+    case 'validation_failed':
+      return { sentence: vscode.l10n.t('The service found the request invalid.'), action: showLog() };
+    case 'not_found':
+      return {
+        sentence: vscode.l10n.t('The service does not have this: it is unknown, not finished yet or no longer kept.'),
+        action: tryAgain(),
+      };
+    case 'insufficient_balance':
+      return {
+        sentence: vscode.l10n.t(
+          'The balance is too low for this run. The service does not tell the price. Add funds in its dashboard, then submit again.',
+        ),
+        action: { title: vscode.l10n.t('Refresh Balance'), command: COMMANDS.refreshBalance },
+      };
+    case 'model_not_available':
+      return {
+        sentence: vscode.l10n.t('The model is not available at the moment. Choose another one.'),
+        action: { title: vscode.l10n.t('Submit Again…'), command: COMMANDS.submitDataset },
+      };
+    case 'consent_required':
+      return {
+        sentence: vscode.l10n.t('The service did not receive both consents.'),
+        action: { title: vscode.l10n.t('Submit Again…'), command: COMMANDS.submitDataset },
+      };
+    case 'idempotency_conflict':
+      return {
+        sentence: vscode.l10n.t('The service knows this Idempotency-Key from another request.'),
+        action: tryAgain(),
+      };
+    default:
+      return {
+        sentence: vscode.l10n.t('The service answered with the error “{0}” ({1}).', error.code, error.httpStatus),
+        action: showLog(),
+      };
+  }
+}
+
+function rateLimitedSentence(retryAfterMs: number | undefined): string {
+  return retryAfterMs === undefined
+    ? vscode.l10n.t('The service is asked too often. Wait a little, then try again.')
+    : vscode.l10n.t('The service is asked too often. Try again in {0} s.', Math.ceil(retryAfterMs / 1_000));
+}
+
+function networkSentence(error: NetworkError): string {
+  switch (error.reason) {
+    case 'refused':
+      return vscode.l10n.t('Nothing answers at the address of the service. Check the address and whether you are online.');
+    case 'dns':
+      return vscode.l10n.t('The address of the service cannot be found. Check it and whether you are online.');
+    case 'tls':
+      return vscode.l10n.t('The certificate of the service is not trusted. Behind a company proxy, install its certificate.');
+    case 'proxy':
+      return vscode.l10n.t('The proxy did not let the request through. Check the settings “http.proxy” and its password.');
+    case 'connect-timeout':
+      return vscode.l10n.t('The service could not be reached in time.');
+    case 'answer-timeout':
+      return vscode.l10n.t('The service did not answer in time.');
+    case 'stalled':
+      return vscode.l10n.t('The connection stood still for too long and was given up.');
+    default:
+      return vscode.l10n.t('The connection to the service broke.');
+  }
+}
+
+function unexpectedSentence(error: UnexpectedAnswerError): string {
+  switch (error.kind) {
+    case 'redirect':
+      return vscode.l10n.t('The address leads elsewhere ({0}); nothing was followed. Check the address.', error.httpStatus);
+    case 'html':
+      return vscode.l10n.t('A web page answered instead of the service ({0}): a sign-in page of the network, perhaps.', error.httpStatus);
+    default:
+      return vscode.l10n.t('The answer is not one of this service ({0}). Check the address.', error.httpStatus);
+  }
+}
+
+function explainCode(code: string): Explanation {
+  switch (code) {
+    case 'key-missing':
+      return {
+        sentence: vscode.l10n.t('The API key of this account is not on this machine. If you just entered it in another window, reload this one.'),
+        action: { title: vscode.l10n.t('Enter API Key…'), command: COMMANDS.replaceKey },
+      };
+    case 'dataset-changed':
+      return {
+        sentence: vscode.l10n.t('The file changed while it was being sent, so it was not submitted.'),
+        action: { title: vscode.l10n.t('Submit Again…'), command: COMMANDS.submitDataset },
+      };
+    case 'signed-url-refused':
+      return { sentence: vscode.l10n.t('The download link has expired. Download again to get a fresh one.') };
+    case 'file-exists':
+      return { sentence: vscode.l10n.t('A file of that name appeared meanwhile; it was left as it is.') };
+    case 'disk-full':
+      return { sentence: vscode.l10n.t('There is no space left in that folder. Nothing half-done was kept.') };
+    case 'no-permission':
+      return { sentence: vscode.l10n.t('That folder may not be written to. Choose another one.') };
+    case 'disk':
+      return { sentence: vscode.l10n.t('Writing to that folder failed. Nothing half-done was kept.'), action: showLog() };
+    default:
+      return { sentence: vscode.l10n.t('This did not work ({0}).', code), action: showLog() };
+  }
+}
+
+function tryAgain(): Explanation['action'] & object {
+  return { title: vscode.l10n.t('Refresh'), command: COMMANDS.refresh };
+}
+
+function showLog(): Explanation['action'] & object {
+  return { title: vscode.l10n.t('Show Log'), command: COMMANDS.showLog };
+}

@@ -1,0 +1,50 @@
+import * as vscode from 'vscode';
+
+/**
+ * An amount as it stands, with its code: `Intl.NumberFormat` throws on a currency that is not three letters, and how many
+ * decimals a currency has is not the service's word ("cents").
+ */
+export function formatMoney(cents: number, currency: string): string {
+  const sign = cents < 0 ? '-' : '';
+  const amount = Math.abs(cents);
+  const whole = Math.trunc(amount / 100).toLocaleString(vscode.env.language);
+  return `${sign}${whole}.${String(Math.round(amount % 100)).padStart(2, '0')} ${currency}`;
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return vscode.l10n.t('{0} bytes', bytes);
+  const units = ['kB', 'MB', 'GB'];
+  let value = bytes / 1_000;
+  let unit = 0;
+  while (value >= 999.95 && unit < units.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${value.toFixed(1)} ${units[unit] ?? ''}`;
+}
+
+/** `45 s`, `3 min`, `2 h 5 min`, `4 d`. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 60) return vscode.l10n.t('{0} s', seconds);
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return vscode.l10n.t('{0} min', minutes);
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 === 0 ? vscode.l10n.t('{0} h', hours) : vscode.l10n.t('{0} h {1} min', hours, minutes % 60);
+  return vscode.l10n.t('{0} d', Math.round(hours / 24));
+}
+
+export function formatAgo(timeMs: number, nowMs: number): string {
+  return nowMs - timeMs < 10_000 ? vscode.l10n.t('just now') : vscode.l10n.t('{0} ago', formatDuration(nowMs - timeMs));
+}
+
+/** A time of the service in the person's zone and language, or the text as it came where it is no time. */
+export function formatTime(text: string | number): string {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) return String(text);
+  return date.toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+export function formatClock(timeMs: number): string {
+  return new Date(timeMs).toLocaleTimeString(vscode.env.language, { timeStyle: 'short' });
+}

@@ -1,0 +1,142 @@
+import * as vscode from 'vscode';
+import type { RunDetail, RunSummary } from '../../api/types.ts';
+import { formatAgo, formatBytes, formatDuration, formatMoney, formatTime } from './format.ts';
+
+/** Everything that a row of the Runs view shows of a run, as it is known. */
+export interface RunView {
+  run: RunSummary;
+  phase: 'waiting' | 'active' | 'finished';
+  modelName: string;
+  label?: string | undefined;
+}
+
+/** `Queued`, `Finished`, or the service's own word: the complete list of states is not known. */
+export function statusText(run: RunSummary, phase: RunView['phase']): string {
+  if (phase === 'waiting') return vscode.l10n.t('Queued');
+  return phase === 'finished' ? vscode.l10n.t('Finished') : run.status;
+}
+
+/** The grey text of a run's row. */
+export function runDescription({ run, phase, modelName, label }: RunView, nowMs: number): string {
+  const parts = [statusText(run, phase)];
+  if (label !== undefined) parts.push(modelName);
+  if (run.created_at !== undefined) parts.push(formatAgo(Date.parse(run.created_at), nowMs));
+  const expiry = expiryText(run, nowMs);
+  if (expiry !== undefined) parts.push(expiry);
+  return parts.join(' · ');
+}
+
+/** What a screen reader says of a run's row. */
+export function runAccessibleLabel(view: RunView, nowMs: number): string {
+  const { l10n } = vscode;
+  return l10n.t('Run {0}, {1}', view.label ?? view.modelName, runDescription(view, nowMs).replaceAll(' · ', ', '));
+}
+
+export function runTooltip({ run, phase, modelName, label }: RunView): string {
+  const { l10n } = vscode;
+  const lines = [
+    ...(label === undefined ? [] : [l10n.t('Label: {0}', label)]),
+    l10n.t('Model: {0}', modelName),
+    l10n.t('Status: {0}', statusText(run, phase)),
+    ...(run.created_at === undefined ? [] : [l10n.t('Created: {0}', formatTime(run.created_at))]),
+    ...(run.artifacts_available && run.artifacts_expires_at !== undefined
+      ? [l10n.t('Adapter kept until: {0}', formatTime(run.artifacts_expires_at))]
+      : []),
+    l10n.t('Run: {0}', run.run_id),
+  ];
+  return lines.join('\n');
+}
+
+function expiryText(run: RunSummary, nowMs: number): string | undefined {
+  if (!run.artifacts_available || run.artifacts_expires_at === undefined) return undefined;
+  const leftMs = Date.parse(run.artifacts_expires_at) - nowMs;
+  if (Number.isNaN(leftMs)) return undefined;
+  return leftMs > 0 ? vscode.l10n.t('adapter for {0} more', formatDuration(leftMs)) : vscode.l10n.t('adapter expired');
+}
+
+/** One fact of a run's details. */
+export interface Fact {
+  icon: string;
+  name: string;
+  value: string;
+}
+
+/**
+ * The details of a run, for the rows below it.
+ * @param currency of the account's balance: the detail names none, so that the price's is assumed
+ */
+export function runFacts(detail: RunDetail, modelName: string, currency: string | undefined): Fact[] {
+  const { l10n } = vscode;
+  const { price_cents, created_at, started_at, completed_at } = detail;
+  const notTold = l10n.t('not told');
+  const facts: Fact[] = [
+    { icon: 'tag', name: l10n.t('Label'), value: detail.label === undefined || detail.label === '' ? l10n.t('none') : detail.label },
+    { icon: 'symbol-misc', name: l10n.t('Model'), value: modelName === detail.model_id ? modelName : `${modelName} (${detail.model_id})` },
+    { icon: 'info', name: l10n.t('Status'), value: detail.status },
+    { icon: 'credit-card', name: l10n.t('Price'), value: price_cents === undefined ? notTold : priceText(price_cents, currency) },
+    { icon: 'bookmark', name: l10n.t('Plan'), value: detail.plan ?? notTold },
+    { icon: 'calendar', name: l10n.t('Created'), value: created_at === undefined ? notTold : formatTime(created_at) },
+  ];
+  if (started_at !== undefined) facts.push({ icon: 'play', name: l10n.t('Started'), value: withDuration(started_at, created_at, 'queue') });
+  if (completed_at !== undefined)
+    facts.push({ icon: 'pass', name: l10n.t('Completed'), value: withDuration(completed_at, started_at, 'training') });
+  facts.push({ icon: 'key', name: l10n.t('Run'), value: detail.run_id });
+  return facts;
+}
+
+function priceText(cents: number, currency: string | undefined): string {
+  return currency === undefined
+    ? vscode.l10n.t('{0} (currency not told)', (cents / 100).toFixed(2))
+    : vscode.l10n.t('{0} (currency assumed from the balance)', formatMoney(cents, currency));
+}
+
+function withDuration(end: string, start: string | undefined, what: 'queue' | 'training'): string {
+  const ms = start === undefined ? NaN : Date.parse(end) - Date.parse(start);
+  if (Number.isNaN(ms) || ms < 0) return formatTime(end);
+  return what === 'queue'
+    ? vscode.l10n.t('{0}, after {1} in the queue', formatTime(end), formatDuration(ms))
+    : vscode.l10n.t('{0}, after {1} of training', formatTime(end), formatDuration(ms));
+}
+
+/** What stands beside an upload: bytes, speed and time left, or what it waits for. */
+export interface UploadView {
+  state: 'queued' | 'uploading' | 'validating' | 'unknown';
+  sentBytes: number;
+  totalBytes: number;
+  startedAtMs?: number | undefined;
+}
+
+export function uploadText({ state, sentBytes, totalBytes, startedAtMs }: UploadView, nowMs: number): string {
+  const { l10n } = vscode;
+  switch (state) {
+    case 'queued':
+      return l10n.t('Waiting for the upload before it');
+    case 'validating':
+      return l10n.t('Uploaded; the service is validating');
+    case 'unknown':
+      return l10n.t('No answer: it may have been charged');
+    case 'uploading': {
+      const seconds = startedAtMs === undefined ? 0 : (nowMs - startedAtMs) / 1_000;
+      const amount = l10n.t('{0} of {1}', formatBytes(sentBytes), formatBytes(totalBytes));
+      if (seconds < 0.5 || sentBytes === 0) return amount;
+      const bytesPerSecond = sentBytes / seconds;
+      const leftMs = ((totalBytes - sentBytes) / bytesPerSecond) * 1_000;
+      return l10n.t('{0} · {1}/s · {2} left', amount, formatBytes(bytesPerSecond), formatDuration(leftMs));
+    }
+  }
+}
+
+/** Words of the trees that belong to no run. */
+export const treeWords = {
+  loadMore: () => vscode.l10n.t('Load more'),
+  loading: () => vscode.l10n.t('Loading…'),
+  detailsFailed: (text: string) => vscode.l10n.t('Details could not be read. {0}', text),
+  offlineSince: (clock: string) => vscode.l10n.t('Offline since {0}: what is shown may be out of date.', clock),
+  sandbox: () => vscode.l10n.t('Sandbox: nothing is trained and nothing is paid.'),
+  skipped: (count: number) => vscode.l10n.t('{0} rows of the service could not be read and are not shown.', count),
+  activeRuns: (count: number) => (count === 1 ? vscode.l10n.t('1 active run') : vscode.l10n.t('{0} active runs', count)),
+  unavailable: () => vscode.l10n.t('not available'),
+  modelTooltip: (name: string, id: string, available: boolean) =>
+    available ? vscode.l10n.t('{0} ({1})', name, id) : vscode.l10n.t('{0} ({1}): not available at the moment', name, id),
+  provider: (name: string, count: number) => vscode.l10n.t('{0}, {1} models', name, count),
+};

@@ -1,0 +1,130 @@
+import { watch, type FSWatcher } from 'node:fs';
+import { mkdir, readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
+import * as v from 'valibot';
+import type { Disposable } from '../base/disposable.ts';
+import { writeFileDurably } from '../base/durableFile.ts';
+import { Emitter } from '../base/event.ts';
+import type { Account } from './account.ts';
+
+const accountSchema = v.variant('kind', [
+  v.object({ kind: v.literal('service'), id: v.string(), name: v.string(), baseUrl: v.pipe(v.string(), v.url()) }),
+  v.object({ kind: v.literal('sandbox'), id: v.string(), name: v.string() }),
+]);
+const fileSchema = v.object({
+  version: v.literal(1),
+  activeId: v.optional(v.string()),
+  accounts: v.array(accountSchema),
+});
+interface Content {
+  activeId?: string | undefined;
+  accounts: Account[];
+}
+
+/**
+ * Owns the accounts of this machine and which one is active, in a file of its own that all windows share (a `Memento`
+ * writes the extension's whole state, so that two windows can lose each other's updates). It holds no API key.
+ */
+export class AccountStore implements Disposable {
+  readonly #file: string;
+  readonly #onDidChange = new Emitter<void>();
+  #content: Content = { accounts: [] };
+  #watcher: FSWatcher | undefined;
+  #work: Promise<unknown> = Promise.resolve();
+
+  /** Fires when an account was added, changed or removed or another one became active, here or in another window. */
+  readonly onDidChange = this.#onDidChange.event;
+
+  /** @param directory the extension's storage on the extension host's machine */
+  constructor(directory: string) {
+    this.#file = path.join(directory, 'accounts.json');
+  }
+
+  /** Reads the file and follows what other windows write. A file that cannot be read as ours is set aside. */
+  async open(): Promise<void> {
+    await mkdir(path.dirname(this.#file), { recursive: true });
+    this.#content = await this.#read();
+    this.#watcher = watch(path.dirname(this.#file), { persistent: false }, (_event, name) => {
+      if (name === path.basename(this.#file)) void this.#reload();
+    });
+    // A folder that vanishes ends the watching, not the extension host.
+    this.#watcher.on('error', () => this.#watcher?.close());
+  }
+
+  get accounts(): readonly Account[] {
+    return this.#content.accounts;
+  }
+
+  get active(): Account | undefined {
+    return this.#content.accounts.find((account) => account.id === this.#content.activeId);
+  }
+
+  /** Adds the account, or replaces the one with its id, and makes it active. */
+  save(account: Account): Promise<void> {
+    return this.#change((content) => ({
+      activeId: account.id,
+      accounts: [...content.accounts.filter(({ id }) => id !== account.id), account],
+    }));
+  }
+
+  /** Makes an account active; an id that is unknown leaves everything as it is. */
+  activate(id: string): Promise<void> {
+    return this.#change((content) =>
+      content.accounts.some((account) => account.id === id) ? { ...content, activeId: id } : content,
+    );
+  }
+
+  /** Forgets an account. If it was active, none is: switching by itself could spend another account's money. */
+  remove(id: string): Promise<void> {
+    return this.#change((content) => ({
+      activeId: content.activeId === id ? undefined : content.activeId,
+      accounts: content.accounts.filter((account) => account.id !== id),
+    }));
+  }
+
+  dispose(): void {
+    this.#watcher?.close();
+    this.#onDidChange.dispose();
+  }
+
+  /** One change at a time, on what the disk holds now: another window may have written since. */
+  #change(change: (content: Content) => Content): Promise<void> {
+    const done = this.#work.then(async () => {
+      const next = change(await this.#read());
+      await writeFileDurably(this.#file, JSON.stringify({ version: 1, ...next }, null, 2));
+      this.#accept(next);
+    });
+    this.#work = done.catch(() => undefined);
+    return done;
+  }
+
+  #reload(): Promise<void> {
+    const done = this.#work.then(async () => this.#accept(await this.#read()));
+    this.#work = done.catch(() => undefined);
+    return this.#work.then(() => undefined);
+  }
+
+  #accept(next: Content): void {
+    if (JSON.stringify(next) === JSON.stringify(this.#content)) return;
+    this.#content = next;
+    this.#onDidChange.fire();
+  }
+
+  async #read(): Promise<Content> {
+    let text: string;
+    try {
+      text = await readFile(this.#file, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { accounts: [] };
+      throw error;
+    }
+    try {
+      const { activeId, accounts } = v.parse(fileSchema, JSON.parse(text));
+      return { activeId, accounts };
+    } catch {
+      // Torn by hand, foreign, or of a later version: kept beside, never deleted.
+      await rename(this.#file, `${this.#file}.unreadable-${Date.now()}`);
+      return { accounts: [] };
+    }
+  }
+}

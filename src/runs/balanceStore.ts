@@ -1,0 +1,39 @@
+import type { Client } from '../api/client.ts';
+import type { Balance } from '../api/types.ts';
+import type { Disposable } from '../base/disposable.ts';
+import { Emitter } from '../base/event.ts';
+import { shared } from './shared.ts';
+
+/** Owns what is known of an account's balance. */
+export class BalanceStore implements Disposable {
+  readonly #onDidChange = new Emitter<void>();
+  #balance: Balance | undefined;
+
+  /** Fires when the balance was read or a submission told it. */
+  readonly onDidChange = this.#onDidChange.event;
+
+  /** Reads the balance; calls that overlap share one request. @throws ApiError, KeyMissingError */
+  readonly refresh: () => Promise<Balance>;
+
+  constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>) {
+    this.refresh = shared(async () => {
+      const balance = await call((client) => client.getBalance());
+      this.set(balance);
+      return balance;
+    });
+  }
+
+  /** Undefined until it was told. */
+  get current(): Balance | undefined {
+    return this.#balance;
+  }
+
+  set(balance: Balance): void {
+    this.#balance = balance;
+    this.#onDidChange.fire();
+  }
+
+  dispose(): void {
+    this.#onDidChange.dispose();
+  }
+}

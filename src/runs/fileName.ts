@@ -1,0 +1,41 @@
+import path from 'node:path';
+
+/** Names that Windows keeps for devices, with or without an extension. */
+const DEVICE_NAME = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])$/i;
+/** Longest name of common file systems, in UTF-8 bytes, less room for ` (99)` and `.part`. */
+const MAX_NAME_BYTES = 240;
+
+/**
+ * A file name that somebody else chose, reduced to a safe base name: no folder, nothing hidden, no device, no characters
+ * that a platform refuses, at most 240 UTF-8 bytes with the extension kept.
+ */
+export function safeFileName(text: string | undefined, fallback: string): string {
+  const base = (text ?? '').split(/[/\\]/).at(-1) ?? '';
+  const cleaned = base
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}<>:"|?*]/gu, '')
+    .replace(/^[.\s]+|[.\s]+$/gu, '');
+  if (cleaned === '') return fallback;
+  const extension = path.extname(cleaned);
+  const stem = cleaned.slice(0, cleaned.length - extension.length);
+  const safeStem = DEVICE_NAME.test(cleaned.split('.', 1)[0] ?? '') ? `${fallback}-${stem}` : stem;
+  const keptExtension = Buffer.byteLength(extension) <= 32 ? extension : '';
+  return cutToBytes(safeStem, MAX_NAME_BYTES - Buffer.byteLength(keptExtension)) + keptExtension;
+}
+
+/** `adapter.zip` → `adapter (2).zip`. */
+export function numberedFileName(name: string, number: number): string {
+  const extension = path.extname(name);
+  return `${name.slice(0, name.length - extension.length)} (${number})${extension}`;
+}
+
+function cutToBytes(text: string, maxBytes: number): string {
+  let cut = '';
+  let bytes = 0;
+  for (const character of text) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > maxBytes) break;
+    cut += character;
+  }
+  return cut;
+}

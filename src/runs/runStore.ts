@@ -1,0 +1,162 @@
+import type { Client } from '../api/client.ts';
+import type { RunCreation, RunDetail, RunPage, RunSummary } from '../api/types.ts';
+import type { Disposable } from '../base/disposable.ts';
+import { Emitter } from '../base/event.ts';
+import { mergeFirstPage, mergeLaterPage } from './mergeRuns.ts';
+import { phaseOf, type Phase } from './phase.ts';
+import { shared } from './shared.ts';
+
+/** Rows asked for at once: enough for most accounts in one request, small enough to stand at once. */
+const PAGE_SIZE = 50;
+
+export interface RunChange {
+  added: readonly string[];
+  changed: readonly string[];
+}
+
+/** Owns what is known of an account's runs, newest first; details and labels are kept as they become known. */
+export class RunStore implements Disposable {
+  readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
+  readonly #onDidChange = new Emitter<RunChange>();
+  readonly #details = new Map<string, RunDetail>();
+  readonly #labels = new Map<string, string>();
+  #rows: readonly RunSummary[] | undefined;
+  #nextCursor: string | undefined;
+  #skipped = 0;
+
+  /** Fires when rows or details changed. */
+  readonly onDidChange = this.#onDidChange.event;
+
+  /** Reads the newest page and merges it; calls that overlap share one request. @throws ApiError, KeyMissingError */
+  readonly refresh: () => Promise<void>;
+
+  /** Reads the next older page and merges it; calls that overlap share one request. @throws ApiError, KeyMissingError */
+  readonly loadMore: () => Promise<void>;
+
+  constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>) {
+    this.#call = call;
+    this.refresh = shared(async () => {
+      const page = await this.#list();
+      const merged = mergeFirstPage(this.#rows ?? [], page);
+      // The cursor of the oldest loaded page stays valid unless there is a gap to it.
+      if (merged.restarted) this.#nextCursor = page.next_cursor;
+      this.#accept(merged.rows, page);
+    });
+    this.loadMore = shared(async () => {
+      if (this.#nextCursor === undefined) return;
+      const page = await this.#list(this.#nextCursor);
+      this.#nextCursor = page.next_cursor === this.#nextCursor ? undefined : page.next_cursor;
+      this.#accept(mergeLaterPage(this.#rows ?? [], page), page);
+    });
+  }
+
+  /** Undefined until the first page was read. */
+  get rows(): readonly RunSummary[] | undefined {
+    return this.#rows;
+  }
+
+  get hasMore(): boolean {
+    return this.#nextCursor !== undefined;
+  }
+
+  /** Rows of the last page that could not be read. */
+  get skipped(): number {
+    return this.#skipped;
+  }
+
+  get(runId: string): RunSummary | undefined {
+    return this.#rows?.find((row) => row.run_id === runId);
+  }
+
+  detail(runId: string): RunDetail | undefined {
+    return this.#details.get(runId);
+  }
+
+  /** The label, where it is known: the list has none. */
+  label(runId: string): string | undefined {
+    return this.#details.get(runId)?.label ?? this.#labels.get(runId);
+  }
+
+  phase(run: RunSummary): Phase {
+    return phaseOf(run, this.#details.get(run.run_id));
+  }
+
+  /** How many of the loaded runs wait or are active. */
+  get activeCount(): number {
+    return (this.#rows ?? []).filter((row) => this.phase(row) !== 'finished').length;
+  }
+
+  /** Reads one run; a run that no page has shown yet gets a row. @throws ApiError, KeyMissingError */
+  async loadDetail(runId: string): Promise<RunDetail> {
+    const detail = await this.#call((client) => client.getRun(runId));
+    this.#details.set(runId, detail);
+    if (this.get(runId) === undefined) this.#insert(rowOf(detail));
+    else this.#onDidChange.fire({ added: [], changed: [runId] });
+    return detail;
+  }
+
+  /** Takes in a run that was just submitted, before any list names it. */
+  insertCreated(run: RunCreation, modelId: string, label: string | undefined): void {
+    if (label !== undefined) this.#labels.set(run.run_id, label);
+    if (this.get(run.run_id) !== undefined) return;
+    this.#insert({
+      run_id: run.run_id,
+      status: run.status ?? 'queued',
+      model_id: modelId,
+      artifacts_available: false,
+    });
+  }
+
+  /** Forgets everything, after the sandbox was reset. */
+  clear(): void {
+    this.#rows = undefined;
+    this.#nextCursor = undefined;
+    this.#details.clear();
+    this.#labels.clear();
+    this.#onDidChange.fire({ added: [], changed: [] });
+  }
+
+  dispose(): void {
+    this.#onDidChange.dispose();
+  }
+
+  #list(cursor?: string): Promise<RunPage> {
+    return this.#call((client) => client.listRuns({ limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) }));
+  }
+
+  #insert(row: RunSummary): void {
+    this.#rows = mergeLaterPage(this.#rows ?? [], { data: [row], has_more: false, skipped: 0 });
+    this.#onDidChange.fire({ added: [row.run_id], changed: [] });
+  }
+
+  #accept(rows: readonly RunSummary[], page: RunPage): void {
+    const before = new Map((this.#rows ?? []).map((row) => [row.run_id, row]));
+    const isFirst = this.#rows === undefined;
+    const added = rows.filter((row) => !before.has(row.run_id)).map((row) => row.run_id);
+    const changed = rows
+      .filter((row) => before.has(row.run_id) && JSON.stringify(before.get(row.run_id)) !== JSON.stringify(row))
+      .map((row) => row.run_id);
+    // A run that went on is not what its detail says any more.
+    for (const runId of changed) this.#forgetDetail(runId);
+    this.#rows = rows;
+    this.#skipped = page.skipped;
+    const removed = before.size + added.length - rows.length;
+    if (isFirst || removed > 0 || added.length > 0 || changed.length > 0) this.#onDidChange.fire({ added, changed });
+  }
+
+  #forgetDetail(runId: string): void {
+    const label = this.label(runId);
+    if (label !== undefined) this.#labels.set(runId, label);
+    this.#details.delete(runId);
+  }
+}
+
+function rowOf(detail: RunDetail): RunSummary {
+  return {
+    run_id: detail.run_id,
+    status: detail.status,
+    model_id: detail.model_id,
+    ...(detail.created_at === undefined ? {} : { created_at: detail.created_at }),
+    artifacts_available: false,
+  };
+}

@@ -1,0 +1,119 @@
+import type { Client, Connection } from '../api/client.ts';
+import { isUnauthorized, NetworkError, ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
+import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import { ExpectedError } from '../base/errors.ts';
+import { Emitter } from '../base/event.ts';
+import type { Account } from './account.ts';
+import { BalanceStore } from './balanceStore.ts';
+import { ModelStore } from './modelStore.ts';
+import { RunStore } from './runStore.ts';
+
+/** What is known of the way to the service: nothing yet, it answers, it cannot be reached, or the API key is no good. */
+export type SessionState = 'connecting' | 'ready' | 'offline' | 'key-rejected' | 'key-missing';
+
+/** The account's API key is not on this machine (deleted by the keyring, or entered for another origin). */
+export class KeyMissingError extends ExpectedError {
+  readonly code = 'key-missing';
+
+  constructor() {
+    super('no API key is stored for this account');
+  }
+}
+
+/** One account at work: its client, its truth (runs, models, balance) and whether the service can be reached. */
+export class Session implements Disposable {
+  readonly account: Account;
+  readonly runs: RunStore;
+  readonly models: ModelStore;
+  readonly balance: BalanceStore;
+  readonly #connect: () => Promise<Connection | undefined>;
+  readonly #createClient: (connection: Connection) => Client;
+  readonly #disposables = new DisposableStore();
+  readonly #onDidChangeState = this.#disposables.add(new Emitter<SessionState>());
+  #client: Promise<Client> | undefined;
+  #state: SessionState = 'connecting';
+  #offlineSince: number | undefined;
+  /** The 401 that ended the key's use; every later call gets it without asking the service again. */
+  #rejection: unknown;
+
+  /** Fires when the state changes, with the new one. */
+  readonly onDidChangeState = this.#onDidChangeState.event;
+
+  /** @param connect resolves address and API key; undefined where there is no key */
+  constructor(
+    account: Account,
+    connect: () => Promise<Connection | undefined>,
+    createClient: (connection: Connection) => Client,
+  ) {
+    this.account = account;
+    this.#connect = connect;
+    this.#createClient = createClient;
+    const call = <T>(work: (client: Client) => Promise<T>) => this.call(work);
+    this.runs = this.#disposables.add(new RunStore(call));
+    this.models = this.#disposables.add(new ModelStore(call));
+    this.balance = this.#disposables.add(new BalanceStore(call));
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** Milliseconds since the epoch, while offline. */
+  get offlineSince(): number | undefined {
+    return this.#offlineSince;
+  }
+
+  /**
+   * Works with the account's client and learns from how it ends. After a 401 nothing is sent any more until `reconnect`.
+   * @throws KeyMissingError, and whatever the work throws
+   */
+  async call<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    if (this.#rejection !== undefined) throw this.#rejection;
+    try {
+      const pending = (this.#client ??= this.#open());
+      // A sandbox that could not start, or a keyring that was locked, may do so the next time.
+      pending.catch(() => {
+        if (this.#client === pending) this.#client = undefined;
+      });
+      const result = await work(await pending);
+      this.#setState('ready');
+      return result;
+    } catch (error) {
+      this.#learnFrom(error);
+      throw error;
+    }
+  }
+
+  /** Forgets the connection, after the API key or the proxy's settings changed. */
+  reconnect(): void {
+    this.#client = undefined;
+    this.#rejection = undefined;
+    this.#setState('connecting');
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  async #open(): Promise<Client> {
+    const connection = await this.#connect();
+    if (connection === undefined) throw new KeyMissingError();
+    return this.#createClient(connection);
+  }
+
+  #learnFrom(error: unknown): void {
+    if (isUnauthorized(error)) {
+      this.#rejection = error;
+      this.#setState('key-rejected');
+    } else if (error instanceof KeyMissingError) this.#setState('key-missing');
+    else if (error instanceof ServiceError) this.#setState('ready');
+    else if (error instanceof NetworkError || error instanceof UnexpectedAnswerError) this.#setState('offline');
+  }
+
+  #setState(state: SessionState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#offlineSince = state === 'offline' ? Date.now() : undefined;
+    this.#onDidChangeState.fire(state);
+  }
+}

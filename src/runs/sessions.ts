@@ -1,0 +1,80 @@
+import type { Client, Connection } from '../api/client.ts';
+import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import { Emitter } from '../base/event.ts';
+import type { Account } from './account.ts';
+import type { AccountStore } from './accountStore.ts';
+import { Session } from './session.ts';
+
+/**
+ * Owns one session per account, made when it is first needed and kept while the account exists: switching back shows at
+ * once what was known, and an upload keeps the session of the account it was started with.
+ */
+export class Sessions implements Disposable {
+  readonly #accounts: AccountStore;
+  readonly #connect: (account: Account) => Promise<Connection | undefined>;
+  readonly #createClient: (connection: Connection) => Client;
+  readonly #sessions = new Map<string, { session: Session; description: string }>();
+  readonly #disposables = new DisposableStore();
+  readonly #onDidChangeActive = this.#disposables.add(new Emitter<Session | undefined>());
+  #active: Session | undefined;
+
+  /** Fires when another account became active, or none, with its session. */
+  readonly onDidChangeActive = this.#onDidChangeActive.event;
+
+  /** @param connect resolves an account's address and API key; undefined where there is no key */
+  constructor(
+    accounts: AccountStore,
+    connect: (account: Account) => Promise<Connection | undefined>,
+    createClient: (connection: Connection) => Client,
+  ) {
+    this.#accounts = accounts;
+    this.#connect = connect;
+    this.#createClient = createClient;
+    this.#active = this.#sessionOfActive();
+    this.#disposables.add(accounts.onDidChange(() => this.#follow()));
+  }
+
+  get active(): Session | undefined {
+    return this.#active;
+  }
+
+  /** The session of an account, whether it is active or not. */
+  of(account: Account): Session {
+    const description = JSON.stringify(account);
+    const known = this.#sessions.get(account.id);
+    if (known?.description === description) return known.session;
+    // The address or name changed: what was read from the old address is not this account's truth.
+    known?.session.dispose();
+    const session = new Session(account, () => this.#connect(account), this.#createClient);
+    this.#sessions.set(account.id, { session, description });
+    return session;
+  }
+
+  /** Lets every session connect anew: its API key or the proxy's settings changed. */
+  reconnect(accountId?: string): void {
+    for (const [id, { session }] of this.#sessions) if (accountId === undefined || accountId === id) session.reconnect();
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+    for (const { session } of this.#sessions.values()) session.dispose();
+    this.#sessions.clear();
+  }
+
+  #follow(): void {
+    for (const [id, { session }] of this.#sessions) {
+      if (this.#accounts.accounts.some((account) => account.id === id)) continue;
+      session.dispose();
+      this.#sessions.delete(id);
+    }
+    const active = this.#sessionOfActive();
+    if (active === this.#active) return;
+    this.#active = active;
+    this.#onDidChangeActive.fire(active);
+  }
+
+  #sessionOfActive(): Session | undefined {
+    const account = this.#accounts.active;
+    return account === undefined ? undefined : this.of(account);
+  }
+}

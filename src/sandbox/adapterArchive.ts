@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { ZipFile } from 'yazl';
+import { findModel, type AttentionShape } from './models.ts';
+import { writeSafetensors, type Tensor } from './safetensors.ts';
+
+const RANK = 8;
+/** Two layers are enough for an adapter that is complete and yet small. */
+const LAYERS = [0, 1];
+
+/** File name of a run's archive. */
+export function archiveName(runId: string): string {
+  return `adapter-${runId.slice(0, 8)}.zip`;
+}
+
+/**
+ * Builds the ZIP of a run's adapter: valid for PEFT, and with B matrices of zeros, so that loading it changes nothing.
+ * The same run has the same bytes at each call, which is what makes its ETag and ranges of bytes mean something.
+ */
+export async function buildArchive(runId: string, modelId: string): Promise<Buffer> {
+  const model = findModel(modelId);
+  if (!model) throw new Error('a run of a model that the sandbox does not have');
+  const zip = new ZipFile();
+  // Local wall time and uncompressed: the bytes depend neither on the time zone nor on the zlib of this Node.
+  const options = { mtime: new Date(2000, 0, 1), forceDosTimestamp: true, compress: false };
+  const add = (name: string, content: Buffer) => zip.addBuffer(content, name, options);
+  add('README.md', Buffer.from(readme(runId, model.listed.name)));
+  add(
+    'adapter_config.json',
+    Buffer.from(`${JSON.stringify(adapterConfig(model.listed.name), undefined, 2)}\n`),
+  );
+  add('adapter_model.safetensors', writeSafetensors(tensors(runId, model.shape)));
+  zip.end();
+  return await buffer(zip.outputStream);
+}
+
+/** All keys that PEFT writes, with its defaults except for rank, alpha, modules and layers. */
+function adapterConfig(baseModel: string) {
+  return {
+    alpha_pattern: {},
+    auto_mapping: null,
+    base_model_name_or_path: baseModel,
+    bias: 'none',
+    corda_config: null,
+    eva_config: null,
+    exclude_modules: null,
+    fan_in_fan_out: false,
+    inference_mode: true,
+    init_lora_weights: true,
+    layer_replication: null,
+    layers_pattern: 'layers',
+    layers_to_transform: LAYERS,
+    loftq_config: {},
+    lora_alpha: 16,
+    lora_bias: false,
+    lora_dropout: 0,
+    megatron_config: null,
+    megatron_core: 'megatron.core',
+    modules_to_save: null,
+    peft_type: 'LORA',
+    r: RANK,
+    rank_pattern: {},
+    revision: null,
+    target_modules: ['q_proj', 'v_proj'],
+    task_type: 'CAUSAL_LM',
+    trainable_token_indices: null,
+    use_dora: false,
+    use_rslora: false,
+  };
+}
+
+function readme(runId: string, baseModel: string): string {
+  return `# An adapter from the sandbox
+
+Nothing was trained. The Fine-Tuning sandbox made this archive for run ${runId}, so that the way of an
+adapter can be tried without an account or money.
+
+It has the form of a LoRA adapter (PEFT) for ${baseModel}, for its first ${LAYERS.length} layers. All B matrices are
+zero: loading it changes nothing about the model's answers.
+`;
+}
+
+function tensors(runId: string, shape: AttentionShape): Tensor[] {
+  return LAYERS.flatMap((layer) =>
+    Object.entries({ q_proj: shape.queryRows, v_proj: shape.valueRows }).flatMap(
+      ([module, rows]): Tensor[] => {
+        const name = `base_model.model.model.layers.${layer}.self_attn.${module}`;
+        return [
+          {
+            name: `${name}.lora_A.weight`,
+            shape: [RANK, shape.hiddenSize],
+            data: smallValues(`${runId} ${name}`, RANK * shape.hiddenSize),
+          },
+          { name: `${name}.lora_B.weight`, shape: [rows, RANK], data: Buffer.alloc(rows * RANK * 2) },
+        ];
+      },
+    ),
+  );
+}
+
+/** Deterministic brain floats between 2^-9 and 2^-7 in magnitude, of either sign: SHA-256 in counter mode. */
+function smallValues(seed: string, count: number): Buffer {
+  const blocks = Array.from({ length: Math.ceil((count * 2) / 32) }, (_, block) =>
+    createHash('sha256').update(`${seed} ${block}`).digest(),
+  );
+  const values = Buffer.concat(blocks, count * 2);
+  for (let at = 1; at < values.length; at += 2) {
+    // The sign and the exponent's lowest bit, in the byte before, stay random; the rest says 2^-9 or 2^-8.
+    values[at] = ((values[at] ?? 0) & 0x80) | 0x3b;
+  }
+  return values;
+}

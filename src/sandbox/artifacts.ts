@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Artifact } from '../api/types.ts';
+import { archiveName, buildArchive } from './adapterArchive.ts';
+import { parseRange } from './byteRange.ts';
+import { Refusal, refuse } from './errors.ts';
+import { artifactsAvailable } from './lifecycle.ts';
+import { jsonReply, type Reply } from './reply.ts';
+import type { RunRow } from './runTable.ts';
+import type { Service } from './service.ts';
+import { isGranted, signedPath, URL_LIFETIME_S } from './signedUrls.ts';
+
+/** POST /runs/{run_id}/artifacts/download. @throws Refusal `not_found`, also before completion and after expiry */
+export function offerArtifacts(service: Service, runId: string): Reply {
+  const run = findWithArtifacts(service, runId);
+  const { account, now, baseUrl } = service;
+  const lifetimeS = account.scenario === 'expired-url' ? 0 : URL_LIFETIME_S;
+  const expires = Math.floor(now() / 1000) + lifetimeS;
+  const filename = archiveName(run.run_id);
+  const artifact: Required<Artifact> = {
+    artifact_type: 'model',
+    url: baseUrl + signedPath(account.signingSecret, { runId: run.run_id, filename, expires }),
+    expires_in: URL_LIFETIME_S,
+    filename,
+  };
+  return jsonReply(200, { artifacts: [artifact] });
+}
+
+/** A request for a signed address, taken apart. */
+export interface Download {
+  method: string;
+  runId: string;
+  filename: string;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+}
+
+/** GET and HEAD of a signed address: the archive, or a range of it. @throws Refusal */
+export async function sendArtifact(service: Service, download: Download): Promise<Reply> {
+  const { account, everyOther, now } = service;
+  const { method, runId, filename, query, headers } = download;
+  const grant = { runId, filename, expires: Number(query.get('expires')) };
+  if (!isGranted(account.signingSecret, grant, query.get('signature') ?? '', now())) {
+    throw new Refusal(403, 'url_expired', 'The download address is expired or not valid.');
+  }
+  const run = findWithArtifacts(service, runId);
+  const archive = await buildArchive(run.run_id, run.model_id);
+  const reply = rangeReply(archive, filename, method === 'GET' ? headers : {});
+  const cut =
+    method === 'GET' && account.scenario === 'cut-download' && everyOther.strikes(`download ${runId}`);
+  return cut ? { ...reply, fault: 'cut-in-half' } : reply;
+}
+
+function rangeReply(
+  archive: Buffer,
+  filename: string,
+  { range: asked, 'if-range': ifRange }: IncomingHttpHeaders,
+) {
+  const etag = `"${createHash('sha256').update(archive).digest('hex')}"`;
+  const headers = {
+    'content-type': 'application/zip',
+    'content-disposition': `attachment; filename="${filename}"`,
+    'cache-control': 'private, no-store',
+    'accept-ranges': 'bytes',
+    etag,
+  };
+  // If-Range with anything but this strong ETag: the client has other bytes, so it gets all of them anew.
+  const range = ifRange === undefined || ifRange === etag ? parseRange(asked, archive.length) : undefined;
+  if (range === undefined) return { status: 200, headers, body: archive };
+  if (range === 'unsatisfiable') {
+    const contentRange = { 'content-range': `bytes */${archive.length}` };
+    throw new Refusal(416, 'validation_failed', 'The archive has no such bytes.', contentRange);
+  }
+  const { first, last } = range;
+  return {
+    status: 206,
+    headers: { ...headers, 'content-range': `bytes ${first}-${last}/${archive.length}` },
+    body: archive.subarray(first, last + 1),
+  };
+}
+
+function findWithArtifacts({ runs, now }: Service, runId: string): RunRow {
+  const run = runs.find(runId);
+  if (!run || !artifactsAvailable(run, now()))
+    throw refuse('not_found', 'There is no such run with artifacts.');
+  return run;
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { RunCreation } from '../api/types.ts';
+import { transaction } from './database.ts';
+import { Refusal, refuse } from './errors.ts';
+import type { FirstUse } from './idempotency.ts';
+import { planRun, type Course } from './lifecycle.ts';
+import { findModel } from './models.ts';
+import { CURRENCY, PLAN_NAME, priceCents } from './pricing.ts';
+import type { Scenario } from './scenarios.ts';
+import type { Service } from './service.ts';
+import { fingerprint, type Submission } from './submission.ts';
+
+/** The outcome of a submission that is not refused. */
+export interface Charged {
+  creation: Required<RunCreation>;
+  /** The Idempotency-Key was used before: this is the answer of then, and nothing was charged now. */
+  replayed: boolean;
+}
+
+/**
+ * Prices, charges and queues a run. Looking up the Idempotency-Key, the charge, the run and the record of the
+ * Idempotency-Key are one transaction, so that windows that race on one Idempotency-Key charge once.
+ * @throws Refusal with nothing charged and the Idempotency-Key not used up.
+ */
+export function chargeRun(service: Service, submission: Submission): Charged {
+  const { database, account, runs, idempotency, now } = service;
+  return transaction(database, () => {
+    const { scenario, speed } = account;
+    const { idempotencyKey, modelId, label, priority, dataset } = submission;
+    const createdAt = now();
+    const request = fingerprint(submission);
+    const firstUse = idempotencyKey && idempotency.find(idempotencyKey, createdAt);
+    if (firstUse) return { creation: repeat(firstUse, request, scenario), replayed: true };
+
+    if (!findModel(modelId)?.listed.available || scenario === 'model-withdrawn') {
+      throw refuse('model_not_available', 'The model is not available in the sandbox.');
+    }
+    const price = priceCents(dataset.bytes, priority);
+    if (price > account.balanceCents || scenario === 'insufficient-balance') {
+      throw refuse('insufficient_balance', "The sandbox's balance does not cover this run.");
+    }
+    const run = {
+      run_id: randomUUID(),
+      model_id: modelId,
+      label,
+      price_cents: price,
+      ...planRun(createdAt, dataset.bytes, priority, speed),
+      course: courseUnder(scenario),
+    };
+    runs.insert(run);
+    const creation = {
+      run_id: run.run_id,
+      status: 'queued',
+      price_cents: price,
+      currency: CURRENCY,
+      balance_after_cents: account.add(-price),
+      plan_name: PLAN_NAME,
+    };
+    if (idempotencyKey)
+      idempotency.insert(idempotencyKey, { fingerprint: request, answer: creation }, createdAt);
+    return { creation, replayed: false };
+  });
+}
+
+/** What a repeat gets is not shown by the contract: the first answer, unless a scenario says otherwise. */
+function repeat(
+  { fingerprint, answer }: FirstUse,
+  request: string,
+  scenario: Scenario,
+): Required<RunCreation> {
+  if (scenario === 'error-on-replay')
+    throw new Refusal(500, 'internal_error', 'The sandbox was told to fail.');
+  if (fingerprint !== request || scenario === 'conflict-on-replay') {
+    throw refuse('idempotency_conflict', 'The Idempotency-Key was already used with different parameters.');
+  }
+  return answer;
+}
+
+function courseUnder(scenario: Scenario): Course {
+  return scenario === 'unknown-statuses' || scenario === 'failed-run' ? scenario : 'plain';
+}

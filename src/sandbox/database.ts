@@ -1,0 +1,141 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { STARTING_BALANCE_CENTS } from './pricing.ts';
+import { DEFAULT_SPEED } from './scenarios.ts';
+
+/** Marks the file as a sandbox's ("FTsb"), so that a foreign database is not taken for one. */
+const APPLICATION_ID = 0x46547362;
+const SCHEMA_VERSION = 1;
+const BUSY_TIMEOUT_MS = 5_000;
+/** Primary result codes of SQLite that mean "these bytes are no sound database", and not a passing trouble. */
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+const SCHEMA = `
+  CREATE TABLE account (
+    singleton INTEGER PRIMARY KEY CHECK (singleton = 1),
+    account_id TEXT NOT NULL,
+    signing_secret BLOB NOT NULL,
+    balance_cents INTEGER NOT NULL CHECK (balance_cents >= 0),
+    scenario TEXT NOT NULL,
+    speed REAL NOT NULL
+  ) STRICT;
+  CREATE TABLE runs (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id TEXT NOT NULL UNIQUE,
+    model_id TEXT NOT NULL,
+    label TEXT,
+    price_cents INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    starts_at INTEGER NOT NULL,
+    completes_at INTEGER NOT NULL,
+    course TEXT NOT NULL,
+    generated INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX runs_newest_first ON runs (created_at DESC, sequence DESC);
+  CREATE TABLE used_idempotency_keys (
+    idempotency_key TEXT PRIMARY KEY,
+    fingerprint TEXT NOT NULL,
+    used_at INTEGER NOT NULL,
+    answer TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+/**
+ * Opens the sandbox's database in a directory, which several processes may share, and makes it where there is none. A
+ * file that is corrupt, foreign or of another schema version is renamed, never deleted, and `log` is told.
+ */
+export function openDatabase(directory: string, now: number, log: (line: string) => void): DatabaseSync {
+  mkdirSync(directory, { recursive: true });
+  // SQLite's own lock on an empty file: it dies with its process, so two windows never set aside each other's file.
+  const lock = new DatabaseSync(path.join(directory, 'sandbox.lock'), { timeout: BUSY_TIMEOUT_MS });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return openAlone(directory, now, log);
+  } finally {
+    lock.close();
+  }
+}
+
+/** Runs `work` as one transaction that no other process can come between; rolls back when it throws. */
+export function transaction<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function openAlone(directory: string, now: number, log: (line: string) => void): DatabaseSync {
+  const file = path.join(directory, 'sandbox.sqlite');
+  if (existsSync(file)) {
+    const database = openSound(file);
+    if (database) return database;
+    const aside = setAside(file, now);
+    log(`sandbox: the database was not readable or not the sandbox's; it was set aside as ${aside}`);
+  }
+  return create(file);
+}
+
+/** Undefined when the file's bytes are no sound sandbox database; other errors (locked, disk full) are thrown. */
+function openSound(file: string): DatabaseSync | undefined {
+  let database: DatabaseSync | undefined;
+  try {
+    database = connect(file);
+    const { application_id } = database.prepare('PRAGMA application_id').get() ?? {};
+    const { user_version } = database.prepare('PRAGMA user_version').get() ?? {};
+    if (application_id === APPLICATION_ID && user_version === SCHEMA_VERSION) {
+      const { quick_check } = database.prepare('PRAGMA quick_check(1)').get() ?? {};
+      if (quick_check === 'ok') return database;
+    }
+  } catch (error) {
+    if (!isCorruption(error)) {
+      database?.close();
+      throw error;
+    }
+  }
+  database?.close();
+  return undefined;
+}
+
+function create(file: string): DatabaseSync {
+  const database = connect(file);
+  database.exec('PRAGMA journal_mode = WAL');
+  transaction(database, () => {
+    database.exec(SCHEMA);
+    database
+      .prepare('INSERT INTO account VALUES (1, ?, ?, ?, ?, ?)')
+      .run(randomUUID(), randomBytes(32), STARTING_BALANCE_CENTS, 'none', DEFAULT_SPEED);
+  });
+  return database;
+}
+
+function connect(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+  // Safe against the end of a process; only a power cut may lose the last moments of play money.
+  database.exec('PRAGMA synchronous = NORMAL');
+  return database;
+}
+
+function setAside(file: string, now: number): string {
+  const stamp = new Date(now).toISOString().replaceAll(/\D/g, '');
+  const aside = file.replace(/\.sqlite$/, `.set-aside-${stamp}-${randomBytes(2).toString('hex')}.sqlite`);
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
+  }
+  return path.basename(aside);
+}
+
+function isCorruption(error: unknown): boolean {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false;
+  const primary = error.errcode & 0xff;
+  return primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB;
+}

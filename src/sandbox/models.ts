@@ -1,0 +1,59 @@
+/** A base model that the sandbox pretends to fine-tune. */
+export interface SandboxModel {
+  /** As the model list shows it. */
+  listed: {
+    model_id: string;
+    name: string;
+    provider: string;
+    available: boolean;
+    terms_url: string;
+    use_policy_url: string | null;
+  };
+  /** The real shape of its attention layers, so that the adapter fits the model that has this name. */
+  shape: AttentionShape;
+}
+
+export interface AttentionShape {
+  hiddenSize: number;
+  /** Rows of q_proj: heads times head size. */
+  queryRows: number;
+  /** Rows of v_proj: key-value heads times head size. */
+  valueRows: number;
+}
+
+/** All models of the sandbox: one is unavailable, and one provider has no use policy. */
+export const MODELS: readonly SandboxModel[] = [
+  model('llama-3.1-8b-instruct', 'Llama 3.1 8B Instruct', 'Meta', [4096, 4096, 1024]),
+  model('llama-3.2-1b-instruct', 'Llama 3.2 1B Instruct', 'Meta', [2048, 2048, 512]),
+  model('mistral-7b-instruct-v0.3', 'Mistral 7B Instruct v0.3', 'Mistral AI', [4096, 4096, 1024]),
+  model('mistral-nemo-12b-instruct', 'Mistral Nemo 12B Instruct', 'Mistral AI', [5120, 4096, 1024]),
+  model('qwen2.5-7b-instruct', 'Qwen2.5 7B Instruct', 'Alibaba Cloud', [3584, 3584, 512]),
+  model('qwen3-8b', 'Qwen3 8B', 'Alibaba Cloud', [4096, 4096, 1024]),
+  model('gemma-2-2b-it', 'Gemma 2 2B IT', 'Google', [2304, 2048, 1024]),
+  model('gemma-2-9b-it', 'Gemma 2 9B IT', 'Google', [3584, 4096, 2048]),
+];
+
+export function findModel(modelId: string): SandboxModel | undefined {
+  return MODELS.find(({ listed }) => listed.model_id === modelId);
+}
+
+function model(
+  modelId: string,
+  name: string,
+  provider: string,
+  [hiddenSize, queryRows, valueRows]: [number, number, number],
+): SandboxModel {
+  // A reserved example name: the sandbox knows no real addresses and invents none.
+  const page = (name: string) => `https://models.example/${modelId}/${name}`;
+  return {
+    listed: {
+      model_id: modelId,
+      name,
+      provider,
+      available: modelId !== 'gemma-2-9b-it',
+      terms_url: page('terms'),
+      use_policy_url: provider === 'Mistral AI' ? null : page('use-policy'),
+    },
+    shape: { hiddenSize, queryRows, valueRows },
+  };
+}

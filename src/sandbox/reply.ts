@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MAX_DATASET_BYTES } from '../api/types.ts';
+import type { Refusal } from './errors.ts';
+
+/** What an endpoint answers. Endpoints return it; only `sendReply` touches the connection. */
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** A scenario's fault: the connection ends instead of the answer, or in the middle of its body. */
+  readonly fault?: 'no-answer' | 'cut-in-half';
+}
+
+/** An answer in JSON, as all of the API's are. */
+export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+    body: Buffer.from(JSON.stringify(value)),
+  };
+}
+
+/** The error body (spec: "Errors"). */
+export function refusalReply({ status, code, message, headers }: Refusal): Reply {
+  return jsonReply(status, { error: { code, message } }, headers);
+}
+
+/** How long a client may go on sending a body that was already answered. */
+const DRAIN_MS = 5_000;
+
+/** Sends the answer, also to a client that is still sending its request's body: it gets the time to read it. */
+export async function sendReply(
+  request: IncomingMessage,
+  response: ServerResponse,
+  reply: Reply,
+  now: number,
+): Promise<void> {
+  if (reply.fault === 'no-answer') {
+    request.socket.destroy();
+    return;
+  }
+  const early = isStillSending(request);
+  response.writeHead(reply.status, {
+    ...reply.headers,
+    date: new Date(now).toUTCString(),
+    'content-length': reply.body.length,
+    ...(early && { connection: 'close' }),
+  });
+  if (request.method === 'HEAD') response.end();
+  else if (reply.fault === 'cut-in-half') {
+    const half = reply.body.subarray(0, Math.floor(reply.body.length / 2));
+    response.write(half, () => request.socket.destroy());
+  } else if (early) {
+    // Ending here would close the socket with bytes unread, and the reset could overtake the answer.
+    response.write(reply.body);
+    await drain(request);
+    response.end();
+  } else response.end(reply.body);
+}
+
+function isStillSending(request: IncomingMessage): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+  return !request.complete && (encoding !== undefined || length !== '0');
+}
+
+/** Reads and drops the rest of the body, within bounds of time and size; beyond them the connection ends. */
+async function drain(request: IncomingMessage): Promise<void> {
+  let bytes = 0;
+  const giveUp = () => request.socket.destroy();
+  const timer = setTimeout(giveUp, DRAIN_MS);
+  const ended = new Promise((resolve) => request.once('end', resolve).once('close', resolve));
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_DATASET_BYTES) giveUp();
+  });
+  request.resume();
+  await ended;
+  clearTimeout(timer);
+}

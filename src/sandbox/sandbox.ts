@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { API_KEY_PREFIX } from '../api/types.ts';
+import { createControl } from './control.ts';
+import { openDatabase } from './database.ts';
+import { EveryOther } from './everyOther.ts';
+import { listen } from './server.ts';
+import { route } from './routes.ts';
+import type { SandboxControl } from './scenarios.ts';
+import { tablesOf, type Service } from './service.ts';
+
+export interface SandboxOptions {
+  /** The database lives here; several windows may share it. Made where it does not exist. */
+  directory: string;
+  /** Milliseconds since 1970; the clock of runs, signed addresses, Idempotency-Keys and the `Date` header. */
+  now?: () => number;
+  /** A free one by default. */
+  port?: number;
+  /** Told what a person should find in the log; no API key, signed address or row text. */
+  log?: (line: string) => void;
+}
+
+/** The whole service on loopback, run by this process. Nothing is trained and no money is spent. */
+export interface Sandbox {
+  /** Lives in the database, so all windows see one account; survives `reset`. */
+  readonly accountId: string;
+  /** `http://127.0.0.1:<port>`, another one at each start. */
+  readonly baseUrl: string;
+  /** Minted anew at each start and never on disk. */
+  readonly apiKey: string;
+  readonly control: SandboxControl;
+  /** Ends the server and its connections at once, also those that wait for a slow answer. */
+  close(): Promise<void>;
+}
+
+/** Opens the database and starts a server on it. @throws when the directory or the port cannot be used */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { directory, now = Date.now, port = 0, log = () => undefined } = options;
+  const database = openDatabase(directory, now(), log);
+  try {
+    const closing = new AbortController();
+    const server = await listen({ port, now, log });
+    const service: Service = {
+      ...tablesOf(database),
+      now,
+      apiKey: `${API_KEY_PREFIX}sandbox_${randomBytes(24).toString('base64url')}`,
+      baseUrl: server.baseUrl,
+      everyOther: new EveryOther(),
+      closing: closing.signal,
+    };
+    server.answerWith((request) => route(service, request));
+    return {
+      accountId: service.account.id,
+      baseUrl: service.baseUrl,
+      apiKey: service.apiKey,
+      control: createControl(service),
+      async close() {
+        closing.abort();
+        await server.close();
+        if (database.isOpen) database.close();
+      },
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { run } from './processes.ts';
+import { SetUpError, say } from './project.ts';
+
+/**
+ * A Chromium or Chrome of this machine: `CHROME_PATH`, else on PATH, else installed with apt.
+ * @throws SetUpError saying what is missing and what to do.
+ */
+export async function chromium(): Promise<string> {
+  const named = process.env.CHROME_PATH;
+  if (named) {
+    if (existsSync(named)) return named;
+    throw new SetUpError(`CHROME_PATH names ${named}, which does not exist. Correct it, or unset it to search for a browser.`);
+  }
+  const found = find();
+  if (found) return found;
+  if (process.getuid?.() !== 0 || !onPath('apt-get')) {
+    throw new SetUpError(
+      'The tests need Chromium or Chrome, and none was found. Install one (on Debian or Ubuntu: ' +
+        '"apt-get install chromium" as root), or name its executable in CHROME_PATH.',
+    );
+  }
+  say('chromium: installing it with apt-get');
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  try {
+    await run('apt-get', ['update'], { env, timeoutMs: 120_000, output: 'hide' });
+    const packages = ['chromium', 'fonts-dejavu-core'];
+    await run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], { env, timeoutMs: 300_000, output: 'hide' });
+  } catch (error) {
+    throw new SetUpError(
+      `The tests need Chromium, and apt-get could not install it. Install it, or name its executable in CHROME_PATH.\n${(error as Error).message}`,
+    );
+  }
+  const installed = find();
+  if (!installed) throw new SetUpError('apt-get installed chromium, and yet it is not on PATH. Name its executable in CHROME_PATH.');
+  return installed;
+}
+
+/** What every start of the browser needs here: no sandbox (tests may run as root), and no calls home. */
+export const chromiumArguments = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-dev-shm-usage',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+function find(): string | undefined {
+  for (const name of ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']) {
+    const file = onPath(name);
+    if (file) return file;
+  }
+  const mac = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
+  return existsSync(mac) ? mac : undefined;
+}
+
+function onPath(name: string): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return folders.map((folder) => join(folder, name)).find((file) => existsSync(file));
+}

@@ -1,0 +1,15 @@
+import type { MochaOptions, Runner } from 'mocha';
+import { Mocha } from './mocha.ts';
+import { writeReport } from './report.ts';
+
+/** Mocha's usual output, and the counts in the file of the reporter option `output`. */
+export default class PartReporter extends Mocha.reporters.Spec {
+  constructor(runner: Runner, options: MochaOptions) {
+    super(runner, options);
+    const { output } = options.reporterOptions as { output: string };
+    runner.once('end', () => {
+      const { passes, failures, pending } = this.stats;
+      writeReport(output, { passed: passes, failed: failures, skipped: pending });
+    });
+  }
+}

@@ -1,0 +1,98 @@
+// Starts an installed VS Code server on a loopback port.
+import type { ChildProcess } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { cleanEnvironment, endGroup, groupEnd, run, startGroup } from './processes.ts';
+import { SetUpError } from './project.ts';
+import type { VSCodeServer } from './vscode-server.ts';
+
+/** A VS Code server that answers at `origin`. */
+export interface RunningServer {
+  origin: string;
+  /** Resolves when the server has ended, for whatever reason. */
+  ended: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+export interface PersonServerOptions {
+  userData: string;
+  extensions: string;
+  /** 0 takes a free port. */
+  port: number;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** The server as a person uses it, with the extensions that are installed in a folder. */
+export async function serveForPerson(server: VSCodeServer, options: PersonServerOptions): Promise<RunningServer> {
+  const args = [
+    ...['--auth', 'none', '--bind-addr', `127.0.0.1:${options.port}`],
+    ...['--user-data-dir', options.userData, '--extensions-dir', options.extensions],
+    ...['--disable-update-check', '--disable-telemetry', '--disable-workspace-trust', '--disable-getting-started-override'],
+  ];
+  return listening(server, [server.entry, ...args], options.userData, /HTTP server listening on (http:\S+?)\/?\s/, options.env);
+}
+
+/** The server that runs tests inside the extension host. */
+export async function serveForTests(server: VSCodeServer, userData: string): Promise<RunningServer> {
+  const args = [
+    ...['--host', '127.0.0.1', '--port', '0', '--without-connection-token', '--accept-server-license-terms'],
+    ...['--enable-smoke-test-driver', '--server-data-dir', userData, '--telemetry-level', 'off'],
+    ...['--disable-experiments', '--disable-workspace-trust', '--reconnection-grace-time', '5'],
+  ];
+  return listening(server, [server.testEntry, ...args], userData, /Extension host agent listening on (\d+)/, withoutGallery);
+}
+
+/** Installs a packed extension into a folder of extensions. */
+export async function installExtension(server: VSCodeServer, vsix: string, userData: string, extensions: string): Promise<void> {
+  const args = [server.entry, '--user-data-dir', userData, '--extensions-dir', extensions];
+  await run(server.node, [...args, '--install-extension', vsix, '--force'], {
+    env: environment(userData),
+    timeoutMs: 60_000,
+    output: 'hide',
+  });
+}
+
+/** No extension gallery: tests make no calls to the outside. */
+export const withoutGallery = { EXTENSIONS_GALLERY: '{}' };
+
+function environment(userData: string): NodeJS.ProcessEnv {
+  return { ...cleanEnvironment(), XDG_CONFIG_HOME: userData, XDG_DATA_HOME: userData };
+}
+
+async function listening(
+  server: VSCodeServer,
+  args: string[],
+  userData: string,
+  pattern: RegExp,
+  env: NodeJS.ProcessEnv = {},
+): Promise<RunningServer> {
+  await mkdir(userData, { recursive: true });
+  const child = startGroup(server.node, args, {
+    env: { ...environment(userData), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = groupEnd(child);
+  const address = await firstMatch(child, ended, pattern);
+  const origin = /^\d+$/.test(address) ? `http://127.0.0.1:${address}` : address;
+  return { origin, ended, stop: () => endGroup(child) };
+}
+
+async function firstMatch(child: ChildProcess, ended: Promise<unknown>, pattern: RegExp): Promise<string> {
+  let output = '';
+  const found = new Promise<string>((resolve) => {
+    const look = (text: string): void => {
+      if (output.length < 100_000) output += text;
+      const match = pattern.exec(output);
+      if (match?.[1]) resolve(match[1]);
+    };
+    child.stdout?.setEncoding('utf8').on('data', look);
+    child.stderr?.setEncoding('utf8').on('data', look);
+  });
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => late.resolve(undefined), 30_000);
+  const address = await Promise.race([found, ended.then(() => undefined), late.promise]);
+  clearTimeout(timer);
+  if (address !== undefined) return address;
+  await endGroup(child);
+  throw new SetUpError(`The VS Code server did not start:\n${output.trim().slice(-2000)}`);
+}
