@@ -11,7 +11,9 @@ export async function chromium(): Promise<string> {
   const named = process.env.CHROME_PATH;
   if (named) {
     if (existsSync(named)) return named;
-    throw new SetUpError(`CHROME_PATH names ${named}, which does not exist. Correct it, or unset it to search for a browser.`);
+    throw new SetUpError(
+      `CHROME_PATH names ${named}, which does not exist. Correct it, or unset it to search for a browser.`,
+    );
   }
   const found = find();
   if (found) return found;
@@ -26,14 +28,21 @@ export async function chromium(): Promise<string> {
   try {
     await run('apt-get', ['update'], { env, timeoutMs: 120_000, output: 'hide' });
     const packages = ['chromium', 'fonts-dejavu-core'];
-    await run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], { env, timeoutMs: 300_000, output: 'hide' });
+    await run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], {
+      env,
+      timeoutMs: 300_000,
+      output: 'hide',
+    });
   } catch (error) {
     throw new SetUpError(
       `The tests need Chromium, and apt-get could not install it. Install it, or name its executable in CHROME_PATH.\n${(error as Error).message}`,
     );
   }
   const installed = find();
-  if (!installed) throw new SetUpError('apt-get installed chromium, and yet it is not on PATH. Name its executable in CHROME_PATH.');
+  if (!installed)
+    throw new SetUpError(
+      'apt-get installed chromium, and yet it is not on PATH. Name its executable in CHROME_PATH.',
+    );
   return installed;
 }
 

@@ -1,6 +1,7 @@
 // Runs test/host/ inside a real extension host: the current VS Code server, with --floor the oldest supported one, and with
 // FINE_TUNING_VSCODE the desktop executable that it names.
-import { glob, mkdir, rm } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { runTests } from '@vscode/test-electron';
 import { build } from 'esbuild';
@@ -41,7 +42,10 @@ async function main(): Promise<void> {
     ],
   }).catch((error: unknown) => error as Error);
   const report = await readReport(reportFile);
-  if (!report) throw new SetUpError(`The extension host ended without a report${ended instanceof Error ? `: ${ended.message}` : ''}.`);
+  if (!report)
+    throw new SetUpError(
+      `The extension host ended without a report${ended instanceof Error ? `: ${ended.message}` : ''}.`,
+    );
   if (report.passed === 0) throw new SetUpError('No test passed in the extension host.');
   if (report.failed > 0 || ended !== 0) process.exitCode = 1;
 }
@@ -61,7 +65,7 @@ async function isInstalled(name: ServerName): Promise<boolean> {
 }
 
 async function bundleTests(): Promise<void> {
-  const tests = await Array.fromAsync(glob('test/host/**/*.test.ts', { cwd: root }));
+  const tests = globSync('test/host/**/*.test.ts', { cwd: root });
   await build({
     absWorkingDir: root,
     entryPoints: ['test/host/index.ts', ...tests],

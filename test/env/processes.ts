@@ -8,12 +8,20 @@ const groups = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of groups) signalGroup(child, 'SIGKILL');
 });
-for (const [signal, code] of [['SIGHUP', 129], ['SIGINT', 130], ['SIGTERM', 143]] as const) {
+for (const [signal, code] of [
+  ['SIGHUP', 129],
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
   process.on(signal, () => process.exit(code));
 }
 
 /** Starts a command in a process group of its own, which is killed at the latest when this process exits. */
-export function startGroup(command: string, args: readonly string[], options: SpawnOptions = {}): ChildProcess {
+export function startGroup(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): ChildProcess {
   const child = spawn(command, args, { ...options, detached: true });
   groups.add(child);
   // Without a listener a missing command would be an uncaught exception; who waits for the end sees it as code null.
@@ -63,7 +71,11 @@ export interface RunOptions {
  */
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
   const stdio = options.output === 'show' ? 'inherit' : 'pipe';
-  const child = startGroup(command, args, { cwd: options.cwd, env: options.env, stdio: ['ignore', stdio, stdio] });
+  const child = startGroup(command, args, {
+    cwd: options.cwd,
+    env: options.env,
+    stdio: ['ignore', stdio, stdio],
+  });
   let stdout = '';
   let all = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -71,20 +83,18 @@ export async function run(command: string, args: readonly string[], options: Run
     all += text;
   });
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (all += text));
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    signalGroup(child, 'SIGKILL');
-  }, options.timeoutMs);
+  const startedMs = performance.now();
+  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), options.timeoutMs);
   const code = await groupEnd(child);
   clearTimeout(timer);
   if (code === 0) return stdout;
   const what = `${command} ${args.join(' ')}`;
-  const how = late
-    ? `took more than ${options.timeoutMs / 1000} s`
-    : child.pid === undefined
-      ? 'was not found'
-      : `failed (${code ?? child.signalCode})`;
+  const how =
+    child.signalCode === 'SIGKILL' && performance.now() - startedMs >= options.timeoutMs
+      ? `took more than ${options.timeoutMs / 1000} s`
+      : child.pid === undefined
+        ? 'was not found'
+        : `failed (${code ?? child.signalCode})`;
   throw new SetUpError(`${what} ${how}${all ? `:\n${all.trim().split('\n').slice(-20).join('\n')}` : ''}`);
 }
 

@@ -20,7 +20,9 @@ export function writeReport(file: string, report: Report): void {
 /** The report in a file, undefined if there is none or it is not one. */
 export async function readReport(file: string): Promise<Report | undefined> {
   try {
-    const { passed, failed, skipped } = JSON.parse(await readFile(file, 'utf8')) as Partial<Record<string, unknown>>;
+    const { passed, failed, skipped } = JSON.parse(await readFile(file, 'utf8')) as Partial<
+      Record<string, unknown>
+    >;
     const isCount = (value: unknown): value is number => Number.isInteger(value);
     return isCount(passed) && isCount(failed) && isCount(skipped) ? { passed, failed, skipped } : undefined;
   } catch {

@@ -1,10 +1,12 @@
 // Starts an installed VS Code server on a loopback port.
 import type { ChildProcess } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanEnvironment, endGroup, groupEnd, run, startGroup } from './processes.ts';
 import { SetUpError } from './project.ts';
 import type { VSCodeServer } from './vscode-server.ts';
+
+const startLimitMs = 30_000;
 
 /** A VS Code server that answers at `origin`. */
 export interface RunningServer {
@@ -23,13 +25,27 @@ export interface PersonServerOptions {
 }
 
 /** The server as a person uses it, with the extensions that are installed in a folder. */
-export async function serveForPerson(server: VSCodeServer, options: PersonServerOptions): Promise<RunningServer> {
+export async function serveForPerson(
+  server: VSCodeServer,
+  options: PersonServerOptions,
+): Promise<RunningServer> {
   const args = [
     ...['--auth', 'none', '--bind-addr', `127.0.0.1:${options.port}`],
     ...['--user-data-dir', options.userData, '--extensions-dir', options.extensions],
-    ...['--disable-update-check', '--disable-telemetry', '--disable-workspace-trust', '--disable-getting-started-override'],
+    ...[
+      '--disable-update-check',
+      '--disable-telemetry',
+      '--disable-workspace-trust',
+      '--disable-getting-started-override',
+    ],
   ];
-  return listening(server, [server.entry, ...args], options.userData, /HTTP server listening on (http:\S+?)\/?\s/, options.env);
+  return listening(
+    server,
+    [server.entry, ...args],
+    options.userData,
+    /HTTP server listening on (http:\S+?)\/?\s/,
+    options.env,
+  );
 }
 
 /** The server that runs tests inside the extension host. */
@@ -39,11 +55,22 @@ export async function serveForTests(server: VSCodeServer, userData: string): Pro
     ...['--enable-smoke-test-driver', '--server-data-dir', userData, '--telemetry-level', 'off'],
     ...['--disable-experiments', '--disable-workspace-trust', '--reconnection-grace-time', '5'],
   ];
-  return listening(server, [server.testEntry, ...args], userData, /Extension host agent listening on (\d+)/, withoutGallery);
+  return listening(
+    server,
+    [server.testEntry, ...args],
+    userData,
+    /Extension host agent listening on (\d+)/,
+    withoutGallery,
+  );
 }
 
 /** Installs a packed extension into a folder of extensions. */
-export async function installExtension(server: VSCodeServer, vsix: string, userData: string, extensions: string): Promise<void> {
+export async function installExtension(
+  server: VSCodeServer,
+  vsix: string,
+  userData: string,
+  extensions: string,
+): Promise<void> {
   const args = [server.entry, '--user-data-dir', userData, '--extensions-dir', extensions];
   await run(server.node, [...args, '--install-extension', vsix, '--force'], {
     env: environment(userData),
@@ -88,10 +115,13 @@ async function firstMatch(child: ChildProcess, ended: Promise<unknown>, pattern:
     child.stdout?.setEncoding('utf8').on('data', look);
     child.stderr?.setEncoding('utf8').on('data', look);
   });
-  const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => late.resolve(undefined), 30_000);
-  const address = await Promise.race([found, ended.then(() => undefined), late.promise]);
-  clearTimeout(timer);
+  const late = new AbortController();
+  const address = await Promise.race([
+    found,
+    ended.then(() => undefined),
+    sleep(startLimitMs, undefined, { signal: late.signal }).catch(() => undefined),
+  ]);
+  late.abort();
   if (address !== undefined) return address;
   await endGroup(child);
   throw new SetUpError(`The VS Code server did not start:\n${output.trim().slice(-2000)}`);

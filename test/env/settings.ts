@@ -15,13 +15,17 @@ export const quietSettings: Readonly<Record<string, unknown>> = {
   'extensions.ignoreRecommendations': true,
   'update.mode': 'none',
   'git.enabled': false,
+  'remote.autoForwardPorts': false,
   'security.workspace.trust.enabled': false,
   'window.titleBarStyle': 'custom',
   'window.dialogStyle': 'custom',
 };
 
 /** Writes the person's settings; `userFolder` is the `User` folder of a user-data directory. VS Code reads it at its start. */
-export async function writeSettings(userFolder: string, settings: Readonly<Record<string, unknown>>): Promise<void> {
+export async function writeSettings(
+  userFolder: string,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<void> {
   await mkdir(userFolder, { recursive: true });
   await writeFile(path.join(userFolder, 'settings.json'), JSON.stringify(settings, null, 2));
 }

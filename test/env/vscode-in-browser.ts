@@ -1,9 +1,13 @@
 #!/usr/bin/env node
 // Takes the place of the desktop executable for @vscode/test-electron: the same arguments, but VS Code's server with a
 // headless Chromium before it. Its exit code is that of the tests.
+import { EventEmitter, once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import path from 'node:path';
 import { format, parseArgs } from 'node:util';
 import { chromium as playwright } from 'playwright-core';
 import { chromium, chromiumArguments } from './chromium.ts';
+import { testLineMark } from './mocha.ts';
 import { fail, SetUpError } from './project.ts';
 import { serveForTests } from './serve.ts';
 import { vscodeServer, type ServerName } from './vscode-server.ts';
@@ -23,21 +27,28 @@ async function main(): Promise<number> {
     },
   });
   const server = await vscodeServer(values.server as ServerName);
-  const running = await serveForTests(server, values['user-data-dir'] as string);
+  const userData = values['user-data-dir'] as string;
+  const running = await serveForTests(server, userData);
   const browser = await playwright.launch({ executablePath: await chromium(), args: chromiumArguments });
   try {
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-    const exit = Promise.withResolvers<number>();
-    await page.exposeFunction('codeAutomationExit', (code: number) => exit.resolve(code));
-    await page.exposeFunction('codeAutomationLog', (_type: string, args: unknown[]) => {
-      process.stdout.write(`${_type}: ${format(...args)}\n`);
+    const log = createWriteStream(path.join(userData, 'window.log'));
+    await page.exposeFunction('codeAutomationLog', (type: string, args: unknown[]) => {
+      const line = format(...args);
+      log.write(`${type}: ${line}\n`);
+      // The window itself talks too; all of it is in the file.
+      if (line.startsWith(testLineMark)) process.stdout.write(`${line.slice(testLineMark.length)}\n`);
+      else if (type === 'error' && !line.startsWith('[Service Worker]')) process.stderr.write(`${line}\n`);
     });
-    page.on('crash', () => exit.reject(new SetUpError('The page of the VS Code window crashed.')));
-    void running.ended.then(() => exit.reject(new SetUpError('The VS Code server ended during the tests.')));
-    setTimeout(
-      () => exit.reject(new SetUpError(`The tests in the extension host took more than ${limitMs / 1000} s.`)),
-      limitMs,
-    ).unref();
+    const end = new EventEmitter();
+    // What happens after the end no longer matters.
+    end.on('error', () => undefined);
+    const exit = once(end, 'code') as Promise<[number]>;
+    const dead = (why: string): boolean => end.emit('error', new SetUpError(why));
+    await page.exposeFunction('codeAutomationExit', (code: number) => end.emit('code', code));
+    page.on('crash', () => dead('The page of the VS Code window crashed.'));
+    void running.ended.then(() => dead('The VS Code server ended during the tests.'));
+    setTimeout(dead, limitMs, `The tests in the extension host took more than ${limitMs / 1000} s.`).unref();
     const authority = new URL(running.origin).host;
     const remote = (file: unknown): string => `vscode-remote://${authority}${file as string}`;
     const payload = [
@@ -46,7 +57,7 @@ async function main(): Promise<number> {
     ];
     const query = new URLSearchParams({ folder: positionals[0] ?? '', payload: JSON.stringify(payload) });
     await page.goto(`${running.origin}/?${query.toString()}`);
-    return await exit.promise;
+    return (await exit)[0];
   } finally {
     await browser.close();
     await running.stop();

@@ -49,7 +49,9 @@ export async function vscodeServer(name: ServerName): Promise<VSCodeServer> {
     });
   }
   if (name === 'vscode-floor' && !existsSync(ownNode)) {
-    throw new SetUpError('The oldest supported VS Code needs Node 22, which its folder brings for Linux on x64 only.');
+    throw new SetUpError(
+      'The oldest supported VS Code needs Node 22, which its folder brings for Linux on x64 only.',
+    );
   }
   return {
     node: name === 'vscode-floor' ? ownNode : process.execPath,
@@ -60,7 +62,11 @@ export async function vscodeServer(name: ServerName): Promise<VSCodeServer> {
 
 async function recipeHash(folder: string): Promise<string> {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
-  for (const file of [path.join(folder, 'package-lock.json'), import.meta.filename, ...Object.values(standIns)]) {
+  for (const file of [
+    path.join(folder, 'package-lock.json'),
+    import.meta.filename,
+    ...Object.values(standIns),
+  ]) {
     hash.update(await readFile(file));
   }
   return hash.digest('hex');
@@ -92,7 +98,9 @@ async function mendWatcher(inner: string): Promise<void> {
   const lockFile = path.join(inner, 'npm-shrinkwrap.json');
   const manifest = JSON.parse(await readFile(manifestFile, 'utf8')) as Manifest;
   if (!manifest.dependencies['@parcel/watcher']?.includes('#')) return;
-  const lock = JSON.parse(await readFile(lockFile, 'utf8')) as { packages: Record<string, Manifest | undefined> };
+  const lock = JSON.parse(await readFile(lockFile, 'utf8')) as {
+    packages: Record<string, Manifest | undefined>;
+  };
   manifest.dependencies['@parcel/watcher'] = version;
   const lockedRoot = lock.packages[''];
   if (lockedRoot) lockedRoot.dependencies['@parcel/watcher'] = version;
@@ -117,7 +125,8 @@ async function locked(file: string, work: () => Promise<void>): Promise<void> {
     }
     const owner = Number(await readFile(file, 'utf8').catch(() => ''));
     if (owner > 0 && !isAlive(owner)) await rm(file, { force: true });
-    else if (Date.now() > giveUpAt) throw new SetUpError(`Another installation does not end. Remove ${file} and try again.`);
+    else if (Date.now() > giveUpAt)
+      throw new SetUpError(`Another installation does not end. Remove ${file} and try again.`);
     else {
       if (!told) say('waiting for another installation to end');
       await sleep(500);

@@ -2,7 +2,8 @@
 import { globSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Mocha } from '../env/mocha.ts';
+import { format } from 'node:util';
+import { Mocha, testLineMark } from '../env/mocha.ts';
 import { readReport, writeReport } from '../env/report.ts';
 import PartReporter from '../env/reporter.ts';
 
@@ -10,18 +11,27 @@ import PartReporter from '../env/reporter.ts';
 export async function run(): Promise<void> {
   const output = process.env.FINE_TUNING_TEST_REPORT;
   if (!output) throw new Error('FINE_TUNING_TEST_REPORT names no file');
+  Mocha.reporters.Base.consoleLog = (...args: unknown[]) => console.info(testLineMark + format(...args));
   const stray = watchStrayErrors();
-  const mocha = new Mocha({ timeout: 30_000, color: true, reporter: PartReporter, reporterOptions: { output: `${output}.tests` } });
-  for (const file of globSync('**/*.test.cjs', { cwd: __dirname }).sort()) mocha.addFile(path.join(__dirname, file));
+  const mocha = new Mocha({
+    timeout: 30_000,
+    color: true,
+    reporter: PartReporter,
+    reporterOptions: { output: `${output}.tests` },
+  });
+  for (const file of globSync('**/*.test.cjs', { cwd: __dirname }).sort())
+    mocha.addFile(path.join(__dirname, file));
   await new Promise<void>((resolve) => mocha.run(() => resolve()));
   // A rejection is told only after the microtasks that could still have handled it.
   await sleep(100);
   const report = await readReport(`${output}.tests`);
   if (!report) throw new Error('mocha wrote no report');
   const errors = stray();
-  for (const error of errors) console.error('Not handled by anyone:', error instanceof Error ? error.stack : error);
+  for (const error of errors)
+    console.error('Not handled by anyone:', error instanceof Error ? error.stack : error);
   writeReport(output, { ...report, failed: report.failed + errors.length });
-  if (report.failed + errors.length > 0) throw new Error(`${report.failed} tests failed, ${errors.length} stray errors`);
+  if (report.failed + errors.length > 0)
+    throw new Error(`${report.failed} tests failed, ${errors.length} stray errors`);
 }
 
 /** Collects what no one caught, of the tests and of the extension alike; the returned function tells what there was. */

@@ -18,7 +18,10 @@ class Logger {
 
   #write(level, message) {
     if (level < this.#level || this.#fd === undefined) return;
-    const now = new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 23).replace('T', ' ');
+    const now = new Date(Date.now() - new Date().getTimezoneOffset() * 60_000)
+      .toISOString()
+      .slice(0, 23)
+      .replace('T', ' ');
     fs.writeSync(this.#fd, this.#raw ? message : `${now} [${names[level]}] ${message}\n`);
   }
 

@@ -1,0 +1,67 @@
+import * as vscode from 'vscode';
+
+/** What is told once when an account's API key is no good. */
+export function keyNotice(accountName: string, state: 'key-rejected' | 'key-missing'): { sentence: string; replace: string } {
+  const { l10n } = vscode;
+  return state === 'key-rejected'
+    ? {
+        sentence: l10n.t('The service does not accept the API key of {0} any more. Nothing is asked of it until there is another one.', accountName),
+        replace: l10n.t('Replace API Key…'),
+      }
+    : {
+        sentence: l10n.t('The API key of {0} is not on this machine.', accountName),
+        replace: l10n.t('Enter API Key…'),
+      };
+}
+
+/** Words of accounts that are no sentence of a dialog. */
+export const accountWords = {
+  sandboxName: () => vscode.l10n.t('Sandbox'),
+  sandboxDescription: () => vscode.l10n.t('nothing is trained, nothing is paid'),
+  active: () => vscode.l10n.t('active'),
+  signIn: () => vscode.l10n.t('Sign In to Another Account…'),
+  firstSignIn: () => vscode.l10n.t('Sign In…'),
+  useSandbox: () => vscode.l10n.t('Use the Sandbox'),
+  replaceKey: () => vscode.l10n.t('Replace API Key…'),
+  signOut: () => vscode.l10n.t('Sign Out…'),
+  refreshBalance: () => vscode.l10n.t('Refresh Balance'),
+  addFunds: () => vscode.l10n.t('Add Play Money…'),
+  scenario: () => vscode.l10n.t('Sandbox Scenario…'),
+  clockSpeed: () => vscode.l10n.t('Sandbox Clock Speed…'),
+  reset: () => vscode.l10n.t('Reset Sandbox…'),
+  tryingKey: () => vscode.l10n.t('Trying the API key…'),
+  startingSandbox: () => vscode.l10n.t('Starting the sandbox…'),
+};
+
+export function tellSignedIn(name: string): void {
+  void vscode.window.showInformationMessage(vscode.l10n.t('Signed in to {0}.', name));
+}
+
+export function tellKeyReplaced(name: string): void {
+  void vscode.window.showInformationMessage(vscode.l10n.t('The API key of {0} was replaced.', name));
+}
+
+export function tellSandboxInUse(): void {
+  void vscode.window.showInformationMessage(
+    vscode.l10n.t('You are in the sandbox: everything works as with the service, but nothing is trained and nothing is paid.'),
+  );
+}
+
+/** Before the first use: asks where to work. */
+export async function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined> {
+  const { l10n } = vscode;
+  const signIn = l10n.t('Sign In');
+  const sandbox = l10n.t('Use the Sandbox');
+  const choice = await vscode.window.showInformationMessage(
+    l10n.t('Sign in first, or try it in the sandbox.'),
+    { modal: true, detail: l10n.t('The sandbox works without an account: nothing is trained and nothing is paid.') },
+    signIn,
+    sandbox,
+  );
+  return choice === signIn ? 'signIn' : choice === sandbox ? 'sandbox' : undefined;
+}
+
+/** The sandbox has no API key that a person could replace. */
+export function tellSandboxHasNoKey(): void {
+  void vscode.window.showInformationMessage(vscode.l10n.t('The sandbox makes its own API key at each start.'));
+}

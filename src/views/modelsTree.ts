@@ -1,0 +1,85 @@
+import * as vscode from 'vscode';
+import type { Model } from '../api/types.ts';
+import { VIEWS } from '../host/ids.ts';
+import { treeWords } from '../host/wording/runs.ts';
+import type { Sessions } from '../runs/sessions.ts';
+
+/** A row of the Models view. Commands take the `model` rows as their argument. */
+export type ModelsNode = { kind: 'provider'; provider: string; models: readonly Model[] } | { kind: 'model'; model: Model };
+
+/** Shows the base models of the active account by provider, with what is not available marked. */
+export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, vscode.Disposable {
+  readonly #sessions: Sessions;
+  readonly #view: vscode.TreeView<ModelsNode>;
+  readonly #subscriptions: vscode.Disposable[] = [];
+  readonly #onDidChange = new vscode.EventEmitter<undefined>();
+  #sessionSubscriptions: vscode.Disposable[] = [];
+
+  readonly onDidChangeTreeData = this.#onDidChange.event;
+
+  constructor(sessions: Sessions) {
+    this.#sessions = sessions;
+    this.#view = vscode.window.createTreeView(VIEWS.models, { treeDataProvider: this });
+    this.#subscriptions.push(
+      this.#view,
+      sessions.onDidChangeActive(() => this.#follow()),
+    );
+    this.#follow();
+  }
+
+  getChildren(node?: ModelsNode): ModelsNode[] {
+    if (node?.kind === 'model') return [];
+    if (node?.kind === 'provider') return node.models.map((model) => ({ kind: 'model', model }));
+    const session = this.#sessions.active;
+    if (session === undefined || session.state === 'key-rejected' || session.state === 'key-missing') return [];
+    const providers = Map.groupBy(session.models.models ?? [], (model) => model.provider);
+    return [...providers]
+      .sort(([a], [b]) => a.localeCompare(b))
+      .map(([provider, models]) => ({ kind: 'provider', provider, models }));
+  }
+
+  getTreeItem(node: ModelsNode): vscode.TreeItem {
+    return node.kind === 'provider' ? providerItem(node.provider, node.models.length) : modelItem(node.model);
+  }
+
+  dispose(): void {
+    for (const subscription of [...this.#sessionSubscriptions, ...this.#subscriptions]) subscription.dispose();
+    this.#onDidChange.dispose();
+  }
+
+  #follow(): void {
+    for (const subscription of this.#sessionSubscriptions) subscription.dispose();
+    const session = this.#sessions.active;
+    const draw = () => {
+      const skipped = this.#sessions.active?.models.skipped ?? 0;
+      this.#view.message = skipped > 0 ? treeWords.skipped(skipped) : '';
+      this.#onDidChange.fire(undefined);
+    };
+    this.#sessionSubscriptions =
+      session === undefined ? [] : [session.models.onDidChange(draw), session.onDidChangeState(draw)];
+    draw();
+  }
+}
+
+function providerItem(provider: string, count: number): vscode.TreeItem {
+  const item = new vscode.TreeItem(provider, vscode.TreeItemCollapsibleState.Expanded);
+  item.id = `provider:${provider}`;
+  item.iconPath = new vscode.ThemeIcon('organization');
+  item.accessibilityInformation = { label: treeWords.provider(provider, count) };
+  return item;
+}
+
+function modelItem(model: Model): vscode.TreeItem {
+  const item = new vscode.TreeItem(model.name);
+  item.id = `model:${model.model_id}`;
+  item.description = model.available ? '' : treeWords.unavailable();
+  item.tooltip = treeWords.modelTooltip(model.name, model.model_id, model.available);
+  item.iconPath = model.available
+    ? new vscode.ThemeIcon('symbol-misc')
+    : new vscode.ThemeIcon('circle-slash', new vscode.ThemeColor('disabledForeground'));
+  const parts = ['model', model.available ? 'available' : 'unavailable'];
+  if (model.terms_url !== undefined) parts.push('terms');
+  if (model.use_policy_url !== undefined) parts.push('policy');
+  item.contextValue = parts.join('.');
+  return item;
+}

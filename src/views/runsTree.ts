@@ -1,0 +1,239 @@
+import * as vscode from 'vscode';
+import type { RunSummary } from '../api/types.ts';
+import { COMMANDS, VIEWS } from '../host/ids.ts';
+import { formatClock } from '../host/wording/format.ts';
+import { asText, explain } from '../host/wording/errors.ts';
+import {
+  runAccessibleLabel,
+  runDescription,
+  runFacts,
+  runTooltip,
+  treeWords,
+  uploadText,
+  type Fact,
+  type RunView,
+} from '../host/wording/runs.ts';
+import type { Session } from '../runs/session.ts';
+import type { Sessions } from '../runs/sessions.ts';
+import type { PendingSubmission, Submitter } from '../runs/submitter.ts';
+
+/** A row of the Runs view. Commands take the `run` and `submission` rows as their argument. */
+export type RunsNode =
+  | { kind: 'submission'; id: string }
+  | { kind: 'run'; runId: string }
+  | { kind: 'fact'; runId: string; fact: Fact }
+  | { kind: 'more' };
+
+/** Relative times are drawn anew this often while the view is visible. */
+const REDRAW_MS = 30_000;
+
+/** Shows pending submissions and the active account's runs, newest first; a run unfolds into its details. */
+export class RunsTree implements vscode.TreeDataProvider<RunsNode>, vscode.Disposable {
+  readonly #sessions: Sessions;
+  readonly #submitter: Submitter;
+  readonly #view: vscode.TreeView<RunsNode>;
+  readonly #subscriptions: vscode.Disposable[] = [];
+  readonly #onDidChange = new vscode.EventEmitter<RunsNode | undefined>();
+  /** One object per row, since `reveal` finds rows by identity. */
+  readonly #runNodes = new Map<string, RunsNode & { kind: 'run' }>();
+  #sessionSubscriptions: vscode.Disposable[] = [];
+  #redraw: NodeJS.Timeout | undefined;
+  #lastUploadDrawMs = 0;
+
+  readonly onDidChangeTreeData = this.#onDidChange.event;
+
+  constructor(sessions: Sessions, submitter: Submitter) {
+    this.#sessions = sessions;
+    this.#submitter = submitter;
+    this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this, showCollapseAll: false });
+    this.#subscriptions.push(
+      this.#view,
+      sessions.onDidChangeActive(() => this.#follow()),
+      submitter.onDidChange((submission) => this.#drawUpload(submission)),
+      this.#view.onDidChangeVisibility(() => this.#planRedraw()),
+    );
+    this.#follow();
+    this.#planRedraw();
+  }
+
+  getChildren(node?: RunsNode): RunsNode[] | Promise<RunsNode[]> {
+    const session = this.#sessions.active;
+    if (session === undefined) return [];
+    if (node === undefined) return this.#roots(session);
+    return node.kind === 'run' ? this.#facts(session, node.runId) : [];
+  }
+
+  getParent(node: RunsNode): RunsNode | undefined {
+    return node.kind === 'fact' ? this.#runNodes.get(node.runId) : undefined;
+  }
+
+  getTreeItem(node: RunsNode): vscode.TreeItem {
+    switch (node.kind) {
+      case 'submission':
+        return this.#submissionItem(node);
+      case 'run':
+        return this.#runItem(node);
+      case 'fact':
+        return factItem(node.runId, node.fact);
+      case 'more': {
+        const item = new vscode.TreeItem(treeWords.loadMore());
+        item.id = 'more';
+        item.iconPath = new vscode.ThemeIcon('ellipsis');
+        item.command = { command: COMMANDS.loadMoreRuns, title: treeWords.loadMore() };
+        return item;
+      }
+    }
+  }
+
+  /** Shows a run in the view, unfolded if asked. The run must be loaded. */
+  async reveal(runId: string, expand: boolean): Promise<void> {
+    await this.#view.reveal(this.#runNode(runId), { select: true, focus: expand, expand });
+  }
+
+  dispose(): void {
+    clearInterval(this.#redraw);
+    for (const subscription of [...this.#sessionSubscriptions, ...this.#subscriptions]) subscription.dispose();
+    this.#onDidChange.dispose();
+  }
+
+  #follow(): void {
+    for (const subscription of this.#sessionSubscriptions) subscription.dispose();
+    this.#sessionSubscriptions = [];
+    this.#runNodes.clear();
+    const session = this.#sessions.active;
+    if (session !== undefined) {
+      this.#sessionSubscriptions.push(
+        session.runs.onDidChange(() => this.#draw()),
+        session.models.onDidChange(() => this.#draw()),
+        session.balance.onDidChange(() => this.#draw()),
+        session.onDidChangeState(() => this.#draw()),
+      );
+    }
+    this.#draw();
+  }
+
+  #draw(): void {
+    const session = this.#sessions.active;
+    this.#view.message = session === undefined ? '' : messageOf(session);
+    const active = session?.runs.activeCount ?? 0;
+    this.#view.badge = active === 0 ? undefined : { value: active, tooltip: treeWords.activeRuns(active) };
+    this.#onDidChange.fire(undefined);
+  }
+
+  /** Progress comes with every chunk: rows are drawn a few times a second, and at once when the state changes. */
+  #drawUpload(submission: PendingSubmission): void {
+    const now = Date.now();
+    if (submission.state === 'uploading' && submission.sentBytes > 0 && now - this.#lastUploadDrawMs < 300) return;
+    this.#lastUploadDrawMs = now;
+    this.#draw();
+  }
+
+  #planRedraw(): void {
+    clearInterval(this.#redraw);
+    if (this.#view.visible) this.#redraw = setInterval(() => this.#draw(), REDRAW_MS);
+  }
+
+  #roots(session: Session): RunsNode[] {
+    // Nothing that a rejected key once read is shown: the welcome text says what to do.
+    if (session.state === 'key-rejected' || session.state === 'key-missing') return this.#submissions(session);
+    const rows = session.runs.rows ?? [];
+    return [
+      ...this.#submissions(session),
+      ...rows.map((row) => this.#runNode(row.run_id)),
+      ...(session.runs.hasMore ? [{ kind: 'more' } as const] : []),
+    ];
+  }
+
+  #submissions(session: Session): RunsNode[] {
+    return this.#submitter.pending
+      .filter(({ accountId }) => accountId === session.account.id)
+      .map(({ id }) => ({ kind: 'submission', id }));
+  }
+
+  async #facts(session: Session, runId: string): Promise<RunsNode[]> {
+    try {
+      const detail = session.runs.detail(runId) ?? (await session.runs.loadDetail(runId));
+      const currency = session.balance.current?.currency;
+      return runFacts(detail, session.models.nameOf(detail.model_id), currency).map((fact) => ({ kind: 'fact', runId, fact }));
+    } catch (error) {
+      return [{ kind: 'fact', runId, fact: { icon: 'warning', name: treeWords.detailsFailed(asText(explain(error))), value: '' } }];
+    }
+  }
+
+  #runNode(runId: string): RunsNode & { kind: 'run' } {
+    let node = this.#runNodes.get(runId);
+    if (node === undefined) {
+      node = { kind: 'run', runId };
+      this.#runNodes.set(runId, node);
+    }
+    return node;
+  }
+
+  #runItem({ runId }: RunsNode & { kind: 'run' }): vscode.TreeItem {
+    const session = this.#sessions.active;
+    const run = session?.runs.get(runId);
+    if (session === undefined || run === undefined) return new vscode.TreeItem(runId);
+    const view = viewOf(session, run);
+    const item = new vscode.TreeItem(view.label ?? view.modelName, vscode.TreeItemCollapsibleState.Collapsed);
+    item.id = `run:${runId}`;
+    item.description = runDescription(view, Date.now());
+    item.tooltip = runTooltip(view);
+    item.accessibilityInformation = { label: runAccessibleLabel(view, Date.now()) };
+    item.iconPath = iconOf(view.phase);
+    item.contextValue = run.artifacts_available ? 'run.downloadable' : 'run';
+    return item;
+  }
+
+  #submissionItem({ id }: RunsNode & { kind: 'submission' }): vscode.TreeItem {
+    const submission = this.#submitter.pending.find((pending) => pending.id === id);
+    if (submission === undefined) return new vscode.TreeItem('');
+    const { draft, state } = submission;
+    const item = new vscode.TreeItem(draft.label ?? draft.dataset.filename);
+    item.id = `submission:${id}`;
+    item.description = uploadText(submission, Date.now());
+    item.tooltip = `${draft.dataset.filename}\n${item.description}`;
+    item.accessibilityInformation = { label: `${draft.dataset.filename}, ${item.description}` };
+    item.iconPath =
+      state === 'unknown'
+        ? new vscode.ThemeIcon('question', new vscode.ThemeColor('list.warningForeground'))
+        : new vscode.ThemeIcon(state === 'queued' ? 'watch' : 'cloud-upload');
+    item.contextValue = state === 'unknown' ? 'submission.unknown' : 'submission';
+    return item;
+  }
+}
+
+function viewOf(session: Session, run: RunSummary): RunView {
+  const label = session.runs.label(run.run_id);
+  return {
+    run,
+    phase: session.runs.phase(run),
+    modelName: session.models.nameOf(run.model_id),
+    label: label === '' ? undefined : label,
+  };
+}
+
+function iconOf(phase: RunView['phase']): vscode.ThemeIcon {
+  if (phase === 'finished') return new vscode.ThemeIcon('pass', new vscode.ThemeColor('testing.iconPassed'));
+  // No spinner: a status that is not known may be the last one.
+  return new vscode.ThemeIcon(phase === 'waiting' ? 'watch' : 'pulse');
+}
+
+function factItem(runId: string, fact: Fact): vscode.TreeItem {
+  const item = new vscode.TreeItem(fact.name);
+  item.id = `fact:${runId}:${fact.name}`;
+  item.description = fact.value;
+  item.tooltip = fact.value === '' ? fact.name : `${fact.name}: ${fact.value}`;
+  item.iconPath = new vscode.ThemeIcon(fact.icon);
+  item.contextValue = 'fact';
+  return item;
+}
+
+function messageOf(session: Session): string {
+  const parts: string[] = [];
+  const isEmpty = (session.runs.rows ?? []).length === 0;
+  if (session.state === 'offline' && !isEmpty && session.offlineSince !== undefined)
+    parts.push(treeWords.offlineSince(formatClock(session.offlineSince)));
+  if (session.account.kind === 'sandbox' && !isEmpty) parts.push(treeWords.sandbox());
+  if (session.runs.skipped > 0) parts.push(treeWords.skipped(session.runs.skipped));
+  return parts.join('\n');
+}

@@ -1,0 +1,32 @@
+import * as vscode from 'vscode';
+import { CONTEXT_KEYS } from '../host/ids.ts';
+import type { Sessions } from '../runs/sessions.ts';
+
+/** Keeps the context keys by which package.json picks the welcome text of an empty view. */
+export class WelcomeState implements vscode.Disposable {
+  readonly #sessions: Sessions;
+  readonly #subscription: vscode.Disposable;
+  #sessionSubscription: vscode.Disposable | undefined;
+
+  constructor(sessions: Sessions) {
+    this.#sessions = sessions;
+    this.#subscription = sessions.onDidChangeActive(() => this.#follow());
+    this.#follow();
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+    this.#sessionSubscription?.dispose();
+  }
+
+  #follow(): void {
+    this.#sessionSubscription?.dispose();
+    const session = this.#sessions.active;
+    const tell = () => {
+      void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.state, session?.state ?? 'signedOut');
+      void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.sandbox, session?.account.kind === 'sandbox');
+    };
+    this.#sessionSubscription = session?.onDidChangeState(tell);
+    tell();
+  }
+}

@@ -1,0 +1,65 @@
+import type { Locator, Page } from 'playwright-core';
+
+/** What VS Code says on its own: modal dialogs and notifications. */
+export class Dialogs {
+  readonly #page: Page;
+  /** The modal dialog on the screen. */
+  readonly modal: Locator;
+
+  constructor(page: Page) {
+    this.#page = page;
+    this.modal = page.locator('.monaco-dialog-box');
+  }
+
+  /** Waits for a modal dialog with this message and returns its detail. */
+  async waitForModal(message: string | RegExp): Promise<string> {
+    await this.modal.locator('.dialog-message-text').filter({ hasText: message }).waitFor();
+    const detail = this.modal.locator('.dialog-message-detail');
+    return (await detail.count()) > 0 ? ((await detail.textContent()) ?? '') : '';
+  }
+
+  /** The names of the modal dialog's buttons. */
+  modalButtons(): Promise<string[]> {
+    return this.modal.locator('.dialog-buttons .monaco-button').allTextContents();
+  }
+
+  /** Presses a button of the modal dialog and waits until that dialog is gone or another stands in its place. */
+  async press(button: string): Promise<void> {
+    const dialog = await this.modal.elementHandle();
+    await this.modal.getByRole('button', { name: button, exact: true }).click();
+    await dialog.waitForElementState('hidden').catch(() => undefined);
+  }
+
+  /** The toast with this text. */
+  toast(text: string | RegExp): Locator {
+    return this.#page.locator('.notifications-toasts .notification-list-item').filter({ hasText: text });
+  }
+
+  /** Waits for a toast and returns its whole message. */
+  async waitForToast(text: string | RegExp): Promise<string> {
+    const toast = this.toast(text).first();
+    await toast.waitFor();
+    return (await toast.locator('.notification-list-item-message').textContent()) ?? '';
+  }
+
+  /** The messages of the toasts on the screen. */
+  toastTexts(): Promise<string[]> {
+    return this.#page
+      .locator('.notifications-toasts .notification-list-item .notification-list-item-message')
+      .allTextContents();
+  }
+
+  /** Presses a button of the toast with this text. */
+  async pressInToast(text: string | RegExp, button: string): Promise<void> {
+    // The buttons of a toast show up when the pointer or the focus is on it.
+    const toast = this.toast(text).first();
+    await toast.hover();
+    await toast.getByRole('button', { name: button, exact: true }).click();
+  }
+}
+
+/** Opens the context menu of something and clicks an item. */
+export async function chooseInContextMenu(page: Page, on: Locator, item: string): Promise<void> {
+  await on.click({ button: 'right' });
+  await page.locator('.monaco-menu').getByRole('menuitem', { name: item, exact: true }).click();
+}

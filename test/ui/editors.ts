@@ -1,0 +1,71 @@
+import path from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { chooseInContextMenu } from './dialogs.ts';
+import type { QuickInput } from './quickInput.ts';
+
+/** The editors with their tabs and the buttons beside these. */
+export class Editors {
+  readonly #page: Page;
+  readonly #quickInput: QuickInput;
+
+  constructor(page: Page, quickInput: QuickInput) {
+    this.#page = page;
+    this.#quickInput = quickInput;
+  }
+
+  /** Opens a file by its absolute path. */
+  async open(file: string): Promise<void> {
+    await this.#quickInput.openPalette('File: Open File...');
+    await this.#quickInput.pick('File: Open File...');
+    await this.#quickInput.waitForTitle(/Open File/);
+    await this.#quickInput.choosePath(file);
+    await this.tab(path.basename(file)).waitFor();
+  }
+
+  /** The tab of a file name. */
+  tab(fileName: string): Locator {
+    return this.#page.locator(`.tab[data-resource-name="${fileName}"]`);
+  }
+
+  /** True while a tab holds unsaved changes. */
+  async isDirty(fileName: string): Promise<boolean> {
+    return this.tab(fileName).and(this.#page.locator('.dirty')).isVisible();
+  }
+
+  /** Types at the beginning of the active text editor. */
+  async typeAtStart(text: string): Promise<void> {
+    await this.#page.locator('.editor-group-container.active .view-lines').click();
+    await this.#page.keyboard.press('Control+Home');
+    await this.#page.keyboard.insertText(text);
+    await this.#page.locator('.editor-group-container.active .tab.active.dirty').waitFor();
+  }
+
+  /** Clicks an item of a tab's context menu. */
+  async chooseInTabMenu(fileName: string, item: string): Promise<void> {
+    await chooseInContextMenu(this.#page, this.tab(fileName), item);
+  }
+
+  /** A button at the right of the tabs, by its title. */
+  titleAction(title: string): Locator {
+    return this.#page
+      .locator('.editor-group-container.active .editor-actions')
+      .getByRole('button', { name: title });
+  }
+
+  /** The lines of the active text editor that are on the screen. */
+  visibleLines(): Promise<string[]> {
+    return this.#page.locator('.editor-group-container.active .view-line').allTextContents();
+  }
+
+  /** Closes every editor without saving. */
+  async closeAll(): Promise<void> {
+    await this.#quickInput.openPalette('View: Close All Editors');
+    await this.#quickInput.pick('View: Close All Editors');
+    const discard = this.#page
+      .locator('.monaco-dialog-box')
+      .getByRole('button', { name: "Don't Save", exact: true });
+    const none = this.#page.locator('.part.editor .tab').first();
+    await Promise.race([none.waitFor({ state: 'detached' }), discard.click()]);
+    await none.waitFor({ state: 'detached' });
+  }
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Locator, Page } from 'playwright-core';
+
+/** The box at the top of the window: command palette, quick picks, input boxes, and the dialogs for files and folders. */
+export class QuickInput {
+  readonly #page: Page;
+  readonly #widget: Locator;
+  readonly #input: Locator;
+
+  constructor(page: Page) {
+    this.#page = page;
+    this.#widget = page.locator('.quick-input-widget');
+    this.#input = this.#widget.locator('input.input');
+  }
+
+  /** Opens the command palette, filtered. */
+  async openPalette(filter: string): Promise<void> {
+    await this.close();
+    await this.#page.keyboard.press('F1');
+    await this.#widget.waitFor();
+    await this.#input.fill(`>${filter}`);
+  }
+
+  /** Waits until the box has this title: one step of several often replaces another. */
+  async waitForTitle(title: string | RegExp): Promise<void> {
+    await this.#widget
+      .locator('.quick-input-title')
+      .filter({ hasText: exact(title) })
+      .waitFor();
+  }
+
+  /** The title that stands there now. */
+  async title(): Promise<string> {
+    return (await this.#widget.locator('.quick-input-title').textContent()) ?? '';
+  }
+
+  /** Clicks the item with exactly this label, typing its start first where the list is long. */
+  async pick(label: string): Promise<void> {
+    await this.item(label).first().click();
+  }
+
+  /** Ticks the box of an item in a list that allows several. */
+  async tick(label: string): Promise<void> {
+    await this.item(label).locator('.quick-input-list-checkbox, input[type=checkbox]').first().click();
+  }
+
+  /** The row with exactly this label. */
+  item(label: string): Locator {
+    const name = this.#page.locator('.label-name').filter({ hasText: exact(label) });
+    return this.#widget.locator('.monaco-list-row').filter({ has: name });
+  }
+
+  /** The labels of the rows on the screen. */
+  async labels(): Promise<string[]> {
+    await this.#widget.locator('.monaco-list-row').first().waitFor();
+    return this.#widget.locator('.monaco-list-row .label-name').allTextContents();
+  }
+
+  /** Types into the box, replacing what is there. */
+  async type(text: string): Promise<void> {
+    await this.#input.fill(text);
+  }
+
+  /** Types into the box and accepts. */
+  async fill(text: string): Promise<void> {
+    await this.#input.fill(text);
+    await this.accept();
+  }
+
+  /** Presses Enter. */
+  async accept(): Promise<void> {
+    await this.#input.press('Enter');
+  }
+
+  /** What the box holds. */
+  value(): Promise<string> {
+    return this.#input.inputValue();
+  }
+
+  /** True where what is typed is hidden. */
+  async hidesInput(): Promise<boolean> {
+    return (await this.#input.getAttribute('type')) === 'password';
+  }
+
+  /** Waits for the message below the box: a prompt, or what is wrong with the input. */
+  async waitForMessage(text: string | RegExp): Promise<void> {
+    await this.#widget.locator('.quick-input-message').filter({ hasText: text }).waitFor();
+  }
+
+  /** Presses a button of the title row or of the box by its tooltip, such as "Back". */
+  async press(button: string): Promise<void> {
+    await this.#widget.getByRole('button', { name: button }).click();
+  }
+
+  /** Answers a dialog for a file or a folder, whether it opens or saves, with an absolute path. */
+  async choosePath(file: string): Promise<void> {
+    await this.#input.waitFor();
+    // The dialog first fills in its own folder, and takes Enter only after it has looked at what was typed.
+    const dialog = await this.title();
+    for (let attempt = 0; attempt < 20; attempt++) {
+      if ((await this.value()) !== file) await this.#input.fill(file);
+      await sleep(400);
+      if (!(await this.isOpen()) || (await this.title()) !== dialog) return;
+      await this.accept();
+      await sleep(400);
+      if (!(await this.isOpen()) || (await this.title()) !== dialog) return;
+    }
+    assert.fail(`the dialog "${dialog}" did not take ${file}`);
+  }
+
+  async isOpen(): Promise<boolean> {
+    return this.#widget.isVisible();
+  }
+
+  /** Waits until no box is open. */
+  async waitUntilClosed(): Promise<void> {
+    await this.#widget.waitFor({ state: 'hidden' });
+  }
+
+  /** Leaves with Escape, if a box is open. */
+  async close(): Promise<void> {
+    if (!(await this.isOpen())) return;
+    await this.#page.keyboard.press('Escape');
+    await this.waitUntilClosed();
+  }
+}
+
+function exact(text: string | RegExp): RegExp {
+  return text instanceof RegExp
+    ? text
+    : new RegExp(`^\\s*${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}\\s*$`);
+}

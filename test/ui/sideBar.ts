@@ -1,0 +1,99 @@
+import type { Locator, Page } from 'playwright-core';
+import { chooseInContextMenu } from './dialogs.ts';
+
+/** The activity bar and the views of the container that it shows. */
+export class SideBar {
+  readonly #page: Page;
+
+  constructor(page: Page) {
+    this.#page = page;
+  }
+
+  /** The tab of a view container in the activity bar, such as "Fine-Tuning" or "Explorer". */
+  tab(container: string): Locator {
+    return this.#page.locator('.activitybar').getByRole('tab', { name: new RegExp(`^${container}`) });
+  }
+
+  /** Shows a view container. */
+  async open(container: string): Promise<void> {
+    const tab = this.tab(container);
+    await tab.waitFor();
+    if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
+    await this.#page
+      .locator('.sidebar .composite.title')
+      .filter({ hasText: new RegExp(container, 'i') })
+      .waitFor();
+  }
+
+  /** A view of the container that is shown, such as "Runs". */
+  view(title: string): View {
+    const header = this.#page
+      .locator(`.pane-header .title`)
+      .filter({ hasText: new RegExp(`^${title}$`, 'i') });
+    return new View(this.#page, this.#page.locator('.sidebar .pane').filter({ has: header }));
+  }
+
+  /** The explorer's tree, which is shown first. */
+  async explorer(): Promise<View> {
+    await this.open('Explorer');
+    return new View(this.#page, this.#page.locator('.sidebar .explorer-folders-view'));
+  }
+}
+
+/** One view: a tree, or the words and buttons that stand there while the tree is empty. */
+export class View {
+  readonly #page: Page;
+  readonly root: Locator;
+
+  constructor(page: Page, root: Locator) {
+    this.#page = page;
+    this.root = root;
+  }
+
+  /** A row by its accessible name, which is its tooltip where it has one; a string need only be a part of it. */
+  row(name: string | RegExp): Locator {
+    return this.root.getByRole('treeitem', { name });
+  }
+
+  /** The texts of the rows, label and description together. */
+  async rowTexts(): Promise<string[]> {
+    return this.root.getByRole('treeitem').allInnerTexts();
+  }
+
+  /** Opens a row's children. */
+  async expand(name: string | RegExp): Promise<void> {
+    const row = this.row(name).first();
+    await row.waitFor();
+    if ((await row.getAttribute('aria-expanded')) === 'false')
+      await row.locator('.monaco-tl-twistie').click();
+    await row.and(this.#page.locator('[aria-expanded=true]')).waitFor();
+  }
+
+  /** Presses an action that stands in the row while the pointer is on it. */
+  async pressInRow(name: string | RegExp, action: string): Promise<void> {
+    const row = this.row(name).first();
+    await row.hover();
+    await row.getByRole('button', { name: action }).click();
+  }
+
+  /** Clicks an item of the row's context menu. */
+  async chooseInContextMenu(name: string | RegExp, item: string): Promise<void> {
+    await chooseInContextMenu(this.#page, this.row(name).first(), item);
+  }
+
+  /** Presses a button of the view's title, which shows while the pointer is on the view. */
+  async pressInTitle(action: string): Promise<void> {
+    await this.root.locator('.pane-header').hover();
+    await this.root.locator('.pane-header').getByRole('button', { name: action }).click();
+  }
+
+  /** A button of the words that stand in an empty view. */
+  welcomeButton(label: string): Locator {
+    return this.root.locator('.welcome-view-content').getByRole('button', { name: label });
+  }
+
+  /** The words that stand in an empty view. */
+  welcomeText(): Promise<string> {
+    return this.root.locator('.welcome-view-content').innerText();
+  }
+}

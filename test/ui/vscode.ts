@@ -1,0 +1,118 @@
+// VS Code as a person has it: the server with the packed extension installed, and a browser before it.
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { chromium as playwright, type Browser, type BrowserContext } from 'playwright-core';
+import { chromium, chromiumArguments } from '../env/chromium.ts';
+import { results } from '../env/project.ts';
+import { serveForPerson, withoutGallery, type RunningServer } from '../env/serve.ts';
+import { quietSettings, writeSettings } from '../env/settings.ts';
+import { vscodeServer, type VSCodeServer } from '../env/vscode-server.ts';
+import { Workbench } from './workbench.ts';
+
+/** Where `test/env/ui.ts` has installed the packed extension; every server of the tests shares it. */
+export const extensionsFolder = path.join(results, 'ui/extensions');
+
+const running = new Set<VSCode>();
+let browser: Browser | undefined;
+let kept: Promise<VSCode> | undefined;
+
+/** The VS Code that test files share, so that not each has to start one; its settings and accounts are whatever came before. */
+export function sharedVSCode(): Promise<VSCode> {
+  kept ??= VSCode.start();
+  return kept;
+}
+
+/** Every VS Code that runs now. */
+export function runningVSCodes(): Iterable<VSCode> {
+  return running;
+}
+
+/** Ends every VS Code and the browser. */
+export async function closeAll(): Promise<void> {
+  for (const vscode of [...running]) await vscode.close();
+  kept = undefined;
+  await browser?.close();
+  browser = undefined;
+}
+
+/** One server with its own user data, and one browser profile: windows are opened in it. */
+export class VSCode {
+  /** Ids, settings and storage of this VS Code on disk. */
+  readonly userData: string;
+  readonly #installed: VSCodeServer;
+  readonly #context: BrowserContext;
+  readonly #env: NodeJS.ProcessEnv;
+  #server: RunningServer;
+
+  private constructor(
+    userData: string,
+    installed: VSCodeServer,
+    server: RunningServer,
+    context: BrowserContext,
+    env: NodeJS.ProcessEnv,
+  ) {
+    this.userData = userData;
+    this.#installed = installed;
+    this.#server = server;
+    this.#context = context;
+    this.#env = env;
+  }
+
+  /** Starts one with nothing in it; `settings` are added to the quiet ones, `env` reaches the extension host. */
+  static async start(
+    options: { settings?: Record<string, unknown>; env?: NodeJS.ProcessEnv } = {},
+  ): Promise<VSCode> {
+    const installed = await vscodeServer('vscode');
+    const userData = path.join(results, 'ui/user-data', randomUUID().slice(0, 8));
+    await writeSettings(path.join(userData, 'User'), { ...quietSettings, ...options.settings });
+    const env = { ...withoutGallery, ...options.env };
+    const server = await serveForPerson(installed, { userData, extensions: extensionsFolder, port: 0, env });
+    browser ??= await playwright.launch({ executablePath: await chromium(), args: chromiumArguments });
+    const context = await browser.newContext({
+      viewport: { width: 1400, height: 900 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    context.setDefaultTimeout(15_000);
+    const vscode = new VSCode(userData, installed, server, context, env);
+    running.add(vscode);
+    return vscode;
+  }
+
+  /** Where the extension keeps its files. */
+  get globalStorage(): string {
+    return path.join(this.userData, 'User/globalStorage/fine-tuning-tools.fine-tuning');
+  }
+
+  /** Every window that is open. */
+  get windows(): Workbench[] {
+    return this.#context.pages().map((page) => new Workbench(page));
+  }
+
+  /** Opens a window on a folder of the disk. */
+  async open(folder: string): Promise<Workbench> {
+    const workbench = new Workbench(await this.#context.newPage());
+    await workbench.goto(`${this.#server.origin}/?folder=${encodeURIComponent(folder)}`);
+    return workbench;
+  }
+
+  /** Ends the server and starts it again on the same address, as if the machine had been off; windows have to be opened anew. */
+  async restart(): Promise<void> {
+    for (const page of this.#context.pages()) await page.close();
+    await this.#server.stop();
+    this.#server = await serveForPerson(this.#installed, {
+      userData: this.userData,
+      extensions: extensionsFolder,
+      port: Number(new URL(this.#server.origin).port),
+      env: this.#env,
+    });
+  }
+
+  /** Ends it; its user data is removed unless a test failed in it and `keepData` is set. */
+  async close(keepData = false): Promise<void> {
+    running.delete(this);
+    await this.#context.close();
+    await this.#server.stop();
+    if (!keepData) await rm(this.userData, { recursive: true, force: true });
+  }
+}

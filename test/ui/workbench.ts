@@ -1,0 +1,103 @@
+import path from 'node:path';
+import type { FrameLocator, Locator, Page } from 'playwright-core';
+import { results } from '../env/project.ts';
+import { Dialogs } from './dialogs.ts';
+import { Editors } from './editors.ts';
+import { QuickInput } from './quickInput.ts';
+import { SideBar } from './sideBar.ts';
+
+const themes = { dark: 'Dark Modern', light: 'Light Modern', 'high contrast': 'Dark High Contrast' } as const;
+
+/** One window of VS Code, with what a person can do in it. Each step waits until it can be done, and fails after 15 s. */
+export class Workbench {
+  readonly page: Page;
+  readonly quickInput: QuickInput;
+  readonly dialogs: Dialogs;
+  readonly sideBar: SideBar;
+  readonly editors: Editors;
+
+  constructor(page: Page) {
+    this.page = page;
+    this.quickInput = new QuickInput(page);
+    this.dialogs = new Dialogs(page);
+    this.sideBar = new SideBar(page);
+    this.editors = new Editors(page, this.quickInput);
+  }
+
+  /** Opens an address of the server and waits until the window has started its extensions. */
+  async goto(url: string): Promise<void> {
+    await this.page.goto(url);
+    await this.#ready();
+  }
+
+  /** "Reload Window". */
+  async reload(): Promise<void> {
+    await this.page.reload();
+    await this.#ready();
+  }
+
+  async close(): Promise<void> {
+    await this.page.close();
+  }
+
+  /** Runs a command of the palette by its full title, such as "Fine-Tuning: Sign In". */
+  async runCommand(title: string): Promise<void> {
+    await this.quickInput.openPalette(title);
+    await this.quickInput.pick(title);
+  }
+
+  /** Removes every notification. */
+  async clearNotifications(): Promise<void> {
+    await this.runCommand('Notifications: Clear All Notifications');
+    await this.page
+      .locator('.notifications-toasts .notification-list-item')
+      .first()
+      .waitFor({ state: 'hidden' });
+  }
+
+  /** An item of the status bar by its id, such as "balance". */
+  statusItem(id: string): Locator {
+    return this.page.locator(`[id="fine-tuning-tools.fine-tuning.${id}"] a`);
+  }
+
+  /** The content of the webview of the active editor (`panel`) or of a view. */
+  webview(kind: 'panel' | 'view'): FrameLocator {
+    const inView = '[src*="purpose=webviewView"]';
+    return this.page
+      .frameLocator(`iframe.webview${kind === 'view' ? inView : `:not(${inView})`}`)
+      .frameLocator('iframe#active-frame');
+  }
+
+  async setTheme(theme: keyof typeof themes): Promise<void> {
+    await this.runCommand('Preferences: Color Theme');
+    await this.quickInput.pick(themes[theme]);
+    const className = { dark: 'vs-dark', light: 'vs', 'high contrast': 'hc-black' }[theme];
+    await this.page.locator(`.monaco-workbench.${className}`).waitFor();
+  }
+
+  /** The text on the clipboard. */
+  clipboard(): Promise<string> {
+    return this.page.evaluate<string>('navigator.clipboard.readText()');
+  }
+
+  /** Keeps a picture of the window as `<name>.png`. */
+  async screenshot(name: string): Promise<void> {
+    // The caret would make each picture differ, and a pointer left on a row would show its hover.
+    await this.page.mouse.move(700, 899);
+    await this.page.screenshot({
+      path: path.join(screenshotFolder(), `${name}.png`),
+      caret: 'hide',
+      animations: 'disabled',
+    });
+  }
+
+  async #ready(): Promise<void> {
+    await this.page.locator('.monaco-workbench .statusbar').waitFor({ timeout: 30_000 });
+    await this.page.locator('.activitybar').getByRole('tab').first().waitFor();
+  }
+}
+
+/** Screenshots are kept with the test results; `npm run screenshots` names the folder of the README's pictures. */
+function screenshotFolder(): string {
+  return process.env.FINE_TUNING_SCREENSHOTS ?? path.join(results, 'screenshots');
+}
