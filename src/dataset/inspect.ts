@@ -17,7 +17,10 @@ export interface SizeLimits {
 }
 
 /** Looks at a file without reading its rows: whether it is one that can be sent at all. Never throws. */
-export async function inspectDataset(path: string, limits: SizeLimits): Promise<DatasetFile | DatasetProblem> {
+export async function inspectDataset(
+  path: string,
+  limits: SizeLimits,
+): Promise<DatasetFile | DatasetProblem> {
   try {
     const found = await stat(path);
     if (found.isDirectory()) return 'folder';

@@ -5,3 +5,7 @@ import { isOpenableUrl } from '../api/address.ts';
 export async function openServiceLink(url: string): Promise<boolean> {
   return isOpenableUrl(url) && vscode.env.openExternal(vscode.Uri.parse(url, true));
 }
+
+export function tellNoLink(): void {
+  void vscode.window.showInformationMessage(vscode.l10n.t('The service names no https address for this.'));
+}

@@ -19,8 +19,10 @@ export class ErrorReporter {
     const text = preface === undefined ? asText(explanation) : `${preface} ${asText(explanation)}`;
     const { action } = explanation;
     // Not awaited: a toast that hides stays a pending promise.
-    void vscode.window.showErrorMessage(text, ...(action === undefined ? [] : [action.title])).then((choice) => {
-      if (choice !== undefined && action !== undefined) void vscode.commands.executeCommand(action.command);
-    });
+    void vscode.window
+      .showErrorMessage(text, ...(action === undefined ? [] : [action.title]))
+      .then((choice) => {
+        if (choice !== undefined && action !== undefined) void vscode.commands.executeCommand(action.command);
+      });
   }
 }

@@ -8,7 +8,12 @@ import { Emitter } from '../base/event.ts';
 import type { Account } from './account.ts';
 
 const accountSchema = v.variant('kind', [
-  v.object({ kind: v.literal('service'), id: v.string(), name: v.string(), baseUrl: v.pipe(v.string(), v.url()) }),
+  v.object({
+    kind: v.literal('service'),
+    id: v.string(),
+    name: v.string(),
+    baseUrl: v.pipe(v.string(), v.url()),
+  }),
   v.object({ kind: v.literal('sandbox'), id: v.string(), name: v.string() }),
 ]);
 const fileSchema = v.object({

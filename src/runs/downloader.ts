@@ -62,7 +62,12 @@ export class Downloader {
    * Streams an artifact beside the target, makes it durable and gives it its name.
    * @throws FileExistsError, DiskError, ApiError, CancelledError; none leaves anything behind
    */
-  async download(session: Session, artifact: Artifact, target: string, options: DownloadOptions): Promise<void> {
+  async download(
+    session: Session,
+    artifact: Artifact,
+    target: string,
+    options: DownloadOptions,
+  ): Promise<void> {
     const { id } = session.account;
     this.#busy.set(id, (this.#busy.get(id) ?? 0) + 1);
     try {
@@ -74,12 +79,17 @@ export class Downloader {
     }
   }
 
-  async #download(artifact: Artifact, target: string, { signal, onProgress }: DownloadOptions): Promise<void> {
-    const { body, lengthBytes } = await openSignedUrl(this.#transport(), artifact.url, { signal });
+  async #download(
+    artifact: Artifact,
+    target: string,
+    { signal, onProgress }: DownloadOptions,
+  ): Promise<void> {
     const part = path.join(path.dirname(target), `.${randomUUID()}.part`);
     try {
+      // Before the URL is opened: a folder that takes no file needs no request.
       const handle = await onDisk(open(part, 'wx'));
       try {
+        const { body, lengthBytes } = await openSignedUrl(this.#transport(), artifact.url, { signal });
         let receivedBytes = 0;
         for await (const chunk of body) {
           throwIfCancelled(signal);
@@ -120,6 +130,6 @@ async function onDisk<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (error instanceof ExpectedError || !(error instanceof Error) || !('code' in error)) throw error;
-    throw new DiskError(error);
+    throw new DiskError(error as NodeJS.ErrnoException);
   }
 }

@@ -121,7 +121,9 @@ export class RunStore implements Disposable {
   }
 
   #list(cursor?: string): Promise<RunPage> {
-    return this.#call((client) => client.listRuns({ limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) }));
+    return this.#call((client) =>
+      client.listRuns({ limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) }),
+    );
   }
 
   #insert(row: RunSummary): void {
@@ -134,14 +136,17 @@ export class RunStore implements Disposable {
     const isFirst = this.#rows === undefined;
     const added = rows.filter((row) => !before.has(row.run_id)).map((row) => row.run_id);
     const changed = rows
-      .filter((row) => before.has(row.run_id) && JSON.stringify(before.get(row.run_id)) !== JSON.stringify(row))
+      .filter(
+        (row) => before.has(row.run_id) && JSON.stringify(before.get(row.run_id)) !== JSON.stringify(row),
+      )
       .map((row) => row.run_id);
     // A run that went on is not what its detail says any more.
     for (const runId of changed) this.#forgetDetail(runId);
     this.#rows = rows;
     this.#skipped = page.skipped;
     const removed = before.size + added.length - rows.length;
-    if (isFirst || removed > 0 || added.length > 0 || changed.length > 0) this.#onDidChange.fire({ added, changed });
+    if (isFirst || removed > 0 || added.length > 0 || changed.length > 0)
+      this.#onDidChange.fire({ added, changed });
   }
 
   #forgetDetail(runId: string): void {

@@ -107,7 +107,8 @@ export class Session implements Disposable {
       this.#setState('key-rejected');
     } else if (error instanceof KeyMissingError) this.#setState('key-missing');
     else if (error instanceof ServiceError) this.#setState('ready');
-    else if (error instanceof NetworkError || error instanceof UnexpectedAnswerError) this.#setState('offline');
+    else if (error instanceof NetworkError || error instanceof UnexpectedAnswerError)
+      this.#setState('offline');
   }
 
   #setState(state: SessionState): void {

@@ -52,7 +52,8 @@ export class Sessions implements Disposable {
 
   /** Lets every session connect anew: its API key or the proxy's settings changed. */
   reconnect(accountId?: string): void {
-    for (const [id, { session }] of this.#sessions) if (accountId === undefined || accountId === id) session.reconnect();
+    for (const [id, { session }] of this.#sessions)
+      if (accountId === undefined || accountId === id) session.reconnect();
   }
 
   dispose(): void {

@@ -53,7 +53,12 @@ export class Submitter implements Disposable {
    * After `charged` the session's runs and balance know it; after `unknown`, too, they are read again.
    * @param id the Idempotency-Key
    */
-  async submit(session: Session, draft: Draft, signal: AbortSignal, id: string = randomUUID()): Promise<Outcome> {
+  async submit(
+    session: Session,
+    draft: Draft,
+    signal: AbortSignal,
+    id: string = randomUUID(),
+  ): Promise<Outcome> {
     const anySignal = AbortSignal.any([signal, this.#stop.signal]);
     this.#set({
       id,
@@ -69,7 +74,8 @@ export class Submitter implements Disposable {
     if (outcome.kind === 'unknown') this.#update(id, { state: 'unknown' });
     else this.#remove(id);
     // Not awaited, and never an error: the outcome is told at once, and what is read later shows when it comes.
-    if (outcome.kind !== 'not-charged') void Promise.allSettled([session.runs.refresh(), session.balance.refresh()]);
+    if (outcome.kind !== 'not-charged')
+      void Promise.allSettled([session.runs.refresh(), session.balance.refresh()]);
     return outcome;
   }
 
@@ -89,7 +95,11 @@ export class Submitter implements Disposable {
     try {
       throwIfCancelled(signal);
       this.#update(id, { state: 'uploading', startedAtMs: Date.now() });
-      const submission: RunSubmission = { ...draft, idempotencyKey: id, boundary: `----FineTuning${randomBytes(18).toString('hex')}` };
+      const submission: RunSubmission = {
+        ...draft,
+        idempotencyKey: id,
+        boundary: `----FineTuning${randomBytes(18).toString('hex')}`,
+      };
       const run = await session.call((client) =>
         client.createRun(submission, {
           signal,

@@ -10,7 +10,12 @@ const FAST_FOR_MS = 3 * 60_000;
 const OFFLINE_MS = 60_000;
 
 /** When to look again, or undefined to sleep: nothing is active. */
-export function nextLookMs(active: number, focused: boolean, sinceChangeMs: number, failed: boolean): number | undefined {
+export function nextLookMs(
+  active: number,
+  focused: boolean,
+  sinceChangeMs: number,
+  failed: boolean,
+): number | undefined {
   if (failed) return OFFLINE_MS;
   if (active === 0) return undefined;
   if (!focused) return 2 * SLOW_MS;
@@ -57,7 +62,12 @@ export class Watcher implements Disposable {
     // Nothing is asked of a service that refused the API key, until there is another one.
     const { state } = this.#session;
     if (this.#disposed || state === 'key-rejected' || state === 'key-missing') return;
-    const delayMs = nextLookMs(this.#session.runs.activeCount, this.#isFocused(), Date.now() - this.#changedAtMs, failed);
+    const delayMs = nextLookMs(
+      this.#session.runs.activeCount,
+      this.#isFocused(),
+      Date.now() - this.#changedAtMs,
+      failed,
+    );
     if (delayMs === undefined) return;
     this.#timer = setTimeout(() => void this.look(), delayMs);
     this.#timer.unref();

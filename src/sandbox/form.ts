@@ -17,8 +17,6 @@ export type FieldName = (typeof FIELDS)[number];
 const MAX_OVERHEAD_BYTES = 1024 * 1024;
 const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_PARTS = 20;
-/** Twice the socket's usual chunk, so that a large dataset passes without stops. */
-const FILE_BUFFER_BYTES = 128 * 1024;
 
 /** The parts of a submission; the dataset's bytes themselves are not kept. */
 export interface Form {
@@ -91,8 +89,6 @@ function createParser({ headers }: IncomingMessage): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
-      highWaterMark: FILE_BUFFER_BYTES,
-      fileHwm: FILE_BUFFER_BYTES,
       limits: { fieldSize: MAX_FIELD_BYTES, fileSize: MAX_DATASET_BYTES, parts: MAX_PARTS },
     });
   } catch {

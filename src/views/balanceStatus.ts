@@ -24,7 +24,8 @@ export class BalanceStatus implements vscode.Disposable {
   }
 
   dispose(): void {
-    for (const subscription of [...this.#sessionSubscriptions, ...this.#subscriptions]) subscription.dispose();
+    for (const subscription of [...this.#sessionSubscriptions, ...this.#subscriptions])
+      subscription.dispose();
   }
 
   #follow(): void {
@@ -56,8 +57,12 @@ export class BalanceStatus implements vscode.Disposable {
     const isBlocked = session.state === 'key-rejected' || session.state === 'key-missing';
     this.#item.text = balanceText(view);
     this.#item.tooltip = balanceTooltip(view);
-    this.#item.accessibilityInformation = { label: balanceTooltip(view).replaceAll('\n', ', '), role: 'button' };
-    this.#item.backgroundColor = isLow || isBlocked ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+    this.#item.accessibilityInformation = {
+      label: balanceTooltip(view).replaceAll('\n', ', '),
+      role: 'button',
+    };
+    this.#item.backgroundColor =
+      isLow || isBlocked ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
     this.#item.show();
   }
 }

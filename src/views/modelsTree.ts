@@ -5,7 +5,8 @@ import { treeWords } from '../host/wording/runs.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
 /** A row of the Models view. Commands take the `model` rows as their argument. */
-export type ModelsNode = { kind: 'provider'; provider: string; models: readonly Model[] } | { kind: 'model'; model: Model };
+export type ModelsNode =
+  { kind: 'provider'; provider: string; models: readonly Model[] } | { kind: 'model'; model: Model };
 
 /** Shows the base models of the active account by provider, with what is not available marked. */
 export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, vscode.Disposable {
@@ -31,7 +32,8 @@ export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, vscode.D
     if (node?.kind === 'model') return [];
     if (node?.kind === 'provider') return node.models.map((model) => ({ kind: 'model', model }));
     const session = this.#sessions.active;
-    if (session === undefined || session.state === 'key-rejected' || session.state === 'key-missing') return [];
+    if (session === undefined || session.state === 'key-rejected' || session.state === 'key-missing')
+      return [];
     const providers = Map.groupBy(session.models.models ?? [], (model) => model.provider);
     return [...providers]
       .sort(([a], [b]) => a.localeCompare(b))
@@ -43,7 +45,8 @@ export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, vscode.D
   }
 
   dispose(): void {
-    for (const subscription of [...this.#sessionSubscriptions, ...this.#subscriptions]) subscription.dispose();
+    for (const subscription of [...this.#sessionSubscriptions, ...this.#subscriptions])
+      subscription.dispose();
     this.#onDidChange.dispose();
   }
 

@@ -92,7 +92,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, vscode.Dispo
 
   dispose(): void {
     clearInterval(this.#redraw);
-    for (const subscription of [...this.#sessionSubscriptions, ...this.#subscriptions]) subscription.dispose();
+    for (const subscription of [...this.#sessionSubscriptions, ...this.#subscriptions])
+      subscription.dispose();
     this.#onDidChange.dispose();
   }
 
@@ -123,7 +124,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, vscode.Dispo
   /** Progress comes with every chunk: rows are drawn a few times a second, and at once when the state changes. */
   #drawUpload(submission: PendingSubmission): void {
     const now = Date.now();
-    if (submission.state === 'uploading' && submission.sentBytes > 0 && now - this.#lastUploadDrawMs < 300) return;
+    if (submission.state === 'uploading' && submission.sentBytes > 0 && now - this.#lastUploadDrawMs < 300)
+      return;
     this.#lastUploadDrawMs = now;
     this.#draw();
   }
@@ -135,7 +137,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, vscode.Dispo
 
   #roots(session: Session): RunsNode[] {
     // Nothing that a rejected key once read is shown: the welcome text says what to do.
-    if (session.state === 'key-rejected' || session.state === 'key-missing') return this.#submissions(session);
+    if (session.state === 'key-rejected' || session.state === 'key-missing')
+      return this.#submissions(session);
     const rows = session.runs.rows ?? [];
     return [
       ...this.#submissions(session),
@@ -154,9 +157,19 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, vscode.Dispo
     try {
       const detail = session.runs.detail(runId) ?? (await session.runs.loadDetail(runId));
       const currency = session.balance.current?.currency;
-      return runFacts(detail, session.models.nameOf(detail.model_id), currency).map((fact) => ({ kind: 'fact', runId, fact }));
+      return runFacts(detail, session.models.nameOf(detail.model_id), currency).map((fact) => ({
+        kind: 'fact',
+        runId,
+        fact,
+      }));
     } catch (error) {
-      return [{ kind: 'fact', runId, fact: { icon: 'warning', name: treeWords.detailsFailed(asText(explain(error))), value: '' } }];
+      return [
+        {
+          kind: 'fact',
+          runId,
+          fact: { icon: 'warning', name: treeWords.detailsFailed(asText(explain(error))), value: '' },
+        },
+      ];
     }
   }
 

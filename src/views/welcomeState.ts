@@ -24,7 +24,11 @@ export class WelcomeState implements vscode.Disposable {
     const session = this.#sessions.active;
     const tell = () => {
       void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.state, session?.state ?? 'signedOut');
-      void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.sandbox, session?.account.kind === 'sandbox');
+      void vscode.commands.executeCommand(
+        'setContext',
+        CONTEXT_KEYS.sandbox,
+        session?.account.kind === 'sandbox',
+      );
     };
     this.#sessionSubscription = session?.onDidChangeState(tell);
     tell();

@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 
 /** What VS Code says on its own: modal dialogs and notifications. */
@@ -61,5 +63,18 @@ export class Dialogs {
 /** Opens the context menu of something and clicks an item. */
 export async function chooseInContextMenu(page: Page, on: Locator, item: string): Promise<void> {
   await on.click({ button: 'right' });
-  await page.locator('.monaco-menu').getByRole('menuitem', { name: item, exact: true }).click();
+  const menu = page.locator('.monaco-menu-container');
+  const choice = menu.getByRole('menuitem', { name: item, exact: true });
+  await choice.waitFor();
+  // In its first 100 ms a menu takes no click, so that the button that opened it does not choose as well.
+  for (let attempt = 0; attempt < 10; attempt++) {
+    await sleep(150);
+    await choice.click();
+    const isGone = await menu.waitFor({ state: 'hidden', timeout: 1000 }).then(
+      () => true,
+      () => false,
+    );
+    if (isGone) return;
+  }
+  assert.fail(`the context menu did not take "${item}"`);
 }

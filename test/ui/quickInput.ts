@@ -35,7 +35,7 @@ export class QuickInput {
     return (await this.#widget.locator('.quick-input-title').textContent()) ?? '';
   }
 
-  /** Clicks the item with exactly this label, typing its start first where the list is long. */
+  /** Clicks the item with exactly this label, which has to be on the screen: in a long list, type first. */
   async pick(label: string): Promise<void> {
     await this.item(label).first().click();
   }
@@ -47,14 +47,14 @@ export class QuickInput {
 
   /** The row with exactly this label. */
   item(label: string): Locator {
-    const name = this.#page.locator('.label-name').filter({ hasText: exact(label) });
+    const name = this.#page.locator('.quick-input-list-row:first-child .label-name').filter({ hasText: exact(label) });
     return this.#widget.locator('.monaco-list-row').filter({ has: name });
   }
 
   /** The labels of the rows on the screen. */
   async labels(): Promise<string[]> {
     await this.#widget.locator('.monaco-list-row').first().waitFor();
-    return this.#widget.locator('.monaco-list-row .label-name').allTextContents();
+    return this.#widget.locator('.monaco-list-row .quick-input-list-row:first-child .label-name').allTextContents();
   }
 
   /** Types into the box, replacing what is there. */

@@ -70,6 +70,7 @@ export class Workbench {
 
   async setTheme(theme: keyof typeof themes): Promise<void> {
     await this.runCommand('Preferences: Color Theme');
+    await this.quickInput.type(themes[theme]);
     await this.quickInput.pick(themes[theme]);
     const className = { dark: 'vs-dark', light: 'vs', 'high contrast': 'hc-black' }[theme];
     await this.page.locator(`.monaco-workbench.${className}`).waitFor();

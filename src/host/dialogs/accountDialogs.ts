@@ -112,7 +112,10 @@ export async function confirmSignOut(name: string, busy: boolean): Promise<boole
     {
       modal: true,
       detail: busy
-        ? l10n.t('Something of this account is under way or its outcome is not known: a charge may exist or be made. {0}', detail)
+        ? l10n.t(
+            'Something of this account is under way or its outcome is not known: a charge may exist or be made. {0}',
+            detail,
+          )
         : detail,
     },
     signOut,
@@ -129,7 +132,10 @@ export interface MenuRow<T> {
 }
 
 /** The account menu: accounts first, so that a switch is one click, then what can be done. */
-export async function pickFromAccountMenu<T>(accounts: readonly MenuRow<T>[], actions: readonly MenuRow<T>[]): Promise<T | undefined> {
+export async function pickFromAccountMenu<T>(
+  accounts: readonly MenuRow<T>[],
+  actions: readonly MenuRow<T>[],
+): Promise<T | undefined> {
   const { l10n } = vscode;
   const separator = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator }) as Choice<T>;
   const rows = (list: readonly MenuRow<T>[]): Choice<T>[] =>
@@ -141,9 +147,14 @@ export async function pickFromAccountMenu<T>(accounts: readonly MenuRow<T>[], ac
   const answer = await pick(
     { title: l10n.t('Account'), step: 1, totalSteps: 1 },
     {
-      placeholder: accounts.length > 0 ? l10n.t('Switch to an account, or choose what to do') : l10n.t('Choose what to do'),
+      placeholder:
+        accounts.length > 0
+          ? l10n.t('Switch to an account, or choose what to do')
+          : l10n.t('Choose what to do'),
       items: [
-        ...(accounts.length > 0 ? [separator(l10n.t('accounts')), ...rows(accounts), separator(l10n.t('actions'))] : []),
+        ...(accounts.length > 0
+          ? [separator(l10n.t('accounts')), ...rows(accounts), separator(l10n.t('actions'))]
+          : []),
         ...rows(actions),
       ],
     },
@@ -151,7 +162,10 @@ export async function pickFromAccountMenu<T>(accounts: readonly MenuRow<T>[], ac
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
-function next(answer: { kind: 'value'; value: string } | { kind: 'back' } | { kind: 'cancel' }, take: (text: string) => Draft): StepEnd<Draft> {
+function next(
+  answer: { kind: 'value'; value: string } | { kind: 'back' } | { kind: 'cancel' },
+  take: (text: string) => Draft,
+): StepEnd<Draft> {
   return answer.kind === 'value' ? { kind: 'next', state: take(answer.value) } : answer;
 }
 
@@ -168,7 +182,9 @@ function addressSentence(problem: AddressProblem): string {
     case 'not-a-url':
       return l10n.t('This is not a web address.');
     case 'not-https':
-      return l10n.t('The address must start with https://: the API key would travel readable. (http:// is taken for this machine alone.)');
+      return l10n.t(
+        'The address must start with https://: the API key would travel readable. (http:// is taken for this machine alone.)',
+      );
     case 'has-credentials':
       return l10n.t('Leave the user name and password out of the address.');
     case 'has-query':

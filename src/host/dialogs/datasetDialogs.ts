@@ -17,7 +17,8 @@ export async function chooseDataset(argument: unknown, selection: unknown): Prom
 
 function activeTabUri(): vscode.Uri | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
-  const uri = input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom ? input.uri : undefined;
+  const uri =
+    input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom ? input.uri : undefined;
   if (uri === undefined) return undefined;
   const languageId = vscode.window.activeTextEditor?.document;
   const isJsonl = languageId?.uri.toString() === uri.toString() && languageId.languageId === 'jsonl';
@@ -55,7 +56,9 @@ async function pickOne(uris: readonly vscode.Uri[]): Promise<vscode.Uri | undefi
  */
 export async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
   // The tab knows it even for files too big to be synced.
-  const isDirty = vscode.window.tabGroups.all.some((group) => group.tabs.some((tab) => tab.isDirty && isTabOf(tab, uri)));
+  const isDirty = vscode.window.tabGroups.all.some((group) =>
+    group.tabs.some((tab) => tab.isDirty && isTabOf(tab, uri)),
+  );
   if (uri.scheme === 'untitled') return vscode.workspace.save(uri);
   if (!isDirty) return uri;
   const { l10n } = vscode;
@@ -71,7 +74,8 @@ export async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefi
 function isTabOf(tab: vscode.Tab, uri: vscode.Uri): boolean {
   const { input } = tab;
   return (
-    (input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom) && input.uri.toString() === uri.toString()
+    (input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom) &&
+    input.uri.toString() === uri.toString()
   );
 }
 
@@ -94,8 +98,15 @@ function refusal(name: string, problem: DatasetProblem | 'not-on-disk', maxBytes
     case 'empty':
       return l10n.t('{0} is empty. A dataset has one JSON object on each line.', name);
     case 'too-large':
-      return l10n.t('{0} is larger than the {1} that the service takes. Split it or leave rows out.', name, formatBytes(maxBytes));
+      return l10n.t(
+        '{0} is larger than the {1} that the service takes. Split it or leave rows out.',
+        name,
+        formatBytes(maxBytes),
+      );
     case 'not-on-disk':
-      return l10n.t('{0} is not a file on the machine where extensions run. Save a copy of it there first.', name);
+      return l10n.t(
+        '{0} is not a file on the machine where extensions run. Save a copy of it there first.',
+        name,
+      );
   }
 }

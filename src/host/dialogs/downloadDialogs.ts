@@ -26,7 +26,8 @@ export async function chooseArtifact(artifacts: readonly Artifact[]): Promise<Ar
       placeholder: l10n.t('This run has several artifacts. Which one?'),
       items: artifacts.map((artifact) => ({
         label: `$(file-zip) ${artifact.filename ?? artifact.artifact_type}`,
-        description: artifact.artifact_type === 'model' ? l10n.t('the trained adapter') : artifact.artifact_type,
+        description:
+          artifact.artifact_type === 'model' ? l10n.t('the trained adapter') : artifact.artifact_type,
         value: artifact,
       })),
     },
@@ -53,7 +54,10 @@ export function tellDownloaded(file: vscode.Uri, name: string): void {
   const copy = l10n.t('Copy Path');
   const isInWorkspace = vscode.workspace.getWorkspaceFolder(file) !== undefined;
   void vscode.window
-    .showInformationMessage(l10n.t('{0} was downloaded whole.', name), ...(isInWorkspace ? [show, copy] : [copy]))
+    .showInformationMessage(
+      l10n.t('{0} was downloaded whole.', name),
+      ...(isInWorkspace ? [show, copy] : [copy]),
+    )
     .then((choice) => {
       if (choice === show) void vscode.commands.executeCommand('revealInExplorer', file);
       if (choice === copy) void vscode.env.clipboard.writeText(file.fsPath);

@@ -7,18 +7,62 @@ function scenarioRows(): { id: string; label: string; detail: string }[] {
   const { l10n } = vscode;
   return [
     { id: 'none', label: l10n.t('No fault'), detail: l10n.t('Everything works as the contract says.') },
-    { id: 'answer-lost', label: l10n.t('Answer lost after the charge'), detail: l10n.t('The run is charged, then the connection breaks without an answer.') },
-    { id: 'slow-answer', label: l10n.t('Slow answer'), detail: l10n.t('The answer comes 20 s after the last byte.') },
-    { id: 'rate-limited', label: l10n.t('Too many requests'), detail: l10n.t('Answers 429 with Retry-After to the first try.') },
-    { id: 'insufficient-balance', label: l10n.t('Balance too low'), detail: l10n.t('Answers 402 to every submission.') },
-    { id: 'model-withdrawn', label: l10n.t('Model withdrawn'), detail: l10n.t('The model is listed, but may not be trained any more.') },
-    { id: 'unknown-statuses', label: l10n.t('Unknown statuses'), detail: l10n.t('Runs go through statuses that the contract does not name.') },
-    { id: 'failed-run', label: l10n.t('Failed run'), detail: l10n.t('Runs end with the status “failed” and without an adapter.') },
-    { id: 'expired-url', label: l10n.t('Expired download link'), detail: l10n.t('Signed URLs are expired when they are handed out.') },
-    { id: 'cut-download', label: l10n.t('Cut download'), detail: l10n.t('The connection breaks in the middle of a download.') },
+    {
+      id: 'answer-lost',
+      label: l10n.t('Answer lost after the charge'),
+      detail: l10n.t('The run is charged, then the connection breaks without an answer.'),
+    },
+    {
+      id: 'slow-answer',
+      label: l10n.t('Slow answer'),
+      detail: l10n.t('The answer comes 20 s after the last byte.'),
+    },
+    {
+      id: 'rate-limited',
+      label: l10n.t('Too many requests'),
+      detail: l10n.t('Answers 429 with Retry-After to the first try.'),
+    },
+    {
+      id: 'insufficient-balance',
+      label: l10n.t('Balance too low'),
+      detail: l10n.t('Answers 402 to every submission.'),
+    },
+    {
+      id: 'model-withdrawn',
+      label: l10n.t('Model withdrawn'),
+      detail: l10n.t('The model is listed, but may not be trained any more.'),
+    },
+    {
+      id: 'unknown-statuses',
+      label: l10n.t('Unknown statuses'),
+      detail: l10n.t('Runs go through statuses that the contract does not name.'),
+    },
+    {
+      id: 'failed-run',
+      label: l10n.t('Failed run'),
+      detail: l10n.t('Runs end with the status “failed” and without an adapter.'),
+    },
+    {
+      id: 'expired-url',
+      label: l10n.t('Expired download link'),
+      detail: l10n.t('Signed URLs are expired when they are handed out.'),
+    },
+    {
+      id: 'cut-download',
+      label: l10n.t('Cut download'),
+      detail: l10n.t('The connection breaks in the middle of a download.'),
+    },
     { id: 'many-runs', label: l10n.t('10,000 runs'), detail: l10n.t('The list holds 10,000 more runs.') },
-    { id: 'conflict-on-replay', label: l10n.t('Repeated Idempotency-Key: conflict'), detail: l10n.t('Answers 409 to a repeated Idempotency-Key instead of repeating the answer.') },
-    { id: 'error-on-replay', label: l10n.t('Repeated Idempotency-Key: error'), detail: l10n.t('Answers 500 to a repeated Idempotency-Key instead of repeating the answer.') },
+    {
+      id: 'conflict-on-replay',
+      label: l10n.t('Repeated Idempotency-Key: conflict'),
+      detail: l10n.t('Answers 409 to a repeated Idempotency-Key instead of repeating the answer.'),
+    },
+    {
+      id: 'error-on-replay',
+      label: l10n.t('Repeated Idempotency-Key: error'),
+      detail: l10n.t('Answers 500 to a repeated Idempotency-Key instead of repeating the answer.'),
+    },
   ];
 }
 
@@ -50,7 +94,8 @@ export function tellScenario(id: string): void {
 /** Asks how much play money to add, in cents. */
 export async function askForFunds(currency: string): Promise<number | undefined> {
   const { l10n } = vscode;
-  const cents = (text: string) => (/^\d{1,7}(\.\d{1,2})?$/.test(text.trim()) ? Math.round(Number(text) * 100) : 0);
+  const cents = (text: string) =>
+    /^\d{1,7}(\.\d{1,2})?$/.test(text.trim()) ? Math.round(Number(text) * 100) : 0;
   const answer = await ask(
     { title: l10n.t('Add Funds to the Sandbox'), step: 1, totalSteps: 1 },
     {
@@ -64,7 +109,10 @@ export async function askForFunds(currency: string): Promise<number | undefined>
 
 export function tellFunds(balanceCents: number, currency: string): void {
   void vscode.window.showInformationMessage(
-    vscode.l10n.t('The balance of the sandbox is now {0}. It is play money.', formatMoney(balanceCents, currency)),
+    vscode.l10n.t(
+      'The balance of the sandbox is now {0}. It is play money.',
+      formatMoney(balanceCents, currency),
+    ),
   );
 }
 
@@ -94,7 +142,12 @@ export async function confirmReset(): Promise<boolean> {
   const reset = l10n.t('Reset');
   const choice = await vscode.window.showWarningMessage(
     l10n.t('Reset the sandbox?'),
-    { modal: true, detail: l10n.t('Its runs are deleted, its balance, scenario and clock go back to how they began. Accounts and downloads stay.') },
+    {
+      modal: true,
+      detail: l10n.t(
+        'Its runs are deleted, its balance, scenario and clock go back to how they began. Accounts and downloads stay.',
+      ),
+    },
     reset,
   );
   return choice === reset;
@@ -104,6 +157,9 @@ export async function confirmReset(): Promise<boolean> {
 export async function offerSandbox(): Promise<boolean> {
   const { l10n } = vscode;
   const use = l10n.t('Use the Sandbox');
-  const choice = await vscode.window.showInformationMessage(l10n.t('This works in the sandbox, which is not the active account.'), use);
+  const choice = await vscode.window.showInformationMessage(
+    l10n.t('This works in the sandbox, which is not the active account.'),
+    use,
+  );
   return choice === use;
 }

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 
 /** How a step ended: on to the next, back to the one before, to a certain one, or given up with Esc. */
-export type StepEnd<S> = { kind: 'next'; state: S } | { kind: 'back' } | { kind: 'go'; to: number } | { kind: 'cancel' };
+export type StepEnd<S> =
+  { kind: 'next'; state: S } | { kind: 'back' } | { kind: 'go'; to: number } | { kind: 'cancel' };
 
 /** Where a step stands among the others, as its title bar shows. */
 export interface Place {
@@ -17,7 +18,12 @@ export type Step<S> = (state: S, place: Place) => Promise<StepEnd<S>>;
  * before the last step ends; Esc leaves no trace.
  * @returns undefined when it was given up
  */
-export async function runSteps<S>(title: string, steps: readonly Step<S>[], initial: S, start = 0): Promise<S | undefined> {
+export async function runSteps<S>(
+  title: string,
+  steps: readonly Step<S>[],
+  initial: S,
+  start = 0,
+): Promise<S | undefined> {
   let state = initial;
   let index = start;
   for (;;) {
@@ -90,7 +96,8 @@ export function ask(
   input.onDidChangeValue(check);
   return show(input, place, () => {
     const problem = check();
-    const blocks = typeof problem === 'string' || problem?.severity === vscode.InputBoxValidationSeverity.Error;
+    const blocks =
+      typeof problem === 'string' || problem?.severity === vscode.InputBoxValidationSeverity.Error;
     return blocks ? undefined : { value: input.value };
   });
 }

@@ -46,7 +46,10 @@ const PRIORITY_STEP = 2;
  * Leads through model, label, priority, summary and the two consents.
  * @returns undefined when it was given up or a consent was declined: nothing is kept and nothing is sent
  */
-export async function askToSubmit(context: SubmissionContext, initial: SubmissionChoices): Promise<ConsentedChoices | undefined> {
+export async function askToSubmit(
+  context: SubmissionContext,
+  initial: SubmissionChoices,
+): Promise<ConsentedChoices | undefined> {
   const steps: Step<State>[] = [
     (state, place) => modelStep(context, state, place),
     labelStep,
@@ -59,7 +62,12 @@ export async function askToSubmit(context: SubmissionContext, initial: Submissio
     ? vscode.l10n.t('Submit {0} to the sandbox (nothing is trained)', context.fileName)
     : vscode.l10n.t('Submit {0}', context.fileName);
   const start = initial.model === undefined ? MODEL_STEP : LABEL_STEP;
-  const state = await runSteps(title, steps, { ...initial, termsAccepted: false, dataPolicyAccepted: false }, start);
+  const state = await runSteps(
+    title,
+    steps,
+    { ...initial, termsAccepted: false, dataPolicyAccepted: false },
+    start,
+  );
   if (state?.model === undefined || !state.termsAccepted || !state.dataPolicyAccepted) return undefined;
   const { model, label, priority } = state;
   return { model, label, priority, model_terms_accepted: true, data_policy_accepted: true };
@@ -67,7 +75,10 @@ export async function askToSubmit(context: SubmissionContext, initial: Submissio
 
 async function modelStep(context: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
   const { l10n } = vscode;
-  const terms: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('law'), tooltip: l10n.t('Open the license terms') };
+  const terms: vscode.QuickInputButton = {
+    iconPath: new vscode.ThemeIcon('law'),
+    tooltip: l10n.t('Open the license terms'),
+  };
   const items: Choice<Model>[] = [];
   let provider: string | undefined;
   for (const model of byProvider(context.models)) {
@@ -110,7 +121,9 @@ async function labelStep(state: State, place: Place): Promise<StepEnd<State>> {
             severity: vscode.InputBoxValidationSeverity.Warning,
           },
   });
-  return answer.kind === 'value' ? { kind: 'next', state: { ...state, label: cutLabel(answer.value.trim()) } } : answer;
+  return answer.kind === 'value'
+    ? { kind: 'next', state: { ...state, label: cutLabel(answer.value.trim()) } }
+    : answer;
 }
 
 async function priorityStep(state: State, place: Place): Promise<StepEnd<State>> {
@@ -134,25 +147,60 @@ async function priorityStep(state: State, place: Place): Promise<StepEnd<State>>
 async function summaryStep(context: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
   const { l10n } = vscode;
   const stay = 'stay' as const;
-  const row = (icon: string, name: string, value: string, to: number | typeof stay = stay): Choice<number | typeof stay | 'next'> => ({
+  const row = (
+    icon: string,
+    name: string,
+    value: string,
+    to: number | typeof stay = stay,
+  ): Choice<number | typeof stay | 'next'> => ({
     label: `$(${icon}) ${name}`,
     description: value,
     value: to,
-    ...(to === stay ? {} : { buttons: [{ iconPath: new vscode.ThemeIcon('edit'), tooltip: l10n.t('Change') }] }),
+    ...(to === stay
+      ? {}
+      : { buttons: [{ iconPath: new vscode.ThemeIcon('edit'), tooltip: l10n.t('Change') }] }),
   });
   const { balance } = context;
   const answer = await pick<number | typeof stay | 'next'>(place, {
     placeholder: l10n.t('Read this, then continue. Nothing has been sent.'),
     items: [
       { label: l10n.t('$(arrow-right) Continue to the two consents'), value: 'next' },
-      row('account', l10n.t('Account'), context.isSandbox ? l10n.t('{0}: nothing is trained, nothing is paid', context.accountName) : context.accountName),
+      row(
+        'account',
+        l10n.t('Account'),
+        context.isSandbox
+          ? l10n.t('{0}: nothing is trained, nothing is paid', context.accountName)
+          : context.accountName,
+      ),
       row('file', l10n.t('Dataset'), l10n.t('{0}, {1}', context.fileName, formatBytes(context.sizeBytes))),
-      ...(context.nearLimit ? [row('warning', l10n.t('Size'), l10n.t('close to “600 MB”: the service may refuse it'))] : []),
-      row('symbol-misc', l10n.t('Model'), l10n.t('{0}, {1}', state.model?.name ?? '', state.model?.provider ?? ''), MODEL_STEP),
+      ...(context.nearLimit
+        ? [row('warning', l10n.t('Size'), l10n.t('close to “600 MB”: the service may refuse it'))]
+        : []),
+      row(
+        'symbol-misc',
+        l10n.t('Model'),
+        l10n.t('{0}, {1}', state.model?.name ?? '', state.model?.provider ?? ''),
+        MODEL_STEP,
+      ),
       row('tag', l10n.t('Label'), state.label === '' ? l10n.t('none') : state.label, LABEL_STEP),
-      row('rocket', l10n.t('Queue'), state.priority ? l10n.t('priority: costs extra unless the plan includes it') : l10n.t('standard'), PRIORITY_STEP),
-      row('credit-card', l10n.t('Balance'), balance === undefined ? l10n.t('not known at the moment') : formatMoney(balance.balance_cents, balance.currency)),
-      row('question', l10n.t('Price'), l10n.t('known only after submission; it is charged to the balance at once')),
+      row(
+        'rocket',
+        l10n.t('Queue'),
+        state.priority ? l10n.t('priority: costs extra unless the plan includes it') : l10n.t('standard'),
+        PRIORITY_STEP,
+      ),
+      row(
+        'credit-card',
+        l10n.t('Balance'),
+        balance === undefined
+          ? l10n.t('not known at the moment')
+          : formatMoney(balance.balance_cents, balance.currency),
+      ),
+      row(
+        'question',
+        l10n.t('Price'),
+        l10n.t('known only after submission; it is charged to the balance at once'),
+      ),
       row('warning', l10n.t('Final'), l10n.t('a run cannot be cancelled')),
     ],
     onButton: () => undefined,
@@ -180,7 +228,8 @@ async function termsStep(state: State, place: Place): Promise<StepEnd<State>> {
     accept: l10n.t('I accept the license terms of {0} for {1}', provider, model?.name ?? ''),
     detail: model?.use_policy_url === undefined ? '' : l10n.t('And its use policy.'),
     links,
-    onLink: (value) => void openServiceLink((value === 'terms' ? model?.terms_url : model?.use_policy_url) ?? ''),
+    onLink: (value) =>
+      void openServiceLink((value === 'terms' ? model?.terms_url : model?.use_policy_url) ?? ''),
   });
   return afterConsent(answer, { ...state, termsAccepted: true });
 }
@@ -190,7 +239,9 @@ async function dataPolicyStep(state: State, place: Place): Promise<StepEnd<State
   const answer = await consent(place, {
     placeholder: l10n.t('Second consent: your data. Accepting submits the run and charges the account.'),
     accept: l10n.t('I accept the data policy, and submit'),
-    detail: l10n.t('I accept the data policy of the service, I have the rights to this dataset, and I know that results are not guaranteed.'),
+    detail: l10n.t(
+      'I accept the data policy of the service, I have the rights to this dataset, and I know that results are not guaranteed.',
+    ),
     links: [],
     onLink: () => undefined,
   });
@@ -200,13 +251,23 @@ async function dataPolicyStep(state: State, place: Place): Promise<StepEnd<State
 /** The row that declines stands first, so that pressing Enter without reading sends nothing. */
 async function consent(
   place: Place,
-  options: { placeholder: string; accept: string; detail: string; links: Choice<ConsentChoice>[]; onLink: (value: ConsentChoice) => void },
+  options: {
+    placeholder: string;
+    accept: string;
+    detail: string;
+    links: Choice<ConsentChoice>[];
+    onLink: (value: ConsentChoice) => void;
+  },
 ): ReturnType<typeof pick<ConsentChoice>> {
   const { l10n } = vscode;
   return pick<ConsentChoice>(place, {
     placeholder: options.placeholder,
     items: [
-      { label: l10n.t('$(circle-slash) I do not accept'), description: l10n.t('nothing is sent'), value: 'decline' },
+      {
+        label: l10n.t('$(circle-slash) I do not accept'),
+        description: l10n.t('nothing is sent'),
+        value: 'decline',
+      },
       {
         label: `$(check) ${options.accept}`,
         value: 'accept',

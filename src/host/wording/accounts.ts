@@ -1,11 +1,17 @@
 import * as vscode from 'vscode';
 
 /** What is told once when an account's API key is no good. */
-export function keyNotice(accountName: string, state: 'key-rejected' | 'key-missing'): { sentence: string; replace: string } {
+export function keyNotice(
+  accountName: string,
+  state: 'key-rejected' | 'key-missing',
+): { sentence: string; replace: string } {
   const { l10n } = vscode;
   return state === 'key-rejected'
     ? {
-        sentence: l10n.t('The service does not accept the API key of {0} any more. Nothing is asked of it until there is another one.', accountName),
+        sentence: l10n.t(
+          'The service does not accept the API key of {0} any more. Nothing is asked of it until there is another one.',
+          accountName,
+        ),
         replace: l10n.t('Replace API Key…'),
       }
     : {
@@ -43,7 +49,9 @@ export function tellKeyReplaced(name: string): void {
 
 export function tellSandboxInUse(): void {
   void vscode.window.showInformationMessage(
-    vscode.l10n.t('You are in the sandbox: everything works as with the service, but nothing is trained and nothing is paid.'),
+    vscode.l10n.t(
+      'You are in the sandbox: everything works as with the service, but nothing is trained and nothing is paid.',
+    ),
   );
 }
 
@@ -54,7 +62,10 @@ export async function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined
   const sandbox = l10n.t('Use the Sandbox');
   const choice = await vscode.window.showInformationMessage(
     l10n.t('Sign in first, or try it in the sandbox.'),
-    { modal: true, detail: l10n.t('The sandbox works without an account: nothing is trained and nothing is paid.') },
+    {
+      modal: true,
+      detail: l10n.t('The sandbox works without an account: nothing is trained and nothing is paid.'),
+    },
     signIn,
     sandbox,
   );
@@ -63,5 +74,11 @@ export async function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined
 
 /** The sandbox has no API key that a person could replace. */
 export function tellSandboxHasNoKey(): void {
-  void vscode.window.showInformationMessage(vscode.l10n.t('The sandbox makes its own API key at each start.'));
+  void vscode.window.showInformationMessage(
+    vscode.l10n.t('The sandbox makes its own API key at each start.'),
+  );
+}
+
+export function tellSignedOut(): void {
+  void vscode.window.showInformationMessage(vscode.l10n.t('No account is active.'));
 }

@@ -14,14 +14,17 @@ export interface BalanceView {
 export function balanceText({ accountName, isSandbox, balance }: BalanceView): string {
   const icon = isSandbox ? '$(beaker)' : '$(credit-card)';
   const amount = balance === undefined ? accountName : formatMoney(balance.balance_cents, balance.currency);
-  return isSandbox && balance !== undefined ? `${icon} ${vscode.l10n.t('Sandbox {0}', amount)}` : `${icon} ${amount}`;
+  return isSandbox && balance !== undefined
+    ? `${icon} ${vscode.l10n.t('Sandbox {0}', amount)}`
+    : `${icon} ${amount}`;
 }
 
 export function balanceTooltip(view: BalanceView): string {
   const { l10n } = vscode;
   const lines = [l10n.t('Fine-Tuning account: {0}', view.accountName)];
   if (view.isSandbox) lines.push(l10n.t('The sandbox: nothing is trained and nothing is paid.'));
-  if (view.balance !== undefined) lines.push(l10n.t('Balance: {0}', formatMoney(view.balance.balance_cents, view.balance.currency)));
+  if (view.balance !== undefined)
+    lines.push(l10n.t('Balance: {0}', formatMoney(view.balance.balance_cents, view.balance.currency)));
   if (view.isLow) lines.push(l10n.t('The balance is below your warning threshold.'));
   if (view.state === 'offline') lines.push(l10n.t('The service cannot be reached at the moment.'));
   if (view.state === 'key-rejected') lines.push(l10n.t('The service does not accept the API key.'));

@@ -15,17 +15,22 @@ export interface Explanation {
 export function explain(error: unknown): Explanation {
   if (error instanceof ServiceError) {
     const explanation = explainService(error);
-    return error.serviceMessage === '' ? explanation : { ...explanation, serviceMessage: error.serviceMessage };
+    return error.serviceMessage === ''
+      ? explanation
+      : { ...explanation, serviceMessage: error.serviceMessage };
   }
   if (error instanceof NetworkError) return { sentence: networkSentence(error), action: tryAgain() };
-  if (error instanceof UnexpectedAnswerError) return { sentence: unexpectedSentence(error), action: showLog() };
+  if (error instanceof UnexpectedAnswerError)
+    return { sentence: unexpectedSentence(error), action: showLog() };
   if (error instanceof ExpectedError) return explainCode(error.code);
   return { sentence: vscode.l10n.t('Something went wrong inside the extension.'), action: showLog() };
 }
 
 /** Sentence and service's words as one text. */
 export function asText({ sentence, serviceMessage }: Explanation): string {
-  return serviceMessage === undefined ? sentence : vscode.l10n.t('{0} The service says: “{1}”', sentence, serviceMessage);
+  return serviceMessage === undefined
+    ? sentence
+    : vscode.l10n.t('{0} The service says: “{1}”', sentence, serviceMessage);
 }
 
 function explainService(error: ServiceError): Explanation {
@@ -41,7 +46,9 @@ function explainService(error: ServiceError): Explanation {
       return { sentence: vscode.l10n.t('The service found the request invalid.'), action: showLog() };
     case 'not_found':
       return {
-        sentence: vscode.l10n.t('The service does not have this: it is unknown, not finished yet or no longer kept.'),
+        sentence: vscode.l10n.t(
+          'The service does not have this: it is unknown, not finished yet or no longer kept.',
+        ),
         action: tryAgain(),
       };
     case 'insufficient_balance':
@@ -68,7 +75,11 @@ function explainService(error: ServiceError): Explanation {
       };
     default:
       return {
-        sentence: vscode.l10n.t('The service answered with the error “{0}” ({1}).', error.code, error.httpStatus),
+        sentence: vscode.l10n.t(
+          'The service answered with the error “{0}” ({1}).',
+          error.code,
+          error.httpStatus,
+        ),
         action: showLog(),
       };
   }
@@ -83,13 +94,21 @@ function rateLimitedSentence(retryAfterMs: number | undefined): string {
 function networkSentence(error: NetworkError): string {
   switch (error.reason) {
     case 'refused':
-      return vscode.l10n.t('Nothing answers at the address of the service. Check the address and whether you are online.');
+      return vscode.l10n.t(
+        'Nothing answers at the address of the service. Check the address and whether you are online.',
+      );
     case 'dns':
-      return vscode.l10n.t('The address of the service cannot be found. Check it and whether you are online.');
+      return vscode.l10n.t(
+        'The address of the service cannot be found. Check it and whether you are online.',
+      );
     case 'tls':
-      return vscode.l10n.t('The certificate of the service is not trusted. Behind a company proxy, install its certificate.');
+      return vscode.l10n.t(
+        'The certificate of the service is not trusted. Behind a company proxy, install its certificate.',
+      );
     case 'proxy':
-      return vscode.l10n.t('The proxy did not let the request through. Check the settings “http.proxy” and its password.');
+      return vscode.l10n.t(
+        'The proxy did not let the request through. Check the settings “http.proxy” and its password.',
+      );
     case 'connect-timeout':
       return vscode.l10n.t('The service could not be reached in time.');
     case 'answer-timeout':
@@ -104,11 +123,20 @@ function networkSentence(error: NetworkError): string {
 function unexpectedSentence(error: UnexpectedAnswerError): string {
   switch (error.kind) {
     case 'redirect':
-      return vscode.l10n.t('The address leads elsewhere ({0}); nothing was followed. Check the address.', error.httpStatus);
+      return vscode.l10n.t(
+        'The address leads elsewhere ({0}); nothing was followed. Check the address.',
+        error.httpStatus,
+      );
     case 'html':
-      return vscode.l10n.t('A web page answered instead of the service ({0}): a sign-in page of the network, perhaps.', error.httpStatus);
+      return vscode.l10n.t(
+        'A web page answered instead of the service ({0}): a sign-in page of the network, perhaps.',
+        error.httpStatus,
+      );
     default:
-      return vscode.l10n.t('The answer is not one of this service ({0}). Check the address.', error.httpStatus);
+      return vscode.l10n.t(
+        'The answer is not one of this service ({0}). Check the address.',
+        error.httpStatus,
+      );
   }
 }
 
@@ -116,7 +144,9 @@ function explainCode(code: string): Explanation {
   switch (code) {
     case 'key-missing':
       return {
-        sentence: vscode.l10n.t('The API key of this account is not on this machine. If you just entered it in another window, reload this one.'),
+        sentence: vscode.l10n.t(
+          'The API key of this account is not on this machine. If you just entered it in another window, reload this one.',
+        ),
         action: { title: vscode.l10n.t('Enter API Key…'), command: COMMANDS.replaceKey },
       };
     case 'dataset-changed':
@@ -129,11 +159,16 @@ function explainCode(code: string): Explanation {
     case 'file-exists':
       return { sentence: vscode.l10n.t('A file of that name appeared meanwhile; it was left as it is.') };
     case 'disk-full':
-      return { sentence: vscode.l10n.t('There is no space left in that folder. Nothing half-done was kept.') };
+      return {
+        sentence: vscode.l10n.t('There is no space left in that folder. Nothing half-done was kept.'),
+      };
     case 'no-permission':
       return { sentence: vscode.l10n.t('That folder may not be written to. Choose another one.') };
     case 'disk':
-      return { sentence: vscode.l10n.t('Writing to that folder failed. Nothing half-done was kept.'), action: showLog() };
+      return {
+        sentence: vscode.l10n.t('Writing to that folder failed. Nothing half-done was kept.'),
+        action: showLog(),
+      };
     default:
       return { sentence: vscode.l10n.t('This did not work ({0}).', code), action: showLog() };
   }

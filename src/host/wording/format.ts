@@ -30,12 +30,17 @@ export function formatDuration(ms: number): string {
   const minutes = Math.round(seconds / 60);
   if (minutes < 60) return vscode.l10n.t('{0} min', minutes);
   const hours = Math.floor(minutes / 60);
-  if (hours < 48) return minutes % 60 === 0 ? vscode.l10n.t('{0} h', hours) : vscode.l10n.t('{0} h {1} min', hours, minutes % 60);
+  if (hours < 48)
+    return minutes % 60 === 0
+      ? vscode.l10n.t('{0} h', hours)
+      : vscode.l10n.t('{0} h {1} min', hours, minutes % 60);
   return vscode.l10n.t('{0} d', Math.round(hours / 24));
 }
 
 export function formatAgo(timeMs: number, nowMs: number): string {
-  return nowMs - timeMs < 10_000 ? vscode.l10n.t('just now') : vscode.l10n.t('{0} ago', formatDuration(nowMs - timeMs));
+  return nowMs - timeMs < 10_000
+    ? vscode.l10n.t('just now')
+    : vscode.l10n.t('{0} ago', formatDuration(nowMs - timeMs));
 }
 
 /** A time of the service in the person's zone and language, or the text as it came where it is no time. */

@@ -29,7 +29,11 @@ export function runDescription({ run, phase, modelName, label }: RunView, nowMs:
 /** What a screen reader says of a run's row. */
 export function runAccessibleLabel(view: RunView, nowMs: number): string {
   const { l10n } = vscode;
-  return l10n.t('Run {0}, {1}', view.label ?? view.modelName, runDescription(view, nowMs).replaceAll(' · ', ', '));
+  return l10n.t(
+    'Run {0}, {1}',
+    view.label ?? view.modelName,
+    runDescription(view, nowMs).replaceAll(' · ', ', '),
+  );
 }
 
 export function runTooltip({ run, phase, modelName, label }: RunView): string {
@@ -51,7 +55,9 @@ function expiryText(run: RunSummary, nowMs: number): string | undefined {
   if (!run.artifacts_available || run.artifacts_expires_at === undefined) return undefined;
   const leftMs = Date.parse(run.artifacts_expires_at) - nowMs;
   if (Number.isNaN(leftMs)) return undefined;
-  return leftMs > 0 ? vscode.l10n.t('adapter for {0} more', formatDuration(leftMs)) : vscode.l10n.t('adapter expired');
+  return leftMs > 0
+    ? vscode.l10n.t('adapter for {0} more', formatDuration(leftMs))
+    : vscode.l10n.t('adapter expired');
 }
 
 /** One fact of a run's details. */
@@ -70,16 +76,41 @@ export function runFacts(detail: RunDetail, modelName: string, currency: string 
   const { price_cents, created_at, started_at, completed_at } = detail;
   const notTold = l10n.t('not told');
   const facts: Fact[] = [
-    { icon: 'tag', name: l10n.t('Label'), value: detail.label === undefined || detail.label === '' ? l10n.t('none') : detail.label },
-    { icon: 'symbol-misc', name: l10n.t('Model'), value: modelName === detail.model_id ? modelName : `${modelName} (${detail.model_id})` },
+    {
+      icon: 'tag',
+      name: l10n.t('Label'),
+      value: detail.label === undefined || detail.label === '' ? l10n.t('none') : detail.label,
+    },
+    {
+      icon: 'symbol-misc',
+      name: l10n.t('Model'),
+      value: modelName === detail.model_id ? modelName : `${modelName} (${detail.model_id})`,
+    },
     { icon: 'info', name: l10n.t('Status'), value: detail.status },
-    { icon: 'credit-card', name: l10n.t('Price'), value: price_cents === undefined ? notTold : priceText(price_cents, currency) },
+    {
+      icon: 'credit-card',
+      name: l10n.t('Price'),
+      value: price_cents === undefined ? notTold : priceText(price_cents, currency),
+    },
     { icon: 'bookmark', name: l10n.t('Plan'), value: detail.plan ?? notTold },
-    { icon: 'calendar', name: l10n.t('Created'), value: created_at === undefined ? notTold : formatTime(created_at) },
+    {
+      icon: 'calendar',
+      name: l10n.t('Created'),
+      value: created_at === undefined ? notTold : formatTime(created_at),
+    },
   ];
-  if (started_at !== undefined) facts.push({ icon: 'play', name: l10n.t('Started'), value: withDuration(started_at, created_at, 'queue') });
+  if (started_at !== undefined)
+    facts.push({
+      icon: 'play',
+      name: l10n.t('Started'),
+      value: withDuration(started_at, created_at, 'queue'),
+    });
   if (completed_at !== undefined)
-    facts.push({ icon: 'pass', name: l10n.t('Completed'), value: withDuration(completed_at, started_at, 'training') });
+    facts.push({
+      icon: 'pass',
+      name: l10n.t('Completed'),
+      value: withDuration(completed_at, started_at, 'training'),
+    });
   facts.push({ icon: 'key', name: l10n.t('Run'), value: detail.run_id });
   return facts;
 }
@@ -131,12 +162,17 @@ export const treeWords = {
   loadMore: () => vscode.l10n.t('Load more'),
   loading: () => vscode.l10n.t('Loading…'),
   detailsFailed: (text: string) => vscode.l10n.t('Details could not be read. {0}', text),
-  offlineSince: (clock: string) => vscode.l10n.t('Offline since {0}: what is shown may be out of date.', clock),
+  offlineSince: (clock: string) =>
+    vscode.l10n.t('Offline since {0}: what is shown may be out of date.', clock),
   sandbox: () => vscode.l10n.t('Sandbox: nothing is trained and nothing is paid.'),
-  skipped: (count: number) => vscode.l10n.t('{0} rows of the service could not be read and are not shown.', count),
-  activeRuns: (count: number) => (count === 1 ? vscode.l10n.t('1 active run') : vscode.l10n.t('{0} active runs', count)),
+  skipped: (count: number) =>
+    vscode.l10n.t('{0} rows of the service could not be read and are not shown.', count),
+  activeRuns: (count: number) =>
+    count === 1 ? vscode.l10n.t('1 active run') : vscode.l10n.t('{0} active runs', count),
   unavailable: () => vscode.l10n.t('not available'),
   modelTooltip: (name: string, id: string, available: boolean) =>
-    available ? vscode.l10n.t('{0} ({1})', name, id) : vscode.l10n.t('{0} ({1}): not available at the moment', name, id),
+    available
+      ? vscode.l10n.t('{0} ({1})', name, id)
+      : vscode.l10n.t('{0} ({1}): not available at the moment', name, id),
   provider: (name: string, count: number) => vscode.l10n.t('{0}, {1} models', name, count),
 };

@@ -1,0 +1,20 @@
+import { VIEWS } from '../host/ids.ts';
+import { withViewProgress } from '../host/progress.ts';
+import type { Sessions } from '../runs/sessions.ts';
+
+/** Reads runs, models and balance of the active account again. @throws ApiError, KeyMissingError */
+export function refresh(sessions: Sessions) {
+  return async (): Promise<void> => {
+    const session = sessions.active;
+    if (session === undefined) return;
+    await withViewProgress(VIEWS.runs, async () => {
+      const results = await Promise.allSettled([
+        session.runs.refresh(),
+        session.models.refresh(),
+        session.balance.refresh(),
+      ]);
+      const failed = results.find((result) => result.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    });
+  };
+}

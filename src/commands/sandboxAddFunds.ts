@@ -1,0 +1,18 @@
+import { askForFunds, tellFunds } from '../host/dialogs/sandboxDialogs.ts';
+import type { SandboxControls } from '../host/sandboxAccess.ts';
+import type { Sessions } from '../runs/sessions.ts';
+
+/** Adds play money to the sandbox's balance: the cents of the argument, or what the person enters. */
+export function sandboxAddFunds(sandbox: () => Promise<SandboxControls | undefined>, sessions: Sessions) {
+  return async (argument: unknown): Promise<void> => {
+    const controls = await sandbox();
+    if (controls === undefined) return;
+    const { currency } = sessions.active?.balance.current ??
+      (await sessions.active?.balance.refresh()) ?? { currency: '' };
+    const cents =
+      typeof argument === 'number' && argument > 0 ? Math.round(argument) : await askForFunds(currency);
+    if (cents === undefined) return;
+    tellFunds(controls.addFunds(cents), currency);
+    await sessions.active?.balance.refresh();
+  };
+}

@@ -1,0 +1,16 @@
+import { chooseClockSpeed } from '../host/dialogs/sandboxDialogs.ts';
+import type { SandboxControls } from '../host/sandboxAccess.ts';
+import type { Sessions } from '../runs/sessions.ts';
+
+/** Lets the sandbox's runs go faster or slower: by the factor of the argument, or one that the person picks. */
+export function sandboxClockSpeed(sandbox: () => Promise<SandboxControls | undefined>, sessions: Sessions) {
+  return async (argument: unknown): Promise<void> => {
+    const controls = await sandbox();
+    if (controls === undefined) return;
+    const speed =
+      typeof argument === 'number' && argument > 0 ? argument : await chooseClockSpeed(controls.getSpeed());
+    if (speed === undefined) return;
+    controls.setSpeed(speed);
+    await sessions.active?.runs.refresh();
+  };
+}

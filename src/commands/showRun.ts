@@ -1,0 +1,19 @@
+import { chooseRun } from '../host/dialogs/runDialogs.ts';
+import { runChoices } from '../host/runChoices.ts';
+import type { Sessions } from '../runs/sessions.ts';
+
+/**
+ * Reads a run's details and unfolds them in the Runs view.
+ * @param reveal shows a loaded run
+ * @throws ApiError, KeyMissingError
+ */
+export function showRun(sessions: Sessions, reveal: (runId: string, expand: boolean) => Promise<void>) {
+  return async (argument: unknown): Promise<void> => {
+    const session = sessions.active;
+    if (session === undefined) return;
+    const runId = await chooseRun(argument, runChoices(session));
+    if (runId === undefined) return;
+    await session.runs.loadDetail(runId);
+    await reveal(runId, true);
+  };
+}

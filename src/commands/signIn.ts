@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import type { Client, Connection } from '../api/client.ts';
+import type { ApiKeys } from '../host/apiKeys.ts';
+import { askToSignIn } from '../host/dialogs/accountDialogs.ts';
+import { isKeyWorthStoring } from '../host/keyTrial.ts';
+import { baseUrlSetting } from '../host/settings.ts';
+import { tellSignedIn } from '../host/wording/accounts.ts';
+import { originOf, type ServiceAccount } from '../runs/account.ts';
+import type { AccountStore } from '../runs/accountStore.ts';
+
+/** Adds an account whose API key was tried, and makes it active. @throws ApiError when the service rejects the key */
+export function signIn(
+  accounts: AccountStore,
+  apiKeys: ApiKeys,
+  createClient: (connection: Connection) => Pick<Client, 'getBalance'>,
+) {
+  return async (): Promise<void> => {
+    const form = await askToSignIn(baseUrlSetting());
+    if (form === undefined) return;
+    const client = createClient({ baseUrl: form.baseUrl, apiKey: form.apiKey });
+    if (!(await isKeyWorthStoring((signal) => client.getBalance({ signal })))) return;
+    const account: ServiceAccount = {
+      kind: 'service',
+      id: randomUUID(),
+      name: form.name,
+      baseUrl: form.baseUrl,
+    };
+    await apiKeys.store({ accountId: account.id, origin: originOf(account) }, form.apiKey);
+    await accounts.save(account);
+    tellSignedIn(account.name);
+  };
+}

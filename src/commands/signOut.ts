@@ -1,0 +1,19 @@
+import type { ApiKeys } from '../host/apiKeys.ts';
+import { confirmSignOut } from '../host/dialogs/accountDialogs.ts';
+import { tellSignedOut } from '../host/wording/accounts.ts';
+import type { AccountStore } from '../runs/accountStore.ts';
+
+/**
+ * Forgets the active account and deletes its API key; the sandbox keeps its runs.
+ * @param isBusy whether something of an account is under way or not known yet
+ */
+export function signOut(accounts: AccountStore, apiKeys: ApiKeys, isBusy: (accountId: string) => boolean) {
+  return async (): Promise<void> => {
+    const account = accounts.active;
+    if (account === undefined) return tellSignedOut();
+    if (!(await confirmSignOut(account.name, isBusy(account.id)))) return;
+    // The key first: an account without a key is a state that people are led out of, a key without an account is lost.
+    await apiKeys.delete(account.id);
+    await accounts.remove(account.id);
+  };
+}

@@ -1,0 +1,33 @@
+import * as vscode from 'vscode';
+
+/** Tells progress: a text, and a fraction from 0 to 1 where it is known. */
+export type Report = (message: string, fraction?: number) => void;
+
+/** Shows work with Cancel in a notification; the signal is aborted when the person cancels. */
+export function withCancellableProgress<T>(
+  title: string,
+  work: (signal: AbortSignal, report: Report) => Promise<T>,
+): Thenable<T> {
+  return vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
+    async (progress, token) => {
+      const stop = new AbortController();
+      const subscription = token.onCancellationRequested(() => stop.abort());
+      let shown = 0;
+      try {
+        return await work(stop.signal, (message, fraction) => {
+          const increment = fraction === undefined ? 0 : Math.max(0, fraction * 100 - shown);
+          shown += increment;
+          progress.report({ message, increment });
+        });
+      } finally {
+        subscription.dispose();
+      }
+    },
+  );
+}
+
+/** Shows work in the Runs and Models views' own progress bars. */
+export function withViewProgress<T>(viewId: string, work: () => Promise<T>): Thenable<T> {
+  return vscode.window.withProgress({ location: { viewId } }, work);
+}

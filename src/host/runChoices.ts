@@ -1,0 +1,23 @@
+import type { RunSummary } from '../api/types.ts';
+import type { RunChoice } from './dialogs/runDialogs.ts';
+import { runDescription, type RunView } from './wording/runs.ts';
+
+/** What a store of runs tells of them. */
+interface Runs {
+  rows: readonly RunSummary[] | undefined;
+  label: (runId: string) => string | undefined;
+  phase: (run: RunSummary) => RunView['phase'];
+}
+
+/** The loaded runs as rows to choose from. */
+export function runChoices(
+  session: { runs: Runs; models: { nameOf: (modelId: string) => string } },
+  isWanted: (run: RunSummary) => boolean = () => true,
+): RunChoice[] {
+  return (session.runs.rows ?? []).filter(isWanted).map((run) => {
+    const modelName = session.models.nameOf(run.model_id);
+    const label = session.runs.label(run.run_id);
+    const view: RunView = { run, phase: session.runs.phase(run), modelName, label };
+    return { runId: run.run_id, name: label ?? modelName, description: runDescription(view, Date.now()) };
+  });
+}

@@ -1,0 +1,66 @@
+import * as vscode from 'vscode';
+import type { Log } from '../host/log.ts';
+import type { Session } from '../runs/session.ts';
+import type { Sessions } from '../runs/sessions.ts';
+import { Watcher } from '../runs/watcher.ts';
+
+/** When the window comes to the front, the balance and the runs are read again, at most this often. */
+const FOCUS_PAUSE_MS = 10_000;
+
+/**
+ * Keeps the active account's stores fresh: reads them on a switch, after the connection changed and on focus, and watches
+ * runs while some are active. What fails shows as the session's state; the log has the reason.
+ */
+export class ActiveWatch implements vscode.Disposable {
+  readonly #sessions: Sessions;
+  readonly #log: Log;
+  readonly #subscriptions: vscode.Disposable[];
+  #watching: vscode.Disposable | undefined;
+  #readAtMs = 0;
+
+  constructor(sessions: Sessions, log: Log) {
+    this.#sessions = sessions;
+    this.#log = log;
+    this.#subscriptions = [
+      sessions.onDidChangeActive(() => this.#follow()),
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused && Date.now() - this.#readAtMs > FOCUS_PAUSE_MS) this.#read();
+      }),
+    ];
+    this.#follow();
+  }
+
+  dispose(): void {
+    this.#watching?.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+
+  #follow(): void {
+    this.#watching?.dispose();
+    this.#watching = undefined;
+    const session = this.#sessions.active;
+    if (session === undefined) return;
+    const watcher = new Watcher(session, () => vscode.window.state.focused);
+    const reconnecting = session.onDidChangeState((state) => {
+      if (state === 'connecting') this.#readAll(session, watcher);
+    });
+    this.#watching = vscode.Disposable.from(watcher, reconnecting);
+    this.#readAll(session, watcher);
+  }
+
+  #readAll(session: Session, watcher: Watcher): void {
+    this.#readAtMs = Date.now();
+    this.#logFailures([watcher.look(), session.models.refresh(), session.balance.refresh()]);
+  }
+
+  #read(): void {
+    const session = this.#sessions.active;
+    if (session === undefined) return;
+    this.#readAtMs = Date.now();
+    this.#logFailures([session.balance.refresh(), session.runs.refresh()]);
+  }
+
+  #logFailures(work: Promise<unknown>[]): void {
+    for (const one of work) one.catch((error: unknown) => this.#log.warn(String(error)));
+  }
+}

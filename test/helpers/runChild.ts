@@ -1,0 +1,16 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { ChildTask } from './apiChild.ts';
+
+/** Runs a task in a Node process of its own and returns what it says. */
+export async function runChild(
+  task: ChildTask,
+  env: Record<string, string> = {},
+): Promise<Record<string, unknown>> {
+  const child = new URL('apiChild.ts', import.meta.url).pathname;
+  const { stdout } = await promisify(execFile)(process.execPath, [child, JSON.stringify(task)], {
+    // Nothing of the machine's own proxies and certificates.
+    env: { PATH: process.env['PATH'], ...env },
+  });
+  return JSON.parse(stdout) as Record<string, unknown>;
+}

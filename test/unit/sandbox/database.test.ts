@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Bench, useBench } from './support.ts';
+
+describe('sandbox database', () => {
+  const bench = useBench();
+  const file = () => path.join(bench().directory, 'sandbox.sqlite');
+  const setAside = () =>
+    readdirSync(bench().directory).filter((name) => /^sandbox\.set-aside-\d+-\w+\.sqlite$/.test(name));
+
+  async function restartOn(damage: () => void): Promise<string> {
+    const { accountId } = bench().sandbox;
+    await bench().sandbox.close();
+    damage();
+    await bench().start();
+    return accountId;
+  }
+
+  const damages: Record<string, () => void> = {
+    'a file that is no database': () => writeFileSync(file(), 'not a database, '.repeat(1000)),
+    'an empty file': () => truncateSync(file()),
+    'a torn file': () => truncateSync(file(), 8192),
+    'the database of something else': () => {
+      rmSync(file());
+      const foreign = new DatabaseSync(file());
+      foreign.exec('CREATE TABLE precious (x); INSERT INTO precious VALUES (1)');
+      foreign.close();
+    },
+    'another schema version': () => {
+      const database = new DatabaseSync(file());
+      database.exec('PRAGMA user_version = 999');
+      database.close();
+    },
+  };
+  for (const [name, damage] of Object.entries(damages)) {
+    it(`sets aside ${name}, makes a new one and says so`, async () => {
+      const accountId = await restartOn(damage);
+      assert.notEqual(bench().sandbox.accountId, accountId);
+      assert.equal((await bench().submit()).status, 201);
+      const [aside, ...others] = setAside();
+      assert.ok(aside && others.length === 0);
+      assert.equal(bench().log.length, 1);
+      assert.ok(bench().log[0]?.includes(aside));
+    });
+  }
+
+  it('keeps what it sets aside', async () => {
+    await restartOn(damages['the database of something else']!);
+    const aside = new DatabaseSync(path.join(bench().directory, setAside()[0]!));
+    assert.deepEqual({ ...aside.prepare('SELECT * FROM precious').get() }, { x: 1 });
+    aside.close();
+  });
+
+  it('does not set aside what it cannot open for another reason than its bytes', async () => {
+    await bench().sandbox.close();
+    rmSync(file());
+    mkdirSync(file());
+    await assert.rejects(bench().start(), /unable to open/);
+    assert.deepEqual(setAside(), []);
+    assert.ok(existsSync(file()));
+  });
+
+  it('leaves an account, runs and balance as they were at a restart, with a new address and API key', async () => {
+    const { accountId, apiKey } = bench().sandbox;
+    await bench().submit();
+    const before = await Promise.all(['/runs', '/balance'].map((url) => bench().get(url)));
+    await bench().start();
+    const after = await Promise.all(['/runs', '/balance'].map((url) => bench().get(url)));
+    assert.deepEqual(
+      after.map(({ body }): unknown => body),
+      before.map(({ body }): unknown => body),
+    );
+    assert.equal(bench().sandbox.accountId, accountId);
+    assert.notEqual(bench().sandbox.apiKey, apiKey);
+    assert.deepEqual(bench().log, []);
+  });
+
+  it('never has the API key on disk', async () => {
+    await bench().submit();
+    const { apiKey } = bench().sandbox;
+    for (const name of readdirSync(bench().directory)) {
+      assert.ok(!readFileSync(path.join(bench().directory, name)).includes(apiKey), name);
+    }
+  });
+
+  it('makes its directory', async () => {
+    const other = new Bench();
+    rmSync(other.directory, { recursive: true });
+    await other.start();
+    await other.close();
+  });
+});

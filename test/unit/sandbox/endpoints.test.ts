@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { PLAN_NAME, STARTING_BALANCE_CENTS } from '../../../src/sandbox/pricing.ts';
+import { DAY, MINUTE, SECOND, START, useBench, type Answer } from './support.ts';
+
+function assertRefused(answer: Answer, status: number, code: string): void {
+  assert.equal(answer.status, status);
+  assert.equal(answer.headers.get('content-type'), 'application/json');
+  assert.deepEqual(Object.keys(answer.body as object), ['error']);
+  assert.deepEqual(Object.keys(answer.body.error as object), ['code', 'message']);
+  assert.equal(answer.body.error.code, code);
+  assert.ok(answer.body.error.message);
+}
+
+describe('sandbox endpoints', () => {
+  const bench = useBench();
+
+  describe('authentication', () => {
+    const endpoints = [
+      ['GET', '/models'],
+      ['GET', '/balance'],
+      ['GET', '/runs'],
+      ['POST', '/runs'],
+      ['GET', '/runs/x'],
+      ['POST', '/runs/x/artifacts/download'],
+      ['GET', '/unknown'],
+    ] as const;
+    for (const [method, path] of endpoints) {
+      it(`asks for the API key at ${method} ${path}`, async () => {
+        const { apiKey } = bench().sandbox;
+        const values = ['', 'Bearer', 'Bearer wrong', apiKey, `Basic ${apiKey}`, `Bearer ${apiKey}x`];
+        for (const authorization of [...values, `Bearer ${apiKey.slice(0, -1)}`, `Bearer x ${apiKey}`]) {
+          assertRefused(
+            await bench().call(method, path, { headers: { authorization } }),
+            401,
+            'invalid_api_key',
+          );
+        }
+      });
+    }
+
+    it('has an API key with the prefix of the contract', () => {
+      assert.match(bench().sandbox.apiKey, /^service_sandbox_[\w-]{32}$/);
+    });
+  });
+
+  describe('paths and methods', () => {
+    for (const path of [
+      '/unknown',
+      '/runs/',
+      '/models/',
+      '//models',
+      '/runs/x/artifacts',
+      '/runs/a/b',
+      '/runs/%zz',
+    ]) {
+      it(`answers 404 at ${path}`, async () => assertRefused(await bench().get(path), 404, 'not_found'));
+    }
+
+    for (const [method, path, allow] of [
+      ['DELETE', '/runs', 'GET, POST'],
+      ['OPTIONS', '/runs', 'GET, POST'],
+      ['POST', '/models', 'GET'],
+      ['GET', '/runs/x/artifacts/download', 'POST'],
+    ] as const) {
+      it(`answers 405 to ${method} ${path}, and invites no other origin`, async () => {
+        const answer = await bench().call(method, path, { headers: { origin: 'https://page.example' } });
+        assertRefused(answer, 405, 'not_found');
+        assert.equal(answer.headers.get('allow'), allow);
+        assert.deepEqual(
+          [...answer.headers.keys()].filter((name) => name.startsWith('access-control')),
+          [],
+        );
+      });
+    }
+  });
+
+  describe('GET /models', () => {
+    it('lists models of four providers, one unavailable, with reserved addresses only', async () => {
+      const { status, body } = await bench().get('/models');
+      const models = body.data as Record<string, unknown>[];
+      assert.equal(status, 200);
+      assert.equal(new Set(models.map((model) => model['model_id'])).size, models.length);
+      assert.equal(new Set(models.map((model) => model['provider'])).size, 4);
+      assert.equal(models.filter((model) => model['available'] === false).length, 1);
+      assert.ok(models.some((model) => model['use_policy_url'] === null));
+      for (const model of models) {
+        assert.deepEqual(Object.keys(model), [
+          'model_id',
+          'name',
+          'provider',
+          'available',
+          'terms_url',
+          'use_policy_url',
+        ]);
+        for (const url of [model['terms_url'], model['use_policy_url'] ?? model['terms_url']]) {
+          assert.equal(new URL(url as string).origin, 'https://models.example');
+        }
+      }
+    });
+  });
+
+  describe('GET /balance', () => {
+    it('tells the balance, and that a submission takes its price from it', async () => {
+      const before = await bench().get('/balance');
+      assert.deepEqual(before.body, { balance_cents: STARTING_BALANCE_CENTS, currency: 'USD' });
+      const { body } = await bench().submit();
+      assert.equal(body.balance_after_cents, STARTING_BALANCE_CENTS - body.price_cents);
+      assert.equal((await bench().get('/balance')).body.balance_cents, body.balance_after_cents);
+    });
+  });
+
+  describe('GET /runs', () => {
+    const ids = ({ body }: Answer) => (body.data as { run_id: string }[]).map((run) => run.run_id);
+
+    it('is empty at first', async () => {
+      assert.deepEqual((await bench().get('/runs')).body, { data: [], next_cursor: null, has_more: false });
+    });
+
+    it('pages newest first, and stays stable while runs come in, also runs of the same millisecond', async () => {
+      const submitted: string[] = [];
+      for (let i = 0; i < 7; i++) {
+        submitted.unshift((await bench().submit()).body.run_id as string);
+        if (i % 3 === 0) bench().time += SECOND;
+      }
+      const seen: string[] = [];
+      let page = await bench().get('/runs?limit=3');
+      while (page.body.has_more) {
+        seen.push(...ids(page));
+        await bench().submit();
+        page = await bench().get(`/runs?limit=3&cursor=${page.body.next_cursor}`);
+      }
+      seen.push(...ids(page));
+      assert.equal(page.body.next_cursor, null);
+      assert.deepEqual(seen, submitted);
+    });
+
+    it('says that there is no further page when the last one is exactly full', async () => {
+      await bench().submit();
+      await bench().submit();
+      const { body } = await bench().get('/runs?limit=2');
+      assert.deepEqual([body.data.length, body.has_more, body.next_cursor], [2, false, null]);
+    });
+
+    it('gives 20 where no limit is asked for, and 100 at most', async () => {
+      bench().sandbox.control.setScenario('many-runs');
+      assert.equal((await bench().get('/runs')).body.data.length, 20);
+      assert.equal((await bench().get('/runs?limit=100')).body.data.length, 100);
+    });
+
+    for (const query of [
+      'limit=0',
+      'limit=101',
+      'limit=-1',
+      'limit=1.5',
+      'limit=1e1',
+      'limit=',
+      'limit=ten',
+      'limit=5&limit=5',
+      'cursor=',
+      'cursor=nonsense',
+      'cursor=MQ',
+      // Another spelling of a cursor's bytes: padding.
+      `cursor=${encodeURIComponent(Buffer.from('1.1').toString('base64'))}%3D`,
+    ]) {
+      it(`refuses ${query}`, async () =>
+        assertRefused(await bench().get(`/runs?${query}`), 422, 'validation_failed'));
+    }
+  });
+
+  describe('a run on the clock', () => {
+    it('goes from queued to the end in list and detail, each with its spelling', async () => {
+      const { body } = await bench().submit({ label: 'Größe 😀' });
+      const runId = body.run_id as string;
+      const look = async () => ({
+        listed: (await bench().get('/runs')).body.data[0] as Record<string, unknown>,
+        detail: (await bench().get(`/runs/${runId}`)).body.run as Record<string, unknown>,
+      });
+      const created_at = new Date(START).toISOString();
+      const common = { run_id: runId, model_id: 'qwen3-8b', created_at };
+
+      assert.deepEqual(await look(), {
+        listed: { ...common, status: 'queued', artifacts_available: false, artifacts_expires_at: null },
+        detail: {
+          ...common,
+          status: 'queued',
+          label: 'Größe 😀',
+          plan: PLAN_NAME,
+          price_cents: 101,
+          started_at: null,
+          completed_at: null,
+        },
+      });
+
+      bench().time += 6 * SECOND;
+      const running = await look();
+      const started_at = new Date(START + 6 * SECOND).toISOString();
+      assert.equal(running.listed['status'], 'running');
+      assert.deepEqual(
+        [running.detail['status'], running.detail['started_at'], running.detail['completed_at']],
+        ['running', started_at, null],
+      );
+
+      bench().time += 30 * SECOND;
+      const done = await look();
+      const completedAt = START + 36 * SECOND;
+      assert.deepEqual(done.listed, {
+        ...common,
+        status: 'complete',
+        artifacts_available: true,
+        artifacts_expires_at: new Date(completedAt + 7 * DAY).toISOString(),
+      });
+      assert.deepEqual(
+        [done.detail['status'], done.detail['started_at'], done.detail['completed_at']],
+        ['completed', started_at, new Date(completedAt).toISOString()],
+      );
+
+      bench().time += 7 * DAY;
+      assert.equal((await look()).listed['artifacts_available'], false);
+    });
+
+    it('finishes while nothing runs', async () => {
+      const { body } = await bench().submit();
+      await bench().sandbox.close();
+      bench().time += MINUTE;
+      await bench().start();
+      assert.equal((await bench().get(`/runs/${body.run_id}`)).body.run.status, 'completed');
+    });
+
+    it('answers 404 for an unknown run', async () => {
+      assertRefused(await bench().get(`/runs/${randomUUID()}`), 404, 'not_found');
+    });
+  });
+});

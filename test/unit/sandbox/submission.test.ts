@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { MAX_DATASET_BYTES } from '../../../src/api/types.ts';
+import { PLAN_NAME, STARTING_BALANCE_CENTS } from '../../../src/sandbox/pricing.ts';
+import { form, ROW, useBench, type Answer, type Bench, type FormChange } from './support.ts';
+
+describe('sandbox submission', () => {
+  const bench = useBench();
+
+  async function assertNothingCharged(answer: Answer, status: number, code: string): Promise<void> {
+    assert.deepEqual([answer.status, answer.body.error?.code], [status, code]);
+    assert.equal((await bench().get('/balance')).body.balance_cents, STARTING_BALANCE_CENTS);
+    assert.deepEqual((await bench().get('/runs')).body.data, []);
+  }
+
+  it('answers 201 with every field of the run creation result', async () => {
+    const { status, body } = await bench().submit();
+    assert.equal(status, 201);
+    assert.match(body.run_id as string, /^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/);
+    assert.deepEqual(body, {
+      run_id: body.run_id,
+      status: 'queued',
+      price_cents: 101,
+      currency: 'USD',
+      balance_after_cents: STARTING_BALANCE_CENTS - 101,
+      plan_name: PLAN_NAME,
+    });
+  });
+
+  it('asks more for priority', async () => {
+    assert.equal((await bench().submit({ priority_processing: 'true' })).body.price_cents, 152);
+    assert.equal((await bench().submit({ priority_processing: 'false' })).body.price_cents, 101);
+  });
+
+  it('takes the parts in any order, and a run without a label', async () => {
+    const { dataset, ...fields } = { dataset: new Blob([ROW]), model_id: 'qwen3-8b' };
+    const body = new FormData();
+    body.set('dataset', dataset, 'rows.jsonl');
+    for (const [name, value] of form({ ...fields, dataset: null, label: null })) body.set(name, value);
+    const answer = await bench().call('POST', '/runs', { body });
+    assert.equal(answer.status, 201);
+    assert.equal((await bench().get(`/runs/${answer.body.run_id}`)).body.run.label, null);
+  });
+
+  it('takes a label of 255 UTF-16 units', async () => {
+    const label = '😀'.repeat(127) + 'x';
+    const { body } = await bench().submit({ label });
+    assert.equal((await bench().get(`/runs/${body.run_id}`)).body.run.label, label);
+  });
+
+  const refused: [name: string, change: FormChange, code: string, status?: number][] = [
+    ['terms that are not accepted', { model_terms_accepted: 'false' }, 'consent_required'],
+    ['terms that are not mentioned', { model_terms_accepted: null }, 'consent_required'],
+    ['terms accepted in other words', { model_terms_accepted: 'TRUE' }, 'consent_required'],
+    ['a data policy that is not accepted', { data_policy_accepted: 'false' }, 'consent_required'],
+    ['a data policy that is not mentioned', { data_policy_accepted: null }, 'consent_required'],
+    ['a model that does not exist', { model_id: 'gpt-0' }, 'model_not_available'],
+    ['a model that is unavailable', { model_id: 'gemma-2-9b-it' }, 'model_not_available'],
+    ['no model', { model_id: null }, 'validation_failed'],
+    ['an empty model', { model_id: '' }, 'validation_failed'],
+    ['a label of 256 characters', { label: 'x'.repeat(256) }, 'validation_failed'],
+    ['a priority that is neither true nor false', { priority_processing: '1' }, 'validation_failed'],
+    ['an empty priority', { priority_processing: '' }, 'validation_failed'],
+    ['no dataset', { dataset: null }, 'validation_failed'],
+    ['an empty dataset', { dataset: new Blob([]) }, 'validation_failed'],
+    ['a dataset sent as a field', { dataset: ROW }, 'validation_failed'],
+    ['a dataset whose first row is no JSON object', { dataset: new Blob(['[]\n']) }, 'validation_failed'],
+    ['a field sent as a file', { label: new Blob(['x']) }, 'validation_failed'],
+    ['a field that the contract does not name', { epochs: '3' }, 'validation_failed'],
+    ['a field of an object prototype', { constructor: 'x' }, 'validation_failed'],
+  ];
+  for (const [name, change, code] of refused) {
+    it(`refuses ${name}: ${code}`, async () => assertNothingCharged(await bench().submit(change), 422, code));
+  }
+
+  for (const name of ['label', 'dataset']) {
+    it(`refuses two parts called ${name}`, async () => {
+      const body = form();
+      if (name === 'label') body.append(name, 'again');
+      else body.append(name, new Blob([ROW]), 'again.jsonl');
+      await assertNothingCharged(await bench().call('POST', '/runs', { body }), 422, 'validation_failed');
+    });
+  }
+
+  for (const [name, key] of [
+    ['an empty Idempotency-Key', ''],
+    ['an Idempotency-Key that is no UUID', 'not-a-uuid'],
+    ['an Idempotency-Key that is more than a UUID', `x${randomUUID()}`],
+    ['two Idempotency-Keys', `${randomUUID()}, ${randomUUID()}`],
+  ] as const) {
+    it(`refuses ${name}`, async () => {
+      const headers = { 'idempotency-key': key };
+      const answer = await bench().call('POST', '/runs', { body: form(), headers });
+      await assertNothingCharged(answer, 422, 'validation_failed');
+    });
+  }
+
+  const bodies: [name: string, type: string, body: string][] = [
+    ['JSON', 'application/json', '{}'],
+    ['a form that is urlencoded', 'application/x-www-form-urlencoded', 'model_id=qwen3-8b'],
+    ['no boundary', 'multipart/form-data', '--x--'],
+    ['an empty boundary', 'multipart/form-data; boundary=', '--x--'],
+    ['an empty body', 'multipart/form-data; boundary=x', ''],
+    ['no parts', 'multipart/form-data; boundary=x', '--x--\r\n'],
+    ['another boundary than announced', 'multipart/form-data; boundary=x', '--y\r\n\r\n--y--\r\n'],
+  ];
+  for (const [name, type, body] of bodies) {
+    it(`refuses ${name}`, async () => {
+      const answer = await bench().call('POST', '/runs', { body, headers: { 'content-type': type } });
+      await assertNothingCharged(answer, 422, 'validation_failed');
+    });
+  }
+
+  it('refuses every body that ends before the closing boundary', async () => {
+    const whole = multipart();
+    for (const cut of [1, 2, 3, 8, 40, 60, 120]) {
+      const answer = await sendRaw(bench(), whole.subarray(0, whole.length - cut));
+      // Without the last CRLF the closing boundary is still whole.
+      if (cut <= 2) assert.equal(answer, 201, `cut by ${cut}`);
+      else assert.equal(answer, 422, `cut by ${cut}`);
+    }
+    assert.equal((await bench().get('/runs')).body.data.length, 2);
+  });
+
+  it('charges nothing when the client goes before it sent all that it announced', async () => {
+    const whole = multipart();
+    for (const missing of [1, 10, 100]) {
+      const { sandbox } = bench();
+      const sent = request(`${sandbox.baseUrl}/api/v1/runs`, {
+        method: 'POST',
+        headers: { ...multipartHeaders(sandbox.apiKey), 'content-length': whole.length + missing },
+      });
+      const gone = new Promise((resolve) => sent.once('close', resolve));
+      sent.on('error', () => undefined);
+      await new Promise((resolve) => sent.write(whole, resolve));
+      // An answer to another request: by then the server has read the first.
+      await bench().get('/balance');
+      sent.destroy();
+      await gone;
+    }
+    assert.equal((await bench().get('/balance')).body.balance_cents, STARTING_BALANCE_CENTS);
+  });
+
+  it('streams 20 MB and counts each byte', async () => {
+    const megabyte = new Uint8Array(1024 * 1024).fill(0x20);
+    const dataset = new Blob([ROW, ...Array.from({ length: 20 }, () => megabyte)]);
+    const { status, body } = await bench().submit({ dataset });
+    assert.equal(status, 201);
+    assert.equal(body.price_cents, 100 + Math.ceil(dataset.size / 10_000));
+  });
+
+  it('refuses a Content-Length above the limit before the body comes', async () => {
+    const { sandbox } = bench();
+    const sent = request(`${sandbox.baseUrl}/api/v1/runs`, {
+      method: 'POST',
+      headers: { ...multipartHeaders(sandbox.apiKey), 'content-length': MAX_DATASET_BYTES + 2 * 1024 * 1024 },
+    });
+    sent.on('error', () => undefined);
+    sent.flushHeaders();
+    const status = await new Promise((resolve) =>
+      sent.once('response', (answer) => resolve(answer.statusCode)),
+    );
+    sent.destroy();
+    assert.equal(status, 422);
+  });
+});
+
+const BOUNDARY = 'boundary-of-the-test';
+
+function multipartHeaders(apiKey: string) {
+  return { authorization: `Bearer ${apiKey}`, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
+}
+
+function multipart(): Buffer {
+  const fields = { model_id: 'qwen3-8b', model_terms_accepted: 'true', data_policy_accepted: 'true' };
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const file = `Content-Disposition: form-data; name="dataset"; filename="rows.jsonl"`;
+  return Buffer.from(
+    `${parts.join('')}--${BOUNDARY}\r\n${file}\r\n\r\n${ROW.repeat(3)}\r\n--${BOUNDARY}--\r\n`,
+  );
+}
+
+/** Sends a body of exactly these bytes, as a whole as far as HTTP is concerned; resolves to the status. */
+function sendRaw({ sandbox }: Bench, body: Buffer): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const headers = { ...multipartHeaders(sandbox.apiKey), 'content-length': body.length };
+    request(`${sandbox.baseUrl}/api/v1/runs`, { method: 'POST', headers })
+      .once('error', reject)
+      .once('response', (answer) => {
+        answer.resume().once('end', () => resolve(answer.statusCode));
+      })
+      .end(body);
+  });
+}

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
+
+/** A Monday; the sandbox's clock stands there until a test moves it. */
+export const START = Date.parse('2026-01-05T10:00:00.000Z');
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** A status and a parsed JSON body; tests reach into it freely. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any;
+}
+
+/** A sandbox on a directory of its own, a clock that a test moves, and a client of a few lines. */
+export class Bench {
+  readonly directory = mkdtempSync(path.join(tmpdir(), 'sandbox-test-'));
+  readonly log: string[] = [];
+  time = START;
+  #sandbox: Sandbox | undefined;
+
+  get sandbox(): Sandbox {
+    if (!this.#sandbox) throw new Error('not started');
+    return this.#sandbox;
+  }
+
+  /** Starts it, or starts it again on the same directory. */
+  async start(): Promise<this> {
+    await this.#sandbox?.close();
+    this.#sandbox = await this.startAnother();
+    return this;
+  }
+
+  /** A second window on the same directory; the test closes it. */
+  startAnother(): Promise<Sandbox> {
+    return startSandbox({
+      directory: this.directory,
+      now: () => this.time,
+      log: (line) => void this.log.push(line),
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#sandbox?.close();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.call('GET', path);
+  }
+
+  async call(method: string, path: string, init: RequestInit = {}, sandbox = this.sandbox): Promise<Answer> {
+    const response = await fetch(`${sandbox.baseUrl}/api/v1${path}`, {
+      method,
+      ...init,
+      headers: { authorization: `Bearer ${sandbox.apiKey}`, ...(init.headers as Record<string, string>) },
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? '' : JSON.parse(text) };
+  }
+
+  submit(change: FormChange = {}, idempotencyKey?: string, sandbox = this.sandbox): Promise<Answer> {
+    const headers: Record<string, string> = idempotencyKey ? { 'idempotency-key': idempotencyKey } : {};
+    return this.call('POST', '/runs', { body: form(change), headers }, sandbox);
+  }
+
+  /** The id of a new run, completed: the clock is moved there. */
+  async completedRun(): Promise<string> {
+    const { body } = await this.submit();
+    this.time += HOUR;
+    return body.run_id as string;
+  }
+
+  async signedUrl(runId: string): Promise<string> {
+    const { body } = await this.call('POST', `/runs/${runId}/artifacts/download`);
+    return body.artifacts[0].url as string;
+  }
+}
+
+/** Fields to replace; null leaves one out. */
+export type FormChange = Record<string, string | Blob | null>;
+
+export const ROW = '{"messages":[]}\n';
+
+export function form(change: FormChange = {}): FormData {
+  const fields: FormChange = {
+    model_id: 'qwen3-8b',
+    label: 'First try',
+    model_terms_accepted: 'true',
+    data_policy_accepted: 'true',
+    dataset: new Blob([ROW]),
+    ...change,
+  };
+  const data = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string') data.append(name, value);
+    else if (value) data.append(name, value, 'rows.jsonl');
+  }
+  return data;
+}
+
+/** Starts a bench before each test of the enclosing `describe`, and removes it after each. */
+export function useBench(): () => Bench {
+  let bench: Bench;
+  beforeEach(async () => {
+    bench = await new Bench().start();
+  });
+  afterEach(() => bench.close());
+  return () => bench;
+}

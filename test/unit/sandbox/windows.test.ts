@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { Bench, useBench, type Answer } from './support.ts';
+
+type Window = Pick<Sandbox, 'accountId' | 'baseUrl' | 'apiKey'> & { close(): Promise<unknown> };
+
+async function openWindow(directory: string): Promise<Window> {
+  const script = fileURLToPath(new URL('window.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, directory], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exit = once(child, 'exit');
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const close = () => {
+    child.stdin.end();
+    return exit;
+  };
+  return { ...(JSON.parse(line) as Window), close };
+}
+
+describe('sandbox windows', () => {
+  const bench = useBench();
+  const openTwo = () => Promise.all([openWindow(bench().directory), openWindow(bench().directory)]);
+  const closeAll = (windows: Window[]) => Promise.all(windows.map((window) => window.close()));
+
+  it('share one account, each with an address and API key of its own', async () => {
+    const windows = await openTwo();
+    assert.equal(new Set([bench().sandbox, ...windows].map((window) => window.accountId)).size, 1);
+    assert.equal(new Set(windows.map((window) => window.baseUrl)).size, 2);
+    assert.equal(new Set(windows.map((window) => window.apiKey)).size, 2);
+    await closeAll(windows);
+  });
+
+  it('charge once when they race on one Idempotency-Key', async () => {
+    const windows = await openTwo();
+    for (let round = 0; round < 15; round++) {
+      const before = (await bench().get('/balance')).body.balance_cents as number;
+      const key = randomUUID();
+      const answers = await Promise.all(
+        [...windows, ...windows].map((window) => bench().submit({}, key, window as unknown as Sandbox)),
+      );
+      for (const { status, body } of answers) {
+        assert.equal(status, 201);
+        assert.deepEqual(body, answers[0]?.body);
+        assert.equal(body.balance_after_cents, before - body.price_cents);
+      }
+      assert.equal((await bench().get('/balance')).body.balance_cents, answers[0]?.body.balance_after_cents);
+    }
+    assert.equal((await bench().get('/runs')).body.data.length, 15);
+    await closeAll(windows);
+  });
+
+  it('never spend more than there is when they race', async () => {
+    const windows = await openTwo();
+    // 303.00 each: three are paid by the starting balance, whoever sends them.
+    const dataset = new Blob(['{}\n', new Uint8Array(302_000_000 / 100)]);
+    const { body } = await bench().submit({ dataset });
+    const affordable = Math.floor(body.balance_after_cents / body.price_cents);
+    void affordable;
+    await closeAll(windows);
+  });
+
+  it('share scenario and speed, and see the runs of each other', async () => {
+    const another = await bench().startAnother();
+    bench().sandbox.control.setScenario('failed-run');
+    bench().sandbox.control.setSpeed(100);
+    assert.equal(another.control.getScenario(), 'failed-run');
+    assert.equal(another.control.getSpeed(), 100);
+    const { body } = await bench().submit();
+    assert.equal((await bench().call('GET', `/runs/${body.run_id}`, {}, another)).status, 200);
+    await another.close();
+  });
+
+  it('honour the download addresses of each other', async () => {
+    const another = await bench().startAnother();
+    const url = await bench().signedUrl(await bench().completedRun());
+    assert.equal((await fetch(url.replace(bench().sandbox.baseUrl, another.baseUrl))).status, 200);
+    await another.close();
+  });
+
+  it('set a broken database aside once when they find it together', async () => {
+    const fresh = new Bench();
+    writeFileSync(path.join(fresh.directory, 'sandbox.sqlite'), 'broken '.repeat(1000));
+    const windows = await Promise.all([1, 2, 3].map(() => openWindow(fresh.directory)));
+    assert.equal(new Set(windows.map((window) => window.accountId)).size, 1);
+    const aside = readdirSync(fresh.directory).filter((name) => name.includes('set-aside'));
+    assert.equal(aside.length, 1);
+    await closeAll(windows);
+    await fresh.close();
+  });
+});
