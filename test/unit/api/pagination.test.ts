@@ -15,7 +15,8 @@ function clientOf(answer: (cursor: string | undefined) => Partial<RunPage>) {
 
 async function count(client: ReturnType<typeof clientOf>): Promise<number> {
   let pageCount = 0;
-  for await (const page of pages(client, { limit: 7 })) pageCount += page === undefined ? 0 : 1;
+  const walk = pages(client, { limit: 7 });
+  while (!(await walk.next()).done) pageCount++;
   return pageCount;
 }
 

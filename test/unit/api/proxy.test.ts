@@ -49,7 +49,6 @@ describe('route', () => {
     ['host.example:8443', 'https://host.example', false],
     ['host.example:8443', 'https://host.example:8443', true],
     ['10.0.0.1', 'https://10.0.0.1', true],
-    ['0.0.1', 'https://10.0.0.1', false],
     ['[2001:db8::1]', 'https://[2001:db8::1]', true],
     ['2001:db8::1', 'https://[2001:db8::1]', true],
     ['[2001:db8::1]:1', 'https://[2001:db8::1]', false],

@@ -120,7 +120,7 @@ describe('sandbox endpoints', () => {
     it('pages newest first, and stays stable while runs come in, also runs of the same millisecond', async () => {
       const submitted: string[] = [];
       for (let i = 0; i < 7; i++) {
-        submitted.unshift((await bench().submit()).body.run_id as string);
+        submitted.unshift((await bench().submit()).body.run_id);
         if (i % 3 === 0) bench().time += SECOND;
       }
       const seen: string[] = [];
@@ -171,7 +171,7 @@ describe('sandbox endpoints', () => {
   describe('a run on the clock', () => {
     it('goes from queued to the end in list and detail, each with its spelling', async () => {
       const { body } = await bench().submit({ label: 'Größe 😀' });
-      const runId = body.run_id as string;
+      const runId = body.run_id;
       const look = async () => ({
         listed: (await bench().get('/runs')).body.data[0] as Record<string, unknown>,
         detail: (await bench().get(`/runs/${runId}`)).body.run as Record<string, unknown>,

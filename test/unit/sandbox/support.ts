@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Artifact, Balance, Model, RunCreation, RunDetail, RunSummary } from '../../../src/api/types.ts';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
 
 /** A Monday; the sandbox's clock stands there until a test moves it. */
@@ -10,13 +12,26 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** A status and a parsed JSON body; tests reach into it freely. */
+/** The fields of all answers in one: a test knows which answer it asked for. */
+export interface Body extends Required<RunCreation>, Balance {
+  data: (Nullable<RunSummary> & Nullable<Model> & { run_id: string; created_at: string })[];
+  next_cursor: string | null;
+  has_more: boolean;
+  run: Nullable<RunDetail>;
+  artifacts: Required<Artifact>[];
+  error: { code: string; message: string };
+}
+
+type Nullable<T> = { [K in keyof T]-?: T[K] | null };
+
 export interface Answer {
   status: number;
   headers: Headers;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  body: any;
+  body: Body;
 }
+
+/** Where one server is, and the API key that it takes. */
+export type Address = Pick<Sandbox, 'baseUrl' | 'apiKey'>;
 
 /** A sandbox on a directory of its own, a clock that a test moves, and a client of a few lines. */
 export class Bench {
@@ -55,31 +70,43 @@ export class Bench {
     return this.call('GET', path);
   }
 
-  async call(method: string, path: string, init: RequestInit = {}, sandbox = this.sandbox): Promise<Answer> {
-    const response = await fetch(`${sandbox.baseUrl}/api/v1${path}`, {
+  async call(
+    method: string,
+    path: string,
+    init: RequestInit = {},
+    at: Address = this.sandbox,
+  ): Promise<Answer> {
+    const response = await fetch(`${at.baseUrl}/api/v1${path}`, {
       method,
       ...init,
-      headers: { authorization: `Bearer ${sandbox.apiKey}`, ...(init.headers as Record<string, string>) },
+      headers: { authorization: `Bearer ${at.apiKey}`, ...(init.headers as Record<string, string>) },
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === '' ? '' : JSON.parse(text) };
+    return { status: response.status, headers: response.headers, body: JSON.parse(text) as Body };
   }
 
-  submit(change: FormChange = {}, idempotencyKey?: string, sandbox = this.sandbox): Promise<Answer> {
+  submit(change: FormChange = {}, idempotencyKey?: string, at: Address = this.sandbox): Promise<Answer> {
     const headers: Record<string, string> = idempotencyKey ? { 'idempotency-key': idempotencyKey } : {};
-    return this.call('POST', '/runs', { body: form(change), headers }, sandbox);
+    return this.call('POST', '/runs', { body: form(change), headers }, at);
+  }
+
+  /** Sets the balance in the database itself: no control takes money away. */
+  leaveBalance(cents: number): void {
+    const database = new DatabaseSync(path.join(this.directory, 'sandbox.sqlite'));
+    database.prepare('UPDATE account SET balance_cents = ?').run(cents);
+    database.close();
   }
 
   /** The id of a new run, completed: the clock is moved there. */
   async completedRun(): Promise<string> {
     const { body } = await this.submit();
     this.time += HOUR;
-    return body.run_id as string;
+    return body.run_id;
   }
 
   async signedUrl(runId: string): Promise<string> {
     const { body } = await this.call('POST', `/runs/${runId}/artifacts/download`);
-    return body.artifacts[0].url as string;
+    return body.artifacts[0]!.url;
   }
 }
 

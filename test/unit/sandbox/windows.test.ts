@@ -6,10 +6,12 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
-import { Bench, useBench, type Answer } from './support.ts';
+import { Bench, useBench, type Address } from './support.ts';
 
-type Window = Pick<Sandbox, 'accountId' | 'baseUrl' | 'apiKey'> & { close(): Promise<unknown> };
+interface Window extends Address {
+  accountId: string;
+  close(): Promise<unknown>;
+}
 
 async function openWindow(directory: string): Promise<Window> {
   const script = fileURLToPath(new URL('window.ts', import.meta.url));
@@ -39,10 +41,10 @@ describe('sandbox windows', () => {
   it('charge once when they race on one Idempotency-Key', async () => {
     const windows = await openTwo();
     for (let round = 0; round < 15; round++) {
-      const before = (await bench().get('/balance')).body.balance_cents as number;
+      const before = (await bench().get('/balance')).body.balance_cents;
       const key = randomUUID();
       const answers = await Promise.all(
-        [...windows, ...windows].map((window) => bench().submit({}, key, window as unknown as Sandbox)),
+        [...windows, ...windows].map((window) => bench().submit({}, key, window)),
       );
       for (const { status, body } of answers) {
         assert.equal(status, 201);
@@ -57,11 +59,14 @@ describe('sandbox windows', () => {
 
   it('never spend more than there is when they race', async () => {
     const windows = await openTwo();
-    // 303.00 each: three are paid by the starting balance, whoever sends them.
-    const dataset = new Blob(['{}\n', new Uint8Array(302_000_000 / 100)]);
-    const { body } = await bench().submit({ dataset });
-    const affordable = Math.floor(body.balance_after_cents / body.price_cents);
-    void affordable;
+    bench().leaveBalance(5 * 101);
+    const submissions = Array.from({ length: 20 }, (_, i) =>
+      bench().submit({}, randomUUID(), windows[i % 2]),
+    );
+    const statuses = (await Promise.all(submissions)).map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 201).length, 5);
+    assert.equal(statuses.filter((status) => status === 402).length, 15);
+    assert.equal((await bench().get('/balance')).body.balance_cents, 0);
     await closeAll(windows);
   });
 

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { root } from '../env/project.ts';
+import { walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+describe('the main job in the sandbox', () => {
+  let folder: string;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    await cp(path.join(root, 'test/fixtures/sample'), folder, { recursive: true });
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+  });
+
+  after(async () => {
+    await vscode.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('begins signed out, with the sandbox offered', async () => {
+    await workbench.sideBar.open('Fine-Tuning');
+    const runs = workbench.sideBar.view('Runs');
+    await runs.welcomeButton('Use the Sandbox').waitFor();
+    await runs.welcomeButton('Sign In').waitFor();
+    assert.equal(await workbench.statusItem('balance').count(), 0);
+    await workbench.screenshot('signed-out');
+  });
+
+  it('enters the sandbox with one click', async () => {
+    await workbench.sideBar.view('Runs').welcomeButton('Use the Sandbox').click();
+    await workbench.statusItem('balance').getByText('Sandbox').waitFor();
+    await workbench.sideBar.view('Models').row(/models/).first().waitFor();
+    await workbench.screenshot('sandbox-empty');
+  });
+
+  it('submits 7,473 rows from the palette and tells the price', async () => {
+    await workbench.clearNotifications();
+    await workbench.editors.open(path.join(folder, 'train.jsonl'));
+    await workbench.runCommand('Fine-Tuning: Submit Dataset…');
+    await workbench.quickInput.waitForTitle(/Submit train\.jsonl /);
+    await workbench.screenshot('step-model');
+    await walkThroughSteps(workbench, { fileName: 'train.jsonl', model: 'Llama 3.1 8B', label: 'maths' });
+    const told = await workbench.dialogs.waitForToast(/was submitted and charged/);
+    assert.match(told, /Price: \d+\.\d\d USD\. Plan: .+\. New balance: [\d,]+\.\d\d USD\./);
+    await workbench.sideBar.view('Runs').row(/Run maths/).waitFor();
+    await workbench.screenshot('submitted');
+  });
+
+  it('downloads the adapter when the run has finished', async () => {
+    await workbench.clearNotifications();
+    const runs = workbench.sideBar.view('Runs');
+    await runs.row(/Run maths, Finished/).waitFor({ timeout: 80_000 });
+    await workbench.screenshot('finished');
+    await runs.pressInRow(/Run maths/, 'Download Adapter…');
+    await workbench.quickInput.choosePath(folder);
+    await workbench.dialogs.waitForToast(/was downloaded whole/);
+    const archive = (await readdir(folder)).find((name) => name.endsWith('.zip'));
+    assert.ok(archive !== undefined, 'an archive is in the folder');
+    assert.equal((await readFile(path.join(folder, archive))).subarray(0, 2).toString(), 'PK');
+    await workbench.screenshot('downloaded');
+  });
+});

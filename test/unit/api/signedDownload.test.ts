@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import type http from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Transport } from '../../../src/api/transport.ts';
+import { openSignedUrl } from '../../../src/api/signedDownload.ts';
+import { CancelledError, ExpectedError } from '../../../src/base/errors.ts';
+import { startConnectProxy } from '../../helpers/connectProxy.ts';
+import { startHttpServer, startHttpsServer, type TestServer } from '../../helpers/httpServer.ts';
+
+describe('signed download', () => {
+  let server: TestServer;
+  let transport: Transport;
+  let seen: { url?: string; headers: http.IncomingHttpHeaders }[];
+  let answer: (response: http.ServerResponse, request: http.IncomingMessage) => void;
+
+  beforeEach(async () => {
+    seen = [];
+    transport = new Transport(
+      { strictSsl: true, systemCertificates: false, env: {} },
+      { timeouts: { stallMs: 150 } },
+    );
+    server = await startHttpServer((request, response) => {
+      seen.push({ url: request.url, headers: request.headers });
+      answer(response, request);
+    });
+  });
+
+  afterEach(async () => {
+    transport.dispose();
+    await server.close();
+  });
+
+  const url = () => `${server.url}/a%2Fb.zip?sig=secret%2B&x=1`;
+
+  async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
+  it('asks for the URL as it is, without a header that tells who asks', async () => {
+    answer = (response) => response.writeHead(200, { etag: '"e"', 'content-length': 5 }).end('bytes');
+    const { body, lengthBytes, etag } = await openSignedUrl(transport, url());
+    assert.deepEqual([(await bytesOf(body)).toString(), lengthBytes, etag], ['bytes', 5, '"e"']);
+    assert.equal(seen[0]?.url, '/a%2Fb.zip?sig=secret%2B&x=1');
+    const { host, connection, ...others } = seen[0].headers;
+    assert.deepEqual(others, { 'accept-encoding': 'identity' });
+    assert.ok(host && connection);
+  });
+
+  it('follows five redirects and no more', async () => {
+    answer = (response, request) => {
+      const step = Number(/step=(\d+)/.exec(String(request.url))?.[1] ?? 0);
+      if (step === 5) response.end('there');
+      else
+        response
+          .writeHead([301, 302, 303, 307, 308][step] ?? 302, { location: `?step=${step + 1}` })
+          .end('elsewhere');
+    };
+    const { body } = await openSignedUrl(transport, url());
+    assert.equal((await bytesOf(body)).toString(), 'there');
+    assert.equal(seen.length, 6);
+    answer = (response) => response.writeHead(302, { location: '/again' }).end();
+    await assert.rejects(openSignedUrl(transport, url()), {
+      code: 'unexpected-answer',
+      kind: 'redirect',
+      httpStatus: 302,
+    });
+    assert.equal(seen.length, 12);
+  });
+
+  for (const location of [
+    'http://storage.example/a',
+    'ftp://storage.example/a',
+    'file:///etc/passwd',
+    'http://',
+    undefined,
+  ]) {
+    it(`does not follow to ${String(location)}`, async () => {
+      answer = (response) => response.writeHead(302, location === undefined ? {} : { location }).end();
+      await assert.rejects(openSignedUrl(transport, url()), { kind: 'redirect' });
+    });
+  }
+
+  it('does not follow a stranger to this machine', async () => {
+    const proxy = await startConnectProxy();
+    const storage = await startHttpsServer((_request, response) =>
+      response.writeHead(302, { location: url() }).end(),
+    );
+    const proxied = new Transport({
+      httpProxy: proxy.url,
+      strictSsl: false,
+      systemCertificates: false,
+      env: {},
+    });
+    await assert.rejects(openSignedUrl(proxied, `https://storage.test:${storage.port}/a`), {
+      kind: 'redirect',
+    });
+    assert.deepEqual(seen, []);
+    proxied.dispose();
+    await storage.close();
+    await proxy.close();
+  });
+
+  it('refuses what is no https URL', async () => {
+    for (const bad of ['', 'a.zip', 'http://storage.example/a', 'file:///etc/passwd'])
+      await assert.rejects(openSignedUrl(transport, bad), { code: 'unexpected-answer' });
+  });
+
+  it('tells a refusal, and nothing of the URL', async () => {
+    for (const status of [403, 404, 410, 500]) {
+      answer = (response) => response.writeHead(status).end('<Error>');
+      await assert.rejects(openSignedUrl(transport, url()), (error) => {
+        assert.ok(error instanceof ExpectedError);
+        assert.deepEqual([error.code, Reflect.get(error, 'httpStatus')], ['signed-url-refused', status]);
+        assert.doesNotMatch(`${String(error.stack)} ${JSON.stringify(error)}`, /secret/);
+        return true;
+      });
+    }
+  });
+
+  it('takes neither a part nor packed bytes for the whole', async () => {
+    answer = (response) => response.writeHead(206).end('part');
+    await assert.rejects(openSignedUrl(transport, url()), { code: 'unexpected-answer', httpStatus: 206 });
+    answer = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('packed');
+    await assert.rejects(openSignedUrl(transport, url()), { code: 'unexpected-answer', kind: 'wrong-shape' });
+  });
+
+  for (const [name, headers] of [
+    ['with a length', { 'content-length': 100 }],
+    ['without one', {}],
+  ] as const) {
+    it(`throws when a body ${name} is cut`, async () => {
+      answer = (response) => {
+        response.writeHead(200, headers).write('half');
+        setTimeout(() => response.destroy(), 10);
+      };
+      const { body } = await openSignedUrl(transport, url());
+      await assert.rejects(bytesOf(body), { code: 'network', reason: 'reset' });
+    });
+  }
+
+  it('throws when the body stands still, but never hurries who reads it', async () => {
+    answer = (response) => response.writeHead(200).write('half');
+    const { body } = await openSignedUrl(transport, url());
+    await assert.rejects(
+      (async () => {
+        for await (const chunk of body) {
+          assert.equal(Buffer.from(chunk).toString(), 'half');
+          await delay(300); // twice the limit
+          answer = () => undefined;
+        }
+      })(),
+      { code: 'network', reason: 'stalled' },
+    );
+    answer = (response) => response.writeHead(200).end(Buffer.alloc(3_000_000));
+    const slow = await openSignedUrl(transport, url());
+    let received = 0;
+    for await (const chunk of slow.body) {
+      if (received === 0) await delay(300);
+      received += chunk.byteLength;
+    }
+    assert.equal(received, 3_000_000);
+  });
+
+  it('drops the connection of a body that nobody reads, or that is left', async () => {
+    for (const read of [false, true]) {
+      const closed = new Promise<void>((resolve) => {
+        answer = (response) => {
+          response.on('close', () => resolve());
+          response.writeHead(200).write('half');
+        };
+      });
+      const { body } = await openSignedUrl(transport, url());
+      if (read) for await (const chunk of body) if (chunk.byteLength > 0) break;
+      await closed;
+    }
+  });
+
+  it('stops when it is cancelled, before and in the middle', async () => {
+    const stop = new AbortController();
+    answer = (response) => response.writeHead(200).write('half');
+    const { body } = await openSignedUrl(transport, url(), { signal: stop.signal });
+    setTimeout(() => stop.abort(), 10);
+    await assert.rejects(bytesOf(body), CancelledError);
+    await assert.rejects(openSignedUrl(transport, url(), { signal: stop.signal }), CancelledError);
+  });
+});

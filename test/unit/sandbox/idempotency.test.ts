@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { DAY, ROW, useBench, type FormChange } from './support.ts';
+
+describe('sandbox idempotency', () => {
+  const bench = useBench();
+  const key = randomUUID();
+  const balance = async () => (await bench().get('/balance')).body.balance_cents;
+
+  it('replays the answer of then, charging nothing, also in capitals, after a restart and when all has changed', async () => {
+    const first = await bench().submit({}, key);
+    await bench().submit();
+    const left = await balance();
+    await bench().start();
+    bench().time += DAY - 1;
+    bench().leaveBalance(0);
+    bench().sandbox.control.setScenario('model-withdrawn');
+    for (const again of [key, key.toUpperCase()]) {
+      const repeat = await bench().submit({}, again);
+      assert.deepEqual([repeat.status, repeat.body], [201, first.body]);
+    }
+    assert.ok(left > 0);
+    assert.equal(await balance(), 0);
+    assert.equal((await bench().get('/runs')).body.data.length, 2);
+  });
+
+  const others: [string, FormChange][] = [
+    ['dataset', { dataset: new Blob([`${ROW} `]) }],
+    ['model', { model_id: 'gemma-2-2b-it' }],
+    ['label', { label: 'Second try' }],
+    ['absent label', { label: null }],
+    ['priority', { priority_processing: 'true' }],
+  ];
+  for (const [name, change] of others) {
+    it(`answers 409 to another ${name}`, async () => {
+      await bench().submit({}, key);
+      const left = await balance();
+      const { status, body } = await bench().submit(change, key);
+      assert.deepEqual([status, body.error.code], [409, 'idempotency_conflict']);
+      assert.equal(await balance(), left);
+      assert.equal((await bench().submit({}, key)).status, 201);
+    });
+  }
+
+  it('takes an omitted priority and `false` for the same', async () => {
+    const first = await bench().submit({}, key);
+    assert.deepEqual((await bench().submit({ priority_processing: 'false' }, key)).body, first.body);
+  });
+
+  it('creates a new run with a used Idempotency-Key after 24 hours, with other parameters too', async () => {
+    const first = await bench().submit({}, key);
+    bench().time += DAY;
+    const second = await bench().submit({ label: 'Other' }, key);
+    assert.equal(second.status, 201);
+    assert.notEqual(second.body.run_id, first.body.run_id);
+    assert.deepEqual((await bench().submit({ label: 'Other' }, key)).body, second.body);
+  });
+
+  it('does not use up the Idempotency-Key of a refused submission', async () => {
+    assert.equal((await bench().submit({ model_id: 'unknown' }, key)).status, 422);
+    bench().leaveBalance(100);
+    const { status, body } = await bench().submit({}, key);
+    assert.deepEqual([status, body.error.code], [402, 'insufficient_balance']);
+    assert.equal(await balance(), 100);
+    bench().sandbox.control.addFunds(1);
+    assert.equal((await bench().submit({ label: 'Changed' }, key)).status, 201);
+    assert.equal(await balance(), 0);
+  });
+
+  it('creates a run each time where the Idempotency-Key is omitted', async () => {
+    const ids = [await bench().submit(), await bench().submit()].map(({ body }) => body.run_id);
+    assert.equal(new Set(ids).size, 2);
+  });
+});

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { SCENARIO_EFFECTS, SCENARIOS } from '../../../src/sandbox/scenarios.ts';
+import { HOUR, SECOND, useBench } from './support.ts';
+
+describe('sandbox scenarios', () => {
+  const bench = useBench();
+  const control = () => bench().sandbox.control;
+  const balance = async () => (await bench().get('/balance')).body.balance_cents;
+  const runs = async () => (await bench().get('/runs')).body.data as Record<string, unknown>[];
+
+  it('each say what they do', () => {
+    for (const scenario of SCENARIOS) assert.ok(SCENARIO_EFFECTS[scenario]);
+  });
+
+  it('survive a restart, and are refused when unknown', async () => {
+    control().setScenario('slow-answer');
+    await bench().start();
+    assert.equal(control().getScenario(), 'slow-answer');
+    assert.throws(() => control().setScenario('no-such' as 'none'), RangeError);
+  });
+
+  it('answer-lost: charged, the connection ends, and a repeat replays', async () => {
+    const key = randomUUID();
+    const before = await balance();
+    control().setScenario('answer-lost');
+    await assert.rejects(bench().submit({}, key));
+    assert.equal(await balance(), before - 101);
+    const repeat = await bench().submit({}, key);
+    assert.equal(repeat.status, 201);
+    assert.equal(repeat.body.run_id, (await runs())[0]?.['run_id']);
+    assert.equal(await balance(), before - 101);
+    await assert.rejects(bench().submit());
+    assert.equal((await runs()).length, 2);
+  });
+
+  it('slow-answer: charged at once, answered later', async () => {
+    control().setScenario('slow-answer');
+    control().setSpeed(400);
+    const began = performance.now();
+    const answer = bench().submit();
+    while ((await runs()).length === 0) await new Promise(setImmediate);
+    assert.ok(performance.now() - began < 400, 'the charge waits too');
+    assert.equal((await answer).status, 201);
+    const tookMs = performance.now() - began;
+    assert.ok(tookMs >= 490 && tookMs < 3000, `${tookMs} ms`);
+  });
+
+  it('rate-limited: the first try of each request is 429 with Retry-After, its repeat goes through', async () => {
+    control().setScenario('rate-limited');
+    const keys = [randomUUID(), randomUUID()];
+    for (const call of [
+      () => bench().get('/balance'),
+      () => bench().get('/runs'),
+      () => bench().get('/runs?limit=1'),
+      () => bench().submit({}, keys[0]),
+      () => bench().submit({}, keys[1]),
+    ]) {
+      const first = await call();
+      assert.deepEqual([first.status, first.body.error.code], [429, 'rate_limited']);
+      assert.equal(first.headers.get('retry-after'), '2');
+      assert.ok((await call()).status < 300);
+    }
+    assert.equal((await bench().get('/balance')).status, 429);
+    control().setScenario('none');
+    assert.equal((await runs()).length, 2);
+  });
+
+  it('rate-limited: does not let anybody in without the API key', async () => {
+    control().setScenario('rate-limited');
+    const answer = await bench().call('GET', '/balance', { headers: { authorization: '' } });
+    assert.equal(answer.status, 401);
+  });
+
+  it('insufficient-balance: 402, nothing charged', async () => {
+    const before = await balance();
+    control().setScenario('insufficient-balance');
+    const { status, body } = await bench().submit();
+    assert.deepEqual([status, body.error.code], [402, 'insufficient_balance']);
+    assert.deepEqual([await balance(), await runs()], [before, []]);
+  });
+
+  it('model-withdrawn: listed as available, refused at submission', async () => {
+    control().setScenario('model-withdrawn');
+    const models = (await bench().get('/models')).body.data as Record<string, unknown>[];
+    assert.ok(models.some((model) => model['model_id'] === 'qwen3-8b' && model['available']));
+    const { status, body } = await bench().submit();
+    assert.deepEqual([status, body.error.code], [422, 'model_not_available']);
+    assert.deepEqual(await runs(), []);
+  });
+
+  it('unknown-statuses: runs submitted meanwhile keep to them, others do not', async () => {
+    await bench().submit();
+    control().setScenario('unknown-statuses');
+    assert.equal((await bench().submit()).body.status, 'queued');
+    control().setScenario('none');
+    const seen: unknown[] = [];
+    for (const after of [0, 4, 4, 12, 16]) {
+      bench().time += after * SECOND;
+      const [unknown, plain] = await runs();
+      const detail = (await bench().get(`/runs/${String(unknown?.['run_id'])}`)).body.run;
+      seen.push([unknown?.['status'], detail.status, plain?.['status']]);
+    }
+    assert.deepEqual(seen, [
+      ['queued', 'queued', 'queued'],
+      ['warming_up', 'warming_up', 'queued'],
+      ['calibrating', 'calibrating', 'running'],
+      ['calibrating', 'calibrating', 'running'],
+      ['complete', 'completed', 'complete'],
+    ]);
+  });
+
+  it('failed-run: ends as failed, without completion time and artifacts', async () => {
+    control().setScenario('failed-run');
+    const runId = (await bench().submit()).body.run_id;
+    bench().time += HOUR;
+    const [listed] = await runs();
+    assert.deepEqual(
+      [listed?.['status'], listed?.['artifacts_available'], listed?.['artifacts_expires_at']],
+      ['failed', false, null],
+    );
+    const { run } = (await bench().get(`/runs/${runId}`)).body;
+    assert.equal(run.status, 'failed');
+    assert.ok(run.started_at);
+    assert.equal(run.completed_at, null);
+    assert.equal((await bench().call('POST', `/runs/${runId}/artifacts/download`)).status, 404);
+  });
+
+  it('expired-url: handed out expired, until another scenario is picked', async () => {
+    const runId = await bench().completedRun();
+    control().setScenario('expired-url');
+    assert.equal((await fetch(await bench().signedUrl(runId))).status, 403);
+    control().setScenario('none');
+    assert.equal((await fetch(await bench().signedUrl(runId))).status, 200);
+  });
+
+  it('cut-download: every other one ends at half of its bytes, and the rest can be had', async () => {
+    const url = await bench().signedUrl(await bench().completedRun());
+    const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
+    control().setScenario('cut-download');
+    assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
+    for (let round = 0; round < 2; round++) {
+      const cut = await fetch(url);
+      assert.equal(cut.headers.get('content-length'), String(whole.length));
+      const got: Uint8Array[] = [];
+      await assert.rejects(async () => {
+        for await (const chunk of cut.body!) got.push(chunk as Uint8Array);
+      });
+      const half = Buffer.concat(got);
+      assert.equal(half.length, Math.floor(whole.length / 2));
+      const rest = await fetch(url, { headers: { range: `bytes=${half.length}-` } });
+      assert.ok(whole.equals(Buffer.concat([half, Buffer.from(await rest.arrayBuffer())])));
+    }
+  });
+
+  it('many-runs: 10,000 past runs beside the own ones, paged quickly, gone with the scenario', async () => {
+    const own = (await bench().submit()).body.run_id;
+    control().setScenario('many-runs');
+    control().setScenario('many-runs');
+    const began = performance.now();
+    const seen = new Set<string>();
+    const times: string[] = [];
+    let cursor: string | null = '';
+    do {
+      const { body } = await bench().get(`/runs?limit=100${cursor && `&cursor=${cursor}`}`);
+      for (const run of body.data as { run_id: string; created_at: string }[]) {
+        seen.add(run.run_id);
+        times.push(run.created_at);
+      }
+      cursor = body.next_cursor;
+    } while (cursor);
+    const tookMs = performance.now() - began;
+    assert.equal(seen.size, 10_001);
+    assert.equal([...seen][0], own);
+    assert.deepEqual(times, times.toSorted().reverse());
+    assert.ok(tookMs < 5000, `${tookMs} ms`);
+
+    const past = [...seen][1] ?? '';
+    assert.equal((await bench().get(`/runs/${past}`)).body.run.status, 'completed');
+    control().setScenario('none');
+    assert.deepEqual(
+      (await runs()).map((run) => run['run_id']),
+      [own],
+    );
+  });
+
+  for (const [scenario, status, code] of [
+    ['conflict-on-replay', 409, 'idempotency_conflict'],
+    ['error-on-replay', 500, 'internal_error'],
+  ] as const) {
+    it(`${scenario}: a first use is charged, a repeat is answered ${status}`, async () => {
+      const key = randomUUID();
+      control().setScenario(scenario);
+      assert.equal((await bench().submit({}, key)).status, 201);
+      const left = await balance();
+      const repeat = await bench().submit({}, key);
+      assert.deepEqual([repeat.status, repeat.body.error.code], [status, code]);
+      assert.equal(await balance(), left);
+      control().setScenario('none');
+      assert.equal((await bench().submit({}, key)).status, 201);
+      assert.equal(await balance(), left);
+    });
+  }
+});

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { START, useBench } from './support.ts';
+
+describe('sandbox server', () => {
+  const bench = useBench();
+  const port = () => Number(new URL(bench().sandbox.baseUrl).port);
+
+  async function send(options: { path: string; headers: Record<string, string> }): Promise<IncomingMessage> {
+    const sent = request({ host: '127.0.0.1', port: port(), ...options }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.resume();
+    return answer;
+  }
+
+  /** A connection that speaks HTTP by hand. */
+  async function dial(): Promise<Socket> {
+    const socket = connect(port(), '127.0.0.1');
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  it('answers to its own names only, for signed addresses too', async () => {
+    const authorization = `Bearer ${bench().sandbox.apiKey}`;
+    const signed = new URL(await bench().signedUrl(await bench().completedRun()));
+    for (const path of ['/api/v1/balance', signed.pathname + signed.search]) {
+      for (const host of [`127.0.0.1:${port()}`, `localhost:${port()}`]) {
+        assert.equal((await send({ path, headers: { authorization, host } })).statusCode, 200);
+      }
+      for (const host of [
+        '127.0.0.1',
+        'localhost',
+        `127.0.0.1:${port() + 1}`,
+        `rebound.example:${port()}`,
+        `127.0.0.1.rebound.example:${port()}`,
+        `127.0.0.1:${port()}.rebound.example`,
+        `[::1]:${port()}`,
+      ]) {
+        assert.equal((await send({ path, headers: { authorization, host } })).statusCode, 421, host);
+      }
+    }
+  });
+
+  it('does not answer an HTTP/1.0 request without a Host', async () => {
+    const socket = await dial();
+    socket.write(`GET /api/v1/balance HTTP/1.0\r\nAuthorization: Bearer ${bench().sandbox.apiKey}\r\n\r\n`);
+    assert.match(await text(socket), /^HTTP\/1.1 421 /);
+  });
+
+  it('is on loopback alone', () => {
+    assert.match(bench().sandbox.baseUrl, /^http:\/\/127\.0\.0\.1:\d+$/);
+  });
+
+  it("tells the sandbox's own time in the Date header", async () => {
+    assert.equal((await bench().get('/balance')).headers.get('date'), new Date(START).toUTCString());
+    assert.equal((await bench().get('/unknown')).headers.get('date'), new Date(START).toUTCString());
+  });
+
+  it('takes the port that it is told, and says when it cannot have it', async () => {
+    const options = { directory: bench().directory, port: port() };
+    await assert.rejects(startSandbox(options), { code: 'EADDRINUSE' });
+    await bench().sandbox.close();
+    const sandbox = await startSandbox(options);
+    assert.equal(sandbox.baseUrl, `http://127.0.0.1:${options.port}`);
+    await sandbox.close();
+  });
+
+  for (const [name, status, change] of [
+    ['without an API key', 401, { authorization: '' }],
+    ['that is no form', 422, { 'content-type': 'application/json' }],
+  ] as const) {
+    it(`answers an upload ${name} while it is still being sent, and lets the client read that`, async () => {
+      const total = 30 * 1024 * 1024;
+      const sent = request(`${bench().sandbox.baseUrl}/api/v1/runs`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${bench().sandbox.apiKey}`,
+          'content-type': 'multipart/form-data; boundary=x',
+          'content-length': total,
+          ...change,
+        },
+      });
+      const response = once(sent, 'response') as Promise<[IncomingMessage]>;
+      sent.write(Buffer.alloc(1024));
+      const [answer] = await response;
+      assert.equal(answer.statusCode, status);
+      assert.equal(answer.headers.connection, 'close');
+      // A client that sends all before it reads is not cut off either.
+      sent.end(Buffer.alloc(total - 1024));
+      await Promise.all([once(sent, 'finish'), text(answer)]);
+    });
+  }
+
+  it('keeps a connection open after an answer that was not early', async () => {
+    const socket = await dial();
+    const head = `Host: 127.0.0.1:${port()}\r\nAuthorization: Bearer ${bench().sandbox.apiKey}\r\n\r\n`;
+    for (let i = 0; i < 2; i++) {
+      socket.write(`GET /api/v1/balance HTTP/1.1\r\n${head}`);
+      const [chunk] = (await once(socket, 'data')) as [Buffer];
+      assert.match(chunk.toString(), /^HTTP\/1.1 200 /);
+    }
+    socket.destroy();
+  });
+
+  it('logs nothing of what clients do wrong, or of clients that go', async () => {
+    await bench().get('/runs?cursor=x');
+    const socket = await dial();
+    socket.end('nonsense\r\n\r\n');
+    await once(socket.resume(), 'close');
+    assert.deepEqual(bench().log, []);
+  });
+
+  it('closes within a second, whatever is open: idle, inside an upload, waiting for a slow answer', async () => {
+    const { sandbox } = bench();
+    await bench().get('/balance');
+    const idle = await dial();
+    const uploading = request(`${sandbox.baseUrl}/api/v1/runs`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${sandbox.apiKey}`,
+        'content-type': 'multipart/form-data; boundary=x',
+        'content-length': 1_000_000,
+      },
+    });
+    uploading.write('--x\r\n');
+    const refused = request(`${sandbox.baseUrl}/api/v1/runs`, {
+      method: 'POST',
+      headers: { 'content-length': 1_000_000 },
+    });
+    refused.write('x');
+    await once(refused, 'response');
+    sandbox.control.setScenario('slow-answer');
+    const slow = bench().submit();
+    while ((await bench().get('/runs')).body.data.length === 0) await new Promise(setImmediate);
+
+    const ends = [once(uploading, 'error'), once(idle.resume(), 'close'), assert.rejects(slow)];
+    refused.on('error', () => undefined);
+    const began = performance.now();
+    await sandbox.close();
+    assert.ok(performance.now() - began < 1000);
+    await Promise.all(ends);
+    await sandbox.close();
+    assert.deepEqual(bench().log, []);
+  });
+});
