@@ -209,7 +209,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, vscode.Dispo
     item.iconPath =
       state === 'unknown'
         ? new vscode.ThemeIcon('question', new vscode.ThemeColor('list.warningForeground'))
-        : new vscode.ThemeIcon(state === 'queued' ? 'watch' : 'cloud-upload');
+        : new vscode.ThemeIcon(state === 'queued' ? 'clockface' : 'cloud-upload');
     item.contextValue = state === 'unknown' ? 'submission.unknown' : 'submission';
     return item;
   }
@@ -228,7 +228,7 @@ function viewOf(session: Session, run: RunSummary): RunView {
 function iconOf(phase: RunView['phase']): vscode.ThemeIcon {
   if (phase === 'finished') return new vscode.ThemeIcon('pass', new vscode.ThemeColor('testing.iconPassed'));
   // No spinner: a status that is not known may be the last one.
-  return new vscode.ThemeIcon(phase === 'waiting' ? 'watch' : 'pulse');
+  return new vscode.ThemeIcon(phase === 'waiting' ? 'clockface' : 'pulse');
 }
 
 function factItem(runId: string, fact: Fact): vscode.TreeItem {

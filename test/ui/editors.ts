@@ -15,8 +15,7 @@ export class Editors {
 
   /** Opens a file by its absolute path. */
   async open(file: string): Promise<void> {
-    await this.#quickInput.openPalette('File: Open File...');
-    await this.#quickInput.pick('File: Open File...');
+    await this.#quickInput.runCommand('File: Open File...');
     await this.#quickInput.waitForTitle(/Open File/);
     await this.#quickInput.choosePath(file);
     await this.tab(path.basename(file)).waitFor();
@@ -59,8 +58,7 @@ export class Editors {
 
   /** Closes every editor without saving. */
   async closeAll(): Promise<void> {
-    await this.#quickInput.openPalette('View: Close All Editors');
-    await this.#quickInput.pick('View: Close All Editors');
+    await this.#quickInput.runCommand('View: Close All Editors');
     const discard = this.#page
       .locator('.monaco-dialog-box')
       .getByRole('button', { name: "Don't Save", exact: true });

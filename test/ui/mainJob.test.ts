@@ -46,7 +46,7 @@ describe('the main job in the sandbox', () => {
     await workbench.runCommand('Fine-Tuning: Submit Dataset…');
     await workbench.quickInput.waitForTitle(/Submit train\.jsonl /);
     await workbench.screenshot('step-model');
-    await walkThroughSteps(workbench, { fileName: 'train.jsonl', model: 'Llama 3.1 8B', label: 'maths' });
+    await walkThroughSteps(workbench, { fileName: 'train.jsonl', model: 'Llama 3.1 8B Instruct', label: 'maths' });
     const told = await workbench.dialogs.waitForToast(/was submitted and charged/);
     assert.match(told, /Price: \d+\.\d\d USD\. Plan: .+\. New balance: [\d,]+\.\d\d USD\./);
     await workbench.sideBar.view('Runs').row(/Run maths/).waitFor();

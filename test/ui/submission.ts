@@ -29,7 +29,7 @@ export async function walkThroughSteps({ quickInput }: Workbench, way: Way): Pro
 }
 
 async function acceptTermsRow(quickInput: Workbench['quickInput']): Promise<string> {
-  const row = (await quickInput.labels()).find((label) => label.startsWith('I accept the license terms of'));
+  const row = (await quickInput.labels()).find((label) => label.includes('I accept the license terms'));
   if (row === undefined) throw new Error('no row accepts the license terms');
-  return row;
+  return row.trim();
 }

@@ -42,8 +42,7 @@ export class Workbench {
 
   /** Runs a command of the palette by its full title, such as "Fine-Tuning: Sign In". */
   async runCommand(title: string): Promise<void> {
-    await this.quickInput.openPalette(title);
-    await this.quickInput.pick(title);
+    await this.quickInput.runCommand(title);
   }
 
   /** Removes every notification. */
@@ -94,7 +93,7 @@ export class Workbench {
 
   async #ready(): Promise<void> {
     await this.page.locator('.monaco-workbench .statusbar').waitFor({ timeout: 30_000 });
-    await this.page.locator('.activitybar').getByRole('tab').first().waitFor();
+    await this.sideBar.tab('Fine-Tuning').waitFor({ timeout: 30_000 });
   }
 }
 

@@ -225,8 +225,11 @@ async function termsStep(state: State, place: Place): Promise<StepEnd<State>> {
   link(l10n.t('Read the use policy'), model?.use_policy_url, 'policy');
   const answer = await consent(place, {
     placeholder: l10n.t('First consent: the terms of {0}', provider),
-    accept: l10n.t('I accept the license terms of {0} for {1}', provider, model?.name ?? ''),
-    detail: model?.use_policy_url === undefined ? '' : l10n.t('And its use policy.'),
+    accept:
+      model?.use_policy_url === undefined
+        ? l10n.t('I accept the license terms of {0} for {1}', provider, model?.name ?? '')
+        : l10n.t('I accept the license terms and the use policy of {0} for {1}', provider, model.name),
+    detail: '',
     links,
     onLink: (value) =>
       void openServiceLink((value === 'terms' ? model?.terms_url : model?.use_policy_url) ?? ''),
