@@ -85,8 +85,8 @@ export async function exchange(
   let bodyFailure: { error: unknown } | undefined;
   const whenConnected = () => {
     connected = true;
+    // A body starts the clock with its first byte.
     if (body === undefined) sending.set(timeouts.answerMs, 'answer-timeout');
-    else sending.clear();
   };
   const pacedBody = async function* (chunks: AsyncIterable<Uint8Array>) {
     try {
@@ -115,7 +115,6 @@ export async function exchange(
         ...(body && { body: pacedBody(body) as unknown as Dispatcher.RequestOptions['body'] }),
       }),
       // undici hears a signal only once it has a connection.
-      aborted(stop.signal),
     ]);
     sending.end();
     if (streamed) receiving.set(timeouts.stallMs, 'stalled');

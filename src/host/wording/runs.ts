@@ -20,7 +20,8 @@ export function statusText(run: RunSummary, phase: RunView['phase']): string {
 export function runDescription({ run, phase, modelName, label }: RunView, nowMs: number): string {
   const parts = [statusText(run, phase)];
   if (label !== undefined) parts.push(modelName);
-  if (run.created_at !== undefined) parts.push(formatAgo(Date.parse(run.created_at), nowMs));
+  const createdAtMs = Date.parse(run.created_at ?? '');
+  if (!Number.isNaN(createdAtMs)) parts.push(formatAgo(createdAtMs, nowMs));
   const expiry = expiryText(run, nowMs);
   if (expiry !== undefined) parts.push(expiry);
   return parts.join(' · ');

@@ -401,10 +401,10 @@ describe('client', () => {
     const one = client({ maxConcurrent: 2 });
     const stop = new AbortController();
     const first = [one.getBalance(), one.getBalance()];
-    const queued = one.getBalance({ signal: stop.signal });
+    const queued = [one.getBalance({ signal: stop.signal }), one.getBalance({ signal: stop.signal })];
     const last = one.getBalance();
     stop.abort();
-    await assert.rejects(queued, CancelledError);
+    for (const cancelled of queued) await assert.rejects(cancelled, CancelledError);
     const all = Promise.all([...first, last]);
     while (held.length < 2) await delay(1);
     await delay(20); // long enough for a third to come, if it may
@@ -433,6 +433,32 @@ describe('client', () => {
     }
     await assert.rejects(client().getBalance({ signal: AbortSignal.abort() }), CancelledError);
     assert.equal(seen.length, 2);
+  });
+
+  it('stops at once when it is cancelled while it connects', async () => {
+    const silent = await startRawServer(() => undefined);
+    const started = performance.now();
+    const signal = AbortSignal.timeout(20);
+    await assert.rejects(
+      client({}, silent.url.replace('http', 'https')).getBalance({ signal }),
+      CancelledError,
+    );
+    assert.ok(performance.now() - started < 2000);
+    await silent.close();
+  });
+
+  it('keeps no connection when its transport is disposed', async () => {
+    const closed = new Promise<void>((resolve) => {
+      answer = (response, request) => {
+        request.socket.on('close', () => resolve());
+        sendJson(response, 200, BALANCE);
+      };
+    });
+    await client().getBalance();
+    const started = performance.now();
+    transport.dispose();
+    await closed;
+    assert.ok(performance.now() - started < 2000);
   });
 
   it('lets what is under way end when its transport is replaced', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
-import { appendFile, mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import type http from 'node:http';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,10 +9,11 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '../../../src/api/client.ts';
 import type { Timeouts } from '../../../src/api/exchange.ts';
+import { DatasetFile } from '../../../src/api/datasetFile.ts';
 import { encodeMultipart } from '../../../src/api/multipart.ts';
 import { Transport } from '../../../src/api/transport.ts';
 import type { RunSubmission } from '../../../src/api/types.ts';
-import type { UploadHooks } from '../../../src/api/upload.ts';
+import { uploadBody, type UploadHooks } from '../../../src/api/upload.ts';
 import { CancelledError } from '../../../src/base/errors.ts';
 import {
   bodyOf,
@@ -126,7 +127,7 @@ describe('createRun', function () {
   const openDescriptors = () =>
     readdirSync('/proc/self/fd').filter((descriptor) => {
       try {
-        return readlinkSync(`/proc/self/fd/${descriptor}`) === file;
+        return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(file);
       } catch {
         return false;
       }
@@ -273,13 +274,17 @@ describe('createRun', function () {
       const client = clientOf(service.url);
       await assert.rejects(client.createRun(submission(9)), { code: 'dataset-changed', change: 'grew' });
       await assert.rejects(client.createRun(submission(11)), { code: 'dataset-changed', change: 'shrank' });
+      assert.equal(openDescriptors(), 0);
       await rm(file);
       await assert.rejects(client.createRun(submission(10)), {
         code: 'dataset-changed',
         causeCode: 'ENOENT',
       });
-      const inFolder = { ...submission(10), dataset: { path: folder, filename: 'x', sizeBytes: 10 } };
-      await assert.rejects(client.createRun(inFolder), { code: 'dataset-changed' });
+      for (const place of [folder, '/dev/null']) {
+        const { size } = await stat(place);
+        const inPlace = { ...submission(10), dataset: { path: place, filename: 'x', sizeBytes: size } };
+        await assert.rejects(client.createRun(inPlace), { code: 'dataset-changed', change: 'changed' });
+      }
       assert.deepEqual(service.headers, []);
       assert.equal(openDescriptors(), 0);
     });
@@ -297,6 +302,21 @@ describe('createRun', function () {
   });
 
   describe('the closing boundary', () => {
+    it('is announced before it is handed over, in a chunk of its own after slices that fill a write buffer', async () => {
+      await dataset(3 * MIB + 5);
+      const multipart = encodeMultipart(submission(0));
+      const opened = await DatasetFile.open(file, 3 * MIB + 5);
+      const { told, hooks } = noted();
+      const chunks: { bytes: number; told: string }[] = [];
+      for await (const chunk of uploadBody(multipart, opened, hooks, new AbortController().signal))
+        chunks.push({ bytes: chunk.byteLength, told: told.join() });
+      await opened.close();
+      assert.deepEqual(chunks.shift(), { bytes: multipart.head.byteLength, told: '' });
+      assert.deepEqual(chunks.pop(), { bytes: CLOSING.length, told: 'beforeClose,onClosed' });
+      assert.deepEqual(chunks.pop(), { bytes: 5, told: '' });
+      for (const slice of chunks) assert.ok(slice.bytes >= 64 * 1024 && slice.told === '');
+    });
+
     it('stays when beforeClose throws, and its error is thrown', async () => {
       await dataset(MIB);
       const service = await receiver();

@@ -141,6 +141,28 @@ describe('proxy and certificates', function () {
     assert.deepEqual(requests, []);
   });
 
+  it('does not blame the proxy for what the service does', async () => {
+    const proxy = await proxyWith();
+    const broken = await startHttpsServer((request) => request.socket.destroy());
+    open.push(broken);
+    const transport = new Transport({
+      httpProxy: proxy.url,
+      strictSsl: false,
+      systemCertificates: false,
+      env: {},
+    });
+    const client = new Client(
+      { baseUrl: `https://service.test:${broken.port}`, apiKey: 'k' },
+      () => transport,
+      {
+        sleep: () => Promise.resolve(),
+      },
+    );
+    await assert.rejects(client.getBalance(), { code: 'network', reason: 'reset' });
+    assert.equal(proxy.seen.length, 4);
+    transport.dispose();
+  });
+
   it('gives a proxy that never answers the time of a connection', async () => {
     const proxy = await proxyWith({ silent: true });
     const transport = new Transport(

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../src/api/errors.ts';
+import { ERROR_CODES } from '../../src/api/types.ts';
+import { asText, explain } from '../../src/host/wording/errors.ts';
+import { formatBytes, formatDuration, formatMoney, formatTime } from '../../src/host/wording/format.ts';
+import { runDescription, runFacts, uploadText } from '../../src/host/wording/runs.ts';
+
+describe('errors in words', () => {
+  const service = (code: string, message = '') => new ServiceError(code, 422, message);
+
+  it('has a sentence of its own and something to do for each code of the contract', () => {
+    const explanations = ERROR_CODES.map((code) => explain(service(code)));
+    assert.equal(new Set(explanations.map(({ sentence }) => sentence)).size, ERROR_CODES.length);
+    for (const { action, sentence } of explanations) assert.ok(action !== undefined, sentence);
+  });
+
+  it('names an unknown code and keeps the message of the service beside it', () => {
+    const text = asText(explain(service('gpu_on_fire', 'Please <b>wait</b>')));
+    assert.match(text, /gpu_on_fire/);
+    assert.match(text, /The service says: “Please <b>wait<\/b>”/);
+  });
+
+  it('tells apart the ways in which no answer came', () => {
+    const reasons = [
+      'refused',
+      'dns',
+      'tls',
+      'proxy',
+      'connect-timeout',
+      'answer-timeout',
+      'stalled',
+      'reset',
+    ] as const;
+    const sentences = reasons.map((reason) => explain(new NetworkError(reason)).sentence);
+    assert.equal(new Set(sentences).size, reasons.length);
+  });
+
+  it('tells a web page from an answer', () => {
+    assert.match(explain(new UnexpectedAnswerError(200, 'html')).sentence, /web page/);
+    assert.match(explain(new UnexpectedAnswerError(302, 'redirect')).sentence, /302/);
+  });
+
+  it('says nothing of what it does not know', () => {
+    assert.doesNotMatch(explain(new Error('secret text')).sentence, /secret/);
+  });
+});
+
+describe('amounts and times in words', () => {
+  it('prints any currency as it stands', () => {
+    assert.equal(formatMoney(517, 'USD'), '5.17 USD');
+    assert.equal(formatMoney(-5, 'credits'), '-0.05 credits');
+    assert.equal(formatMoney(100_000, '€'), '1,000.00 €');
+  });
+
+  it('prints sizes and durations', () => {
+    assert.deepEqual([0, 999, 1_000, 999_949, 999_951, 629_145_600].map(formatBytes), [
+      '0 bytes',
+      '999 bytes',
+      '1.0 kB',
+      '999.9 kB',
+      '1.0 MB',
+      '629.1 MB',
+    ]);
+    assert.deepEqual([0, 59_000, 60_000, 3_600_000, 7_500_000, 172_800_000].map(formatDuration), [
+      '0 s',
+      '59 s',
+      '1 min',
+      '1 h',
+      '2 h 5 min',
+      '2 d',
+    ]);
+  });
+
+  it('prints a time that is none as it came', () => {
+    assert.equal(formatTime('soon'), 'soon');
+  });
+});
+
+describe('runs in words', () => {
+  const now = Date.parse('2026-05-01T12:00:00Z');
+  const run = {
+    run_id: 'r',
+    status: 'warming_up',
+    model_id: 'm',
+    created_at: '2026-05-01T11:58:00Z',
+    artifacts_available: false,
+  };
+
+  it('shows an unknown status verbatim', () => {
+    assert.equal(
+      runDescription({ run, phase: 'active', modelName: 'M', label: 'x' }, now),
+      'warming_up · M · 2 min ago',
+    );
+  });
+
+  it('survives dates that are none', () => {
+    const odd = { ...run, created_at: 'yesterday', artifacts_available: true, artifacts_expires_at: 'later' };
+    assert.doesNotMatch(runDescription({ run: odd, phase: 'finished', modelName: 'M' }, now), /NaN/);
+  });
+
+  it('marks the currency of a price as assumed, and what is not told as not told', () => {
+    const facts = runFacts({ run_id: 'r', status: 'completed', model_id: 'm', price_cents: 517 }, 'M', 'USD');
+    const value = (name: string) => facts.find((fact) => fact.name === name)?.value;
+    assert.match(value('Price') ?? '', /5\.17 USD \(currency assumed/);
+    assert.equal(value('Plan'), 'not told');
+  });
+
+  it('tells bytes, speed and time left of an upload', () => {
+    const upload = {
+      state: 'uploading',
+      sentBytes: 30_000_000,
+      totalBytes: 60_000_000,
+      startedAtMs: now - 3_000,
+    } as const;
+    assert.equal(uploadText(upload, now), '30.0 MB of 60.0 MB · 10.0 MB/s · 3 s left');
+  });
+});
