@@ -115,6 +115,7 @@ export async function exchange(
         ...(body && { body: pacedBody(body) as unknown as Dispatcher.RequestOptions['body'] }),
       }),
       // undici hears a signal only once it has a connection.
+      aborted(stop.signal),
     ]);
     sending.end();
     if (streamed) receiving.set(timeouts.stallMs, 'stalled');

@@ -14,8 +14,14 @@ export function replaceKey(
 ) {
   return async (): Promise<void> => {
     const account = accounts.active;
-    if (account === undefined) return tellSignedOut();
-    if (account.kind === 'sandbox') return tellSandboxHasNoKey();
+    if (account === undefined) {
+      tellSignedOut();
+      return;
+    }
+    if (account.kind === 'sandbox') {
+      tellSandboxHasNoKey();
+      return;
+    }
     const apiKey = await askToReplaceKey(account.name, account.baseUrl);
     if (apiKey === undefined) return;
     const client = createClient({ baseUrl: account.baseUrl, apiKey });

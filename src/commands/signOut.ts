@@ -10,7 +10,10 @@ import type { AccountStore } from '../runs/accountStore.ts';
 export function signOut(accounts: AccountStore, apiKeys: ApiKeys, isBusy: (accountId: string) => boolean) {
   return async (): Promise<void> => {
     const account = accounts.active;
-    if (account === undefined) return tellSignedOut();
+    if (account === undefined) {
+      tellSignedOut();
+      return;
+    }
     if (!(await confirmSignOut(account.name, isBusy(account.id)))) return;
     // The key first: an account without a key is a state that people are led out of, a key without an account is lost.
     await apiKeys.delete(account.id);

@@ -34,7 +34,7 @@ export class Session implements Disposable {
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
   /** The 401 that ended the key's use; every later call gets it without asking the service again. */
-  #rejection: unknown;
+  #rejection: Error | undefined;
 
   /** Fires when the state changes, with the new one. */
   readonly onDidChangeState = this.#onDidChangeState.event;
@@ -102,7 +102,7 @@ export class Session implements Disposable {
   }
 
   #learnFrom(error: unknown): void {
-    if (isUnauthorized(error)) {
+    if (error instanceof Error && isUnauthorized(error)) {
       this.#rejection = error;
       this.#setState('key-rejected');
     } else if (error instanceof KeyMissingError) this.#setState('key-missing');

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { Disposable } from '../base/disposable.ts';
 import type { Log } from '../host/log.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
@@ -11,11 +12,11 @@ const FOCUS_PAUSE_MS = 10_000;
  * Keeps the active account's stores fresh: reads them on a switch, after the connection changed and on focus, and watches
  * runs while some are active. What fails shows as the session's state; the log has the reason.
  */
-export class ActiveWatch implements vscode.Disposable {
+export class ActiveWatch implements Disposable {
   readonly #sessions: Sessions;
   readonly #log: Log;
-  readonly #subscriptions: vscode.Disposable[];
-  #watching: vscode.Disposable | undefined;
+  readonly #subscriptions: Disposable[];
+  #watching: Disposable | undefined;
   #readAtMs = 0;
 
   constructor(sessions: Sessions, log: Log) {

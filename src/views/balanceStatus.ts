@@ -1,15 +1,16 @@
 import * as vscode from 'vscode';
+import type { Disposable } from '../base/disposable.ts';
 import { COMMANDS } from '../host/ids.ts';
 import { lowBalanceSetting, onDidChangeLowBalance } from '../host/settings.ts';
 import { balanceText, balanceTooltip, statusItemName } from '../host/wording/balance.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
 /** Shows the active account's balance in the status bar; hidden when signed out. */
-export class BalanceStatus implements vscode.Disposable {
+export class BalanceStatus implements Disposable {
   readonly #sessions: Sessions;
   readonly #item = vscode.window.createStatusBarItem('balance', vscode.StatusBarAlignment.Left, 0);
-  readonly #subscriptions: vscode.Disposable[];
-  #sessionSubscriptions: vscode.Disposable[] = [];
+  readonly #subscriptions: Disposable[];
+  #sessionSubscriptions: Disposable[] = [];
 
   constructor(sessions: Sessions) {
     this.#sessions = sessions;

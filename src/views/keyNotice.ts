@@ -1,13 +1,14 @@
 import * as vscode from 'vscode';
+import type { Disposable } from '../base/disposable.ts';
 import { COMMANDS } from '../host/ids.ts';
 import { keyNotice } from '../host/wording/accounts.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
 /** Tells once, and not with every call, that the active account's API key is no good any more. */
-export class KeyNotice implements vscode.Disposable {
+export class KeyNotice implements Disposable {
   readonly #sessions: Sessions;
-  readonly #subscription: vscode.Disposable;
-  #sessionSubscription: vscode.Disposable | undefined;
+  readonly #subscription: Disposable;
+  #sessionSubscription: Disposable | undefined;
 
   constructor(sessions: Sessions) {
     this.#sessions = sessions;

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { Disposable } from '../base/disposable.ts';
 import type { Model } from '../api/types.ts';
 import { VIEWS } from '../host/ids.ts';
 import { treeWords } from '../host/wording/runs.ts';
@@ -9,12 +10,12 @@ export type ModelsNode =
   { kind: 'provider'; provider: string; models: readonly Model[] } | { kind: 'model'; model: Model };
 
 /** Shows the base models of the active account by provider, with what is not available marked. */
-export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, vscode.Disposable {
+export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, Disposable {
   readonly #sessions: Sessions;
   readonly #view: vscode.TreeView<ModelsNode>;
-  readonly #subscriptions: vscode.Disposable[] = [];
+  readonly #subscriptions: Disposable[] = [];
   readonly #onDidChange = new vscode.EventEmitter<undefined>();
-  #sessionSubscriptions: vscode.Disposable[] = [];
+  #sessionSubscriptions: Disposable[] = [];
 
   readonly onDidChangeTreeData = this.#onDidChange.event;
 

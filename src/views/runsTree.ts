@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { Disposable } from '../base/disposable.ts';
 import type { RunSummary } from '../api/types.ts';
 import { COMMANDS, VIEWS } from '../host/ids.ts';
 import { formatClock } from '../host/wording/format.ts';
@@ -28,15 +29,15 @@ export type RunsNode =
 const REDRAW_MS = 30_000;
 
 /** Shows pending submissions and the active account's runs, newest first; a run unfolds into its details. */
-export class RunsTree implements vscode.TreeDataProvider<RunsNode>, vscode.Disposable {
+export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #sessions: Sessions;
   readonly #submitter: Submitter;
   readonly #view: vscode.TreeView<RunsNode>;
-  readonly #subscriptions: vscode.Disposable[] = [];
+  readonly #subscriptions: Disposable[] = [];
   readonly #onDidChange = new vscode.EventEmitter<RunsNode | undefined>();
   /** One object per row, since `reveal` finds rows by identity. */
   readonly #runNodes = new Map<string, RunsNode & { kind: 'run' }>();
-  #sessionSubscriptions: vscode.Disposable[] = [];
+  #sessionSubscriptions: Disposable[] = [];
   #redraw: NodeJS.Timeout | undefined;
   #lastUploadDrawMs = 0;
 

@@ -1,12 +1,13 @@
 import * as vscode from 'vscode';
+import type { Disposable } from '../base/disposable.ts';
 import { CONTEXT_KEYS } from '../host/ids.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
 /** Keeps the context keys by which package.json picks the welcome text of an empty view. */
-export class WelcomeState implements vscode.Disposable {
+export class WelcomeState implements Disposable {
   readonly #sessions: Sessions;
-  readonly #subscription: vscode.Disposable;
-  #sessionSubscription: vscode.Disposable | undefined;
+  readonly #subscription: Disposable;
+  #sessionSubscription: Disposable | undefined;
 
   constructor(sessions: Sessions) {
     this.#sessions = sessions;
