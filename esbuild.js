@@ -1,6 +1,6 @@
 // Bundles the extension. Whatever is reached by a relative `import()` becomes an entry point of its own, so that
 // it is loaded at first use and not at activation (esbuild splits only ESM, and the host patches only CommonJS).
-import { rm } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
 
@@ -42,16 +42,40 @@ function bundle(entryPoints) {
     minify,
     keepNames: minify,
     sourcemap: minify ? false : 'linked',
+    // Their licences stand whole in THIRD-PARTY-NOTICES.txt.
     legalComments: 'none',
+    metafile: true,
     logLevel: 'warning',
   });
 }
 
+/** The licences of the packages whose code is in the bundles, as they ask for. @param {string[]} inputs */
+async function writeNotices(inputs) {
+  const folders = new Set(
+    inputs.flatMap((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []),
+  );
+  const notices = await Promise.all([...folders].sort().map(noticeOf));
+  await writeFile('dist/THIRD-PARTY-NOTICES.txt', notices.join(`\n${'-'.repeat(80)}\n\n`));
+}
+
+/** @param {string} folder of a package @returns {Promise<string>} */
+async function noticeOf(folder) {
+  const { name, version, license } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'));
+  const file = (await readdir(folder)).find((entry) => /^licen[cs]e(\.|$)/i.test(entry));
+  if (file === undefined) throw new Error(`${name} has no licence file: its notice has to be found by hand`);
+  return `${name} ${version} (${license})\n\n${await readFile(`${folder}/${file}`, 'utf8')}`;
+}
+
 await rm('dist', { recursive: true, force: true });
 const built = new Set();
+const inputs = [];
 let entries = { extension: 'src/extension.ts' };
 while (Object.keys(entries).length > 0) {
-  await bundle(entries);
+  const { metafile } = await bundle(entries);
+  inputs.push(...Object.keys(metafile.inputs));
   for (const name of Object.keys(entries)) built.add(name);
-  entries = Object.fromEntries([...lateEntries].filter(([, name]) => !built.has(name)).map(([file, name]) => [name, file]));
+  entries = Object.fromEntries(
+    [...lateEntries].filter(([, name]) => !built.has(name)).map(([file, name]) => [name, file]),
+  );
 }
+await writeNotices(inputs);

@@ -13,7 +13,10 @@ for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  process.on(signal, () => process.exit(code));
+  process.once(signal, () => {
+    // The next signal ends it at once.
+    void Promise.all([...groups].map((child) => endGroup(child))).finally(() => process.exit(code));
+  });
 }
 
 /** Starts a command in a process group of its own, which is killed at the latest when this process exits. */

@@ -35,6 +35,7 @@ async function main(): Promise<void> {
 async function runMocha(): Promise<void> {
   const mocha = new Mocha({
     timeout: 90_000,
+    forbidOnly: process.env.CI !== undefined,
     reporter: PartReporter,
     reporterOptions: { output: reportFile },
     rootHooks: {

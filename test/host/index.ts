@@ -16,6 +16,7 @@ export async function run(): Promise<void> {
   const mocha = new Mocha({
     timeout: 30_000,
     color: true,
+    forbidOnly: process.env.CI !== undefined,
     reporter: PartReporter,
     reporterOptions: { output: `${output}.tests` },
   });

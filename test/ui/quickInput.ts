@@ -17,11 +17,11 @@ export class QuickInput {
   /** Runs a command of the palette by its full title. */
   async runCommand(title: string): Promise<void> {
     // An open palette does not learn of commands that come later, as those of an extension do in a new window.
-    for (let attempt = 0; attempt < 8; attempt++) {
+    for (let attempt = 0; attempt < 20; attempt++) {
       await this.close();
       await this.#page.keyboard.press('F1');
       await this.#input.fill(`>${title}`);
-      const isThere = await appears(this.item(title).first(), 2000);
+      const isThere = await appears(this.item(title).first(), 750);
       if (isThere) return this.pick(title);
     }
     assert.fail(`the palette has no command "${title}" here`);

@@ -1,0 +1,129 @@
+// `npm test`: runs every part one after the other, each as a process of its own with a limit, and ends with the sum.
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { endGroup, groupEnd, startGroup } from './processes.ts';
+import { fail, results, root } from './project.ts';
+import { readReport, type Report } from './report.ts';
+
+interface Part {
+  name: string;
+  command: string;
+  args: string[];
+  limitMs: number;
+  /** The report that it writes; without one the part is one test, passed if it exits with 0. */
+  report?: string;
+}
+
+/** Everything together ends within this time. */
+const totalLimitMs = 14 * 60_000;
+
+const reportFile = (name: string): string => path.join(results, 'reports', `${name}.json`);
+const script = (name: string): string => path.join(import.meta.dirname, name);
+const node = process.execPath;
+const mocha = path.join(root, 'node_modules/mocha/bin/mocha.js');
+const unitReport = ['--reporter', script('reporter.ts'), '--reporter-option', `output=${reportFile('unit')}`];
+
+const parts: readonly Part[] = [
+  { name: 'lint', command: 'npm', args: ['run', 'lint', '--loglevel=error'], limitMs: 180_000 },
+  {
+    name: 'unit',
+    command: node,
+    args: [mocha, '--forbid-only', ...unitReport],
+    limitMs: 240_000,
+    report: reportFile('unit'),
+  },
+  { name: 'host', command: node, args: [script('host.ts')], limitMs: 480_000, report: reportFile('host') },
+  {
+    name: 'floor',
+    command: node,
+    args: [script('host.ts'), '--floor'],
+    limitMs: 300_000,
+    report: reportFile('floor'),
+  },
+  { name: 'ui', command: node, args: [script('ui.ts')], limitMs: 600_000, report: reportFile('ui') },
+];
+
+async function main(): Promise<void> {
+  checkNode();
+  const deadline = performance.now() + totalLimitMs;
+  const total: Report = { passed: 0, failed: 0, skipped: 0 };
+  const lines: string[] = [];
+  for (const part of parts) {
+    process.stdout.write(`\n=== ${part.name}\n`);
+    const startedMs = performance.now();
+    const outcome = await runPart(part, Math.min(part.limitMs, deadline - startedMs));
+    const seconds = Math.round((performance.now() - startedMs) / 1000);
+    total.passed += outcome.passed;
+    total.failed += outcome.failed;
+    total.skipped += outcome.skipped;
+    lines.push(
+      `${part.name}: ${counts(outcome)} in ${seconds} s${outcome.why === undefined ? '' : ` (${outcome.why})`}`,
+    );
+  }
+  process.stdout.write(`\n=== summary\n${lines.join('\n')}\n${counts(total)}\n`);
+  process.exitCode = total.failed === 0 ? 0 : 1;
+}
+
+/** The scripts are meant for the Node that the project brings, which npm puts first on PATH. */
+function checkNode(): void {
+  const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    optionalDependencies: Record<string, string>;
+  };
+  const brought = manifest.optionalDependencies[`node-${process.platform}-${process.arch}`];
+  if (brought === undefined || process.version === `v${brought}`) return;
+  process.stdout.write(
+    `This is Node ${process.version}, not ${brought}: run "npm ci", then "npm test".\n0 passed, 1 failed, 0 skipped\n`,
+  );
+  process.exit(1);
+}
+
+async function runPart(part: Part, limitMs: number): Promise<Report & { why?: string }> {
+  const died = (why: string): Report & { why: string } => ({ passed: 0, failed: 1, skipped: 0, why });
+  if (limitMs <= 0) return died('no time was left');
+  if (part.report !== undefined) await rm(part.report, { force: true });
+  const mark = `FINE_TUNING_PART=${randomUUID()}`;
+  const [name = '', value] = mark.split('=');
+  const child = startGroup(part.command, part.args, {
+    cwd: root,
+    env: { ...process.env, [name]: value },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    void endGroup(child, 10_000);
+  }, limitMs);
+  const code = await groupEnd(child);
+  clearTimeout(timer);
+  killMarked(mark);
+  if (part.report === undefined) return code === 0 ? { passed: 1, failed: 0, skipped: 0 } : died('failed');
+  const report = await readReport(part.report);
+  const why = late
+    ? `ended after its limit of ${Math.round(limitMs / 1000)} s`
+    : `exit ${code ?? child.signalCode}`;
+  if (report === undefined) return died(`no report; ${why}`);
+  if (report.passed + report.failed + report.skipped === 0) return died('no test ran');
+  if (code !== 0 && report.failed === 0) return { ...report, failed: 1, why };
+  return report;
+}
+
+/** Kills what a part left behind although it had moved into a process group of its own (Linux only). */
+function killMarked(mark: string): void {
+  if (process.platform !== 'linux') return;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(mark))
+        process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // Gone already, or not ours to read.
+    }
+  }
+}
+
+function counts({ passed, failed, skipped }: Report): string {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
+}
+
+main().catch(fail);
