@@ -28,6 +28,7 @@ import { Log } from './host/log.ts';
 import { ErrorReporter } from './host/reportError.ts';
 import { sandboxControls } from './host/sandboxAccess.ts';
 import { onDidChangeProxySettings, proxySettings } from './host/settings.ts';
+import { tellAccountsSetAside } from './host/wording/accounts.ts';
 import { originOf, type Account } from './runs/account.ts';
 import { AccountStore } from './runs/accountStore.ts';
 import { Downloader } from './runs/downloader.ts';
@@ -58,7 +59,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   // Accounts, their API keys, and one session for each.
   const apiKeys = disposables.add(new ApiKeys(context.secrets));
   const sandbox = disposables.add(new LazySandbox(storage, log));
-  const accounts = disposables.add(new AccountStore(storage));
+  const accounts = disposables.add(new AccountStore(storage, tellAccountsSetAside));
   await accounts.open();
   const connect = async (account: Account): Promise<Connection | undefined> => {
     if (account.kind === 'sandbox') return sandbox.start();

@@ -49,116 +49,129 @@ export interface HttpAnswer {
   discard(): void;
 }
 
-type SendRequest = (
-  this: Pick<Dispatcher, 'dispatch'>,
+type Dispatch = Pick<Dispatcher, 'dispatch'>;
+
+/** undici's `request`, as the deep import has it. */
+export type SendRequest = (
+  this: Dispatch,
   options: Dispatcher.RequestOptions & { origin: string },
 ) => Promise<Dispatcher.ResponseData>;
 
 /**
  * One HTTP exchange: it ends with an answer or an error of this room, and in bounded time. Each stage has its own limit,
  * undici's are off; an answer that comes before the request is sent whole is an answer like any other.
- * @param throughProxy whether a failure before the connection stands is the proxy's
- * @throws NetworkError, CancelledError, and what the request's body throws
  */
-export async function exchange(
-  send: SendRequest,
-  dispatcher: Pick<Dispatcher, 'dispatch'>,
-  request: HttpRequest,
-  timeouts: Timeouts,
-  throughProxy: boolean,
-): Promise<HttpAnswer> {
-  const { method, url, headers, body, streamed = false, signal } = request;
-  const stop = new AbortController();
-  const cancel = () => stop.abort(new CancelledError());
-  if (signal?.aborted) cancel();
-  signal?.addEventListener('abort', cancel, { once: true });
-  const sending = new Deadline(stop);
-  const receiving = new Deadline(stop);
-  const release = () => {
-    sending.end();
-    receiving.end();
-    signal?.removeEventListener('abort', cancel);
-  };
-  stop.signal.addEventListener('abort', release, { once: true });
+export class Exchange {
+  readonly #request: HttpRequest;
+  readonly #timeouts: Timeouts;
+  readonly #throughProxy: boolean;
+  /** Its reason is what the exchange throws. */
+  readonly #stop = new AbortController();
+  readonly #sending = new Deadline(this.#stop);
+  readonly #receiving = new Deadline(this.#stop);
+  readonly #cancel = () => this.#stop.abort(new CancelledError());
+  #connected = false;
+  #bodyFailure: { error: unknown } | undefined;
 
-  let connected = false;
-  let bodyFailure: { error: unknown } | undefined;
-  const whenConnected = () => {
-    connected = true;
-    // A body starts the clock with its first byte.
-    if (body === undefined) sending.set(timeouts.answerMs, 'answer-timeout');
-  };
-  const pacedBody = async function* (chunks: AsyncIterable<Uint8Array>) {
+  /** @param throughProxy whether a failure before the connection stands is the proxy's */
+  constructor(request: HttpRequest, timeouts: Timeouts, throughProxy: boolean) {
+    this.#request = request;
+    this.#timeouts = timeouts;
+    this.#throughProxy = throughProxy;
+  }
+
+  /** To be called once. @throws NetworkError, CancelledError, and what the request's body throws */
+  async run(send: SendRequest, dispatcher: Dispatch): Promise<HttpAnswer> {
+    const { method, url, headers, body, streamed, signal } = this.#request;
+    this.#stop.signal.addEventListener('abort', () => this.#release(), { once: true });
+    signal?.addEventListener('abort', this.#cancel, { once: true });
+    if (signal?.aborted) this.#cancel();
+    this.#sending.set(this.#timeouts.connectMs, 'connect-timeout');
     try {
-      for await (const chunk of chunks) {
-        sending.set(timeouts.stallMs, 'stalled');
-        yield chunk;
-        sending.clear();
-      }
-      sending.set(timeouts.pricingMs, 'answer-timeout');
+      const answer = await Promise.race([
+        send.call(
+          announcing(dispatcher, () => this.#whenConnected()),
+          {
+            origin: url.origin,
+            path: url.pathname + url.search,
+            method,
+            headers,
+            signal: this.#stop.signal,
+            // `request` takes any async iterable, though its type names Readable alone.
+            ...(body && { body: this.#sent(body) as unknown as Dispatcher.RequestOptions['body'] }),
+          },
+        ),
+        // undici hears a signal only once it has a connection.
+        aborted(this.#stop.signal),
+      ]);
+      this.#sending.end();
+      if (streamed) this.#receiving.set(this.#timeouts.stallMs, 'stalled');
+      else this.#receiving.set(this.#timeouts.bodyMs, 'answer-timeout');
+      return {
+        httpStatus: answer.statusCode,
+        header: (name) => [answer.headers[name] ?? []].flat().join(', ') || undefined,
+        body: this.#received(answer.body),
+        discard: () => {
+          this.#release();
+          answer.body.on('error', () => undefined).destroy();
+        },
+      };
     } catch (error) {
-      bodyFailure = { error };
+      this.#release();
+      throw this.#asOurs(error);
+    }
+  }
+
+  #whenConnected(): void {
+    this.#connected = true;
+    // A body starts the clock with its first byte.
+    if (this.#request.body === undefined) this.#sending.set(this.#timeouts.answerMs, 'answer-timeout');
+  }
+
+  async *#sent(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of body) {
+        this.#sending.set(this.#timeouts.stallMs, 'stalled');
+        yield chunk;
+        this.#sending.clear();
+      }
+      this.#sending.set(this.#timeouts.pricingMs, 'answer-timeout');
+    } catch (error) {
+      this.#bodyFailure = { error };
       throw error;
     }
-  };
-
-  sending.set(timeouts.connectMs, 'connect-timeout');
-  try {
-    const answer = await Promise.race([
-      send.call(announcing(dispatcher, whenConnected), {
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method,
-        headers,
-        signal: stop.signal,
-        // `request` takes any async iterable, though its type names Readable alone.
-        ...(body && { body: pacedBody(body) as unknown as Dispatcher.RequestOptions['body'] }),
-      }),
-      // undici hears a signal only once it has a connection.
-      aborted(stop.signal),
-    ]);
-    sending.end();
-    if (streamed) receiving.set(timeouts.stallMs, 'stalled');
-    else receiving.set(timeouts.bodyMs, 'answer-timeout');
-    return {
-      httpStatus: answer.statusCode,
-      header: (name) => [answer.headers[name] ?? []].flat().join(', ') || undefined,
-      body: received(answer.body),
-      discard: () => {
-        release();
-        answer.body.on('error', () => undefined).destroy();
-      },
-    };
-  } catch (error) {
-    release();
-    throw asOurs(error);
   }
 
-  async function* received(chunks: AsyncIterable<Uint8Array>) {
+  async *#received(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const { streamed } = this.#request;
     try {
-      for await (const chunk of chunks) {
-        if (streamed) receiving.clear(); // how long the reader takes is not the network's fault
+      for await (const chunk of body) {
+        if (streamed) this.#receiving.clear(); // how long the reader takes is not the network's fault
         yield chunk;
-        if (streamed) receiving.set(timeouts.stallMs, 'stalled');
+        if (streamed) this.#receiving.set(this.#timeouts.stallMs, 'stalled');
       }
     } catch (error) {
-      throw asOurs(error);
+      throw this.#asOurs(error);
     } finally {
-      release();
+      this.#release();
     }
   }
 
-  function asOurs(error: unknown): unknown {
-    if (stop.signal.aborted) return stop.signal.reason;
-    return bodyFailure === undefined ? toNetworkError(error, throughProxy && !connected) : bodyFailure.error;
+  #asOurs(error: unknown): unknown {
+    if (this.#stop.signal.aborted) return this.#stop.signal.reason;
+    if (this.#bodyFailure !== undefined) return this.#bodyFailure.error;
+    return toNetworkError(error, this.#throughProxy && !this.#connected);
+  }
+
+  #release(): void {
+    this.#sending.end();
+    this.#receiving.end();
+    this.#request.signal?.removeEventListener('abort', this.#cancel);
   }
 }
 
 /** The same dispatcher, telling when a request got its connection. */
-function announcing(
-  dispatcher: Pick<Dispatcher, 'dispatch'>,
-  whenConnected: () => void,
-): Pick<Dispatcher, 'dispatch'> {
+function announcing(dispatcher: Dispatch, whenConnected: () => void): Dispatch {
   return {
     dispatch: (options, handler) => {
       const start = handler.onRequestStart?.bind(handler);

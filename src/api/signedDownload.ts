@@ -5,7 +5,7 @@ import type { HttpAnswer } from './exchange.ts';
 import type { Transport } from './transport.ts';
 
 const MAX_REDIRECTS = 5;
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** An artifact on its way. */
 export interface SignedDownload {

@@ -1,17 +1,19 @@
+import type { SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import type { Disposable } from '../base/disposable.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { isSecure } from './address.ts';
 import { trustedAuthorities } from './certificates.ts';
 import { NetworkError } from './errors.ts';
-import { exchange, TIMEOUTS, type HttpAnswer, type HttpRequest, type Timeouts } from './exchange.ts';
+import { Exchange, TIMEOUTS, type HttpAnswer, type HttpRequest, type Timeouts } from './exchange.ts';
 import { resolveRoute, type ProxySettings, type Route } from './proxy.ts';
 
 export type { ProxySettings } from './proxy.ts';
 
 type Undici = typeof import('./undici.ts');
 type UsableRoute = Exclude<Route, { kind: 'unusable' }>;
-type ConnectOptions = NonNullable<ConstructorParameters<Undici['ProxyAgent']>[0] & object>['requestTls'];
+type TlsOptions = { secureContext?: SecureContext; rejectUnauthorized?: false };
+type Connect = NonNullable<ConstructorParameters<Undici['Agent']>[0]>['connect'];
 
 /**
  * Every byte to and from the service goes through here: owns the connections, and knows the way (directly or through a
@@ -21,7 +23,7 @@ export class Transport implements Disposable {
   readonly #settings: ProxySettings;
   readonly #timeouts: Timeouts;
   readonly #dispatchers = new Map<string, Dispatcher>();
-  #authorities: ReturnType<typeof trustedAuthorities>;
+  #authorities: SecureContext | undefined;
   #disposed = false;
 
   constructor(settings: ProxySettings, options: { timeouts?: Partial<Timeouts> } = {}) {
@@ -41,7 +43,7 @@ export class Transport implements Disposable {
     if (route.kind === 'unusable') throw new NetworkError('proxy', 'ERR_UNUSABLE_PROXY');
     const undici = await import('./undici.ts');
     const dispatcher = this.#dispatcher(undici, route, request);
-    return exchange(undici.request, dispatcher, request, this.#timeouts, route.kind === 'proxy');
+    return new Exchange(request, this.#timeouts, route.kind === 'proxy').run(undici.request, dispatcher);
   }
 
   /** Takes no more requests; those under way end as they would. */
@@ -64,7 +66,7 @@ export class Transport implements Disposable {
     return dispatcher;
   }
 
-  #createDispatcher(undici: Undici, route: UsableRoute, tls: ConnectOptions, isFresh: boolean): Dispatcher {
+  #createDispatcher(undici: Undici, route: UsableRoute, tls: TlsOptions, isFresh: boolean): Dispatcher {
     const { connectMs } = this.#timeouts;
     const options = {
       allowH2: false,
@@ -82,12 +84,11 @@ export class Transport implements Disposable {
       requestTls: tls,
       proxyTls: tls,
       // undici's own factory needs the root module, and waits five minutes for the answer to CONNECT.
-      clientFactory: (_origin, { connect }: { connect?: Parameters<typeof withConnect>[1] }) =>
-        withConnect(undici, connect, connectMs),
+      clientFactory: (_origin, options) => tunnelling(undici, options as { connect: Connect }, connectMs),
     });
   }
 
-  #tlsOptions(): ConnectOptions {
+  #tlsOptions(): TlsOptions {
     this.#authorities ??= trustedAuthorities(this.#settings.systemCertificates);
     return {
       ...(this.#authorities && { secureContext: this.#authorities }),
@@ -96,13 +97,13 @@ export class Transport implements Disposable {
   }
 }
 
-function withConnect(
-  undici: Undici,
-  connect: NonNullable<ConstructorParameters<Undici['Agent']>[0]>['connect'],
+/** The client that asks a proxy for a tunnel. */
+function tunnelling(
+  { Agent, connect }: Undici,
+  options: { connect: Connect },
   connectMs: number,
-) {
-  const agent = new undici.Agent({ ...(connect && { connect }), allowH2: false, headersTimeout: connectMs });
-  return Object.assign(agent, { connect: undici.connect });
+): Dispatcher {
+  return Object.assign(new Agent({ ...options, allowH2: false, headersTimeout: connectMs }), { connect });
 }
 
 function closeWhenIdle(dispatcher: Dispatcher): void {

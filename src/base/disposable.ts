@@ -3,7 +3,10 @@ export interface Disposable {
   dispose(): unknown;
 }
 
-/** Owns disposables and disposes them once, the newest first; what comes after that is disposed at once. */
+/**
+ * Owns disposables and disposes them once, the newest first, the others too where one throws; what comes after that is
+ * disposed at once.
+ */
 export class DisposableStore implements Disposable {
   readonly #items: Disposable[] = [];
   #disposed = false;
@@ -20,6 +23,12 @@ export class DisposableStore implements Disposable {
 
   dispose(): void {
     this.#disposed = true;
-    for (let item = this.#items.pop(); item; item = this.#items.pop()) item.dispose();
+    const item = this.#items.pop();
+    if (item === undefined) return;
+    try {
+      item.dispose();
+    } finally {
+      this.dispose();
+    }
   }
 }

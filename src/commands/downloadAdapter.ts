@@ -37,7 +37,7 @@ export function downloadAdapter(sessions: Sessions, downloader: Downloader) {
         if (artifact === undefined) return undefined;
         const target = await freeTarget(
           folder.fsPath,
-          safeFileName(artifact.filename, `adapter-${runId.slice(0, 8)}`),
+          safeFileName(artifact.filename, safeFileName(`adapter-${runId.slice(0, 8)}`, 'adapter')),
         );
         if (target === undefined) return undefined;
         await downloader.download(session, artifact, target, {

@@ -15,8 +15,8 @@ export function signOut(accounts: AccountStore, apiKeys: ApiKeys, isBusy: (accou
       return;
     }
     if (!(await confirmSignOut(account.name, isBusy(account.id)))) return;
-    // The key first: an account without a key is a state that people are led out of, a key without an account is lost.
-    await apiKeys.delete(account.id);
+    // The account first: a session that loses its key would ask for another one.
     await accounts.remove(account.id);
+    await apiKeys.delete(account.id);
   };
 }

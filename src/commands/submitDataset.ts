@@ -154,7 +154,8 @@ async function submitAndTell(
       tellCharged(outcome.run, filename, session.account.kind === 'sandbox', () => {
         void vscode.commands.executeCommand(COMMANDS.showRun, run_id);
       });
-      await reveal(run_id);
+      // The charge is told; that the view could not show the run would only confuse.
+      await reveal(run_id).catch(() => undefined);
       return;
     }
     case 'not-charged':

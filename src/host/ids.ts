@@ -33,7 +33,7 @@ export const VIEWS = { runs: 'fineTuning.runs', models: 'fineTuning.models' } as
 export const SETTINGS = { baseUrl: 'baseUrl', lowBalance: 'lowBalance' } as const;
 
 export const CONTEXT_KEYS = {
-  /** `signedOut`, or the active session's SessionState. */
+  /** `signedOut`, or the active session's SessionState; `connecting` until its runs were read. */
   state: 'fineTuning.state',
   /** Whether the active account is the sandbox. */
   sandbox: 'fineTuning.sandboxActive',

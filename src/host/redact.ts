@@ -1,8 +1,11 @@
-/** Makes a text fit for the log: API keys, authorization values and the query strings of URLs (signatures) are masked. */
+/**
+ * Makes a text fit for the log: API keys, authorization values and the query strings of addresses (signatures), whole or
+ * without their host, are masked; rather too much than too little.
+ */
 export function redact(text: string): string {
   return text
-    .replace(/\b(bearer|basic)\s+[\w.~+/=-]+/gi, '$1 ***')
-    .replace(/service_[\w.~+/=-]+/g, 'service_***')
-    .replace(/(https?:\/\/)[^\s/@]*@/gi, '$1***@')
-    .replace(/(https?:\/\/[^\s?#"'<>]*)\?[^\s"'<>]*/gi, '$1?***');
+    .replace(/\b(bearer|basic)\s+\S+/gi, '$1 ***')
+    .replace(/service_\S+/g, 'service_***')
+    .replace(/(https?:\/\/)[^\s/?#]*@/gi, '$1***@')
+    .replace(/(\/[^\s?#"'<>]*)[?#][^\s"<>]+/g, '$1?***');
 }

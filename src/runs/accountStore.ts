@@ -32,6 +32,7 @@ interface Content {
  */
 export class AccountStore implements Disposable {
   readonly #file: string;
+  readonly #onSetAside: (file: string) => void;
   readonly #onDidChange = new Emitter<void>();
   #content: Content = { accounts: [] };
   #watcher: FSWatcher | undefined;
@@ -40,9 +41,13 @@ export class AccountStore implements Disposable {
   /** Fires when an account was added, changed or removed or another one became active, here or in another window. */
   readonly onDidChange = this.#onDidChange.event;
 
-  /** @param directory the extension's storage on the extension host's machine */
-  constructor(directory: string) {
+  /**
+   * @param directory the extension's storage on the extension host's machine
+   * @param onSetAside told the path to which a file was moved that cannot be read as ours
+   */
+  constructor(directory: string, onSetAside: (file: string) => void = () => undefined) {
     this.#file = path.join(directory, 'accounts.json');
+    this.#onSetAside = onSetAside;
   }
 
   /** Reads the file and follows what other windows write. A file that cannot be read as ours is set aside. */
@@ -95,8 +100,10 @@ export class AccountStore implements Disposable {
   /** One change at a time, on what the disk holds now: another window may have written since. */
   #change(change: (content: Content) => Content): Promise<void> {
     const done = this.#work.then(async () => {
-      const next = change(await this.#read());
-      await writeFileDurably(this.#file, JSON.stringify({ version: 1, ...next }, null, 2));
+      const text = JSON.stringify({ version: 1, ...change(await this.#read()) }, null, 2);
+      // As it will be read back: nothing is written that could not be, and the watcher sees no second change.
+      const next = contentOf(text);
+      await writeFileDurably(this.#file, text);
       this.#accept(next);
     });
     this.#work = done.catch(() => undefined);
@@ -124,12 +131,19 @@ export class AccountStore implements Disposable {
       throw error;
     }
     try {
-      const { activeId, accounts } = v.parse(fileSchema, JSON.parse(text));
-      return { activeId, accounts };
+      return contentOf(text);
     } catch {
-      // Torn by hand, foreign, or of a later version: kept beside, never deleted.
-      await rename(this.#file, `${this.#file}.unreadable-${Date.now()}`);
+      // Torn by hand, foreign, or of a later version: kept beside, never deleted. Another window may have been faster.
+      await rename(this.#file, `${this.#file}.unreadable-${Date.now()}`).catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      });
       return { accounts: [] };
     }
   }
+}
+
+/** @throws ValiError, SyntaxError when the text is not ours */
+function contentOf(text: string): Content {
+  const { activeId, accounts } = v.parse(fileSchema, JSON.parse(text));
+  return { activeId, accounts };
 }

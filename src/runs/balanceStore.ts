@@ -17,9 +17,14 @@ export class BalanceStore implements Disposable {
 
   constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>) {
     this.refresh = shared(async () => {
-      const balance = await call((client) => client.getBalance());
-      this.set(balance);
-      return balance;
+      for (;;) {
+        const before = this.#balance;
+        const balance = await call((client) => client.getBalance());
+        // What a submission told meanwhile is newer than this answer may be.
+        if (this.#balance !== before) continue;
+        this.set(balance);
+        return balance;
+      }
     });
   }
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 /** Names that Windows keeps for devices, with or without an extension. */
-const DEVICE_NAME = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])$/i;
+const DEVICE_NAME = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 /** Longest name of common file systems, in UTF-8 bytes, less room for ` (99)` and `.part`. */
 const MAX_NAME_BYTES = 240;
 
@@ -18,9 +18,13 @@ export function safeFileName(text: string | undefined, fallback: string): string
   if (cleaned === '') return fallback;
   const extension = path.extname(cleaned);
   const stem = cleaned.slice(0, cleaned.length - extension.length);
-  const safeStem = DEVICE_NAME.test(cleaned.split('.', 1)[0] ?? '') ? `${fallback}-${stem}` : stem;
+  // Windows ignores blanks before the dot.
+  const safeStem = DEVICE_NAME.test((cleaned.split('.', 1)[0] ?? '').trimEnd())
+    ? `${fallback}-${stem}`
+    : stem;
   const keptExtension = Buffer.byteLength(extension) <= 32 ? extension : '';
-  return cutToBytes(safeStem, MAX_NAME_BYTES - Buffer.byteLength(keptExtension)) + keptExtension;
+  const cutStem = cutToBytes(safeStem, MAX_NAME_BYTES - Buffer.byteLength(keptExtension));
+  return cutStem.replace(/[.\s]+$/u, '') + keptExtension;
 }
 
 /** `adapter.zip` → `adapter (2).zip`. */

@@ -14,7 +14,9 @@ export function mergeFirstPage(
   const touches = rows.some((row) => listed.has(row.run_id));
   if (!page.has_more || !touches) return { rows: sorted([...waiting, ...page.data]), restarted: true };
   const oldest = Math.min(...page.data.map(createdAtMs));
-  const older = rows.filter((row) => !listed.has(row.run_id) && createdAtMs(row) <= oldest);
+  const older = rows.filter(
+    (row) => !listed.has(row.run_id) && !waiting.includes(row) && createdAtMs(row) <= oldest,
+  );
   return { rows: sorted([...waiting, ...page.data, ...older]), restarted: false };
 }
 

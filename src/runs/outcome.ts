@@ -9,7 +9,7 @@ export type Outcome =
   | { kind: 'unknown'; error: unknown };
 
 /** The refusals of the contract that say that nothing was charged (spec: POST /runs, "Errors"). */
-const REFUSALS = new Set([401, 402, 422, 429]);
+const REFUSALS: ReadonlySet<number> = new Set([401, 402, 422, 429]);
 
 /**
  * The verdict on a submission's one attempt that did not end with a run.

@@ -23,6 +23,8 @@ export class RunStore implements Disposable {
   #rows: readonly RunSummary[] | undefined;
   #nextCursor: string | undefined;
   #skipped = 0;
+  /** Counts how often everything was forgotten. */
+  #epoch = 0;
 
   /** Fires when rows or details changed. */
   readonly onDidChange = this.#onDidChange.event;
@@ -36,16 +38,25 @@ export class RunStore implements Disposable {
   constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>) {
     this.#call = call;
     this.refresh = shared(async () => {
-      const page = await this.#list();
+      let page: RunPage;
+      let epoch: number;
+      do {
+        epoch = this.#epoch;
+        page = await this.#list();
+      } while (epoch !== this.#epoch);
       const merged = mergeFirstPage(this.#rows ?? [], page);
       // The cursor of the oldest loaded page stays valid unless there is a gap to it.
-      if (merged.restarted) this.#nextCursor = page.next_cursor;
+      if (merged.restarted) this.#nextCursor = cursorAfter(page);
       this.#accept(merged.rows, page);
     });
     this.loadMore = shared(async () => {
-      if (this.#nextCursor === undefined) return;
-      const page = await this.#list(this.#nextCursor);
-      this.#nextCursor = page.next_cursor === this.#nextCursor ? undefined : page.next_cursor;
+      const cursor = this.#nextCursor;
+      if (cursor === undefined) return;
+      const page = await this.#list(cursor);
+      // Meanwhile the list began anew: this page would leave a gap before it.
+      if (this.#nextCursor !== cursor) return;
+      const next = cursorAfter(page);
+      this.#nextCursor = next === cursor ? undefined : next;
       this.#accept(mergeLaterPage(this.#rows ?? [], page), page);
     });
   }
@@ -98,7 +109,10 @@ export class RunStore implements Disposable {
   /** Takes in a run that was just submitted, before any list names it. */
   insertCreated(run: RunCreation, modelId: string, label: string | undefined): void {
     if (label !== undefined) this.#labels.set(run.run_id, label);
-    if (this.get(run.run_id) !== undefined) return;
+    if (this.get(run.run_id) !== undefined) {
+      this.#onDidChange.fire({ added: [], changed: [run.run_id] });
+      return;
+    }
     this.#insert({
       run_id: run.run_id,
       status: run.status ?? 'queued',
@@ -109,8 +123,10 @@ export class RunStore implements Disposable {
 
   /** Forgets everything, after the sandbox was reset. */
   clear(): void {
+    this.#epoch += 1;
     this.#rows = undefined;
     this.#nextCursor = undefined;
+    this.#skipped = 0;
     this.#details.clear();
     this.#labels.clear();
     this.#onDidChange.fire({ added: [], changed: [] });
@@ -154,6 +170,11 @@ export class RunStore implements Disposable {
     if (label !== undefined) this.#labels.set(runId, label);
     this.#details.delete(runId);
   }
+}
+
+/** A cursor counts only where the service says that there is more (spec: "Pagination envelope"). */
+function cursorAfter(page: RunPage): string | undefined {
+  return page.has_more ? page.next_cursor : undefined;
 }
 
 function rowOf(detail: RunDetail): RunSummary {

@@ -69,17 +69,15 @@ export class Session implements Disposable {
    */
   async call<T>(work: (client: Client) => Promise<T>): Promise<T> {
     if (this.#rejection !== undefined) throw this.#rejection;
+    const pending = (this.#client ??= this.#open());
+    const client = await this.#opened(pending);
     try {
-      const pending = (this.#client ??= this.#open());
-      // A sandbox that could not start, or a keyring that was locked, may do so the next time.
-      pending.catch(() => {
-        if (this.#client === pending) this.#client = undefined;
-      });
-      const result = await work(await pending);
-      this.#setState('ready');
+      const result = await work(client);
+      if (this.#rejection === undefined) this.#setState('ready');
       return result;
     } catch (error) {
-      this.#learnFrom(error);
+      // A refusal of the key from before `reconnect` says nothing of the one since.
+      if (pending === this.#client || !isUnauthorized(error)) this.#learnFrom(error);
       throw error;
     }
   }
@@ -101,12 +99,25 @@ export class Session implements Disposable {
     return this.#createClient(connection);
   }
 
+  async #opened(pending: Promise<Client>): Promise<Client> {
+    try {
+      return await pending;
+    } catch (error) {
+      if (pending === this.#client) {
+        // A sandbox that could not start, or a keyring that was locked, may do so the next time.
+        this.#client = undefined;
+        this.#setState(error instanceof KeyMissingError ? 'key-missing' : 'offline');
+      }
+      throw error;
+    }
+  }
+
   #learnFrom(error: unknown): void {
+    if (this.#rejection !== undefined) return;
     if (error instanceof Error && isUnauthorized(error)) {
       this.#rejection = error;
       this.#setState('key-rejected');
-    } else if (error instanceof KeyMissingError) this.#setState('key-missing');
-    else if (error instanceof ServiceError) this.#setState('ready');
+    } else if (error instanceof ServiceError) this.#setState('ready');
     else if (error instanceof NetworkError || error instanceof UnexpectedAnswerError)
       this.#setState('offline');
   }

@@ -6,7 +6,7 @@ import { writeSafetensors, type Tensor } from './safetensors.ts';
 
 const RANK = 8;
 /** Two layers are enough for an adapter that is complete and yet small. */
-const LAYERS = [0, 1];
+const LAYERS: readonly number[] = [0, 1];
 
 /** File name of a run's archive. */
 export function archiveName(runId: string): string {

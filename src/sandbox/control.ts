@@ -12,12 +12,10 @@ export function createControl(service: Service): SandboxControl {
     setScenario(scenario: Scenario) {
       if (!SCENARIOS.includes(scenario)) throw new RangeError('unknown sandbox scenario');
       transaction(database, () => {
-        if (account.scenario === scenario) return;
         account.setScenario(scenario);
         runs.deleteGenerated();
         if (scenario === 'many-runs') insertManyRuns(runs, now());
       });
-      everyOther.clear();
     },
 
     reset() {
@@ -26,7 +24,6 @@ export function createControl(service: Service): SandboxControl {
         idempotency.deleteAll();
         account.reset();
       });
-      everyOther.clear();
     },
 
     addFunds(cents: number) {

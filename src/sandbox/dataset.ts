@@ -5,7 +5,7 @@ import { invalid } from './errors.ts';
 const ROW_BYTES = 1024 * 1024;
 const LINE_FEED = 0x0a;
 const OPENING_BRACE = 0x7b;
-const BLANKS = [0x20, 0x09, 0x0d];
+const BLANKS: readonly number[] = [0x20, 0x09, 0x0d];
 
 /** What remains of a dataset. */
 export interface DatasetDigest {

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MAX_DATASET_BYTES } from '../api/types.ts';
 import type { Refusal } from './errors.ts';
 
 /** What an endpoint answers. Endpoints return it; only `sendReply` touches the connection. */
@@ -63,17 +62,9 @@ function isStillSending(request: IncomingMessage): boolean {
   return !request.complete && (encoding !== undefined || length !== '0');
 }
 
-/** Reads and drops the rest of the body, within bounds of time and size; beyond them the connection ends. */
+/** Reads and drops the rest of the body; a client that does not come to its end loses the connection. */
 async function drain(request: IncomingMessage): Promise<void> {
-  let bytes = 0;
-  const giveUp = () => request.socket.destroy();
-  const timer = setTimeout(giveUp, DRAIN_MS);
-  const ended = new Promise((resolve) => request.once('end', resolve).once('close', resolve));
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > MAX_DATASET_BYTES) giveUp();
-  });
-  request.resume();
-  await ended;
+  const timer = setTimeout(() => request.socket.destroy(), DRAIN_MS);
+  await new Promise((resolve) => request.once('end', resolve).once('close', resolve).resume());
   clearTimeout(timer);
 }

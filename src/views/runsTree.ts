@@ -86,8 +86,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     }
   }
 
-  /** Shows a run in the view, unfolded if asked. The run must be loaded. */
+  /** Shows a run in the view, unfolded if asked; a run that the active account's list does not hold is left. */
   async reveal(runId: string, expand: boolean): Promise<void> {
+    if (this.#sessions.active?.runs.get(runId) === undefined) return;
     await this.#view.reveal(this.#runNode(runId), { select: true, focus: expand, expand });
   }
 

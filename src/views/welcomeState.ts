@@ -24,14 +24,21 @@ export class WelcomeState implements Disposable {
     this.#sessionSubscription?.dispose();
     const session = this.#sessions.active;
     const tell = () => {
-      void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.state, session?.state ?? 'signedOut');
+      // "No runs yet" is true only when the list was read.
+      const isReading = session?.state === 'ready' && session.runs.rows === undefined;
+      const state = isReading ? 'connecting' : (session?.state ?? 'signedOut');
+      void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.state, state);
       void vscode.commands.executeCommand(
         'setContext',
         CONTEXT_KEYS.sandbox,
         session?.account.kind === 'sandbox',
       );
     };
-    this.#sessionSubscription = session?.onDidChangeState(tell);
+    if (session !== undefined)
+      this.#sessionSubscription = vscode.Disposable.from(
+        session.onDidChangeState(tell),
+        session.runs.onDidChange(tell),
+      );
     tell();
   }
 }

@@ -90,17 +90,15 @@ async function runPart(part: Part, limitMs: number): Promise<Report & { why?: st
     env: { ...process.env, [name]: value },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    void endGroup(child, 10_000);
-  }, limitMs);
+  const startedMs = performance.now();
+  const timer = setTimeout(() => void endGroup(child, 10_000), limitMs);
   const code = await groupEnd(child);
   clearTimeout(timer);
   killMarked(mark);
   if (part.report === undefined) return code === 0 ? { passed: 1, failed: 0, skipped: 0 } : died('failed');
   const report = await readReport(part.report);
-  const why = late
+  const isLate = performance.now() - startedMs >= limitMs;
+  const why = isLate
     ? `ended after its limit of ${Math.round(limitMs / 1000)} s`
     : `exit ${code ?? child.signalCode}`;
   if (report === undefined) return died(`no report; ${why}`);

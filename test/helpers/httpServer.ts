@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
 
 /** A local server of a test; `close` ends its connections too. */
 export interface TestServer {
@@ -14,7 +15,7 @@ export interface TestServer {
 const tlsFixture = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url));
 
 /** The authority that signed the certificate of `startHttpsServer`; also a file, for SSL_CERT_FILE. */
-export const AUTHORITY_FILE = new URL('../fixtures/tls/authority.pem', import.meta.url).pathname;
+export const AUTHORITY_FILE = fileURLToPath(new URL('../fixtures/tls/authority.pem', import.meta.url));
 
 export function startHttpServer(listener: http.RequestListener): Promise<TestServer> {
   return listening(http.createServer(listener), 'http');

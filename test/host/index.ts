@@ -15,7 +15,6 @@ export async function run(): Promise<void> {
   const stray = watchStrayErrors();
   const mocha = new Mocha({
     timeout: 30_000,
-    color: true,
     forbidOnly: process.env.CI !== undefined,
     reporter: PartReporter,
     reporterOptions: { output: `${output}.tests` },

@@ -82,3 +82,10 @@ export function tellSandboxHasNoKey(): void {
 export function tellSignedOut(): void {
   void vscode.window.showInformationMessage(vscode.l10n.t('No account is active.'));
 }
+
+/** The list of accounts could not be read: nothing of it was deleted. */
+export function tellAccountsSetAside(file: string): void {
+  void vscode.window.showWarningMessage(
+    vscode.l10n.t('The list of accounts could not be read and was set aside as {0}. Sign in again.', file),
+  );
+}
