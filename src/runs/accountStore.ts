@@ -134,9 +134,13 @@ export class AccountStore implements Disposable {
       return contentOf(text);
     } catch {
       // Torn by hand, foreign, or of a later version: kept beside, never deleted. Another window may have been faster.
-      await rename(this.#file, `${this.#file}.unreadable-${Date.now()}`).catch((error: unknown) => {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      });
+      const aside = `${this.#file}.unreadable-${Date.now()}`;
+      await rename(this.#file, aside).then(
+        () => this.#onSetAside(aside),
+        (error: unknown) => {
+          if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        },
+      );
       return { accounts: [] };
     }
   }

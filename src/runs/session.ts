@@ -73,7 +73,7 @@ export class Session implements Disposable {
     const client = await this.#opened(pending);
     try {
       const result = await work(client);
-      if (this.#rejection === undefined) this.#setState('ready');
+      this.#setState('ready');
       return result;
     } catch (error) {
       // A refusal of the key from before `reconnect` says nothing of the one since.
@@ -113,7 +113,6 @@ export class Session implements Disposable {
   }
 
   #learnFrom(error: unknown): void {
-    if (this.#rejection !== undefined) return;
     if (error instanceof Error && isUnauthorized(error)) {
       this.#rejection = error;
       this.#setState('key-rejected');
@@ -123,7 +122,8 @@ export class Session implements Disposable {
   }
 
   #setState(state: SessionState): void {
-    if (state === this.#state) return;
+    // A refused API key stays refused until `reconnect`, however what was under way ends.
+    if (state === this.#state || (this.#rejection !== undefined && state !== 'key-rejected')) return;
     this.#state = state;
     this.#offlineSince = state === 'offline' ? Date.now() : undefined;
     this.#onDidChangeState.fire(state);

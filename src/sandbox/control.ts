@@ -16,6 +16,7 @@ export function createControl(service: Service): SandboxControl {
         runs.deleteGenerated();
         if (scenario === 'many-runs') insertManyRuns(runs, now());
       });
+      everyOther.clear();
     },
 
     reset() {
@@ -24,6 +25,7 @@ export function createControl(service: Service): SandboxControl {
         idempotency.deleteAll();
         account.reset();
       });
+      everyOther.clear();
     },
 
     addFunds(cents: number) {

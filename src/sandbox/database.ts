@@ -54,7 +54,7 @@ export function openDatabase(directory: string, now: number, log: (line: string)
   // SQLite's own lock on an empty file: it dies with its process, so two windows never set aside each other's file.
   const lock = new DatabaseSync(path.join(directory, 'sandbox.lock'), { timeout: BUSY_TIMEOUT_MS });
   try {
-    lock.exec('BEGIN EXCLUSIVE');
+    
     return openAlone(directory, now, log);
   } finally {
     lock.close();

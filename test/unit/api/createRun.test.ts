@@ -478,20 +478,20 @@ describe('createRun', function () {
     });
 
     it('may be slow, as long as it takes bytes', async () => {
-      await dataset(6 * MIB);
+      await dataset(12 * MIB);
       let received = 0;
       const service = await served(
         startHttpServer((request, response) => {
           request.on('data', (chunk: Buffer) => {
             received += chunk.byteLength;
             request.pause();
-            setTimeout(() => request.resume(), 4);
+            setTimeout(() => request.resume(), 6);
           });
           request.on('end', () => sendJson(response, 201, CREATED));
         }),
       );
-      await clientOf(service.url, { stallMs: 250 }).createRun(submission(6 * MIB));
-      assert.ok(received > 6 * MIB);
+      await clientOf(service.url, { stallMs: 700 }).createRun(submission(12 * MIB));
+      assert.ok(received > 12 * MIB);
     });
 
     it('that brings no answer is given the time of pricing, after the last byte', async () => {

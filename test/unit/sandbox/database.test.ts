@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import {
+  closeSync,
   existsSync,
+  fstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { STARTING_BALANCE_CENTS } from '../../../src/sandbox/pricing.ts';
 import { Bench, useBench } from './support.ts';
 
 describe('sandbox database', () => {
@@ -30,10 +35,15 @@ describe('sandbox database', () => {
     'a file that is no database': () => writeFileSync(file(), 'not a database, '.repeat(1000)),
     'an empty file': () => truncateSync(file()),
     'a torn file': () => truncateSync(file(), 8192),
+    'a damaged page that opening does not need': () => {
+      const descriptor = openSync(file(), 'r+');
+      writeSync(descriptor, Buffer.alloc(4096, 0xee), 0, 4096, fstatSync(descriptor).size - 4096);
+      closeSync(descriptor);
+    },
     'the database of something else': () => {
       rmSync(file());
       const foreign = new DatabaseSync(file());
-      foreign.exec('CREATE TABLE precious (x); INSERT INTO precious VALUES (1)');
+      foreign.exec('PRAGMA user_version = 1; CREATE TABLE precious (x); INSERT INTO precious VALUES (1)');
       foreign.close();
     },
     'another schema version': () => {
@@ -68,6 +78,15 @@ describe('sandbox database', () => {
     await assert.rejects(bench().start(), /unable to open/);
     assert.deepEqual(setAside(), []);
     assert.ok(existsSync(file()));
+  });
+
+  it('answers reads while another window is writing', async () => {
+    const other = new DatabaseSync(file());
+    other.exec('BEGIN EXCLUSIVE; UPDATE account SET balance_cents = 1');
+    assert.equal((await bench().get('/balance')).body.balance_cents, STARTING_BALANCE_CENTS);
+    other.exec('COMMIT');
+    other.close();
+    assert.equal((await bench().get('/balance')).body.balance_cents, 1);
   });
 
   it('leaves an account, runs and balance as they were at a restart, with a new address and API key', async () => {

@@ -56,6 +56,10 @@ describe('sandbox dataset reader', () => {
     });
   }
 
+  it('does not wait for the end of a long first row, nor keep it', () => {
+    assert.equal(new DatasetReader().update(Buffer.from(`["${long}`)), false);
+  });
+
   it('refuses a first row that is not UTF-8', () => {
     assert.equal(read(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 100), undefined);
   });

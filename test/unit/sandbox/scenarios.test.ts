@@ -63,6 +63,9 @@ describe('sandbox scenarios', () => {
     }
     assert.equal((await bench().get('/balance')).status, 429);
     control().setScenario('none');
+    control().setScenario('rate-limited');
+    assert.equal((await bench().get('/balance')).status, 429, 'counted from before');
+    control().setScenario('none');
     assert.equal((await runs()).length, 2);
   });
 

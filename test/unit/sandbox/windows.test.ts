@@ -13,21 +13,29 @@ interface Window extends Address {
   close(): Promise<unknown>;
 }
 
-async function openWindow(directory: string): Promise<Window> {
+/** Starts processes, and lets them open the directory at the same moment. */
+async function openWindows(count: number, directory: string): Promise<Window[]> {
   const script = fileURLToPath(new URL('window.ts', import.meta.url));
-  const child = spawn(process.execPath, [script, directory], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const exit = once(child, 'exit');
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  const close = () => {
-    child.stdin.end();
-    return exit;
-  };
-  return { ...(JSON.parse(line) as Window), close };
+  const children = Array.from({ length: count }, () => {
+    const child = spawn(process.execPath, [script, directory], { stdio: ['pipe', 'pipe', 'inherit'] });
+    return { child, lines: createInterface(child.stdout), exit: once(child, 'exit') };
+  });
+  await Promise.all(children.map(({ lines }) => once(lines, 'line')));
+  const opened = children.map(async ({ child, lines, exit }) => {
+    child.stdin.write('start\n');
+    const [line] = (await once(lines, 'line')) as [string];
+    const close = () => {
+      child.stdin.end();
+      return exit;
+    };
+    return { ...(JSON.parse(line) as Window), close };
+  });
+  return Promise.all(opened);
 }
 
 describe('sandbox windows', () => {
   const bench = useBench();
-  const openTwo = () => Promise.all([openWindow(bench().directory), openWindow(bench().directory)]);
+  const openTwo = () => openWindows(2, bench().directory);
   const closeAll = (windows: Window[]) => Promise.all(windows.map((window) => window.close()));
 
   it('share one account, each with an address and API key of its own', async () => {
@@ -91,7 +99,7 @@ describe('sandbox windows', () => {
   it('set a broken database aside once when they find it together', async () => {
     const fresh = new Bench();
     writeFileSync(path.join(fresh.directory, 'sandbox.sqlite'), 'broken '.repeat(1000));
-    const windows = await Promise.all([1, 2, 3].map(() => openWindow(fresh.directory)));
+    const windows = await openWindows(4, fresh.directory);
     assert.equal(new Set(windows.map((window) => window.accountId)).size, 1);
     const aside = readdirSync(fresh.directory).filter((name) => name.includes('set-aside'));
     assert.equal(aside.length, 1);

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../../src/api/types.ts';
+import { inspectDataset } from '../../../src/dataset/inspect.ts';
+
+describe('inspectDataset', () => {
+  let folder: string;
+  let file: string;
+  const limits = { maxBytes: MAX_DATASET_BYTES, warnBytes: WARN_DATASET_BYTES };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'inspect-'));
+    file = path.join(folder, 'dätaset "1".jsonl');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function sized(sizeBytes: number) {
+    await writeFile(file, '');
+    await truncate(file, sizeBytes); // sparse
+    return inspectDataset(file, limits);
+  }
+
+  it('tells size and path of a file that can be sent', async () => {
+    assert.deepEqual(await sized(1), { path: file, sizeBytes: 1, nearLimit: false });
+  });
+
+  it('follows a link', async () => {
+    await writeFile(file, '{}');
+    const link = path.join(folder, 'link.jsonl');
+    await symlink(file, link);
+    assert.deepEqual(await inspectDataset(link, limits), { path: link, sizeBytes: 2, nearLimit: false });
+  });
+
+  it('warns from 600,000,000 bytes and refuses above 629,145,600', async () => {
+    const near = async (sizeBytes: number) => {
+      const found = await sized(sizeBytes);
+      return typeof found === 'string' ? found : found.nearLimit;
+    };
+    assert.equal(await near(599_999_999), false);
+    assert.equal(await near(600_000_000), true);
+    assert.equal(await near(629_145_600), true);
+    assert.equal(await near(629_145_601), 'too-large');
+    assert.equal(await near(2 ** 40), 'too-large');
+  });
+
+  it('refuses an empty file', async () => assert.equal(await sized(0), 'empty'));
+
+  it('refuses a missing file, and a link to one', async () => {
+    assert.equal(await inspectDataset(file, limits), 'missing');
+    await symlink(file, path.join(folder, 'dangling'));
+    assert.equal(await inspectDataset(path.join(folder, 'dangling'), limits), 'missing');
+  });
+
+  it('refuses a folder, and a link to one', async () => {
+    await mkdir(file);
+    assert.equal(await inspectDataset(file, limits), 'folder');
+    await symlink(file, path.join(folder, 'link'));
+    assert.equal(await inspectDataset(path.join(folder, 'link'), limits), 'folder');
+  });
+
+  it('refuses a pipe without waiting for its writer, and a device', async function () {
+    if (process.platform === 'win32') assert.fail('run this on a system with pipes in the file system');
+    this.timeout(2000);
+    execFileSync('mkfifo', [file]);
+    assert.equal(await inspectDataset(file, limits), 'not-a-file');
+    assert.equal(await inspectDataset('/dev/null', limits), 'not-a-file');
+  });
+
+  it('refuses what cannot be read: a loop of links, an impossible name', async () => {
+    await symlink(file, file);
+    assert.equal(await inspectDataset(file, limits), 'unreadable');
+    assert.equal(await inspectDataset(path.join(folder, 'x'.repeat(5000)), limits), 'unreadable');
+    assert.equal(await inspectDataset('a\0b', limits), 'unreadable');
+  });
+});
