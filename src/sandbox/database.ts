@@ -54,7 +54,7 @@ export function openDatabase(directory: string, now: number, log: (line: string)
   // SQLite's own lock on an empty file: it dies with its process, so two windows never set aside each other's file.
   const lock = new DatabaseSync(path.join(directory, 'sandbox.lock'), { timeout: BUSY_TIMEOUT_MS });
   try {
-    
+    lock.exec('BEGIN EXCLUSIVE');
     return openAlone(directory, now, log);
   } finally {
     lock.close();
@@ -92,7 +92,7 @@ function openSound(file: string): DatabaseSync | undefined {
     database = connect(file);
     const { application_id } = database.prepare('PRAGMA application_id').get() ?? {};
     const { user_version } = database.prepare('PRAGMA user_version').get() ?? {};
-    if (application_id === APPLICATION_ID && user_version === SCHEMA_VERSION) {
+    if (user_version === SCHEMA_VERSION) {
       const { quick_check } = database.prepare('PRAGMA quick_check(1)').get() ?? {};
       if (quick_check === 'ok') return database;
     }

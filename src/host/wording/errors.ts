@@ -1,5 +1,10 @@
 import * as vscode from 'vscode';
-import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../api/errors.ts';
+import {
+  NetworkError,
+  ServiceError,
+  SignedUrlRefusedError,
+  UnexpectedAnswerError,
+} from '../../api/errors.ts';
 import { ExpectedError } from '../../base/errors.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
 
@@ -22,6 +27,7 @@ export function explain(error: unknown): Explanation {
   if (error instanceof NetworkError) return { sentence: networkSentence(error), action: tryAgain() };
   if (error instanceof UnexpectedAnswerError)
     return { sentence: unexpectedSentence(error), action: showLog() };
+  if (error instanceof SignedUrlRefusedError) return { sentence: refusedLinkSentence(error.httpStatus) };
   if (error instanceof ExpectedError) return explainCode(error.code);
   return { sentence: vscode.l10n.t('Something went wrong inside the extension.'), action: showLog() };
 }
@@ -140,6 +146,13 @@ function unexpectedSentence(error: UnexpectedAnswerError): string {
   }
 }
 
+/** 403, 404 and 410 are what storages answer to a signed URL whose time is over. */
+function refusedLinkSentence(httpStatus: number): string {
+  return [403, 404, 410].includes(httpStatus)
+    ? vscode.l10n.t('The download link has expired. Download again to get a fresh one.')
+    : vscode.l10n.t('The storage did not give the file out ({0}). Try again later.', httpStatus);
+}
+
 function explainCode(code: string): Explanation {
   switch (code) {
     case 'key-missing':
@@ -154,8 +167,6 @@ function explainCode(code: string): Explanation {
         sentence: vscode.l10n.t('The file changed while it was being sent, so it was not submitted.'),
         action: { title: vscode.l10n.t('Submit Again…'), command: COMMANDS.submitDataset },
       };
-    case 'signed-url-refused':
-      return { sentence: vscode.l10n.t('The download link has expired. Download again to get a fresh one.') };
     case 'file-exists':
       return { sentence: vscode.l10n.t('A file of that name appeared meanwhile; it was left as it is.') };
     case 'disk-full':

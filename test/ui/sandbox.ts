@@ -1,0 +1,43 @@
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+/** Enters the sandbox from the welcome words of the Runs view. */
+export async function enterSandbox(workbench: Workbench): Promise<void> {
+  await workbench.sideBar.open('Fine-Tuning');
+  await workbench.sideBar.view('Runs').welcomeButton('Use the Sandbox').click();
+  await workbench.statusItem('balance').getByText('Sandbox').waitFor();
+  await workbench.sideBar.view('Models').row('Qwen3 8B').waitFor();
+  await workbench.clearNotifications();
+}
+
+/** Picks one of the sandbox's faults by its name in the menu. */
+export async function chooseScenario(workbench: Workbench, name: string): Promise<void> {
+  await workbench.runCommand('Fine-Tuning: Sandbox Scenario…');
+  await workbench.quickInput.waitForTitle('Sandbox Scenario');
+  await workbench.quickInput.pick(name);
+  await workbench.dialogs.waitForToast(`Sandbox scenario: ${name}.`);
+  await workbench.clearNotifications();
+}
+
+/** Lets the sandbox's runs go 1, 10 or 100 times as fast. */
+export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100): Promise<void> {
+  await workbench.runCommand('Fine-Tuning: Sandbox Clock Speed…');
+  await workbench.quickInput.waitForTitle('Sandbox Clock Speed');
+  await workbench.quickInput.pick(`${speed} ×`);
+  await workbench.quickInput.waitUntilClosed();
+}
+
+/** What the sandbox itself knows, whatever the window shows: its balance, and the labels of its runs, oldest first. */
+export function sandboxLedger(vscode: VSCode): { balanceCents: number; labels: string[] } {
+  const file = path.join(vscode.globalStorage, 'sandbox/sandbox.sqlite');
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const account = database.prepare('SELECT balance_cents FROM account').get() as { balance_cents: number };
+    const runs = database.prepare('SELECT label FROM runs ORDER BY sequence').all() as { label: string | null }[];
+    return { balanceCents: account.balance_cents, labels: runs.map(({ label }) => label ?? '') };
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,27 @@
+import type { Workbench } from './workbench.ts';
+
+/** What a person types to sign in. */
+export interface SignInWords {
+  address: string;
+  name: string;
+  apiKey: string;
+}
+
+/** Types address, name and API key into the three boxes of "Sign In…"; what follows depends on the API key. */
+export async function typeSignIn(workbench: Workbench, words: SignInWords): Promise<void> {
+  const { quickInput } = workbench;
+  await workbench.runCommand('Fine-Tuning: Sign In…');
+  await quickInput.waitForMessage(/Address of the service/);
+  await quickInput.fill(words.address);
+  await quickInput.waitForMessage(/A name for this account/);
+  await quickInput.fill(words.name);
+  await quickInput.waitForMessage(/API key for/);
+  await quickInput.fill(words.apiKey);
+}
+
+/** Signs in and waits until it is told. */
+export async function signIn(workbench: Workbench, words: SignInWords): Promise<void> {
+  await typeSignIn(workbench, words);
+  await workbench.dialogs.waitForToast(`Signed in to ${words.name}.`);
+  await workbench.clearNotifications();
+}
