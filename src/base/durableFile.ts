@@ -20,7 +20,7 @@ export async function writeFileDurably(file: string, text: string): Promise<void
     }
     await rename(temporary, file);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
   await syncDirectory(directory);

@@ -1,12 +1,13 @@
 import type { Client, Connection } from '../api/client.ts';
 import type { ApiKeys } from '../host/apiKeys.ts';
 import { askToReplaceKey } from '../host/dialogs/accountDialogs.ts';
+import { COMMANDS } from '../host/ids.ts';
 import { isKeyWorthStoring } from '../host/keyTrial.ts';
 import { tellKeyReplaced, tellSandboxHasNoKey, tellSignedOut } from '../host/wording/accounts.ts';
 import { originOf } from '../runs/account.ts';
 import type { AccountStore } from '../runs/accountStore.ts';
 
-/** Gives the active account another API key; its id, and with it what it owns, stays. @throws ApiError */
+/** Gives the active account another API key; its id, and with it what it owns, stays. */
 export function replaceKey(
   accounts: AccountStore,
   apiKeys: ApiKeys,
@@ -25,7 +26,7 @@ export function replaceKey(
     const apiKey = await askToReplaceKey(account.name, account.baseUrl);
     if (apiKey === undefined) return;
     const client = createClient({ baseUrl: account.baseUrl, apiKey });
-    if (!(await isKeyWorthStoring((signal) => client.getBalance({ signal })))) return;
+    if (!(await isKeyWorthStoring((signal) => client.getBalance({ signal }), COMMANDS.replaceKey))) return;
     await apiKeys.store({ accountId: account.id, origin: originOf(account) }, apiKey);
     tellKeyReplaced(account.name);
   };

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Client, Connection } from '../api/client.ts';
 import type { ApiKeys } from '../host/apiKeys.ts';
 import { askToSignIn } from '../host/dialogs/accountDialogs.ts';
+import { COMMANDS } from '../host/ids.ts';
 import { isKeyWorthStoring } from '../host/keyTrial.ts';
 import { baseUrlSetting } from '../host/settings.ts';
 import { tellSignedIn } from '../host/wording/accounts.ts';
 import { originOf, type ServiceAccount } from '../runs/account.ts';
 import type { AccountStore } from '../runs/accountStore.ts';
 
-/** Adds an account whose API key was tried, and makes it active. @throws ApiError when the service rejects the key */
+/** Adds an account whose API key was tried, and makes it active. */
 export function signIn(
   accounts: AccountStore,
   apiKeys: ApiKeys,
@@ -18,7 +19,7 @@ export function signIn(
     const form = await askToSignIn(baseUrlSetting());
     if (form === undefined) return;
     const client = createClient({ baseUrl: form.baseUrl, apiKey: form.apiKey });
-    if (!(await isKeyWorthStoring((signal) => client.getBalance({ signal })))) return;
+    if (!(await isKeyWorthStoring((signal) => client.getBalance({ signal }), COMMANDS.signIn))) return;
     const account: ServiceAccount = {
       kind: 'service',
       id: randomUUID(),

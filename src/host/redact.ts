@@ -7,5 +7,12 @@ export function redact(text: string): string {
     .replace(/\b(bearer|basic)\s+\S+/gi, '$1 ***')
     .replace(/service_\S+/g, 'service_***')
     .replace(/(https?:\/\/)[^\s/?#]*@/gi, '$1***@')
-    .replace(/(\/[^\s?#"'<>]*)[?#][^\s"<>]+/g, '$1?***');
+    .replace(/\S+/g, withoutQuery);
+}
+
+function withoutQuery(word: string): string {
+  const path = word.indexOf('/');
+  if (path === -1) return word;
+  const query = word.slice(path).search(/[?#]./);
+  return query === -1 ? word : `${word.slice(0, path + query)}?***`;
 }

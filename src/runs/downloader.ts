@@ -105,7 +105,8 @@ export class Downloader {
       await onDisk(nameExclusively(part, target));
       await onDisk(syncDirectory(path.dirname(target)));
     } finally {
-      await rm(part, { force: true });
+      // Whether this works changes nothing of how the download ended.
+      await rm(part, { force: true }).catch(() => undefined);
     }
   }
 }

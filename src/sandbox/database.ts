@@ -92,7 +92,7 @@ function openSound(file: string): DatabaseSync | undefined {
     database = connect(file);
     const { application_id } = database.prepare('PRAGMA application_id').get() ?? {};
     const { user_version } = database.prepare('PRAGMA user_version').get() ?? {};
-    if (user_version === SCHEMA_VERSION) {
+    if (application_id === APPLICATION_ID && user_version === SCHEMA_VERSION) {
       const { quick_check } = database.prepare('PRAGMA quick_check(1)').get() ?? {};
       if (quick_check === 'ok') return database;
     }

@@ -37,10 +37,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { directory, now = Date.now, port = 0, log = () => undefined } = options;
   const database = openDatabase(directory, now(), log);
   try {
+    const tables = tablesOf(database);
     const closing = new AbortController();
     const server = await listen({ port, now, log });
     const service: Service = {
-      ...tablesOf(database),
+      ...tables,
       now,
       apiKey: `${API_KEY_PREFIX}sandbox_${randomBytes(24).toString('base64url')}`,
       baseUrl: server.baseUrl,

@@ -1,6 +1,7 @@
 // Child processes that never outlive this one: each stands in a process group of its own, and the group is ended with it.
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SetUpError } from './project.ts';
 
 const groups = new Set<ChildProcess>();
@@ -32,10 +33,15 @@ export function startGroup(
   return child;
 }
 
-/** Waits until a child of `startGroup` ends; what it started and left behind is killed. The code is null after a signal or if it never started. */
+/**
+ * Waits until a child of `startGroup` ends. What it started has 2 s more to end, too, and is then killed.
+ * @returns its exit code; null after a signal, or if it never started.
+ */
 export async function groupEnd(child: ChildProcess): Promise<number | null> {
   if (child.pid === undefined) return null;
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  const giveUpAt = performance.now() + 2000;
+  while (signalGroup(child, 0) && performance.now() < giveUpAt) await sleep(50);
   signalGroup(child, 'SIGKILL');
   groups.delete(child);
   return child.exitCode;
@@ -49,12 +55,14 @@ export async function endGroup(child: ChildProcess, graceMs = 5000): Promise<voi
   clearTimeout(timer);
 }
 
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
+/** False where the group has ended; 0 only asks. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  // The number of a group that is no longer ours may have gone to another.
+  if (child.pid === undefined || !groups.has(child)) return false;
   try {
-    process.kill(-child.pid, signal);
+    return process.kill(-child.pid, signal);
   } catch {
-    // The group has ended.
+    return false;
   }
 }
 

@@ -36,7 +36,11 @@ describe('the main job in the sandbox', () => {
   it('enters the sandbox with one click', async () => {
     await workbench.sideBar.view('Runs').welcomeButton('Use the Sandbox').click();
     await workbench.statusItem('balance').getByText('Sandbox').waitFor();
-    await workbench.sideBar.view('Models').row(/models/).first().waitFor();
+    await workbench.sideBar
+      .view('Models')
+      .row(/models/)
+      .first()
+      .waitFor();
     await workbench.screenshot('sandbox-empty');
   });
 
@@ -46,10 +50,17 @@ describe('the main job in the sandbox', () => {
     await workbench.runCommand('Fine-Tuning: Submit Dataset…');
     await workbench.quickInput.waitForTitle(/Submit train\.jsonl /);
     await workbench.screenshot('step-model');
-    await walkThroughSteps(workbench, { fileName: 'train.jsonl', model: 'Llama 3.1 8B Instruct', label: 'maths' });
+    await walkThroughSteps(workbench, {
+      fileName: 'train.jsonl',
+      model: 'Llama 3.1 8B Instruct',
+      label: 'maths',
+    });
     const told = await workbench.dialogs.waitForToast(/was submitted and charged/);
     assert.match(told, /Price: \d+\.\d\d USD\. Plan: .+\. New balance: [\d,]+\.\d\d USD\./);
-    await workbench.sideBar.view('Runs').row(/Run maths/).waitFor();
+    await workbench.sideBar
+      .view('Runs')
+      .row(/Run maths/)
+      .waitFor();
     await workbench.screenshot('submitted');
   });
 

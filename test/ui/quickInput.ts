@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 
@@ -104,18 +105,41 @@ export class QuickInput {
 
   /** Answers a dialog for a file or a folder, whether it opens or saves, with an absolute path. */
   async choosePath(file: string): Promise<void> {
-    await this.#input.waitFor();
-    // The dialog first fills in its own folder, and takes Enter only after it has looked at what was typed.
-    const dialog = await this.title();
+    // The dialog puts in the path of its own folder when it has read that, into whatever was typed before.
+    const own = await this.#settled((value) => path.isAbsolute(value));
+    const title = await this.title();
+    if (own !== file) await this.#input.fill(file);
     for (let attempt = 0; attempt < 20; attempt++) {
-      if ((await this.value()) !== file) await this.#input.fill(file);
-      await sleep(400);
-      if (!(await this.isOpen()) || (await this.title()) !== dialog) return;
-      await this.accept();
-      await sleep(400);
-      if (!(await this.isOpen()) || (await this.title()) !== dialog) return;
+      // Enter before the dialog has looked at what was typed only makes it look.
+      const value = await this.#settled(() => true);
+      if (value !== file) await this.#input.fill(file);
+      else if (await this.#acceptCloses(title)) return;
     }
-    assert.fail(`the dialog "${dialog}" did not take ${file}`);
+    assert.fail(`the dialog "${title}" did not take ${file}`);
+  }
+
+  /** What the box holds once it fits and has stood for 400 ms. */
+  async #settled(fits: (value: string) => boolean): Promise<string> {
+    const giveUpAt = Date.now() + 15_000;
+    for (let before: string | undefined; Date.now() < giveUpAt;) {
+      const value = await this.value();
+      if (fits(value) && value === before) return value;
+      before = value;
+      await sleep(400);
+    }
+    return assert.fail('the box does not come to rest');
+  }
+
+  /** Presses Enter, and tells whether the box with this title then goes for good, or gives way to another. */
+  async #acceptCloses(title: string): Promise<boolean> {
+    // A box that went meanwhile would leave Enter to the editor.
+    const isHere = async () => (await this.isOpen()) && (await this.title()) === title;
+    if (await isHere()) await this.accept();
+    for (let look = 0; look < 3; look++) {
+      await sleep(200);
+      if (await isHere()) return false;
+    }
+    return true;
   }
 
   async isOpen(): Promise<boolean> {

@@ -35,7 +35,9 @@ export function sandboxLedger(vscode: VSCode): { balanceCents: number; labels: s
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const account = database.prepare('SELECT balance_cents FROM account').get() as { balance_cents: number };
-    const runs = database.prepare('SELECT label FROM runs ORDER BY sequence').all() as { label: string | null }[];
+    const runs = database.prepare('SELECT label FROM runs ORDER BY sequence').all() as {
+      label: string | null;
+    }[];
     return { balanceCents: account.balance_cents, labels: runs.map(({ label }) => label ?? '') };
   } finally {
     database.close();

@@ -8,7 +8,7 @@ export interface Way {
   model?: string;
   label?: string;
   queue?: 'Standard queue' | 'Priority queue';
-  until?: 'terms' | 'data policy';
+  until?: 'summary' | 'terms' | 'data policy';
 }
 
 /** Walks the steps of a submission to the sandbox with the mouse, as a person would. */
@@ -19,6 +19,8 @@ export async function walkThroughSteps({ quickInput }: Workbench, way: Way): Pro
   if (way.label === undefined) await quickInput.accept();
   else await quickInput.fill(way.label);
   await quickInput.pick(way.queue ?? 'Standard queue');
+  await quickInput.item('Continue to the two consents').waitFor();
+  if (way.until === 'summary') return;
   await quickInput.pick('Continue to the two consents');
   await quickInput.item('I do not accept').waitFor();
   if (way.until === 'terms') return;

@@ -1,4 +1,6 @@
 import * as vscode from 'vscode';
+import { COMMANDS, type CommandId } from '../ids.ts';
+import { asText, explain } from './errors.ts';
 
 /** What is told once when an account's API key is no good. */
 export function keyNotice(
@@ -41,6 +43,14 @@ export const accountWords = {
 
 export function tellSignedIn(name: string): void {
   void vscode.window.showInformationMessage(vscode.l10n.t('Signed in to {0}.', name));
+}
+
+/** Tells that the service refused an API key that was just entered. @param again the command that asks for another one */
+export function tellKeyRefused(error: unknown, again: CommandId): void {
+  const title = again === COMMANDS.signIn ? accountWords.firstSignIn() : accountWords.replaceKey();
+  void vscode.window.showErrorMessage(asText(explain(error)), title).then((choice) => {
+    if (choice === title) void vscode.commands.executeCommand(again);
+  });
 }
 
 export function tellKeyReplaced(name: string): void {

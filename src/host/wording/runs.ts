@@ -112,7 +112,7 @@ export function runFacts(detail: RunDetail, modelName: string, currency: string 
       name: l10n.t('Completed'),
       value: withDuration(completed_at, started_at, 'training'),
     });
-  facts.push({ icon: 'key', name: l10n.t('Run'), value: detail.run_id });
+  facts.push({ icon: 'symbol-numeric', name: l10n.t('Run'), value: detail.run_id });
   return facts;
 }
 

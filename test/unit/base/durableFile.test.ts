@@ -33,13 +33,13 @@ describe('writeFileDurably', () => {
     const file = path.join(folder, 'state.json');
     const texts = ['a', 'b'].map((letter) => letter.repeat(500_000));
     await writeFileDurably(file, texts[0] ?? '');
-    let writing = true;
-    const written = (async () => {
+    const written = new AbortController();
+    const writing = (async () => {
       for (let turn = 0; turn < 10; turn++) await writeFileDurably(file, texts[turn % 2] ?? '');
-      writing = false;
+      written.abort();
     })();
-    while (writing) assert.ok(texts.includes(await readFile(file, 'utf8')));
-    await written;
+    while (!written.signal.aborted) assert.ok(texts.includes(await readFile(file, 'utf8')));
+    await writing;
   });
 
   it('takes its temporary file away when the name cannot be had', async () => {

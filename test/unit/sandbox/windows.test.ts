@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -13,11 +13,14 @@ interface Window extends Address {
   close(): Promise<unknown>;
 }
 
+const started: ChildProcess[] = [];
+
 /** Starts processes, and lets them open the directory at the same moment. */
 async function openWindows(count: number, directory: string): Promise<Window[]> {
   const script = fileURLToPath(new URL('window.ts', import.meta.url));
   const children = Array.from({ length: count }, () => {
     const child = spawn(process.execPath, [script, directory], { stdio: ['pipe', 'pipe', 'inherit'] });
+    started.push(child);
     return { child, lines: createInterface(child.stdout), exit: once(child, 'exit') };
   });
   await Promise.all(children.map(({ lines }) => once(lines, 'line')));
@@ -35,6 +38,8 @@ async function openWindows(count: number, directory: string): Promise<Window[]> 
 
 describe('sandbox windows', () => {
   const bench = useBench();
+  // None is left behind by a test that failed.
+  afterEach(() => started.splice(0).forEach((child) => child.kill()));
   const openTwo = () => openWindows(2, bench().directory);
   const closeAll = (windows: Window[]) => Promise.all(windows.map((window) => window.close()));
 

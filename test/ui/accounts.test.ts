@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Service } from './service.ts';
+import { signIn, typeSignIn } from './signingIn.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const WORK_KEY = 'service_Work9f2kQ7';
+const HOME_KEY = 'service_Home4c8mZ1';
+const NEXT_KEY = 'service_Next6d3pX5';
+const BARE_KEY = 'Bare5b7nY2withoutPrefix';
+
+describe('accounts', () => {
+  let folder: string;
+  let work: Service;
+  let home: Service;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    work = await Service.start(WORK_KEY);
+    home = await Service.start(HOME_KEY);
+    home.control.addFunds(23_456);
+    vscode = await VSCode.start({ settings: { 'fineTuning.baseUrl': 'https://fine-tuning.example' } });
+    workbench = await vscode.open(folder);
+    await workbench.sideBar.open('Fine-Tuning');
+  });
+
+  after(async () => {
+    await vscode.close();
+    await work.close();
+    await home.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const runs = () => workbench.sideBar.view('Runs');
+  const balance = (text: string) => workbench.statusItem('balance').getByText(text);
+
+  async function pickInAccountMenu(label: string): Promise<void> {
+    await workbench.statusItem('balance').click();
+    await workbench.quickInput.waitForTitle('Account');
+    await workbench.quickInput.pick(label);
+  }
+
+  it('sign-in explains what is wrong with an address or an API key before anything is sent', async () => {
+    const { quickInput } = workbench;
+    await runs().welcomeButton('Sign In').click();
+    await quickInput.waitForMessage(/Address of the service/);
+    assert.equal(await quickInput.value(), 'https://fine-tuning.example', 'offered from the setting');
+    await quickInput.fill('http://fine-tuning.example');
+    await quickInput.waitForMessage(/must start with https:/);
+    await quickInput.fill('https://somebody:secret@fine-tuning.example');
+    await quickInput.waitForMessage(/Leave the user name and password out/);
+    // As copied from the documentation, with a slash too many.
+    await quickInput.fill(`${work.baseUrl}/api/v1/`);
+    await quickInput.waitForMessage(/A name for this account/);
+    await workbench.screenshot('sign-in-name');
+    await quickInput.fill('  ');
+    await quickInput.waitForMessage('Give the account a name.');
+    await quickInput.fill('Work');
+    await quickInput.waitForMessage(/API key for 127\.0\.0\.1/);
+    assert.equal(await quickInput.hidesInput(), true);
+    await workbench.screenshot('sign-in-key');
+    await quickInput.fill('service_two words');
+    await quickInput.waitForMessage(/has no blanks inside/);
+    assert.deepEqual(work.requests, []);
+  });
+
+  it('an API key without the prefix is asked about, not refused', async () => {
+    const { quickInput, dialogs } = workbench;
+    await quickInput.fill(BARE_KEY);
+    await dialogs.waitForModal(/start with “service_”; this text does not/);
+    await workbench.screenshot('key-without-prefix');
+    await dialogs.press('Cancel');
+    await quickInput.waitForMessage(/API key for/);
+    assert.deepEqual(work.requests, []);
+    await quickInput.fill(BARE_KEY);
+    await dialogs.waitForModal(/start with “service_”/);
+    await dialogs.press('Use It');
+    await dialogs.waitForToast(/does not accept this API key/);
+    assert.deepEqual(work.requests, ['GET /api/v1/balance']);
+    await workbench.screenshot('wrong-key');
+    await runs().welcomeButton('Sign In').waitFor();
+    assert.equal(await workbench.statusItem('balance').count(), 0, 'nobody is signed in');
+    await workbench.clearNotifications();
+  });
+
+  it('the right API key, with blanks around it, signs in', async () => {
+    await signIn(workbench, { address: `${work.baseUrl}/`, name: 'Work', apiKey: ` ${WORK_KEY}  ` });
+    await balance('1,000.00 USD').waitFor();
+    await runs().root.getByText('No runs yet').waitFor();
+    await workbench.sideBar.view('Models').row('Qwen3 8B').waitFor();
+    await workbench.screenshot('signed-in');
+  });
+
+  it('an API key that could not be tried is stored only after asking', async () => {
+    await home.shut();
+    await typeSignIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: HOME_KEY });
+    const detail = await workbench.dialogs.waitForModal(
+      'The API key could not be tried. Store it all the same?',
+    );
+    assert.match(detail, /Nothing answers at the address/);
+    await workbench.screenshot('key-not-tried');
+    await workbench.dialogs.press('Cancel');
+    await balance('1,000.00 USD').waitFor();
+    await typeSignIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: HOME_KEY });
+    await workbench.dialogs.waitForModal(/could not be tried/);
+    await workbench.dialogs.press('Store It');
+    await balance('Home').waitFor();
+    await runs().welcomeButton('Try Again').waitFor();
+    await workbench.screenshot('offline');
+    await workbench.clearNotifications();
+    await home.reopen();
+    await runs().welcomeButton('Try Again').click();
+    await balance('1,234.56 USD').waitFor();
+    await runs().root.getByText('No runs yet').waitFor();
+  });
+
+  it('the status bar switches between accounts with one more click', async () => {
+    home.control.setScenario('many-runs');
+    await workbench.runCommand('Fine-Tuning: Refresh');
+    await runs()
+      .row(/Finished/)
+      .first()
+      .waitFor();
+    await workbench.statusItem('balance').click();
+    await workbench.quickInput.waitForTitle('Account');
+    await workbench.screenshot('account-menu-services');
+    await workbench.quickInput.pick('Work');
+    await balance('1,000.00 USD').waitFor();
+    await runs()
+      .row(/Finished/)
+      .first()
+      .waitFor({ state: 'hidden' });
+    await pickInAccountMenu('Home');
+    await balance('1,234.56 USD').waitFor();
+    await runs()
+      .row(/Finished/)
+      .first()
+      .waitFor();
+    await pickInAccountMenu('Work');
+    await balance('1,000.00 USD').waitFor();
+    await workbench.clearNotifications();
+  });
+
+  it('a refused API key is told once, and nothing more is asked of the service', async () => {
+    work.apiKey = NEXT_KEY;
+    work.requests.length = 0;
+    await workbench.runCommand('Fine-Tuning: Refresh');
+    await runs().welcomeButton('Replace API Key').waitFor();
+    await workbench.screenshot('key-rejected');
+    await workbench.runCommand('Fine-Tuning: Refresh Balance');
+    await sleep(1_000);
+    assert.ok(work.requests.length <= 3, work.requests.join('\n'));
+    const told = (await workbench.dialogs.toastTexts()).filter((text) => text.includes('API key'));
+    assert.equal(told.length, 1, told.join('\n'));
+    await workbench.clearNotifications();
+  });
+
+  it('another API key brings the account back', async () => {
+    await runs().welcomeButton('Replace API Key').click();
+    await workbench.quickInput.waitForTitle('Replace the API Key of Work');
+    assert.equal(await workbench.quickInput.hidesInput(), true);
+    await workbench.quickInput.fill(NEXT_KEY);
+    await workbench.dialogs.waitForToast('The API key of Work was replaced.');
+    await balance('1,000.00 USD').waitFor();
+    await runs().root.getByText('No runs yet').waitFor();
+    await workbench.clearNotifications();
+  });
+
+  it('accounts and API keys outlive a reload', async () => {
+    await workbench.reload();
+    await balance('1,000.00 USD').waitFor();
+  });
+
+  it('signing out deletes the API key and leaves the other account', async () => {
+    await pickInAccountMenu('Sign Out…');
+    const detail = await workbench.dialogs.waitForModal('Sign out of Work?');
+    assert.match(detail, /API key is deleted from this machine/);
+    await workbench.dialogs.press('Cancel');
+    await balance('1,000.00 USD').waitFor();
+    work.requests.length = 0;
+    await pickInAccountMenu('Sign Out…');
+    await workbench.dialogs.waitForModal('Sign out of Work?');
+    await workbench.dialogs.press('Sign Out');
+    await balance('1,000.00 USD').waitFor({ state: 'hidden' });
+    await workbench.screenshot('signed-out-of-one');
+    assert.deepEqual(work.requests, []);
+  });
+
+  it('no API key stands in a file of settings, storage or logs', async () => {
+    const secrets = [WORK_KEY, HOME_KEY, NEXT_KEY, BARE_KEY].flatMap((key) => [
+      Buffer.from(key),
+      Buffer.from(key, 'utf16le'),
+      Buffer.from(
+        Buffer.from(key)
+          .toString('base64')
+          .replace(/.{0,2}=*$/, ''),
+      ),
+    ]);
+    const entries = await readdir(vscode.userData, { recursive: true, withFileTypes: true });
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name));
+    assert.ok(
+      files.some((file) => file.endsWith('Fine-Tuning.log')),
+      'the log was looked at',
+    );
+    for (const file of files) {
+      const content = await readFile(file);
+      assert.ok(!secrets.some((secret) => content.includes(secret)), file);
+    }
+  });
+});

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { chooseClockSpeed, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
+import { walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const ROW = '{"messages":[]}\n';
+
+describe('faults of the service, as the sandbox plays them', () => {
+  let folder: string;
+  let downloads: string;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    downloads = path.join(folder, 'adapters');
+    await mkdir(downloads);
+    await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(10));
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+    await enterSandbox(workbench);
+    await workbench.editors.open(path.join(folder, 'rows.jsonl'));
+  });
+
+  after(async () => {
+    await vscode.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const runs = () => workbench.sideBar.view('Runs');
+  const balance = (text: string) => workbench.statusItem('balance').getByText(text);
+
+  async function submit(label: string): Promise<void> {
+    await workbench.editors.titleAction('Submit Dataset…').click();
+    await walkThroughSteps(workbench, {
+      fileName: 'rows.jsonl',
+      model: 'Qwen3 8B',
+      label,
+      queue: 'Priority queue',
+    });
+  }
+
+  async function download(label: string): Promise<void> {
+    await runs().pressInRow(new RegExp(`^Run ${label}, Finished`), 'Download Adapter…');
+    await workbench.quickInput.waitForTitle(/^Choose a Folder for the Adapter/);
+    await workbench.quickInput.choosePath(`${downloads}/`);
+  }
+
+  it('balance too low: says that nothing was charged, and shows the balance', async () => {
+    await chooseScenario(workbench, 'Balance too low');
+    await submit('too poor');
+    const told = await workbench.dialogs.waitForToast(/Not submitted; nothing was charged\./);
+    assert.match(told, /The service does not tell the price\./);
+    assert.match(told, /The balance is 1,000\.00 USD\.$/);
+    await workbench.screenshot('balance-too-low');
+    assert.deepEqual(sandboxLedger(vscode), { balanceCents: 100_000, labels: [] });
+    await workbench.clearNotifications();
+  });
+
+  it('model withdrawn: says that nothing was charged', async () => {
+    await chooseScenario(workbench, 'Model withdrawn');
+    await submit('withdrawn');
+    const told = await workbench.dialogs.waitForToast(/Not submitted; nothing was charged\./);
+    assert.match(told, /The model is not available at the moment\. Choose another one\./);
+    assert.deepEqual(sandboxLedger(vscode).labels, []);
+    await workbench.clearNotifications();
+  });
+
+  it('answer lost: says that it may have been charged, and offers no retry', async () => {
+    await chooseScenario(workbench, 'Answer lost after the charge');
+    await submit('lost');
+    await workbench.dialogs.waitForToast(/It may have been charged: rows\.jsonl was uploaded whole/);
+    await balance('Sandbox 998.48 USD').waitFor();
+    await runs()
+      .row(/^Run Qwen3 8B, /)
+      .waitFor();
+    const toast = workbench.dialogs.toast('It may have been charged');
+    await toast.hover();
+    assert.deepEqual(
+      await toast.locator('.notification-list-item-buttons-container .monaco-button').allTextContents(),
+      ['Look at Runs'],
+    );
+    const row = runs().row('rows.jsonl, No answer: it may have been charged');
+    await row.waitFor();
+    await workbench.screenshot('answer-lost');
+    await workbench.clearNotifications();
+
+    await runs().pressInRow('rows.jsonl, No answer', 'Take Off the List…');
+    const warning = await workbench.dialogs.waitForModal('Take rows.jsonl off the list?');
+    assert.match(warning, /It may have been charged\./);
+    await workbench.dialogs.press('Cancel');
+    assert.equal(await row.count(), 1);
+    await runs().pressInRow('rows.jsonl, No answer', 'Take Off the List…');
+    await workbench.dialogs.waitForModal('Take rows.jsonl off the list?');
+    await workbench.dialogs.press('Take Off the List');
+    await row.waitFor({ state: 'hidden' });
+    assert.deepEqual(sandboxLedger(vscode), { balanceCents: 99_848, labels: ['lost'] });
+  });
+
+  it('statuses that the contract does not name stand as they are, and count as active', async () => {
+    await chooseScenario(workbench, 'Unknown statuses');
+    await submit('strange');
+    await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await workbench.clearNotifications();
+    await runs()
+      .row(/^Run strange, (warming_up|calibrating|evaluating), Qwen3 8B, /)
+      .waitFor();
+    await workbench.page
+      .locator('.activitybar')
+      .getByRole('tab', { name: /^Fine-Tuning.* - 2 active runs$/ })
+      .waitFor();
+    await workbench.screenshot('unknown-status');
+  });
+
+  it('a failed run stands as the service calls it, without an adapter', async () => {
+    await chooseClockSpeed(workbench, 100);
+    await chooseScenario(workbench, 'Failed run');
+    await submit('doomed');
+    await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await runs()
+      .row(/^Run doomed, failed, /)
+      .waitFor();
+    await runs()
+      .row(/^Run doomed, failed, /)
+      .hover();
+    assert.equal(
+      await runs()
+        .row(/^Run doomed, failed, /)
+        .getByRole('button')
+        .count(),
+      0,
+    );
+    await workbench.clearNotifications();
+  });
+
+  it('expired download link: says so, and leaves nothing behind', async () => {
+    await runs()
+      .row(/^Run strange, Finished, /)
+      .waitFor();
+    await chooseScenario(workbench, 'Expired download link');
+    await download('strange');
+    await workbench.dialogs.waitForToast(
+      /The download link has expired\. Download again to get a fresh one\./,
+    );
+    await workbench.screenshot('link-expired');
+    assert.deepEqual(await readdir(downloads), []);
+    await workbench.clearNotifications();
+  });
+
+  it('cut download: says so, and leaves nothing behind', async () => {
+    await chooseScenario(workbench, 'Cut download');
+    await download('strange');
+    await workbench.dialogs.waitForToast(/connection .* broke/);
+    await workbench.screenshot('download-cut');
+    assert.deepEqual(await readdir(downloads), []);
+    await workbench.clearNotifications();
+  });
+
+  it('a file of that name stays, and both are kept if wanted', async () => {
+    await chooseScenario(workbench, 'No fault');
+    await download('strange');
+    await workbench.dialogs.waitForToast(/was downloaded whole/);
+    const [name = ''] = await readdir(downloads);
+    await writeFile(path.join(downloads, name), 'mine');
+    await workbench.clearNotifications();
+
+    await download('strange');
+    await workbench.dialogs.waitForModal(`${name} exists in that folder.`);
+    await workbench.screenshot('file-exists');
+    await workbench.dialogs.press('Cancel');
+    assert.deepEqual(await readdir(downloads), [name]);
+
+    await download('strange');
+    await workbench.dialogs.waitForModal(`${name} exists in that folder.`);
+    await workbench.dialogs.press('Keep Both');
+    await workbench.dialogs.waitForToast(/was downloaded whole/);
+    assert.equal((await readdir(downloads)).length, 2);
+    await workbench.clearNotifications();
+  });
+
+  it('10,000 runs: a first page stands quickly, and "Load more" brings the next', async () => {
+    await chooseScenario(workbench, '10,000 runs');
+    const startedMs = performance.now();
+    await workbench.runCommand('Fine-Tuning: Refresh');
+    await runs()
+      .row(/^Run Llama 3\.2 1B Instruct, Finished, 1 h ago/)
+      .waitFor();
+    assert.ok(performance.now() - startedMs < 5_000);
+    const last = async () => {
+      await runs().row(/^Run /).first().click();
+      await workbench.page.keyboard.press('End');
+      const more = runs().row('Load more');
+      await more.waitFor();
+      return { more, count: Number(await more.getAttribute('aria-posinset')) };
+    };
+    const first = await last();
+    assert.equal(first.count, 51);
+    await workbench.screenshot('many-runs');
+    await first.more.click();
+    await runs()
+      .row('Load more')
+      .and(workbench.page.locator(`[aria-posinset="101"]`))
+      .or(runs().row(/, 2 d ago/))
+      .first()
+      .waitFor();
+    assert.equal((await last()).count, 101);
+  });
+
+  it('reset asks, and puts everything back', async () => {
+    await workbench.runCommand('Fine-Tuning: Reset Sandbox…');
+    await workbench.dialogs.waitForModal('Reset the sandbox?');
+    await workbench.dialogs.press('Cancel');
+    assert.ok(sandboxLedger(vscode).labels.length > 3);
+    await workbench.runCommand('Fine-Tuning: Reset Sandbox…');
+    await workbench.dialogs.waitForModal('Reset the sandbox?');
+    await workbench.dialogs.press('Reset');
+    await runs().welcomeButton('Submit Dataset').waitFor();
+    await balance('Sandbox 1,000.00 USD').waitFor();
+    assert.deepEqual(sandboxLedger(vscode), { balanceCents: 100_000, labels: [] });
+  });
+});

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { chooseClockSpeed, chooseScenario, enterSandbox } from './sandbox.ts';
+import { walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
+const THEMES = ['dark', 'light', 'high contrast'] as const;
+
+describe('looks and keyboard', () => {
+  let folder: string;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(40));
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+    await workbench.sideBar.open('Fine-Tuning');
+  });
+
+  after(async () => {
+    await vscode.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const runs = () => workbench.sideBar.view('Runs');
+  const focused = () => workbench.page.locator('.sidebar .monaco-list-row.focused');
+
+  /** A picture in each theme; the steps of a dialog are opened anew, since the palette closes them. */
+  async function pictures(
+    name: string,
+    show: () => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<void> {
+    for (const theme of THEMES) {
+      await workbench.setTheme(theme);
+      await show();
+      await workbench.screenshot(`looks-${name}-${theme.replace(' ', '-')}`);
+      await workbench.quickInput.close();
+    }
+  }
+
+  async function submit(label: string): Promise<void> {
+    await workbench.editors.titleAction('Submit Dataset…').click();
+    await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Llama 3.1 8B Instruct', label });
+    await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await workbench.clearNotifications();
+  }
+
+  it('signed out', () => pictures('signed-out'));
+
+  it('runs in every phase, with details', async () => {
+    await enterSandbox(workbench);
+    await workbench.editors.open(path.join(folder, 'rows.jsonl'));
+    await chooseClockSpeed(workbench, 100);
+    await submit('arithmetic');
+    await runs()
+      .row(/^Run arithmetic, Finished/)
+      .waitFor();
+    await chooseClockSpeed(workbench, 1);
+    await chooseScenario(workbench, 'Answer lost after the charge');
+    await workbench.editors.titleAction('Submit Dataset…').click();
+    await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label: 'lost' });
+    await workbench.dialogs.waitForToast(/It may have been charged/);
+    await workbench.clearNotifications();
+    await chooseScenario(workbench, 'No fault');
+    await submit('in the queue');
+    await runs().expand(/^Run arithmetic/);
+    await runs()
+      .row(/^Price: 1\.01 USD \(currency assumed from the balance\)/)
+      .waitFor();
+    await pictures('runs');
+  });
+
+  it('the summary of a submission', () =>
+    pictures('summary', async () => {
+      await workbench.editors.titleAction('Submit Dataset…').click();
+      await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', until: 'summary' });
+    }));
+
+  it('the account menu', () =>
+    pictures('account-menu', async () => {
+      await workbench.statusItem('balance').click();
+      await workbench.quickInput.waitForTitle('Account');
+    }));
+
+  it('rows and status bar speak whole sentences', async () => {
+    const label = await runs()
+      .row(/^Run arithmetic/)
+      .getAttribute('aria-label');
+    assert.match(label ?? '', /^Run arithmetic, Finished, Llama 3\.1 8B Instruct, .+, adapter for 7 d more/);
+    assert.equal(
+      await runs()
+        .row(/^rows\.jsonl, No answer: it may have been charged/)
+        .count(),
+      1,
+    );
+    const models = workbench.sideBar.view('Models');
+    assert.equal(await models.row(/^Meta, 2 models/).count(), 1);
+    assert.equal(
+      await models.row(/^Gemma 2 9B IT \(gemma-2-9b-it\): not available at the moment/).count(),
+      1,
+    );
+    const status = await workbench.statusItem('balance').getAttribute('aria-label');
+    assert.match(
+      status ?? '',
+      /Fine-Tuning account: Sandbox, The sandbox: nothing is trained and nothing is paid\., Balance: .+ USD, Click for the account menu\./,
+    );
+    // The buttons show while the pointer is on the view.
+    await runs().root.locator('.pane-header').hover();
+    for (const name of ['Submit Dataset…', 'Refresh', 'Switch Account…'])
+      assert.equal(await runs().root.locator('.pane-header').getByRole('button', { name }).count(), 1, name);
+  });
+
+  it('the keyboard alone reaches rows, details and their menu', async () => {
+    const { keyboard } = workbench.page;
+    await workbench.runCommand('Fine-Tuning: Focus on Runs View');
+    await keyboard.press('Home');
+    await focused()
+      .and(runs().row(/^rows\.jsonl, No answer/))
+      .waitFor();
+    for (
+      let rows = 0;
+      rows < 5 &&
+      (await focused()
+        .and(runs().row(/^Run arithmetic/))
+        .count()) === 0;
+      rows++
+    )
+      await keyboard.press('ArrowDown');
+    await keyboard.press('ArrowRight');
+    await keyboard.press('ArrowDown');
+    await focused()
+      .and(runs().row(/^Label: arithmetic/))
+      .waitFor();
+    await keyboard.press('ArrowLeft');
+    await focused()
+      .and(runs().row(/^Run arithmetic/))
+      .waitFor();
+    await keyboard.press('Shift+F10');
+    const menu = workbench.page.locator('.monaco-menu-container');
+    await menu.getByRole('menuitem', { name: 'Copy Run Id' }).waitFor();
+    assert.deepEqual(
+      (await menu.locator('.action-label[aria-label]').allTextContents()).filter((text) => text !== ''),
+      ['Download Adapter…', 'Show Run Details', 'Copy Run Id', 'Submit Again…'],
+    );
+    await workbench.screenshot('row-menu');
+    // Until the chosen one is reached: what a menu takes first differs between systems.
+    await keyboard.press('ArrowDown');
+    for (let items = 0; items < 5; items++) {
+      const item = await workbench.page.locator('.monaco-menu-container .action-item.focused').textContent();
+      if (item?.includes('Copy Run Id') === true) break;
+      await keyboard.press('ArrowDown');
+    }
+    await keyboard.press('Enter');
+    await workbench.page.getByText('Run id copied').waitFor();
+    assert.match(await workbench.clipboard(), /^[\da-f]{8}-/);
+  });
+});

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { enterSandbox, sandboxLedger } from './sandbox.ts';
+import { walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const START_CENTS = 100_000;
+const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
+const BIG_BYTES = 60 * 1024 * 1024;
+const SUBMIT = 'Submit Dataset…';
+
+describe('submitting from each place', () => {
+  let folder: string;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  const file = (name: string) => path.join(folder, name);
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    await writeFile(file('first.jsonl'), ROW.repeat(20));
+    await writeFile(file('second.jsonl'), ROW.repeat(30));
+    await writeFile(file('draft.jsonl'), ROW);
+    await writeFile(file('gone.jsonl'), ROW);
+    await writeFile(file('empty.jsonl'), '');
+    await writeFile(file('big.jsonl'), ROW.repeat(Math.ceil(BIG_BYTES / ROW.length)));
+    const huge = await open(file('huge.jsonl'), 'w');
+    await huge.truncate(629_145_601);
+    await huge.close();
+    // Otherwise the editor asks before it shows a file of this size, which is not what is tested here.
+    vscode = await VSCode.start({ settings: { 'workbench.editorLargeFileConfirmation': 1024 } });
+    workbench = await vscode.open(folder);
+    await enterSandbox(workbench);
+  });
+
+  after(async () => {
+    await vscode.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function leaveAt(title: RegExp): Promise<void> {
+    await workbench.quickInput.waitForTitle(title);
+    await workbench.quickInput.close();
+  }
+
+  async function leaveFirstStepOf(fileName: string): Promise<void> {
+    await leaveAt(
+      new RegExp(`^Submit ${fileName.replace('.', '\\.')} to the sandbox \\(nothing is trained\\) \\(1/6\\)`),
+    );
+  }
+
+  function assertNothingSent(): void {
+    assert.deepEqual(sandboxLedger(vscode), { balanceCents: START_CENTS, labels: [] });
+  }
+
+  async function refusal(pattern: RegExp): Promise<void> {
+    await workbench.dialogs.waitForToast(pattern);
+    assert.equal(await workbench.quickInput.isOpen(), false);
+    await workbench.clearNotifications();
+  }
+
+  describe('where nothing is sent', () => {
+    afterEach(() => assertNothingSent());
+
+    it('the palette takes the file in the active tab', async () => {
+      await workbench.editors.open(file('first.jsonl'));
+      await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
+      await leaveFirstStepOf('first.jsonl');
+    });
+
+    it("a tab's context menu takes its file, active or not", async () => {
+      await workbench.editors.open(file('second.jsonl'));
+      await workbench.editors.chooseInTabMenu('first.jsonl', SUBMIT);
+      await leaveFirstStepOf('first.jsonl');
+    });
+
+    it('the button beside the tabs takes the active file', async () => {
+      await workbench.editors.tab('second.jsonl').click();
+      await workbench.editors.titleAction(SUBMIT).click();
+      await leaveFirstStepOf('second.jsonl');
+      await workbench.editors.closeAll();
+    });
+
+    it('several files in the explorer: asks which one', async () => {
+      const explorer = await workbench.sideBar.explorer();
+      await explorer.row('first.jsonl').click();
+      await explorer.row('second.jsonl').click({ modifiers: ['ControlOrMeta'] });
+      await explorer.chooseInContextMenu('second.jsonl', SUBMIT);
+      await workbench.quickInput.waitForTitle('Submit a Dataset');
+      await workbench.screenshot('which-file');
+      assert.deepEqual((await workbench.quickInput.labels()).map((label) => label.trim()).sort(), [
+        'first.jsonl',
+        'second.jsonl',
+      ]);
+      await workbench.quickInput.pick('second.jsonl');
+      await leaveFirstStepOf('second.jsonl');
+      await workbench.editors.closeAll();
+    });
+
+    it('a file with unsaved changes: Cancel leaves it so, "Save and Continue" saves it', async () => {
+      await workbench.editors.open(file('draft.jsonl'));
+      await workbench.editors.typeAtStart('{"messages":[]}\n');
+      await workbench.editors.titleAction(SUBMIT).click();
+      const detail = await workbench.dialogs.waitForModal('draft.jsonl has unsaved changes.');
+      assert.equal(detail, 'What is submitted is the file on disk.');
+      assert.deepEqual(await workbench.dialogs.modalButtons(), ['Save and Continue', 'Cancel']);
+      await workbench.screenshot('unsaved');
+      await workbench.dialogs.press('Cancel');
+      assert.equal(await workbench.quickInput.isOpen(), false);
+      assert.equal(await workbench.editors.isDirty('draft.jsonl'), true);
+      assert.equal(await readFile(file('draft.jsonl'), 'utf8'), ROW);
+
+      await workbench.editors.titleAction(SUBMIT).click();
+      await workbench.dialogs.waitForModal('draft.jsonl has unsaved changes.');
+      await workbench.dialogs.press('Save and Continue');
+      await leaveFirstStepOf('draft.jsonl');
+      assert.equal(await readFile(file('draft.jsonl'), 'utf8'), `{"messages":[]}\n${ROW}`);
+      await workbench.editors.closeAll();
+    });
+
+    it('a document without a file: asks where to save it', async () => {
+      await workbench.runCommand('File: New Untitled Text File');
+      await workbench.editors.tab('Untitled-1').waitFor();
+      await workbench.editors.typeAtStart(ROW);
+      await workbench.runCommand('Change Language Mode');
+      await workbench.quickInput.type('JSON Lines');
+      await workbench.page
+        .locator('.quick-input-widget .monaco-list-row', { hasText: 'JSON Lines' })
+        .first()
+        .click();
+      await workbench.page.locator('[id="status.editor.mode"]', { hasText: 'JSON Lines' }).waitFor();
+
+      await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
+      await workbench.quickInput.waitForTitle(/Save/);
+      await workbench.quickInput.close();
+      assert.equal(await workbench.editors.isDirty('Untitled-1'), true);
+
+      await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
+      await workbench.quickInput.waitForTitle(/Save/);
+      await workbench.quickInput.choosePath(file('new.jsonl'));
+      await leaveFirstStepOf('new.jsonl');
+      assert.equal(await readFile(file('new.jsonl'), 'utf8'), ROW);
+      await workbench.editors.closeAll();
+    });
+
+    it('an empty file is refused', async () => {
+      const explorer = await workbench.sideBar.explorer();
+      await explorer.chooseInContextMenu('empty.jsonl', SUBMIT);
+      await refusal(/empty\.jsonl is empty\. A dataset has one JSON object on each line\./);
+    });
+
+    it('a file of one byte too many is refused', async () => {
+      const explorer = await workbench.sideBar.explorer();
+      await explorer.chooseInContextMenu('huge.jsonl', SUBMIT);
+      await refusal(/huge\.jsonl is larger than the 629\.1 MB that the service takes\./);
+    });
+
+    it('a file that was deleted under its tab is refused', async () => {
+      await workbench.editors.open(file('gone.jsonl'));
+      await rm(file('gone.jsonl'));
+      await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
+      await refusal(/gone\.jsonl does not exist any more\. Nothing was submitted\./);
+      await workbench.editors.closeAll();
+    });
+
+    it('without an open JSONL file the Models view asks for one', async () => {
+      await workbench.sideBar.open('Fine-Tuning');
+      await workbench.sideBar.view('Models').pressInRow('Qwen3 8B', SUBMIT);
+      await leaveAt(/^Choose a Dataset/);
+    });
+  });
+
+  describe('to the charge', () => {
+    it('from the explorer to the charge', async () => {
+      const explorer = await workbench.sideBar.explorer();
+      await explorer.chooseInContextMenu('first.jsonl', SUBMIT);
+      await walkThroughSteps(workbench, {
+        fileName: 'first.jsonl',
+        model: 'Qwen3 8B',
+        label: 'from the explorer',
+      });
+      await workbench.dialogs.waitForToast(/first\.jsonl was submitted and charged\./);
+      assert.deepEqual(sandboxLedger(vscode).labels, ['from the explorer']);
+      await workbench.clearNotifications();
+    });
+
+    it('from a row of the Models view to the charge, with Back to the model', async () => {
+      await workbench.editors.open(file('second.jsonl'));
+      await workbench.sideBar.open('Fine-Tuning');
+      await workbench.sideBar.view('Models').pressInRow('Mistral Nemo 12B Instruct', SUBMIT);
+      await workbench.quickInput.waitForTitle(
+        /^Submit second\.jsonl to the sandbox \(nothing is trained\) \(2\/6\)/,
+      );
+      await workbench.quickInput.press('Back');
+      await workbench.quickInput.waitForTitle(/\(1\/6\)/);
+      const active = workbench.page
+        .locator('.quick-input-widget .monaco-list-row.focused .label-name')
+        .first();
+      assert.equal((await active.textContent())?.trim(), 'Mistral Nemo 12B Instruct');
+      await workbench.quickInput.accept();
+      await walkThroughSteps(workbench, { fileName: 'second.jsonl', label: 'from a model' });
+      await workbench.dialogs.waitForToast(/second\.jsonl was submitted and charged\./);
+      assert.deepEqual(sandboxLedger(vscode).labels, ['from the explorer', 'from a model']);
+      await workbench.sideBar
+        .view('Runs')
+        .row(/^Run from a model, .*Mistral Nemo 12B Instruct/)
+        .waitFor();
+      await workbench.clearNotifications();
+      await workbench.editors.closeAll();
+    });
+
+    it('60 MB, which no extension sees as a document, from its tab', async () => {
+      await workbench.editors.open(file('big.jsonl'));
+      await workbench.editors.titleAction(SUBMIT).click();
+      await leaveFirstStepOf('big.jsonl');
+      await workbench.editors.chooseInTabMenu('big.jsonl', SUBMIT);
+      await leaveFirstStepOf('big.jsonl');
+      await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
+      await walkThroughSteps(workbench, { fileName: 'big.jsonl', model: 'Gemma 2 2B IT' });
+      await workbench.dialogs.waitForToast(/big\.jsonl was submitted and charged\. Price: 63\.9\d USD\./);
+      await workbench.screenshot('big-submitted');
+      assert.equal(sandboxLedger(vscode).labels.at(-1), 'big');
+    });
+  });
+});

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { COMMANDS, CONTEXT_KEYS, SETTINGS, VIEWS } from '../../../src/host/ids.ts';
+
+interface MenuItem {
+  command: string;
+  when?: string;
+}
+interface Manifest {
+  name: string;
+  publisher: string;
+  extensionKind: string[];
+  engines: { vscode: string };
+  devDependencies: Record<string, string>;
+  icon: string;
+  capabilities: Record<
+    'untrustedWorkspaces' | 'virtualWorkspaces',
+    { supported: unknown; description: string; restrictedConfigurations?: string[] }
+  >;
+  contributes: {
+    viewsContainers: Record<string, { id: string; icon: string }[]>;
+    views: Record<string, { id: string; icon: string; when?: string }[]>;
+    viewsWelcome: { view: string; contents: string; when?: string }[];
+    commands: { command: string; title: string; category: string; enablement?: string }[];
+    menus: Record<string, MenuItem[]>;
+    keybindings?: MenuItem[];
+    configuration: { properties: Record<string, { scope: string; type: string; default: unknown }> };
+  };
+}
+
+const ROOT = new URL('../../../', import.meta.url);
+const text = readFileSync(new URL('package.json', ROOT), 'utf8');
+const manifest = JSON.parse(text) as Manifest;
+const texts = JSON.parse(readFileSync(new URL('package.nls.json', ROOT), 'utf8')) as Record<string, string>;
+const { contributes } = manifest;
+const sorted = (values: Iterable<string>) => [...values].sort();
+
+/** The names that are a contract with other extensions, key bindings and agents, as far as they exist so far. */
+const CONTRACT = {
+  commands: [
+    'fineTuning.signIn',
+    'fineTuning.signOut',
+    'fineTuning.switchAccount',
+    'fineTuning.useSandbox',
+    'fineTuning.submitDataset',
+    'fineTuning.refresh',
+    'fineTuning.showRun',
+    'fineTuning.copyRunId',
+    'fineTuning.downloadAdapter',
+    'fineTuning.refreshBalance',
+    'fineTuning.showLog',
+    'fineTuning.sandbox.scenario',
+    'fineTuning.sandbox.reset',
+    'fineTuning.sandbox.addFunds',
+  ],
+  views: ['fineTuning.runs', 'fineTuning.models'],
+  settings: ['fineTuning.baseUrl'],
+};
+
+describe('package.json', () => {
+  it('keeps the names that are a contract', () => {
+    assert.equal(`${manifest.publisher}.${manifest.name}`, 'fine-tuning-tools.fine-tuning');
+    assert.equal(texts['extension.displayName'], 'Fine-Tuning');
+    assert.equal(texts['category'], 'Fine-Tuning');
+    const commands = contributes.commands.map(({ command }) => command);
+    for (const id of CONTRACT.commands) assert.ok(commands.includes(id), id);
+    assert.deepEqual(
+      contributes.viewsContainers['activitybar']?.map(({ id }) => id),
+      ['fineTuning'],
+    );
+    assert.deepEqual(
+      contributes.views['fineTuning']?.map(({ id }) => id),
+      CONTRACT.views,
+    );
+    for (const id of CONTRACT.settings) assert.ok(id in contributes.configuration.properties, id);
+  });
+
+  it('contributes the commands that the code registers, and no other', () => {
+    assert.deepEqual(
+      sorted(contributes.commands.map(({ command }) => command)),
+      sorted(Object.values(COMMANDS)),
+    );
+    for (const { command, category, title } of contributes.commands) {
+      assert.equal(category, '%category%', command);
+      assert.equal(title, `%command.${command.replace('fineTuning.', '')}%`);
+    }
+  });
+
+  it('contributes the views and settings that the code knows, and no other', () => {
+    assert.deepEqual(Object.keys(contributes.views), ['fineTuning']);
+    assert.deepEqual(
+      sorted((contributes.views['fineTuning'] ?? []).map(({ id }) => id)),
+      sorted(Object.values(VIEWS)),
+    );
+    assert.deepEqual(
+      sorted(Object.keys(contributes.configuration.properties)),
+      sorted(Object.values(SETTINGS).map((name) => `fineTuning.${name}`)),
+    );
+  });
+
+  it('lets no workspace set anything', () => {
+    for (const [name, { scope }] of Object.entries(contributes.configuration.properties))
+      assert.equal(scope, 'application', name);
+    assert.equal(contributes.configuration.properties['fineTuning.baseUrl']?.default, '');
+  });
+
+  it('has a text for each key, and a key for each text', () => {
+    const used = [...text.matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key ?? '');
+    assert.deepEqual(sorted(new Set(used)), sorted(Object.keys(texts)));
+    for (const [key, value] of Object.entries(texts)) assert.notEqual(value.trim(), '', key);
+  });
+
+  it('leads only to commands that exist: menus, key bindings and links in texts', () => {
+    const known = new Set<string>(Object.values(COMMANDS));
+    const items = [...Object.values(contributes.menus).flat(), ...(contributes.keybindings ?? [])];
+    for (const { command } of items) assert.ok(known.has(command), command);
+    const links = Object.values(texts).flatMap((value) => [...value.matchAll(/\]\(([^)]*)\)/g)]);
+    assert.ok(links.length > 0);
+    for (const [, link = ''] of links)
+      assert.ok(known.has(link.replace(/^command:/, '')) && link.startsWith('command:'), link);
+  });
+
+  it('asks only for context keys and views that exist', () => {
+    const keys = new Set<string>(Object.values(CONTEXT_KEYS));
+    const views = new Set<string>(Object.values(VIEWS));
+    const clauses = [
+      ...Object.values(contributes.menus).flat(),
+      ...contributes.viewsWelcome,
+      ...(contributes.views['fineTuning'] ?? []),
+      ...contributes.commands.map(({ enablement }) => ({ when: enablement })),
+    ].flatMap(({ when }) => (when === undefined ? [] : [when]));
+    assert.ok(clauses.length > 10);
+    for (const clause of clauses)
+      for (const [name] of clause.matchAll(/fineTuning\.[\w.]+/g))
+        assert.ok(keys.has(name) || views.has(name), clause);
+    for (const key of keys)
+      assert.ok(
+        clauses.some((clause) => clause.includes(key)),
+        `${key} is not used`,
+      );
+  });
+
+  it('welcomes in every state of a session', () => {
+    const states = contributes.viewsWelcome
+      .filter(({ view }) => view === VIEWS.runs)
+      .flatMap(({ when = '' }) => [...when.matchAll(/state == ([\w-]+)/g)].map(([, state]) => state ?? ''));
+    const all = ['signedOut', 'connecting', 'ready', 'offline', 'key-rejected', 'key-missing'];
+    assert.deepEqual(sorted(new Set(states)), sorted(all));
+    for (const { view } of contributes.viewsWelcome) assert.ok(Object.values<string>(VIEWS).includes(view));
+  });
+
+  it('invents no web address', () =>
+    assert.doesNotMatch(text + JSON.stringify(texts), /https?:|www\.|mailto:/));
+
+  it('says what it can do where, and runs beside the files', () => {
+    assert.deepEqual(manifest.extensionKind, ['workspace']);
+    const { untrustedWorkspaces, virtualWorkspaces } = manifest.capabilities;
+    for (const { supported, description } of [untrustedWorkspaces, virtualWorkspaces]) {
+      assert.equal(supported, 'limited');
+      assert.ok((texts[description.replaceAll('%', '')] ?? '').length > 20);
+    }
+    assert.deepEqual(
+      sorted(untrustedWorkspaces.restrictedConfigurations ?? []),
+      sorted(Object.keys(contributes.configuration.properties)),
+    );
+    assert.equal(manifest.engines.vscode, '^1.105.0');
+    assert.match(manifest.devDependencies['@types/vscode'] ?? '', /^1\.105\./);
+  });
+
+  it('names pictures that exist', () => {
+    const pictures = [
+      manifest.icon,
+      ...Object.values(contributes.viewsContainers)
+        .flat()
+        .map(({ icon }) => icon),
+      ...Object.values(contributes.views)
+        .flat()
+        .map(({ icon }) => icon),
+    ];
+    for (const picture of pictures) assert.ok(existsSync(new URL(picture, ROOT)), picture);
+  });
+
+  it('has no telemetry and nothing that opens an address by itself', () => {
+    assert.doesNotMatch(text, /telemetry|UriHandler|onUri/i);
+  });
+});

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+
+const ROOT = new URL('../../../', import.meta.url).pathname;
+
+export interface Import {
+  /** As it is written. */
+  specifier: string;
+  /** The file that it leads to, as `Source.file`; undefined for a package. */
+  target: string | undefined;
+  /** Nothing of it is left when the program runs. */
+  typeOnly: boolean;
+}
+
+/** One file of src. */
+export interface Source {
+  /** From the repository's top, with `/`. */
+  file: string;
+  /** The first folder below src; empty for the composition root. */
+  room: string;
+  tree: ts.SourceFile;
+  imports: readonly Import[];
+}
+
+/** Every TypeScript file of src, but not declarations of other people's code. */
+export function readSources(): Source[] {
+  return readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .map((name) => `src/${name.replaceAll('\\', '/')}`)
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+    .sort()
+    .map((file) => sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
+}
+
+export function sourceOf(file: string, text: string): Source {
+  const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const [, room = '', ...below] = file.split('/');
+  const typeOnly = typeOnlyImports(tree);
+  const imports = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName, pos }) => ({
+    specifier: fileName,
+    target: fileName.startsWith('.') ? path.posix.join(path.posix.dirname(file), fileName) : undefined,
+    typeOnly: typeOnly.some((node) => node.pos <= pos && pos < node.end),
+  }));
+  return { file, room: below.length === 0 ? '' : room, tree, imports };
+}
+
+/** Calls `visit` for each node of a file. */
+export function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
+  visit(node);
+  node.forEachChild((child) => walk(child, visit));
+}
+
+export function at({ file, tree }: Source, node: ts.Node): string {
+  return `${file}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}`;
+}
+
+function typeOnlyImports(tree: ts.SourceFile): ts.Node[] {
+  const found: ts.Node[] = [];
+  walk(tree, (node) => {
+    if (ts.isImportTypeNode(node)) found.push(node);
+    if (ts.isExportDeclaration(node) && node.isTypeOnly) found.push(node);
+    if (ts.isImportDeclaration(node) && node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword)
+      found.push(node);
+  });
+  return found;
+}

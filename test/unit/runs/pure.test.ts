@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../../src/api/errors.ts';
+import { ERROR_CODES } from '../../../src/api/types.ts';
+import { CancelledError } from '../../../src/base/errors.ts';
+import { numberedFileName, safeFileName } from '../../../src/runs/fileName.ts';
+import { outcomeOf } from '../../../src/runs/outcome.ts';
+import { phaseOf } from '../../../src/runs/phase.ts';
+import { shared } from '../../../src/runs/shared.ts';
+import { nextLookMs } from '../../../src/runs/watcher.ts';
+import { row } from './support.ts';
+
+describe('outcomeOf', () => {
+  const HTTP: Record<(typeof ERROR_CODES)[number], number> = {
+    invalid_api_key: 401,
+    rate_limited: 429,
+    validation_failed: 422,
+    not_found: 404,
+    insufficient_balance: 402,
+    model_not_available: 422,
+    consent_required: 422,
+    idempotency_conflict: 409,
+  };
+  const REFUSED = new Set<string>(
+    ERROR_CODES.filter((code) => code !== 'not_found' && code !== 'idempotency_conflict'),
+  );
+  const errors: [name: string, error: unknown, whenClosed: string][] = [
+    ...ERROR_CODES.map((code): [string, unknown, string] => [
+      code,
+      new ServiceError(code, HTTP[code]),
+      REFUSED.has(code) ? 'not-charged' : 'unknown',
+    ]),
+    ['a foreign code with 402', new ServiceError('quota', 402), 'unknown'],
+    ['a foreign code with 500', new ServiceError('internal', 500), 'unknown'],
+    ['a known code with 500', new ServiceError('validation_failed', 500), 'unknown'],
+    ['401 without a body of the contract', new UnexpectedAnswerError(401, 'no-error-body'), 'unknown'],
+    ['429 without a body of the contract', new UnexpectedAnswerError(429, 'no-error-body'), 'unknown'],
+    ['413', new UnexpectedAnswerError(413, 'no-error-body'), 'unknown'],
+    ['HTML with 200', new UnexpectedAnswerError(200, 'html'), 'unknown'],
+    ['201 without a run_id', new UnexpectedAnswerError(201, 'wrong-shape'), 'unknown'],
+    ['a redirect', new UnexpectedAnswerError(307, 'redirect'), 'unknown'],
+    ['a reset', new NetworkError('reset'), 'unknown'],
+    ['no answer in time', new NetworkError('answer-timeout'), 'unknown'],
+    ['a cancel', new CancelledError(), 'unknown'],
+    ['a bug', new TypeError('x'), 'unknown'],
+    ['nothing', undefined, 'unknown'],
+  ];
+  for (const [name, error, whenClosed] of errors) {
+    it(`${name}: ${whenClosed} after the closing boundary, not charged before`, () => {
+      assert.deepEqual(outcomeOf(error, true), { kind: whenClosed, error });
+      assert.deepEqual(outcomeOf(error, false), { kind: 'not-charged', error });
+    });
+  }
+});
+
+describe('phaseOf', () => {
+  const detail = { run_id: 'r', status: 'running', model_id: 'm' };
+
+  it('knows both spellings, artifacts and an end time as finished', () => {
+    assert.equal(phaseOf(row('r', 0, 'complete')), 'finished');
+    assert.equal(phaseOf(row('r', 0, 'completed')), 'finished');
+    assert.equal(phaseOf({ ...row('r', 0, 'archived'), artifacts_available: true }), 'finished');
+    assert.equal(phaseOf(row('r', 0, 'running'), { ...detail, status: 'completed' }), 'finished');
+    assert.equal(phaseOf(row('r', 0, 'x'), { ...detail, completed_at: '2026-01-01T00:00:00Z' }), 'finished');
+  });
+
+  it('takes queued as waiting and any other status as active, as it came', () => {
+    assert.equal(phaseOf(row('r', 0, 'queued')), 'waiting');
+    for (const status of ['running', 'failed', 'Complete', 'COMPLETED', '', 'queued ', '__proto__'])
+      assert.equal(phaseOf(row('r', 0, status), detail), 'active');
+  });
+});
+
+describe('nextLookMs', () => {
+  const MINUTE = 60_000;
+  for (const [active, focused, sinceChangeMs, failed, expected] of [
+    [0, true, 0, false, undefined],
+    [0, false, 0, false, undefined],
+    [1, true, 0, false, 5000],
+    [1, true, 3 * MINUTE - 1, false, 5000],
+    [1, true, 3 * MINUTE, false, 30_000],
+    [9, true, 1e12, false, 30_000],
+    [1, false, 0, false, 60_000],
+    [1, false, 1e12, false, 60_000],
+    [0, true, 0, true, 60_000],
+    [1, false, 0, true, 60_000],
+    [1, true, 0, true, 60_000],
+  ] as const) {
+    it(`${active} active, ${focused ? 'focused' : 'in the back'}, ${sinceChangeMs} ms, ${failed ? 'failed' : 'well'}`, () =>
+      assert.equal(nextLookMs(active, focused, sinceChangeMs, failed), expected));
+  }
+});
+
+describe('shared', () => {
+  it('lets calls that overlap share one work, its result or its error, and then begins anew', async () => {
+    const works: PromiseWithResolvers<number>[] = [];
+    const call = shared(() => {
+      const work = Promise.withResolvers<number>();
+      works.push(work);
+      return work.promise;
+    });
+    const calls = [call(), call(), call()];
+    works[0]?.resolve(1);
+    assert.deepEqual(await Promise.all(calls), [1, 1, 1]);
+    const failing = [call(), call()];
+    works[1]?.reject(new Error('no'));
+    for (const one of failing) await assert.rejects(one, /no/);
+    const third = call();
+    works[2]?.resolve(3);
+    assert.equal(await third, 3);
+    assert.equal(works.length, 3);
+  });
+});
+
+describe('safeFileName', () => {
+  const safe = (text: string | undefined) => safeFileName(text, 'adapter-1');
+
+  for (const [text, expected] of [
+    ['adapter.zip', 'adapter.zip'],
+    ['../x', 'x'],
+    ['..\\..\\x.zip', 'x.zip'],
+    ['a/b\\c', 'c'],
+    ['/etc/passwd', 'passwd'],
+    ['C:\\Windows\\x.zip', 'x.zip'],
+    ['C:x.zip', 'Cx.zip'],
+    ['x.zip:stream', 'x.zipstream'],
+    ['', 'adapter-1'],
+    [undefined, 'adapter-1'],
+    ['.', 'adapter-1'],
+    ['..', 'adapter-1'],
+    ['...', 'adapter-1'],
+    ['a/', 'adapter-1'],
+    [' \t\n', 'adapter-1'],
+    ['.hidden', 'hidden'],
+    ['.zip', 'zip'],
+    ['x.zip...', 'x.zip'],
+    ['x.zip . .', 'x.zip'],
+    ['con', 'adapter-1-con'],
+    ['CON.zip', 'adapter-1-CON.zip'],
+    ['Con .zip', 'adapter-1-Con.zip'],
+    ['com¹.tar.gz', 'adapter-1-com¹.tar.gz'],
+    ['LPT9', 'adapter-1-LPT9'],
+    ['CONOUT$.zip', 'adapter-1-CONOUT$.zip'],
+    ['c\u200bon.zip', 'adapter-1-con.zip'],
+    ['console.zip', 'console.zip'],
+    ['a\0b.zip', 'ab.zip'],
+    ['a\r\nb.zip', 'ab.zip'],
+    ['\u202egpj.zip', 'gpj.zip'],
+    ['a\u2066b\u2069.zip', 'ab.zip'],
+    ['<a>|"b"?*.zip', 'ab.zip'],
+    ['\ud800a.zip', 'a.zip'],
+    ['e\u0301.zip', 'é.zip'],
+    ['--help', '--help'],
+  ] as const) {
+    it(`${JSON.stringify(text)} → ${JSON.stringify(expected)}`, () => assert.equal(safe(text), expected));
+  }
+
+  it('cuts to 240 UTF-8 bytes at whole characters and keeps the extension', () => {
+    assert.equal(safe('a'.repeat(300) + '.zip'), 'a'.repeat(236) + '.zip');
+    assert.equal(safe('ü'.repeat(150) + '.zip'), 'ü'.repeat(118) + '.zip');
+    assert.equal(safe('😀'.repeat(75) + '.zip'), '😀'.repeat(59) + '.zip');
+    assert.equal(safe('😀'.repeat(75)), '😀'.repeat(60));
+    assert.equal(safe('CON.' + 'a'.repeat(300) + '.zip').slice(0, 14), 'adapter-1-CON.');
+  });
+
+  it('leaves no dot or blank at the end that the cut bared', () => {
+    for (const text of [
+      `${'a'.repeat(239)} ${'b'.repeat(50)}`,
+      `${'a'.repeat(238)}. ${'b'.repeat(50)}`,
+      `a..${'b'.repeat(50)}`,
+      `con.${'b'.repeat(50)}`,
+    ])
+      assert.match(safe(text), /[^. ]$/);
+  });
+
+  it('holds for anything: a base name, not hidden, no device, stable, ≤ 240 bytes', () => {
+    const pieces = [
+      'a',
+      'ü',
+      '😀',
+      '.',
+      '..',
+      '/',
+      '\\',
+      ' ',
+      ':',
+      '\0',
+      '\u202e',
+      'con',
+      'NUL',
+      '.zip',
+      '\ud83d',
+      'e\u0301',
+    ];
+    let seed = 1;
+    const random = (limit: number) => (seed = (seed * 48_271) % 2_147_483_647) % limit;
+    for (let turn = 0; turn < 3000; turn++) {
+      const text = Array.from({ length: random(90) }, () => pieces[random(pieces.length)]).join('');
+      const name = safe(text);
+      assert.ok(Buffer.byteLength(name) <= 240, text);
+      assert.match(name, /^[^. /\\:\0](.*[^. ])?$/u, text);
+      assert.doesNotMatch(name, /[/\\:\p{Cc}\p{Cf}\p{Cs}]/u, text);
+      assert.doesNotMatch(name, /^(con|nul) *(\.|$)/i, text);
+      assert.equal(safe(name), name, text);
+    }
+  });
+
+  it('makes an unsafe fallback of a stranger safe when it is asked to', () => {
+    for (const runId of ['/../../etc', '..', 'a/b', 'con', ''])
+      assert.doesNotMatch(safeFileName(undefined, safeFileName(`adapter-${runId}`, 'adapter')), /[/\\]|^\./);
+  });
+
+  it('numbers a name before its extension', () => {
+    assert.equal(numberedFileName('adapter.zip', 2), 'adapter (2).zip');
+    assert.equal(numberedFileName('adapter', 3), 'adapter (3)');
+    assert.ok(Buffer.byteLength(numberedFileName(safe('ü'.repeat(200) + '.zip'), 99)) <= 255);
+  });
+});

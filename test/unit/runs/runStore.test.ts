@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import type { RunDetail, RunPage, RunSummary } from '../../../src/api/types.ts';
+import { mergeFirstPage, mergeLaterPage } from '../../../src/runs/mergeRuns.ts';
+import type { RunChange, RunStore } from '../../../src/runs/runStore.ts';
+import { sendJson } from '../../helpers/httpServer.ts';
+import { Bench, row, until } from './support.ts';
+
+const ids = (rows: readonly RunSummary[] | undefined) => rows?.map(({ run_id }) => run_id);
+const page = (data: RunSummary[], has_more: boolean): RunPage => ({ data, has_more, skipped: 0 });
+
+describe('mergeFirstPage', () => {
+  const loaded = [row('d', 40), row('c', 30), row('b', 20), row('a', 10)];
+
+  it('puts new runs first and keeps the rows of other pages', () => {
+    const merged = mergeFirstPage(loaded, page([row('e', 50), row('d', 40), row('c', 30)], true));
+    assert.deepEqual([ids(merged.rows), merged.restarted], [['e', 'd', 'c', 'b', 'a'], false]);
+  });
+
+  it('takes the page’s word for its rows', () => {
+    const merged = mergeFirstPage(loaded, page([row('d', 40, 'complete')], true));
+    assert.equal(merged.rows[0]?.status, 'complete');
+  });
+
+  it('drops a row that should have stood on the page', () => {
+    const merged = mergeFirstPage(loaded, page([row('d', 40), row('b', 20)], true));
+    assert.deepEqual(ids(merged.rows), ['d', 'b', 'a']);
+  });
+
+  it('starts anew where runs may be missing between the page and the loaded rows', () => {
+    const merged = mergeFirstPage(loaded, page([row('z', 59), row('y', 58)], true));
+    assert.deepEqual([ids(merged.rows), merged.restarted], [['z', 'y'], true]);
+  });
+
+  it('keeps nothing beside a page that is the whole list', () => {
+    assert.deepEqual(ids(mergeFirstPage(loaded, page([row('d', 40)], false)).rows), ['d']);
+    assert.deepEqual(ids(mergeFirstPage(loaded, page([], false)).rows), []);
+  });
+
+  it('keeps a run that was just submitted until the list names it', () => {
+    const rows = [row('new', undefined), ...loaded];
+    for (const data of [[row('d', 40)], [row('z', 59)]])
+      assert.equal(ids(mergeFirstPage(rows, page(data, true)).rows)?.[0], 'new');
+    const named = mergeFirstPage(rows, page([row('new', 55), row('d', 40)], true));
+    assert.deepEqual(ids(named.rows), ['new', 'd', 'c', 'b', 'a']);
+    assert.equal(named.rows[0]?.created_at, row('new', 55).created_at);
+  });
+
+  it('shows each run once where the service tells no times', () => {
+    let rows: readonly RunSummary[] = ['d', 'c', 'b', 'a'].map((id) => row(id, undefined));
+    for (let turn = 0; turn < 3; turn++)
+      rows = mergeFirstPage(rows, page([row('d', undefined), row('c', undefined)], true)).rows;
+    assert.deepEqual(ids(rows)?.toSorted(), ['a', 'b', 'c', 'd']);
+  });
+
+  it('takes a time that is none as not told', () => {
+    const odd = { ...row('odd', 0), created_at: 'yesterday' };
+    assert.deepEqual(ids(mergeFirstPage([], page([odd, row('d', 40)], true)).rows), ['odd', 'd']);
+  });
+
+  it('keeps the service’s order among equal times', () => {
+    const same = ['x', 'y', 'z'].map((id) => row(id, 5));
+    assert.deepEqual(ids(mergeFirstPage([], page(same, true)).rows), ['x', 'y', 'z']);
+  });
+
+  it('merges a later page behind, replacing what it repeats', () => {
+    const merged = mergeLaterPage(loaded.slice(0, 3), page([row('b', 20, 'complete'), row('a', 10)], false));
+    assert.deepEqual(ids(merged), ['d', 'c', 'b', 'a']);
+    assert.equal(merged[2]?.status, 'complete');
+  });
+});
+
+describe('RunStore', () => {
+  let bench: Bench;
+  let store: RunStore;
+  let changes: RunChange[];
+  /** What the service has, newest first; rows that are no runs, too. */
+  let listed: unknown[];
+  let details: Map<string, RunDetail>;
+  let urls: string[];
+  /** While set, answers wait for it; they are made when the request comes. */
+  let gate: Promise<unknown> | undefined;
+  let oddities: object;
+
+  beforeEach(async () => {
+    bench = await Bench.start();
+    listed = [];
+    details = new Map();
+    urls = [];
+    changes = [];
+    gate = undefined;
+    oddities = {};
+    const server = await bench.serve((request, response) => {
+      const { pathname, searchParams } = new URL(String(request.url), 'http://x.test');
+      urls.push(String(request.url));
+      const detail = details.get(pathname.split('/').at(-1) ?? '');
+      const start = Number(searchParams.get('cursor') ?? 0);
+      const end = start + Number(searchParams.get('limit'));
+      const has_more = end < listed.length;
+      const body = pathname.endsWith('/runs')
+        ? {
+            data: listed.slice(start, end),
+            has_more,
+            next_cursor: has_more ? String(end) : null,
+            ...oddities,
+          }
+        : { run: detail };
+      const held = gate ?? Promise.resolve();
+      void held.then(() => sendJson(response, 200, body));
+    });
+    store = bench.session({ baseUrl: server.url, apiKey: 'k' }).runs;
+    store.onDidChange((change) => changes.push(change));
+  });
+  afterEach(() => bench.end());
+
+  /** `count` runs, the newest first, named by their minute. */
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, index) => row(`r${count - index}`, count - index));
+
+  it('reads pages of 50 until there are no more', async () => {
+    assert.deepEqual([store.rows, store.hasMore], [undefined, false]);
+    listed = many(120);
+    await store.refresh();
+    assert.deepEqual([store.rows?.length, store.hasMore], [50, true]);
+    await store.loadMore();
+    await store.loadMore();
+    assert.deepEqual([ids(store.rows), store.hasMore], [ids(many(120)), false]);
+    const before = urls.length;
+    await store.loadMore();
+    assert.equal(urls.length, before);
+    assert.match(urls[0] ?? '', /\/api\/v1\/runs\?limit=50$/);
+  });
+
+  it('shares one request among calls that overlap', async () => {
+    listed = many(120);
+    await Promise.all([store.refresh(), store.refresh(), store.refresh()]);
+    await Promise.all([store.loadMore(), store.loadMore()]);
+    assert.deepEqual([urls.length, store.rows?.length], [2, 100]);
+  });
+
+  it('tells what was added and what changed, and nothing when nothing did', async () => {
+    await store.refresh();
+    listed = [row('b', 2), row('a', 1)];
+    await store.refresh();
+    await store.refresh();
+    listed = [row('c', 3), row('b', 2, 'running'), row('a', 1)];
+    await store.refresh();
+    listed = [row('c', 3)];
+    await store.refresh();
+    assert.deepEqual(changes, [
+      { added: [], changed: [] },
+      { added: ['b', 'a'], changed: [] },
+      { added: ['c'], changed: ['b'] },
+      { added: [], changed: [] },
+    ]);
+  });
+
+  it('keeps later pages and their cursor over a refresh', async () => {
+    listed = many(120);
+    await store.refresh();
+    await store.loadMore();
+    listed.unshift(row('new', 150));
+    await store.refresh();
+    assert.deepEqual([store.rows?.length, ids(store.rows)?.[0]], [101, 'new']);
+    await store.loadMore();
+    assert.equal(new Set(ids(store.rows)).size, 121);
+  });
+
+  it('starts anew after more than a page of new runs: no gap is shown as none', async () => {
+    listed = many(60);
+    await store.refresh();
+    await store.loadMore();
+    listed = many(200);
+    await store.refresh();
+    assert.deepEqual(ids(store.rows), ids(many(200).slice(0, 50)));
+    await store.loadMore();
+    assert.deepEqual(ids(store.rows), ids(many(200).slice(0, 100)));
+  });
+
+  it('drops an older page that arrives after the list began anew', async () => {
+    listed = many(150);
+    await store.refresh();
+    await store.loadMore();
+    const opened = Promise.withResolvers<undefined>();
+    gate = opened.promise;
+    const late = store.loadMore();
+    await until(() => urls.length === 3);
+    gate = undefined;
+    listed = many(400);
+    await store.refresh();
+    opened.resolve(undefined);
+    await late;
+    assert.deepEqual(ids(store.rows), ids(many(400).slice(0, 50)));
+    await store.loadMore();
+    assert.deepEqual(ids(store.rows), ids(many(400).slice(0, 100)));
+  });
+
+  it('ends where a cursor repeats, where it is told in vain, and where it is missing', async () => {
+    listed = many(120);
+    await store.refresh();
+    oddities = { next_cursor: '50' };
+    await store.loadMore();
+    assert.equal(store.hasMore, false);
+    for (const odd of [
+      { has_more: false, next_cursor: '50' },
+      { has_more: true, next_cursor: null },
+    ]) {
+      store.clear();
+      oddities = odd;
+      await store.refresh();
+      assert.equal(store.hasMore, false);
+    }
+  });
+
+  it('counts rows that it could not read', async () => {
+    listed = [row('b', 2), { run_id: 7 }, 'x', row('a', 1)];
+    await store.refresh();
+    assert.deepEqual([ids(store.rows), store.skipped], [['b', 'a'], 2]);
+    listed = [row('b', 2)];
+    await store.refresh();
+    assert.equal(store.skipped, 0);
+  });
+
+  it('shows a run that was just submitted, and then what the list says of it', async () => {
+    listed = [row('a', 1)];
+    await store.refresh();
+    store.insertCreated({ run_id: 'new' }, 'm', 'Läbel');
+    assert.deepEqual(
+      [ids(store.rows), store.get('new')?.status, store.activeCount],
+      [['new', 'a'], 'queued', 2],
+    );
+    await store.refresh();
+    assert.deepEqual(ids(store.rows), ['new', 'a']);
+    listed = [row('new', 2, 'running'), row('a', 1)];
+    await store.refresh();
+    assert.deepEqual([ids(store.rows), store.get('new')?.status], [['new', 'a'], 'running']);
+    assert.equal(store.label('new'), 'Läbel');
+  });
+
+  it('does not let a submission hide what the list already says, but tells its label', async () => {
+    listed = [row('new', 2, 'running')];
+    await store.refresh();
+    changes.length = 0;
+    store.insertCreated({ run_id: 'new', status: 'queued' }, 'm', 'Läbel');
+    assert.deepEqual([store.get('new')?.status, store.label('new')], ['running', 'Läbel']);
+    assert.deepEqual(changes, [{ added: [], changed: ['new'] }]);
+  });
+
+  it('keeps details until the run goes on, and the label for good', async () => {
+    listed = [row('a', 1, 'running')];
+    details.set('a', { run_id: 'a', status: 'running', model_id: 'm', label: 'Läbel' });
+    await store.refresh();
+    assert.deepEqual([store.detail('a'), store.label('a')], [undefined, undefined]);
+    assert.equal((await store.loadDetail('a')).status, 'running');
+    await store.refresh();
+    assert.equal(store.detail('a')?.status, 'running');
+    listed = [row('a', 1, 'complete')];
+    await store.refresh();
+    assert.deepEqual([store.detail('a'), store.label('a'), store.activeCount], [undefined, 'Läbel', 0]);
+  });
+
+  it('gives a run that no page has shown a row of its own, where it belongs', async () => {
+    listed = many(120);
+    await store.refresh();
+    const { run_id, status, model_id, created_at = '' } = row('r5', 5, 'completed');
+    details.set('r5', { run_id, status, model_id, created_at });
+    await store.loadDetail('r5');
+    assert.deepEqual(
+      [store.rows?.length, ids(store.rows)?.at(-1), store.get('r5')?.status],
+      [51, 'r5', 'completed'],
+    );
+    await store.refresh();
+    assert.equal(store.get('r5')?.model_id, 'm');
+  });
+
+  it('forgets everything, also what was still on its way', async () => {
+    listed = many(60);
+    await store.refresh();
+    store.insertCreated({ run_id: 'new' }, 'm', 'Läbel');
+    const opened = Promise.withResolvers<undefined>();
+    gate = opened.promise;
+    const late = store.refresh();
+    await until(() => urls.length === 2);
+    listed = [];
+    gate = undefined;
+    store.clear();
+    assert.deepEqual([store.rows, store.hasMore, store.label('new')], [undefined, false, undefined]);
+    const afterwards = store.refresh();
+    opened.resolve(undefined);
+    await Promise.all([late, afterwards]);
+    assert.deepEqual(store.rows, []);
+  });
+
+  it('keeps what it has when a read fails', async () => {
+    listed = [row('a', 1)];
+    await store.refresh();
+    oddities = { data: 'none' };
+    await assert.rejects(store.refresh(), { code: 'unexpected-answer' });
+    assert.deepEqual(ids(store.rows), ['a']);
+  });
+});

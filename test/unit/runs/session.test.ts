@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { NetworkError, ServiceError } from '../../../src/api/errors.ts';
+import { CancelledError } from '../../../src/base/errors.ts';
+import type { SessionState } from '../../../src/runs/session.ts';
+import { sendJson } from '../../helpers/httpServer.ts';
+import { Bench, until } from './support.ts';
+
+const BALANCE = { balance_cents: 100, currency: 'EUR' };
+const REFUSED = { error: { code: 'invalid_api_key', message: 'no' } };
+
+describe('Session', () => {
+  let bench: Bench;
+  let keys: (string | undefined)[];
+  let answer: (key: string | undefined) => [status: number, body: unknown];
+  let url: string;
+
+  beforeEach(async () => {
+    bench = await Bench.start();
+    keys = [];
+    answer = () => [200, BALANCE];
+    const server = await bench.serve((request, response) => {
+      const key = request.headers.authorization?.replace('Bearer ', '');
+      keys.push(key);
+      sendJson(response, ...answer(key));
+    });
+    url = server.url;
+  });
+  afterEach(() => bench.end());
+
+  function watched(apiKey = 'k1') {
+    let key = apiKey;
+    let opened = 0;
+    const session = bench.session(() => {
+      opened += 1;
+      return Promise.resolve(key === '' ? undefined : { baseUrl: url, apiKey: key });
+    });
+    const states: SessionState[] = [];
+    session.onDidChangeState((state) => states.push(state));
+    return { session, states, setKey: (next: string) => (key = next), opened: () => opened };
+  }
+
+  it('is connecting until the service answered, then ready, with one client for all calls', async () => {
+    const { session, states, opened } = watched();
+    assert.equal(session.state, 'connecting');
+    await Promise.all([session.balance.refresh(), session.call((client) => client.getBalance())]);
+    await session.balance.refresh();
+    assert.deepEqual([states, opened(), session.balance.current], [['ready'], 1, BALANCE]);
+  });
+
+  it('sends nothing more after a 401: a storm of 20 calls is one request and one change of state', async () => {
+    answer = () => [401, REFUSED];
+    const { session, states } = watched();
+    await assert.rejects(session.balance.refresh(), ServiceError);
+    const storm = await Promise.allSettled(
+      Array.from({ length: 20 }, () => session.call((client) => client.getBalance())),
+    );
+    assert.ok(storm.every((end) => end.status === 'rejected' && end.reason instanceof ServiceError));
+    assert.deepEqual([keys.length, states], [1, ['key-rejected']]);
+  });
+
+  it('takes a 401 that has no body of the contract as one, too', async () => {
+    answer = () => [401, '<html>'];
+    const { session, states } = watched();
+    await assert.rejects(session.balance.refresh());
+    await assert.rejects(session.runs.refresh());
+    assert.deepEqual([keys.length, states], [1, ['key-rejected']]);
+  });
+
+  it('tells once of many calls that were under way when the key was refused', async () => {
+    answer = () => [401, REFUSED];
+    const { session, states } = watched();
+    await Promise.allSettled([session.runs.refresh(), session.models.refresh(), session.balance.refresh()]);
+    assert.deepEqual(states, ['key-rejected']);
+  });
+
+  it('tries again with another key after reconnect', async () => {
+    answer = (key) => (key === 'k2' ? [200, BALANCE] : [401, REFUSED]);
+    const { session, states, setKey } = watched();
+    await assert.rejects(session.balance.refresh());
+    setKey('k2');
+    session.reconnect();
+    await session.balance.refresh();
+    assert.deepEqual(states, ['key-rejected', 'connecting', 'ready']);
+    assert.deepEqual(keys, ['k1', 'k2']);
+  });
+
+  it('does not blame the new key for what the old one met', async () => {
+    const { session, setKey, states } = watched();
+    const late = Promise.withResolvers<never>();
+    const old = session.call(() => late.promise);
+    await until(() => states.length === 0 && keys.length === 0);
+    setKey('k2');
+    session.reconnect();
+    await session.balance.refresh();
+    late.reject(new ServiceError('invalid_api_key', 401));
+    await assert.rejects(old, ServiceError);
+    assert.equal(session.state, 'ready');
+    await session.balance.refresh();
+    assert.deepEqual(keys, ['k2', 'k2']);
+  });
+
+  it('stays rejected when an earlier call ends well or fails in the network', async () => {
+    const { session } = watched();
+    const [well, badly] = [Promise.withResolvers<number>(), Promise.withResolvers<never>()];
+    const calls = [session.call(() => well.promise), session.call(() => badly.promise)];
+    answer = () => [401, REFUSED];
+    await assert.rejects(session.balance.refresh());
+    well.resolve(1);
+    badly.reject(new NetworkError('reset'));
+    await Promise.allSettled(calls);
+    assert.equal(session.state, 'key-rejected');
+  });
+
+  it('knows that a key is missing, and finds it later without being told', async () => {
+    const { session, states, setKey } = watched('');
+    await assert.rejects(session.balance.refresh(), { code: 'key-missing' });
+    await assert.rejects(session.runs.refresh(), { code: 'key-missing' });
+    assert.equal(keys.length, 0);
+    setKey('k1');
+    await session.balance.refresh();
+    assert.deepEqual(states, ['key-missing', 'ready']);
+  });
+
+  it('is offline, since when, while nothing answers, and ready again after', async () => {
+    let port = 'http://127.0.0.1:9';
+    const session = bench.session(() => Promise.resolve({ baseUrl: port, apiKey: 'k' }));
+    const states: SessionState[] = [];
+    session.onDidChangeState((state) => states.push(state));
+    const before = Date.now();
+    await assert.rejects(session.balance.refresh(), NetworkError);
+    const since = session.offlineSince ?? 0;
+    assert.ok(since >= before && since <= Date.now());
+    await assert.rejects(session.balance.refresh(), NetworkError);
+    assert.equal(session.offlineSince, since);
+    port = url;
+    session.reconnect();
+    await session.balance.refresh();
+    assert.deepEqual([states, session.offlineSince], [['offline', 'connecting', 'ready'], undefined]);
+  });
+
+  it('is offline where something else answers', async () => {
+    answer = () => [200, '<html>'];
+    const { session, states } = watched();
+    await assert.rejects(session.balance.refresh(), { code: 'unexpected-answer' });
+    answer = () => [200, BALANCE];
+    await session.balance.refresh();
+    assert.deepEqual(states, ['offline', 'ready']);
+  });
+
+  it('is ready when the service refuses for another reason', async () => {
+    answer = () => [404, { error: { code: 'not_found', message: '' } }];
+    const { session } = watched();
+    await assert.rejects(session.call((client) => client.getRun('r')));
+    assert.equal(session.state, 'ready');
+  });
+
+  it('learns nothing from a cancel', async () => {
+    const { session, states } = watched();
+    await assert.rejects(session.call(() => Promise.reject(new CancelledError())));
+    assert.deepEqual(states, []);
+  });
+
+  it('is offline when its connection cannot be had, and tries anew at the next call', async () => {
+    let broken = true;
+    const session = bench.session(() =>
+      broken
+        ? Promise.reject(new Error('the sandbox did not start'))
+        : Promise.resolve({ baseUrl: url, apiKey: 'k' }),
+    );
+    const ends = await Promise.allSettled([session.balance.refresh(), session.runs.refresh()]);
+    assert.ok(ends.every((end) => end.status === 'rejected'));
+    assert.equal(session.state, 'offline');
+    broken = false;
+    await session.balance.refresh();
+    assert.equal(session.state, 'ready');
+  });
+});
+
+describe('BalanceStore', () => {
+  it('keeps what a submission told over a read that began before it', async () => {
+    const bench = await Bench.start();
+    const held: (() => void)[] = [];
+    let cents = 900;
+    const server = await bench.serve((_request, response) => {
+      const body = { balance_cents: cents, currency: 'EUR' };
+      held.push(() => sendJson(response, 200, body));
+    });
+    const { balance } = bench.session({ baseUrl: server.url, apiKey: 'k' });
+    const told: (number | undefined)[] = [];
+    balance.onDidChange(() => told.push(balance.current?.balance_cents));
+    const reading = balance.refresh();
+    await until(() => held.length === 1);
+    cents = 500;
+    balance.set({ balance_cents: 500, currency: 'EUR' });
+    held[0]?.();
+    await until(() => held.length === 2);
+    held[1]?.();
+    assert.equal((await reading).balance_cents, 500);
+    assert.deepEqual(told, [500, 500]);
+    await bench.end();
+  });
+});
