@@ -110,7 +110,10 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
         [COMMANDS.sandboxAddFunds]: sandboxAddFunds(controls, sessions),
         [COMMANDS.sandboxClockSpeed]: sandboxClockSpeed(controls, sessions),
       },
-      reporter,
+      (error) => {
+        // The notice of a refused API key has told this one.
+        if (sessions.active?.isToldByState(error) !== true) reporter.report(error);
+      },
     ),
   );
 

@@ -1,18 +1,17 @@
 import * as vscode from 'vscode';
 import type { CommandId } from './ids.ts';
-import type { ErrorReporter } from './reportError.ts';
 
-/** Registers commands by id; an error that ends one is told to the person, in one place. */
+/** Registers commands by id. @param onError gets the error that ended one */
 export function registerCommands(
   commands: Record<CommandId, (...args: unknown[]) => Promise<void> | void>,
-  reporter: ErrorReporter,
+  onError: (error: unknown) => void,
 ): vscode.Disposable {
   const registrations = Object.entries(commands).map(([id, run]) =>
     vscode.commands.registerCommand(id, async (...args: unknown[]) => {
       try {
         await run(...args);
       } catch (error) {
-        reporter.report(error);
+        onError(error);
       }
     }),
   );

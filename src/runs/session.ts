@@ -20,6 +20,15 @@ export class KeyMissingError extends ExpectedError {
   }
 }
 
+/** The service refused this API key earlier, so that nothing was sent this time. */
+export class KeyRejectedError extends ExpectedError {
+  readonly code = 'key-rejected';
+
+  constructor() {
+    super('the API key was refused earlier; nothing was sent');
+  }
+}
+
 /** One account at work: its client, its truth (runs, models, balance) and whether the service can be reached. */
 export class Session implements Disposable {
   readonly account: Account;
@@ -33,8 +42,8 @@ export class Session implements Disposable {
   #client: Promise<Client> | undefined;
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
-  /** The 401 that ended the key's use; every later call gets it without asking the service again. */
-  #rejection: Error | undefined;
+  /** The 401s by which the state became `key-rejected`. */
+  readonly #refusals = new WeakSet();
 
   /** Fires when the state changes, with the new one. */
   readonly onDidChangeState = this.#onDidChangeState.event;
@@ -65,10 +74,10 @@ export class Session implements Disposable {
 
   /**
    * Works with the account's client and learns from how it ends. After a 401 nothing is sent any more until `reconnect`.
-   * @throws KeyMissingError, and whatever the work throws
+   * @throws KeyMissingError, KeyRejectedError, and whatever the work throws
    */
   async call<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    if (this.#rejection !== undefined) throw this.#rejection;
+    if (this.#state === 'key-rejected') throw new KeyRejectedError();
     const pending = (this.#client ??= this.#open());
     const client = await this.#opened(pending);
     try {
@@ -82,10 +91,14 @@ export class Session implements Disposable {
     }
   }
 
+  /** Whether the change to `key-rejected` has told this error already. */
+  isToldByState(error: unknown): boolean {
+    return error instanceof Error && this.#refusals.has(error);
+  }
+
   /** Forgets the connection, after the API key or the proxy's settings changed. */
   reconnect(): void {
     this.#client = undefined;
-    this.#rejection = undefined;
     this.#setState('connecting');
   }
 
@@ -114,7 +127,7 @@ export class Session implements Disposable {
 
   #learnFrom(error: unknown): void {
     if (error instanceof Error && isUnauthorized(error)) {
-      this.#rejection = error;
+      this.#refusals.add(error);
       this.#setState('key-rejected');
     } else if (error instanceof ServiceError) this.#setState('ready');
     else if (error instanceof NetworkError || error instanceof UnexpectedAnswerError)
@@ -123,7 +136,7 @@ export class Session implements Disposable {
 
   #setState(state: SessionState): void {
     // A refused API key stays refused until `reconnect`, however what was under way ends.
-    if (state === this.#state || (this.#rejection !== undefined && state !== 'key-rejected')) return;
+    if (state === this.#state || (this.#state === 'key-rejected' && state !== 'connecting')) return;
     this.#state = state;
     this.#offlineSince = state === 'offline' ? Date.now() : undefined;
     this.#onDidChangeState.fire(state);

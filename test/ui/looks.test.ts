@@ -132,7 +132,11 @@ describe('looks and keyboard', () => {
       rows++
     )
       await keyboard.press('ArrowDown');
+    await keyboard.press('ArrowLeft');
+    await focused().and(workbench.page.locator('[aria-expanded=false]')).waitFor();
     await keyboard.press('ArrowRight');
+    await focused().and(workbench.page.locator('[aria-expanded=true]')).waitFor();
+    await runs().row(/^Label: arithmetic/).waitFor();
     await keyboard.press('ArrowDown');
     await focused()
       .and(runs().row(/^Label: arithmetic/))

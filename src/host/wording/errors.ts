@@ -42,10 +42,7 @@ export function asText({ sentence, serviceMessage }: Explanation): string {
 function explainService(error: ServiceError): Explanation {
   switch (error.code) {
     case 'invalid_api_key':
-      return {
-        sentence: vscode.l10n.t('The service does not accept this API key.'),
-        action: { title: vscode.l10n.t('Replace API Key…'), command: COMMANDS.replaceKey },
-      };
+      return refusedKey();
     case 'rate_limited':
       return { sentence: rateLimitedSentence(error.retryAfterMs), action: tryAgain() };
     case 'validation_failed':
@@ -89,6 +86,13 @@ function explainService(error: ServiceError): Explanation {
         action: showLog(),
       };
   }
+}
+
+function refusedKey(): Explanation {
+  return {
+    sentence: vscode.l10n.t('The service does not accept this API key.'),
+    action: { title: vscode.l10n.t('Replace API Key…'), command: COMMANDS.replaceKey },
+  };
 }
 
 function rateLimitedSentence(retryAfterMs: number | undefined): string {
@@ -155,6 +159,8 @@ function refusedLinkSentence(httpStatus: number): string {
 
 function explainCode(code: string): Explanation {
   switch (code) {
+    case 'key-rejected':
+      return refusedKey();
     case 'key-missing':
       return {
         sentence: vscode.l10n.t(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -104,7 +105,8 @@ describe('AccountStore', () => {
     const store = await opened();
     await store.save(service('a'));
     const others = { version: 1, activeId: 'b', accounts: [service('a'), service('b')] };
-    await writeFile(file(), JSON.stringify(others));
+    // At once: before the watcher could hear of it.
+    writeFileSync(file(), JSON.stringify(others));
     await store.save(service('c'));
     assert.deepEqual(
       store.accounts.map(({ id }) => id),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { NetworkError, ServiceError } from '../../../src/api/errors.ts';
 import { CancelledError } from '../../../src/base/errors.ts';
-import type { SessionState } from '../../../src/runs/session.ts';
+import { KeyRejectedError, type SessionState } from '../../../src/runs/session.ts';
 import { sendJson } from '../../helpers/httpServer.ts';
 import { Bench, until } from './support.ts';
 
@@ -54,7 +54,7 @@ describe('Session', () => {
     const storm = await Promise.allSettled(
       Array.from({ length: 20 }, () => session.call((client) => client.getBalance())),
     );
-    assert.ok(storm.every((end) => end.status === 'rejected' && end.reason instanceof ServiceError));
+    assert.ok(storm.every((end) => end.status === 'rejected' && end.reason instanceof KeyRejectedError));
     assert.deepEqual([keys.length, states], [1, ['key-rejected']]);
   });
 

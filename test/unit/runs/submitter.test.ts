@@ -256,6 +256,8 @@ describe('Submitter', () => {
         submitter.pending.map(({ id, state }) => `${id} ${state}`),
         ['first validating', 'second queued', 'third queued'],
       );
+      for (const { id } of submitter.pending) submitter.dismiss(id);
+      assert.equal(submitter.pending.length, 3);
       stop.abort();
       assert.equal((await second).kind, 'not-charged');
       sendJson(held[0] as http.ServerResponse, 201, CREATED);
