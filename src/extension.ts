@@ -49,7 +49,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   context.subscriptions.push(disposables);
   const storage = context.globalStorageUri.fsPath;
   const log = disposables.add(new Log());
-  const reporter = new ErrorReporter(log, () => keyNotice.isFresh);
+  const reporter = new ErrorReporter(log);
 
   // The way to the service. A new transport when VS Code's proxy settings change; clients ask for it at each request.
   let transport = new Transport(proxySettings());
@@ -75,7 +75,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   disposables.add(new ModelsTree(sessions));
   disposables.add(new BalanceStatus(sessions));
   disposables.add(new WelcomeState(sessions));
-  const keyNotice = disposables.add(new KeyNotice(sessions));
+  disposables.add(new KeyNotice(sessions));
 
   // What a person does.
   const enterSandbox = useSandbox(accounts, async () => (await sandbox.start()).accountId);

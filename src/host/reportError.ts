@@ -1,25 +1,20 @@
 import * as vscode from 'vscode';
-import { isUnauthorized } from '../api/errors.ts';
-import { CancelledError, ExpectedError } from '../base/errors.ts';
+import { CancelledError } from '../base/errors.ts';
 import type { Log } from './log.ts';
 import { asText, explain } from './wording/errors.ts';
 
 /** Tells the person of an error that ended what they asked for, and logs it. A cancel is silent. */
 export class ErrorReporter {
   readonly #log: Log;
-  readonly #keyIsTold: () => boolean;
 
-  /** @param keyIsTold whether the person has just been told that the account's API key is no good */
-  constructor(log: Log, keyIsTold: () => boolean) {
+  constructor(log: Log) {
     this.#log = log;
-    this.#keyIsTold = keyIsTold;
   }
 
   /** @param preface what did not work, or what is true all the same; a whole sentence */
   report(error: unknown, preface?: string): void {
     if (error instanceof CancelledError) return;
     this.#log.error('reported', error);
-    if (isAboutKey(error) && this.#keyIsTold()) return;
     const explanation = explain(error);
     const text = preface === undefined ? asText(explanation) : `${preface} ${asText(explanation)}`;
     const { action } = explanation;
@@ -30,8 +25,4 @@ export class ErrorReporter {
         if (choice !== undefined && action !== undefined) void vscode.commands.executeCommand(action.command);
       });
   }
-}
-
-function isAboutKey(error: unknown): boolean {
-  return isUnauthorized(error) || (error instanceof ExpectedError && error.code === 'key-missing');
 }

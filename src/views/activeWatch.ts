@@ -17,6 +17,7 @@ export class ActiveWatch implements Disposable {
   readonly #log: Log;
   readonly #subscriptions: Disposable[];
   #watching: Disposable | undefined;
+  #watcher: Watcher | undefined;
   #readAtMs = 0;
 
   constructor(sessions: Sessions, log: Log) {
@@ -39,9 +40,11 @@ export class ActiveWatch implements Disposable {
   #follow(): void {
     this.#watching?.dispose();
     this.#watching = undefined;
+    this.#watcher = undefined;
     const session = this.#sessions.active;
     if (session === undefined) return;
     const watcher = new Watcher(session, () => vscode.window.state.focused);
+    this.#watcher = watcher;
     const reconnecting = session.onDidChangeState((state) => {
       if (state === 'connecting') this.#readAll(session, watcher);
     });
@@ -56,9 +59,10 @@ export class ActiveWatch implements Disposable {
 
   #read(): void {
     const session = this.#sessions.active;
-    if (session === undefined) return;
+    if (session === undefined || this.#watcher === undefined) return;
     this.#readAtMs = Date.now();
-    this.#logFailures([session.balance.refresh(), session.runs.refresh()]);
+    // Through the watcher: its pace is another one in front.
+    this.#logFailures([session.balance.refresh(), this.#watcher.look()]);
   }
 
   #logFailures(work: Promise<unknown>[]): void {

@@ -4,25 +4,16 @@ import { COMMANDS } from '../host/ids.ts';
 import { keyNotice } from '../host/wording/accounts.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
-/** The command that found it out ends within this time, and is not to tell it again. */
-const FRESH_MS = 3_000;
-
 /** Tells once, and not with every call, that the active account's API key is no good any more. */
 export class KeyNotice implements Disposable {
   readonly #sessions: Sessions;
   readonly #subscription: Disposable;
   #sessionSubscription: Disposable | undefined;
-  #toldAtMs = 0;
 
   constructor(sessions: Sessions) {
     this.#sessions = sessions;
     this.#subscription = sessions.onDidChangeActive(() => this.#follow());
     this.#follow();
-  }
-
-  /** Whether it was told just now. */
-  get isFresh(): boolean {
-    return Date.now() - this.#toldAtMs < FRESH_MS;
   }
 
   dispose(): void {
@@ -35,7 +26,6 @@ export class KeyNotice implements Disposable {
     const session = this.#sessions.active;
     this.#sessionSubscription = session?.onDidChangeState((state) => {
       if (state !== 'key-rejected' && state !== 'key-missing') return;
-      this.#toldAtMs = Date.now();
       const { sentence, replace } = keyNotice(session.account.name, state);
       void vscode.window.showWarningMessage(sentence, replace).then((choice) => {
         if (choice === replace) void vscode.commands.executeCommand(COMMANDS.replaceKey);

@@ -153,11 +153,21 @@ describe('accounts', () => {
     await workbench.runCommand('Fine-Tuning: Refresh');
     await runs().welcomeButton('Replace API Key').waitFor();
     await workbench.screenshot('key-rejected');
-    await workbench.runCommand('Fine-Tuning: Refresh Balance');
+    const aboutKey = async () =>
+      (await workbench.dialogs.toastTexts()).filter((text) => text.includes('API key'));
+    // The command that found it out has ended by then.
     await sleep(1_000);
+    assert.deepEqual(await aboutKey(), [
+      'The service does not accept the API key of Work any more. Nothing is asked of it until there is another one.',
+    ]);
     assert.ok(work.requests.length <= 3, work.requests.join('\n'));
-    const told = (await workbench.dialogs.toastTexts()).filter((text) => text.includes('API key'));
-    assert.equal(told.length, 1, told.join('\n'));
+    await workbench.clearNotifications();
+    // Who asks again is answered again, without the service.
+    work.requests.length = 0;
+    await workbench.runCommand('Fine-Tuning: Refresh Balance');
+    await workbench.dialogs.waitForToast('The service does not accept this API key.');
+    assert.equal((await aboutKey()).length, 1);
+    assert.deepEqual(work.requests, []);
     await workbench.clearNotifications();
   });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseClockSpeed, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
@@ -33,6 +34,9 @@ describe('faults of the service, as the sandbox plays them', () => {
 
   const runs = () => workbench.sideBar.view('Runs');
   const balance = (text: string) => workbench.statusItem('balance').getByText(text);
+
+  /** Looks at once, instead of waiting for the watcher. */
+  const refresh = () => workbench.runCommand('Fine-Tuning: Refresh');
 
   async function submit(label: string): Promise<void> {
     await workbench.editors.titleAction('Submit Dataset…').click();
@@ -106,6 +110,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await submit('strange');
     await workbench.dialogs.waitForToast(/was submitted and charged/);
     await workbench.clearNotifications();
+    await refresh();
     await runs()
       .row(/^Run strange, (warming_up|calibrating|evaluating), Qwen3 8B, /)
       .waitFor();
@@ -121,6 +126,10 @@ describe('faults of the service, as the sandbox plays them', () => {
     await chooseScenario(workbench, 'Failed run');
     await submit('doomed');
     await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await workbench.clearNotifications();
+    // 3.1 s at this clock speed.
+    await sleep(2_500);
+    await refresh();
     await runs()
       .row(/^Run doomed, failed, /)
       .waitFor();
@@ -185,7 +194,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   it('10,000 runs: a first page stands quickly, and "Load more" brings the next', async () => {
     await chooseScenario(workbench, '10,000 runs');
     const startedMs = performance.now();
-    await workbench.runCommand('Fine-Tuning: Refresh');
+    await refresh();
     await runs()
       .row(/^Run Llama 3\.2 1B Instruct, Finished, 1 h ago/)
       .waitFor();

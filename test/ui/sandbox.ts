@@ -16,6 +16,8 @@ export async function enterSandbox(workbench: Workbench): Promise<void> {
 export async function chooseScenario(workbench: Workbench, name: string): Promise<void> {
   await workbench.runCommand('Fine-Tuning: Sandbox Scenario…');
   await workbench.quickInput.waitForTitle('Sandbox Scenario');
+  // The list is longer than the box.
+  await workbench.quickInput.type(name);
   await workbench.quickInput.pick(name);
   await workbench.dialogs.waitForToast(`Sandbox scenario: ${name}.`);
   await workbench.clearNotifications();

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -103,10 +102,11 @@ describe('AccountStore', () => {
 
   it('changes what the disk holds now, not what this window last saw', async () => {
     const store = await opened();
+    // From here on it hears of nothing.
+    store.dispose();
     await store.save(service('a'));
     const others = { version: 1, activeId: 'b', accounts: [service('a'), service('b')] };
-    // At once: before the watcher could hear of it.
-    writeFileSync(file(), JSON.stringify(others));
+    await writeFile(file(), JSON.stringify(others));
     await store.save(service('c'));
     assert.deepEqual(
       store.accounts.map(({ id }) => id),
