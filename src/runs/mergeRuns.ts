@@ -3,7 +3,8 @@ import type { RunPage, RunSummary } from '../api/types.ts';
 /**
  * Merges the newest page into the loaded rows. Rows of other pages stay. A row that should have stood on this page and
  * does not is gone; a row without `created_at` (just submitted, not listed yet) stays. Where the page and the loaded rows
- * do not touch, runs may be missing between them: then the page is all that is kept (`restarted`).
+ * do not touch, runs may be missing between them: then the page is all that is kept. Where it holds the oldest row that is
+ * kept, the list goes on at its cursor (`restarted`).
  */
 export function mergeFirstPage(
   rows: readonly RunSummary[],
@@ -17,7 +18,7 @@ export function mergeFirstPage(
   const older = rows.filter(
     (row) => !listed.has(row.run_id) && !waiting.includes(row) && createdAtMs(row) <= oldest,
   );
-  return { rows: sorted([...waiting, ...page.data, ...older]), restarted: false };
+  return { rows: sorted([...waiting, ...page.data, ...older]), restarted: older.length === 0 };
 }
 
 /** Merges an older page: its rows replace the loaded ones with their ids. */

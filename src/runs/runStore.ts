@@ -45,7 +45,7 @@ export class RunStore implements Disposable {
         page = await this.#list();
       } while (epoch !== this.#epoch);
       const merged = mergeFirstPage(this.#rows ?? [], page);
-      // The cursor of the oldest loaded page stays valid unless there is a gap to it.
+      // The cursor of the oldest loaded page stays valid while rows of older pages are kept.
       if (merged.restarted) this.#nextCursor = cursorAfter(page);
       this.#accept(merged.rows, page);
     });

@@ -91,6 +91,8 @@ describe('consents and steps of a submission', () => {
 
     it('when Enter is pressed until the steps end', async () => {
       await begin();
+      // No model is chosen beforehand.
+      await workbench.page.keyboard.press('ArrowDown');
       const titles = new Set<string>();
       for (let presses = 0; presses < 30 && (await workbench.quickInput.isOpen()); presses++) {
         titles.add(/\d\/6/.exec(await workbench.quickInput.title())?.[0] ?? '');

@@ -143,7 +143,6 @@ describe('faults of the service, as the sandbox plays them', () => {
         .count(),
       0,
     );
-    await workbench.clearNotifications();
   });
 
   it('expired download link: says so, and leaves nothing behind', async () => {
