@@ -26,6 +26,11 @@ describe('pictures for the README', () => {
     await workbench.page.setViewportSize({ width: 1200, height: 750 });
     await workbench.setTheme('dark');
     await workbench.sideBar.open('Fine-Tuning');
+    // Wider, so that the details of a run can be read.
+    await workbench.page.mouse.move(350, 600);
+    await workbench.page.mouse.down();
+    await workbench.page.mouse.move(470, 600, { steps: 5 });
+    await workbench.page.mouse.up();
     await workbench.editors.open(path.join(folder, 'train.jsonl'));
   });
 

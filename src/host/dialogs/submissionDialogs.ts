@@ -201,7 +201,7 @@ async function summaryStep(context: SubmissionContext, state: State, place: Plac
         l10n.t('Price'),
         l10n.t('known only after submission; it is charged to the balance at once'),
       ),
-      row('warning', l10n.t('Final'), l10n.t('a run cannot be cancelled')),
+      row('warning', l10n.t('No way back'), l10n.t('a run cannot be cancelled')),
     ],
     onButton: () => undefined,
     stays: (value) => value === stay,

@@ -126,8 +126,8 @@ function withDuration(end: string, start: string | undefined, what: 'queue' | 't
   const ms = start === undefined ? NaN : Date.parse(end) - Date.parse(start);
   if (Number.isNaN(ms) || ms < 0) return formatTime(end);
   return what === 'queue'
-    ? vscode.l10n.t('{0}, after {1} in the queue', formatTime(end), formatDuration(ms))
-    : vscode.l10n.t('{0}, after {1} of training', formatTime(end), formatDuration(ms));
+    ? vscode.l10n.t('after {1} in the queue, {0}', formatTime(end), formatDuration(ms))
+    : vscode.l10n.t('after {1} of training, {0}', formatTime(end), formatDuration(ms));
 }
 
 /** What stands beside an upload: bytes, speed and time left, or what it waits for. */

@@ -31,6 +31,13 @@ describe('mergeFirstPage', () => {
     assert.deepEqual([ids(merged.rows), merged.restarted], [['z', 'y'], true]);
   });
 
+  it('goes on at the page’s cursor where nothing older was loaded, as after the first submission', () => {
+    for (const rows of [[row('d', 40)], [row('d', undefined)]]) {
+      const merged = mergeFirstPage(rows, page([row('d', 40), row('c', 30), row('b', 20)], true));
+      assert.deepEqual([ids(merged.rows), merged.restarted], [['d', 'c', 'b'], true]);
+    }
+  });
+
   it('keeps nothing beside a page that is the whole list', () => {
     assert.deepEqual(ids(mergeFirstPage(loaded, page([row('d', 40)], false)).rows), ['d']);
     assert.deepEqual(ids(mergeFirstPage(loaded, page([], false)).rows), []);
