@@ -107,7 +107,7 @@ describe('consents and steps of a submission', () => {
 
     it('by rows of the summary that only inform', async () => {
       await walkTo(4);
-      for (const row of ['Price', 'Balance', 'Account', 'Final']) {
+      for (const row of ['Price', 'Balance', 'Account', 'No way back']) {
         await workbench.quickInput.pick(row);
         await workbench.quickInput.waitForTitle(/\(4\/6\)/);
       }
@@ -121,7 +121,7 @@ describe('consents and steps of a submission', () => {
       await walkTo(4);
       await workbench.screenshot('summary');
       const facts = new Map<string, string | null>();
-      for (const row of ['Account', 'Dataset', 'Model', 'Label', 'Queue', 'Balance', 'Price', 'Final'])
+      for (const row of ['Account', 'Dataset', 'Model', 'Label', 'Queue', 'Balance', 'Price', 'No way back'])
         facts.set(row, await descriptionOf(row));
       assert.deepEqual(Object.fromEntries(facts), {
         Account: 'Work',
