@@ -131,7 +131,7 @@ describe('consents and steps of a submission', () => {
         Queue: 'standard',
         Balance: '1,000.00 USD',
         Price: 'known only after submission; it is charged to the balance at once',
-        Final: 'a run cannot be cancelled',
+        'No way back': 'a run cannot be cancelled',
       });
       for (const [row, step] of [
         ['Model', 1],

@@ -51,9 +51,10 @@ export class Editors {
       .getByRole('button', { name: title });
   }
 
-  /** The lines of the active text editor that are on the screen. */
-  visibleLines(): Promise<string[]> {
-    return this.#page.locator('.editor-group-container.active .view-line').allTextContents();
+  /** Waits until a line on the screen in the active text editor is this text. */
+  async waitForLine(text: string): Promise<void> {
+    const lines = this.#page.locator('.editor-group-container.active .view-line');
+    await lines.getByText(text, { exact: true }).first().waitFor();
   }
 
   /** Closes every editor without saving. */
@@ -62,8 +63,9 @@ export class Editors {
     const discard = this.#page
       .locator('.monaco-dialog-box')
       .getByRole('button', { name: "Don't Save", exact: true });
-    const none = this.#page.locator('.part.editor .tab').first();
-    await Promise.race([none.waitFor({ state: 'detached' }), discard.click()]);
-    await none.waitFor({ state: 'detached' });
+    const empty = this.#page.locator('.part.editor .editor-group-container.empty');
+    await discard.or(empty).first().waitFor();
+    if (await discard.isVisible()) await discard.click();
+    await empty.waitFor();
   }
 }

@@ -17,13 +17,15 @@ export class QuickInput {
 
   /** Runs a command of the palette by its full title. */
   async runCommand(title: string): Promise<void> {
-    // An open palette does not learn of commands that come later, as those of an extension do in a new window.
+    // An open palette does not learn of commands that come later, as those of an extension do in a new window; and a key
+    // is lost while the window is busy with its focus.
     for (let attempt = 0; attempt < 20; attempt++) {
       await this.close();
       await this.#page.keyboard.press('F1');
+      if (!(await happens(this.#input.waitFor({ timeout: 1000 })))) continue;
       await this.#input.fill(`>${title}`);
-      const isThere = await appears(this.item(title).first(), 750);
-      if (isThere) return this.pick(title);
+      const item = this.item(title).first();
+      if (await happens(item.waitFor({ timeout: 750 }))) return item.click();
     }
     assert.fail(`the palette has no command "${title}" here`);
   }
@@ -153,14 +155,17 @@ export class QuickInput {
 
   /** Leaves with Escape, if a box is open. */
   async close(): Promise<void> {
-    if (!(await this.isOpen())) return;
-    await this.#page.keyboard.press('Escape');
+    for (let attempt = 0; attempt < 5 && (await this.isOpen()); attempt++) {
+      await this.#page.keyboard.press('Escape');
+      if (await happens(this.#widget.waitFor({ state: 'hidden', timeout: 1000 }))) return;
+    }
     await this.waitUntilClosed();
   }
 }
 
-async function appears(locator: Locator, timeoutMs: number): Promise<boolean> {
-  return locator.waitFor({ timeout: timeoutMs }).then(
+/** Whether what is waited for comes within its time. */
+async function happens(waiting: Promise<void>): Promise<boolean> {
+  return waiting.then(
     () => true,
     () => false,
   );

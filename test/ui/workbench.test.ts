@@ -35,7 +35,7 @@ describe('the packed extension in VS Code', () => {
 
   it('leaves a JSONL file to the text editor', async () => {
     await workbench.editors.open(path.join(folder, 'rows.jsonl'));
-    assert.deepEqual((await workbench.editors.visibleLines()).slice(0, 1), ['{"messages":[]}']);
+    await workbench.editors.waitForLine('{"messages":[]}');
     await workbench.editors.typeAtStart('{}');
     assert.equal(await workbench.editors.isDirty('rows.jsonl'), true);
     await workbench.editors.closeAll();
