@@ -3,6 +3,7 @@ import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../env/project.ts';
+import { unzip } from '../helpers/unzip.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -74,7 +75,15 @@ describe('the main job in the sandbox', () => {
     await workbench.dialogs.waitForToast(/was downloaded whole/);
     const archive = (await readdir(folder)).find((name) => name.endsWith('.zip'));
     assert.ok(archive !== undefined, 'an archive is in the folder');
-    assert.equal((await readFile(path.join(folder, archive))).subarray(0, 2).toString(), 'PK');
+    const files = await unzip(await readFile(path.join(folder, archive)));
+    assert.deepEqual([...files.keys()].sort(), [
+      'README.md',
+      'adapter_config.json',
+      'adapter_model.safetensors',
+    ]);
+    const config = JSON.parse(String(files.get('adapter_config.json'))) as Record<string, unknown>;
+    assert.deepEqual([config.peft_type, config.base_model_name_or_path], ['LORA', 'Llama 3.1 8B Instruct']);
+    assert.match(String(files.get('README.md')), /nothing was trained/i);
     await workbench.screenshot('downloaded');
   });
 });

@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { buffer } from 'node:stream/consumers';
-import { fromBufferPromise } from 'yauzl';
 import { archiveName, buildArchive } from '../../../src/sandbox/adapterArchive.ts';
 import { MODELS } from '../../../src/sandbox/models.ts';
+import { unzip } from '../../helpers/unzip.ts';
 
 const RUN_ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
-
-async function unzip(archive: Buffer): Promise<Map<string, Buffer>> {
-  const files = new Map<string, Buffer>();
-  const zip = await fromBufferPromise(archive);
-  for await (const entry of zip.eachEntry()) {
-    files.set(entry.fileName, await buffer(await zip.openReadStreamPromise(entry)));
-  }
-  return files;
-}
 
 describe('sandbox adapter archive', () => {
   it('is called after the run', () => assert.equal(archiveName(RUN_ID), 'adapter-0f8fad5b.zip'));
