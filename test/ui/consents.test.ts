@@ -97,7 +97,7 @@ describe('consents and steps of a submission', () => {
       for (let presses = 0; presses < 30 && (await workbench.quickInput.isOpen()); presses++) {
         titles.add(/\d\/6/.exec(await workbench.quickInput.title())?.[0] ?? '');
         await workbench.page.keyboard.press('Enter');
-        await workbench.page.waitForTimeout(150);
+        await workbench.page.waitForTimeout(400);
       }
       assert.equal(await workbench.quickInput.isOpen(), false);
       assert.ok(titles.has('5/6') && !titles.has('6/6'), [...titles].join(', '));

@@ -43,6 +43,9 @@ export interface Choice<T> extends vscode.QuickPickItem {
   value: T;
 }
 
+/** How long an answered step stays, for the next one to come; order, not latency, is what it has to cover. */
+const HANDOVER_MS = 100;
+
 /** A quick pick that stays open when the focus moves elsewhere, so that one can look something up meanwhile. */
 export function pick<T>(
   place: Place,
@@ -124,5 +127,9 @@ function show<T>(
     });
     input.onDidHide(() => resolve({ kind: 'cancel' }));
     input.show();
-  }).finally(() => input.dispose());
+  }).finally(() => {
+    // Not at once: until the next step stands in its place, keys would go into the editor behind.
+    input.enabled = false;
+    setTimeout(() => input.dispose(), HANDOVER_MS);
+  });
 }
