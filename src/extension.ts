@@ -93,7 +93,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
         [COMMANDS.switchAccount]: switchAccount(accounts),
         [COMMANDS.replaceKey]: replaceKey(accounts, apiKeys, createClient),
         [COMMANDS.useSandbox]: enterSandbox,
-        [COMMANDS.submitDataset]: submitDataset(sessions, submitter, reveal),
+        [COMMANDS.submitDataset]: submitDataset(sessions, submitter, reveal, log),
         [COMMANDS.submitAgain]: submitAgain(sessions),
         [COMMANDS.refresh]: refresh(sessions),
         [COMMANDS.loadMoreRuns]: loadMoreRuns(sessions),
@@ -124,7 +124,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       const old = transport;
       transport = new Transport(proxySettings());
       old.dispose();
+      const { active } = sessions;
+      if (active?.state === 'offline') sessions.reconnect(active.account.id);
     }),
   );
-  disposables.add(new ActiveWatch(sessions, log));
+  disposables.add(new ActiveWatch(sessions, submitter, log));
 }

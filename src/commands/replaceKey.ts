@@ -7,14 +7,15 @@ import { tellKeyReplaced, tellSandboxHasNoKey, tellSignedOut } from '../host/wor
 import { originOf } from '../runs/account.ts';
 import type { AccountStore } from '../runs/accountStore.ts';
 
-/** Gives the active account another API key; its id, and with it what it owns, stays. */
+/** Gives an account, by its id, or the active one another API key; its id, and with it what it owns, stays. */
 export function replaceKey(
   accounts: AccountStore,
   apiKeys: ApiKeys,
   createClient: (connection: Connection) => Pick<Client, 'getBalance'>,
 ) {
-  return async (): Promise<void> => {
-    const account = accounts.active;
+  return async (argument?: unknown): Promise<void> => {
+    // The account that a notice named may not be the active one any more.
+    const account = accounts.accounts.find(({ id }) => id === argument) ?? accounts.active;
     if (account === undefined) {
       tellSignedOut();
       return;

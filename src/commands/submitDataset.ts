@@ -7,11 +7,13 @@ import { chooseDataset, refuseDataset, saveIfNeeded } from '../host/dialogs/data
 import { askToSubmit, type ConsentedChoices } from '../host/dialogs/submissionDialogs.ts';
 import { COMMANDS } from '../host/ids.ts';
 import { cutLabel, defaultLabel } from '../host/label.ts';
+import type { Log } from '../host/log.ts';
 import { modelOf } from '../host/modelArgument.ts';
 import { withCancellableProgress } from '../host/progress.ts';
 import { askWhereToWork } from '../host/wording/accounts.ts';
 import { uploadText } from '../host/wording/runs.ts';
 import {
+  confirmAnother,
   submissionWords,
   tellCharged,
   tellNoModels,
@@ -38,12 +40,18 @@ export function submitDataset(
   sessions: Sessions,
   submitter: Submitter,
   reveal: (runId: string) => Promise<void>,
+  log: Log,
 ) {
   return async (argument?: unknown, selection?: unknown, preset?: unknown): Promise<void> => {
     const session = sessions.active ?? (await startSomewhere(sessions));
     if (session === undefined) return;
     const file = await readyFile(argument, selection);
     if (file === undefined) return;
+    const open = submitter.pending.find(
+      ({ accountId, draft }) => accountId === session.account.id && draft.dataset.path === file.path,
+    );
+    if (open !== undefined && !(await confirmAnother(path.basename(file.path), open.state === 'unknown')))
+      return;
     const { modelId, label: presetLabel } = presetOf(preset);
     const choices = await askForChoices(session, file, modelId ?? argument, presetLabel);
     if (choices === undefined) return;
@@ -55,7 +63,7 @@ export function submitDataset(
       ...consents,
       priority_processing: priority,
     };
-    await submitAndTell(session, submitter, draft, reveal);
+    await submitAndTell(session, submitter, draft, reveal, log);
   };
 }
 
@@ -133,17 +141,17 @@ async function submitAndTell(
   submitter: Submitter,
   draft: Draft,
   reveal: (runId: string) => Promise<void>,
+  log: Log,
 ): Promise<void> {
   const { filename } = draft.dataset;
   const title = submissionWords.title(filename, session.account.name);
   const outcome = await withCancellableProgress(title, async (signal, report) => {
-    const submission = submitter.submit(session, draft, signal);
     const subscription = submitter.onDidChange((pending) => {
       if (pending.draft === draft)
         report(uploadText(pending, Date.now()), pending.sentBytes / pending.totalBytes);
     });
     try {
-      return await submission;
+      return await submitter.submit(session, draft, signal);
     } finally {
       subscription.dispose();
     }
@@ -160,9 +168,16 @@ async function submitAndTell(
     }
     case 'not-charged':
       // Cancelled before anything could be charged: silent.
-      if (!(outcome.error instanceof CancelledError)) tellNotCharged(outcome.error, session.balance.current);
+      if (outcome.error instanceof CancelledError) return;
+      log.error('not-submitted', outcome.error);
+      tellNotCharged(outcome.error, session.balance.current, () => {
+        const preset: Preset = { modelId: draft.model_id, label: draft.label ?? '' };
+        const uri = vscode.Uri.file(draft.dataset.path);
+        void vscode.commands.executeCommand(COMMANDS.submitDataset, uri, undefined, preset);
+      });
       return;
     case 'unknown':
-      tellUnknown(filename);
+      log.error('outcome-unknown', outcome.error);
+      tellUnknown(filename, outcome.error);
   }
 }

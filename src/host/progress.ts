@@ -14,8 +14,12 @@ export function withCancellableProgress<T>(
       const stop = new AbortController();
       const subscription = token.onCancellationRequested(() => stop.abort());
       let shown = 0;
+      let toldAtMs = 0;
       try {
         return await work(stop.signal, (message, fraction) => {
+          // Every chunk reports: a person reads ten a second at most. What is whole is always told.
+          if (fraction !== undefined && fraction < 1 && Date.now() - toldAtMs < 100) return;
+          toldAtMs = Date.now();
           const increment = fraction === undefined ? 0 : Math.max(0, fraction * 100 - shown);
           shown += increment;
           progress.report({ message, increment });

@@ -54,11 +54,15 @@ export class AccountStore implements Disposable {
   async open(): Promise<void> {
     await mkdir(path.dirname(this.#file), { recursive: true });
     this.#content = await this.#read();
-    this.#watcher = watch(path.dirname(this.#file), { persistent: false }, (_event, name) => {
-      if (name === path.basename(this.#file)) void this.#reload();
-    });
-    // A folder that vanishes ends the watching, not the extension host.
-    this.#watcher.on('error', () => this.#watcher?.close());
+    try {
+      this.#watcher = watch(path.dirname(this.#file), { persistent: false }, (_event, name) => {
+        if (name === null || name === path.basename(this.#file)) void this.#reload();
+      });
+      // A folder that vanishes ends the watching, not the extension host.
+      this.#watcher.on('error', () => this.#watcher?.close());
+    } catch {
+      // The system has no watch left to give: other windows' changes show at the next start.
+    }
   }
 
   get accounts(): readonly Account[] {

@@ -103,7 +103,8 @@ export class Downloader {
       }
       throwIfCancelled(signal);
       await onDisk(nameExclusively(part, target));
-      await onDisk(syncDirectory(path.dirname(target)));
+      // The file stands whole; a share that cannot sync its folder takes nothing of that away.
+      await syncDirectory(path.dirname(target)).catch(() => undefined);
     } finally {
       // Whether this works changes nothing of how the download ended.
       await rm(part, { force: true }).catch(() => undefined);

@@ -23,10 +23,11 @@ export class RunStore implements Disposable {
   #rows: readonly RunSummary[] | undefined;
   #nextCursor: string | undefined;
   #skipped = 0;
+  #failed = false;
   /** Counts how often everything was forgotten. */
   #epoch = 0;
 
-  /** Fires when rows or details changed. */
+  /** Fires when rows or details changed, and when reading them began to fail. */
   readonly onDidChange = this.#onDidChange.event;
 
   /** Reads the newest page and merges it; calls that overlap share one request. @throws ApiError, KeyMissingError */
@@ -42,8 +43,9 @@ export class RunStore implements Disposable {
       let epoch: number;
       do {
         epoch = this.#epoch;
-        page = await this.#list();
+        page = await this.#list().catch((error: unknown) => this.#fail(error));
       } while (epoch !== this.#epoch);
+      this.#failed = false;
       const merged = mergeFirstPage(this.#rows ?? [], page);
       // The cursor of the oldest loaded page stays valid while rows of older pages are kept.
       if (merged.restarted) this.#nextCursor = cursorAfter(page);
@@ -59,6 +61,11 @@ export class RunStore implements Disposable {
       this.#nextCursor = next === cursor ? undefined : next;
       this.#accept(mergeLaterPage(this.#rows ?? [], page), page);
     });
+  }
+
+  /** Whether the newest page could not be read at the last try. */
+  get failed(): boolean {
+    return this.#failed;
   }
 
   /** Undefined until the first page was read. */
@@ -134,6 +141,13 @@ export class RunStore implements Disposable {
 
   dispose(): void {
     this.#onDidChange.dispose();
+  }
+
+  #fail(error: unknown): never {
+    const isNews = !this.#failed;
+    this.#failed = true;
+    if (isNews) this.#onDidChange.fire({ added: [], changed: [] });
+    throw error;
   }
 
   #list(cursor?: string): Promise<RunPage> {

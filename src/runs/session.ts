@@ -42,6 +42,7 @@ export class Session implements Disposable {
   #client: Promise<Client> | undefined;
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
+  #disposed = false;
   /** The 401s by which the state became `key-rejected`. */
   readonly #refusals = new WeakSet();
 
@@ -77,6 +78,7 @@ export class Session implements Disposable {
    * @throws KeyMissingError, KeyRejectedError, and whatever the work throws
    */
   async call<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    if (this.#disposed) throw new KeyMissingError();
     if (this.#state === 'key-rejected') throw new KeyRejectedError();
     const pending = (this.#client ??= this.#open());
     const client = await this.#opened(pending);
@@ -102,7 +104,10 @@ export class Session implements Disposable {
     this.#setState('connecting');
   }
 
+  /** Ends it: the API key is forgotten, and nothing new is sent. What is under way ends as it would. */
   dispose(): void {
+    this.#disposed = true;
+    this.#client = undefined;
     this.#disposables.dispose();
   }
 

@@ -48,6 +48,11 @@ export class Submitter implements Disposable {
     return this.pending.some((submission) => submission.accountId === accountId);
   }
 
+  /** Whether something of this account may have been charged without being known to be. */
+  isUnknown(accountId: string): boolean {
+    return this.pending.some(({ accountId: id, state }) => id === accountId && state === 'unknown');
+  }
+
   /**
    * Sends a draft once, after the uploads that were asked for earlier. Never throws: the outcome says what is true.
    * After `charged` the session's runs and balance know it; after `unknown`, too, they are read again.

@@ -26,13 +26,26 @@ export function nextLookMs(
 export class Watcher implements Disposable {
   readonly #session: Session;
   readonly #isFocused: () => boolean;
+  readonly #isAwaiting: () => boolean;
+  readonly #onError: (error: unknown) => void;
   readonly #subscription: Disposable;
   #timer: NodeJS.Timeout | undefined;
   #changedAtMs = Date.now();
   #disposed = false;
 
-  constructor(session: Session, isFocused: () => boolean) {
+  /**
+   * @param isAwaiting whether something of the account may have been charged and is not listed yet
+   * @param onError told why a look failed
+   */
+  constructor(
+    session: Session,
+    isFocused: () => boolean,
+    isAwaiting: () => boolean = () => false,
+    onError: (error: unknown) => void = () => undefined,
+  ) {
     this.#session = session;
+    this.#isAwaiting = isAwaiting;
+    this.#onError = onError;
     this.#isFocused = isFocused;
     this.#subscription = session.runs.onDidChange(() => {
       this.#changedAtMs = Date.now();
@@ -45,8 +58,10 @@ export class Watcher implements Disposable {
     clearTimeout(this.#timer);
     try {
       await this.#session.runs.refresh();
+      if (this.#isAwaiting()) await this.#session.balance.refresh();
       this.#plan(false);
-    } catch {
+    } catch (error) {
+      this.#onError(error);
       this.#plan(true);
     }
   }
@@ -63,7 +78,7 @@ export class Watcher implements Disposable {
     const { state } = this.#session;
     if (this.#disposed || state === 'key-rejected' || state === 'key-missing') return;
     const delayMs = nextLookMs(
-      this.#session.runs.activeCount,
+      this.#session.runs.activeCount + (this.#isAwaiting() ? 1 : 0),
       this.#isFocused(),
       Date.now() - this.#changedAtMs,
       failed,

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../base/disposable.ts';
 import type { Log } from '../host/log.ts';
 import type { Session } from '../runs/session.ts';
+import type { Submitter } from '../runs/submitter.ts';
 import type { Sessions } from '../runs/sessions.ts';
 import { Watcher } from '../runs/watcher.ts';
 
@@ -14,14 +15,16 @@ const FOCUS_PAUSE_MS = 10_000;
  */
 export class ActiveWatch implements Disposable {
   readonly #sessions: Sessions;
+  readonly #submitter: Submitter;
   readonly #log: Log;
   readonly #subscriptions: Disposable[];
   #watching: Disposable | undefined;
   #watcher: Watcher | undefined;
   #readAtMs = 0;
 
-  constructor(sessions: Sessions, log: Log) {
+  constructor(sessions: Sessions, submitter: Submitter, log: Log) {
     this.#sessions = sessions;
+    this.#submitter = submitter;
     this.#log = log;
     this.#subscriptions = [
       sessions.onDidChangeActive(() => this.#follow()),
@@ -43,18 +46,34 @@ export class ActiveWatch implements Disposable {
     this.#watcher = undefined;
     const session = this.#sessions.active;
     if (session === undefined) return;
-    const watcher = new Watcher(session, () => vscode.window.state.focused);
+    const watcher = new Watcher(
+      session,
+      () => vscode.window.state.focused,
+      () => this.#submitter.isUnknown(session.account.id),
+      (error) => this.#log.warn(String(error)),
+    );
     this.#watcher = watcher;
     const reconnecting = session.onDidChangeState((state) => {
       if (state === 'connecting') this.#readAll(session, watcher);
+      if (state === 'ready') this.#readMissing(session);
     });
-    this.#watching = vscode.Disposable.from(watcher, reconnecting);
+    // The charge may come minutes after the answer was given up: runs are watched until the person has decided.
+    const awaiting = this.#submitter.onDidChange(({ accountId, state }) => {
+      if (state === 'unknown' && accountId === session.account.id) void watcher.look();
+    });
+    this.#watching = vscode.Disposable.from(watcher, reconnecting, awaiting);
     this.#readAll(session, watcher);
   }
 
   #readAll(session: Session, watcher: Watcher): void {
     this.#readAtMs = Date.now();
     this.#logFailures([watcher.look(), session.models.refresh(), session.balance.refresh()]);
+  }
+
+  /** What could not be read while the service was out of reach. */
+  #readMissing(session: Session): void {
+    if (session.models.models === undefined) this.#logFailures([session.models.refresh()]);
+    if (session.balance.current === undefined) this.#logFailures([session.balance.refresh()]);
   }
 
   #read(): void {

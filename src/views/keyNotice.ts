@@ -28,7 +28,7 @@ export class KeyNotice implements Disposable {
       if (state !== 'key-rejected' && state !== 'key-missing') return;
       const { sentence, replace } = keyNotice(session.account.name, state);
       void vscode.window.showWarningMessage(sentence, replace).then((choice) => {
-        if (choice === replace) void vscode.commands.executeCommand(COMMANDS.replaceKey);
+        if (choice === replace) void vscode.commands.executeCommand(COMMANDS.replaceKey, session.account.id);
       });
     });
   }

@@ -126,8 +126,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** Progress comes with every chunk: rows are drawn a few times a second, and at once when the state changes. */
   #drawUpload(submission: PendingSubmission): void {
     const now = Date.now();
-    if (submission.state === 'uploading' && submission.sentBytes > 0 && now - this.#lastUploadDrawMs < 300)
-      return;
+    const isListed = this.#submitter.pending.some(({ id }) => id === submission.id);
+    const isProgress = isListed && submission.state === 'uploading' && submission.sentBytes > 0;
+    if (isProgress && now - this.#lastUploadDrawMs < 300) return;
     this.#lastUploadDrawMs = now;
     this.#draw();
   }

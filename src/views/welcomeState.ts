@@ -25,8 +25,9 @@ export class WelcomeState implements Disposable {
     const session = this.#sessions.active;
     const tell = () => {
       // "No runs yet" is true only when the list was read.
-      const isReading = session?.state === 'ready' && session.runs.rows === undefined;
-      const state = isReading ? 'connecting' : (session?.state ?? 'signedOut');
+      const isUnread = session?.state === 'ready' && session.runs.rows === undefined;
+      const unread = session?.runs.failed === true ? 'offline' : 'connecting';
+      const state = isUnread ? unread : (session?.state ?? 'signedOut');
       void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.state, state);
       void vscode.commands.executeCommand(
         'setContext',

@@ -198,24 +198,15 @@ describe('faults of the service, as the sandbox plays them', () => {
       .row(/^Run Llama 3\.2 1B Instruct, Finished, 1 h ago/)
       .waitFor();
     assert.ok(performance.now() - startedMs < 5_000);
-    const last = async () => {
-      await runs().row(/^Run /).first().click();
-      await workbench.page.keyboard.press('End');
-      const more = runs().row('Load more');
-      await more.waitFor();
-      return { more, count: Number(await more.getAttribute('aria-posinset')) };
-    };
-    const first = await last();
-    assert.equal(first.count, 51);
+    await runs().row(/^Run /).first().click();
+    await workbench.page.keyboard.press('End');
+    const more = runs().row('Load more');
+    await more.waitFor();
+    assert.equal(await more.getAttribute('aria-posinset'), '51');
     await workbench.screenshot('many-runs');
-    await first.more.click();
-    await runs()
-      .row('Load more')
-      .and(workbench.page.locator(`[aria-posinset="101"]`))
-      .or(runs().row(/, 2 d ago/))
-      .first()
-      .waitFor();
-    assert.equal((await last()).count, 101);
+    await more.click();
+    // Two pages of runs, and a row for the next.
+    await workbench.page.locator('[role=treeitem][aria-setsize="101"]').first().waitFor();
   });
 
   it('reset asks, and puts everything back', async () => {

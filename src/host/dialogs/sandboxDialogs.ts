@@ -15,7 +15,7 @@ function scenarioRows(): { id: string; label: string; detail: string }[] {
     {
       id: 'slow-answer',
       label: l10n.t('Slow answer'),
-      detail: l10n.t('The answer comes 20 s after the last byte.'),
+      detail: l10n.t('The answer comes 20 s after the last byte, at the clock speed of the beginning.'),
     },
     {
       id: 'rate-limited',

@@ -63,7 +63,8 @@ export function pick<T>(
   input.matchOnDescription = true;
   input.matchOnDetail = true;
   input.items = options.items;
-  const active = options.items.find((item) => item.value === options.active);
+  const active =
+    options.active === undefined ? undefined : options.items.find((item) => item.value === options.active);
   if (active !== undefined) input.activeItems = [active];
   if (options.onButton !== undefined)
     input.onDidTriggerItemButton(({ item, button }) => options.onButton?.(item.value, button));

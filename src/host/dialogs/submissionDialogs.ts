@@ -156,9 +156,6 @@ async function summaryStep(context: SubmissionContext, state: State, place: Plac
     label: `$(${icon}) ${name}`,
     description: value,
     value: to,
-    ...(to === stay
-      ? {}
-      : { buttons: [{ iconPath: new vscode.ThemeIcon('edit'), tooltip: l10n.t('Change') }] }),
   });
   const { balance } = context;
   const answer = await pick<number | typeof stay | 'next'>(place, {
@@ -203,7 +200,6 @@ async function summaryStep(context: SubmissionContext, state: State, place: Plac
       ),
       row('warning', l10n.t('No way back'), l10n.t('a run cannot be cancelled')),
     ],
-    onButton: () => undefined,
     stays: (value) => value === stay,
   });
   if (answer.kind !== 'value') return answer;

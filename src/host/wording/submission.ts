@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { RunCreation } from '../../api/types.ts';
 import { ServiceError } from '../../api/errors.ts';
+import { CancelledError } from '../../base/errors.ts';
 import { COMMANDS } from '../ids.ts';
 import { asText, explain } from './errors.ts';
 import { formatMoney } from './format.ts';
@@ -40,10 +41,11 @@ export function tellCharged(
   });
 }
 
-/** Tells that nothing was charged, and why. */
+/** Tells that nothing was charged, and why. @param again starts anew with the same file, model and label */
 export function tellNotCharged(
   error: unknown,
   balance: { balance_cents: number; currency: string } | undefined,
+  again: () => void,
 ): void {
   const { l10n } = vscode;
   const explanation = explain(error);
@@ -52,32 +54,55 @@ export function tellNotCharged(
   const have = isTooLow
     ? ` ${l10n.t('The balance is {0}.', formatMoney(balance.balance_cents, balance.currency))}`
     : '';
-  const { action } = explanation;
+  // A refused API key has a notice of its own, which names the account.
+  const action = explanation.action?.command === COMMANDS.replaceKey ? undefined : explanation.action;
   void vscode.window
     .showErrorMessage(
       `${l10n.t('Not submitted; nothing was charged.')} ${asText(explanation)}${have}`,
       ...(action === undefined ? [] : [action.title]),
     )
     .then((choice) => {
-      if (choice !== undefined && action !== undefined) void vscode.commands.executeCommand(action.command);
+      if (choice === undefined || action === undefined) return;
+      if (action.command === COMMANDS.submitDataset) again();
+      else void vscode.commands.executeCommand(action.command);
     });
 }
 
 /** Tells that the outcome is not known. No plain retry is offered: it could be charged twice. */
-export function tellUnknown(fileName: string): void {
+export function tellUnknown(fileName: string, error: unknown): void {
   const { l10n } = vscode;
   const look = l10n.t('Look at Runs');
   void vscode.window
     .showWarningMessage(
       l10n.t(
-        'It may have been charged: {0} was uploaded whole, and no answer of the service came. Runs and balance are being read again; look there before you submit it again.',
+        'It may have been charged: {0} was uploaded whole, and no answer came that says so. {1} Runs and balance are read again for a while; look there before you submit it again.',
         fileName,
+        error instanceof CancelledError ? '' : asText(explain(error)),
       ),
       look,
     )
     .then((choice) => {
       if (choice === look) void vscode.commands.executeCommand(COMMANDS.refresh);
     });
+}
+
+/** Before a second submission of a file whose first one is open: whether it is meant. */
+export async function confirmAnother(name: string, isUnknown: boolean): Promise<boolean> {
+  const { l10n } = vscode;
+  const all = l10n.t('Submit All the Same');
+  const choice = await vscode.window.showWarningMessage(
+    isUnknown
+      ? l10n.t('{0} may have been charged already.', name)
+      : l10n.t('{0} is being submitted already.', name),
+    {
+      modal: true,
+      detail: l10n.t(
+        'Another submission would be another run, with another charge. Compare the balance and the newest runs first.',
+      ),
+    },
+    all,
+  );
+  return choice === all;
 }
 
 /** Whether to take a submission of unknown outcome off the list. */
