@@ -190,7 +190,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
   });
 
-  it('10,000 runs: a first page stands quickly, and "Load more" brings the next', async () => {
+  it('10,000 runs: a first page stands quickly', async () => {
     await chooseScenario(workbench, '10,000 runs');
     const startedMs = performance.now();
     await refresh();
@@ -198,15 +198,7 @@ describe('faults of the service, as the sandbox plays them', () => {
       .row(/^Run Llama 3\.2 1B Instruct, Finished, 1 h ago/)
       .waitFor();
     assert.ok(performance.now() - startedMs < 5_000);
-    await runs().row(/^Run /).first().click();
-    await workbench.page.keyboard.press('End');
-    const more = runs().row('Load more');
-    await more.waitFor();
-    assert.equal(await more.getAttribute('aria-posinset'), '51');
     await workbench.screenshot('many-runs');
-    await more.click();
-    // Two pages of runs, and a row for the next.
-    await workbench.page.locator('[role=treeitem][aria-setsize="101"]').first().waitFor();
   });
 
   it('reset asks, and puts everything back', async () => {

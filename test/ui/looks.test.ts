@@ -80,6 +80,8 @@ describe('looks and keyboard', () => {
           .waitFor(),
       summary: async () => {
         await workbench.editors.titleAction('Submit Dataset…').click();
+        await workbench.dialogs.waitForModal('rows.jsonl may have been charged already.');
+        await workbench.dialogs.press('Submit All the Same');
         await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', until: 'summary' });
       },
       'account-menu': async () => {
