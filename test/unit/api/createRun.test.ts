@@ -9,7 +9,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '../../../src/api/client.ts';
 import type { Timeouts } from '../../../src/api/exchange.ts';
-import { DatasetFile } from '../../../src/api/datasetFile.ts';
+import { OpenDataset } from '../../../src/api/openDataset.ts';
 import { encodeMultipart } from '../../../src/api/multipart.ts';
 import { Transport } from '../../../src/api/transport.ts';
 import type { RunSubmission } from '../../../src/api/types.ts';
@@ -305,7 +305,7 @@ describe('createRun', function () {
     it('is announced before it is handed over, in a chunk of its own after slices that fill a write buffer', async () => {
       await dataset(3 * MIB + 5);
       const multipart = encodeMultipart(submission(0));
-      const opened = await DatasetFile.open(file, 3 * MIB + 5);
+      const opened = await OpenDataset.open(file, 3 * MIB + 5);
       const { told, hooks } = noted();
       const chunks: { bytes: number; told: string }[] = [];
       for await (const chunk of uploadBody(multipart, opened, hooks, new AbortController().signal))

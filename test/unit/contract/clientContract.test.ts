@@ -5,7 +5,6 @@ import http from 'node:http';
 import path from 'node:path';
 import { Client } from '../../../src/api/client.ts';
 import { ServiceError } from '../../../src/api/errors.ts';
-import { pages } from '../../../src/api/pagination.ts';
 import { Transport } from '../../../src/api/transport.ts';
 import { startHttpServer, type TestServer } from '../../helpers/httpServer.ts';
 import { Bench, HOUR } from '../sandbox/support.ts';
@@ -74,9 +73,9 @@ describe('the client and the sandbox, with a validating proxy between them', fun
     bench.time += HOUR;
     assert.equal((await client.getRun(run_id)).status, 'completed');
     assert.equal((await client.createArtifactDownloads(run_id)).length, 1);
-    let rows = 0;
-    for await (const page of pages(client, { limit: 1 })) rows += page.data.length;
-    assert.equal(rows, 2);
+    const { data: newest, next_cursor: cursor = '' } = await client.listRuns({ limit: 1 });
+    const last = await client.listRuns({ limit: 1, cursor });
+    assert.deepEqual([newest.length, last.data.length, last.has_more], [1, 1, false]);
     await assert.rejects(submit('no-such-model'), { code: 'model_not_available' });
     await assert.rejects(client.getRun(randomUUID()), { code: 'not_found' });
 
