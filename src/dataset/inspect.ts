@@ -6,6 +6,8 @@ export type DatasetProblem = 'missing' | 'folder' | 'not-a-file' | 'unreadable' 
 export interface DatasetFile {
   path: string;
   sizeBytes: number;
+  /** When it was last written; whole milliseconds since the epoch. */
+  mtimeMs: number;
   /** The service may find it too large: "600 MB" is not defined (spec: "Limits"). */
   nearLimit: boolean;
 }
@@ -22,15 +24,17 @@ export async function inspectDataset(
   limits: SizeLimits,
 ): Promise<DatasetFile | DatasetProblem> {
   try {
-    const found = await stat(path);
+    // Of a number of milliseconds with a fraction, another reader may round another one.
+    const found = await stat(path, { bigint: true });
     if (found.isDirectory()) return 'folder';
     // Not opened: opening a pipe would wait for its writer.
     if (!found.isFile()) return 'not-a-file';
     // Whether a file may be read is known only by opening it.
     await (await open(path, 'r')).close();
-    if (found.size === 0) return 'empty';
-    if (found.size > limits.maxBytes) return 'too-large';
-    return { path, sizeBytes: found.size, nearLimit: found.size >= limits.warnBytes };
+    const sizeBytes = Number(found.size);
+    if (sizeBytes === 0) return 'empty';
+    if (sizeBytes > limits.maxBytes) return 'too-large';
+    return { path, sizeBytes, mtimeMs: Number(found.mtimeMs), nearLimit: sizeBytes >= limits.warnBytes };
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'missing' : 'unreadable';
   }

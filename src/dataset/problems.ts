@@ -1,0 +1,134 @@
+import { PROBLEM_COUNT } from './scanner/codes.ts';
+
+/** An error makes the row useless to the service; a warning is worth a look. */
+export type Severity = 'error' | 'warning';
+
+/** What a problem is about: the classes by which a person filters. */
+export type ProblemClass = 'grammar' | 'encoding' | 'lines' | 'values' | 'shape' | 'duplicates' | 'privacy';
+
+/** Every problem that a row can have, in the order of the scanner's numbers (`scanner/codes.ts`). */
+export const PROBLEMS = [
+  ['unexpected-character', 'error', 'grammar'],
+  ['unexpected-end', 'error', 'grammar'],
+  ['unterminated-string', 'error', 'grammar'],
+  ['control-character', 'error', 'grammar'],
+  ['bad-escape', 'error', 'grammar'],
+  ['bad-number', 'error', 'grammar'],
+  ['bad-literal', 'error', 'grammar'],
+  ['trailing-comma', 'error', 'grammar'],
+  ['extra-value', 'error', 'grammar'],
+  ['single-quote', 'error', 'grammar'],
+  ['key-expected', 'error', 'grammar'],
+  ['colon-expected', 'error', 'grammar'],
+  ['comma-expected', 'error', 'grammar'],
+  ['invalid-utf8', 'error', 'encoding'],
+  ['bom-inside', 'error', 'encoding'],
+  ['not-an-object', 'error', 'shape'],
+  ['blank-line', 'warning', 'lines'],
+  ['bom-at-start', 'warning', 'encoding'],
+  ['crlf', 'warning', 'lines'],
+  ['duplicate-key', 'warning', 'values'],
+  ['lone-surrogate', 'warning', 'values'],
+  ['number-precision', 'warning', 'values'],
+  ['too-deep', 'warning', 'values'],
+  ['row-too-long', 'warning', 'lines'],
+  ['too-many-keys', 'warning', 'values'],
+  ['unknown-format', 'warning', 'shape'],
+  ['different-format', 'warning', 'shape'],
+  ['messages-not-array', 'warning', 'shape'],
+  ['messages-empty', 'warning', 'shape'],
+  ['message-not-object', 'warning', 'shape'],
+  ['role-missing', 'warning', 'shape'],
+  ['role-unknown', 'warning', 'shape'],
+  ['content-missing', 'warning', 'shape'],
+  ['content-wrong-type', 'warning', 'shape'],
+  ['content-empty', 'warning', 'shape'],
+  ['no-assistant', 'warning', 'shape'],
+  ['last-not-assistant', 'warning', 'shape'],
+  ['field-missing', 'warning', 'shape'],
+  ['field-wrong-type', 'warning', 'shape'],
+  ['field-empty', 'warning', 'shape'],
+  ['very-long-row', 'warning', 'shape'],
+  ['duplicate-row', 'warning', 'duplicates'],
+  ['api-key', 'warning', 'privacy'],
+  ['private-key', 'warning', 'privacy'],
+  ['email-address', 'warning', 'privacy'],
+  ['card-number', 'warning', 'privacy'],
+] as const satisfies readonly (readonly [string, Severity, ProblemClass])[];
+
+export type ProblemCode = (typeof PROBLEMS)[number][0];
+
+/** One problem at its place. Rows, lines and columns count from 1, as people read them. */
+export interface Problem {
+  code: ProblemCode;
+  severity: Severity;
+  class: ProblemClass;
+  /** Rows end at LF only; blank ones count. */
+  row: number;
+  /** The editor's line: it also ends at a CR that stands alone. */
+  line: number;
+  /** In UTF-16 units, as the editor shows the line: a BOM counts 0, invalid bytes the replacement characters shown for them. */
+  column: number;
+  /** In bytes from the start of the file, from 0. */
+  offset: number;
+  /** In UTF-16 units, at least 1. */
+  length: number;
+  /** What was found, made unreadable, for the class `privacy`; the number of the row that is the same, for a duplicate. */
+  detail?: string;
+}
+
+/** Numbers of one located problem, as they cross threads. */
+export const PROBLEM_FIELDS = 5;
+
+/** All problems of one code: counted without a limit, located up to one. */
+export class ProblemGroup {
+  readonly code: ProblemCode;
+  readonly severity: Severity;
+  readonly class: ProblemClass;
+  /** How many there are in the file. */
+  readonly total: number;
+  readonly #places: Float64Array;
+  readonly #details: readonly string[];
+
+  /** @param places row, line, column, offset and length of each, in the order of the file */
+  constructor(number: number, total: number, places: Float64Array, details: readonly string[]) {
+    const entry = PROBLEMS[number];
+    if (entry === undefined || number >= PROBLEM_COUNT)
+      throw new RangeError(`no problem has number ${number}`);
+    [this.code, this.severity, this.class] = entry;
+    this.total = total;
+    this.#places = places;
+    this.#details = details;
+  }
+
+  /** For how many of them the place is known: the first ones. */
+  get located(): number {
+    return this.#places.length / PROBLEM_FIELDS;
+  }
+
+  /** The problem at an index below `located`; made when asked for, since there can be many. */
+  at(index: number): Problem {
+    const [row = 0, line = 0, column = 0, offset = 0, length = 1] = this.#places.subarray(
+      index * PROBLEM_FIELDS,
+      (index + 1) * PROBLEM_FIELDS,
+    );
+    const detail = this.#details[index];
+    const { code, severity, class: problemClass } = this;
+    return {
+      code,
+      severity,
+      class: problemClass,
+      row,
+      line,
+      column,
+      offset,
+      length,
+      ...(detail === undefined ? {} : { detail }),
+    };
+  }
+
+  /** The located ones, from the first. */
+  *[Symbol.iterator](): Iterator<Problem> {
+    for (let index = 0; index < this.located; index++) yield this.at(index);
+  }
+}

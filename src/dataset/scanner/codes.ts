@@ -1,0 +1,75 @@
+// What the scanner (AssemblyScript) and its readers (TypeScript) call things by number: plain constants are all that both
+// languages share. `dataset/problems.ts` and `dataset/report.ts` give them their names, in this order.
+
+// The row is no JSON text (RFC 8259).
+export const UNEXPECTED_CHARACTER = 0;
+export const UNEXPECTED_END = 1;
+export const UNTERMINATED_STRING = 2;
+export const CONTROL_CHARACTER = 3;
+export const BAD_ESCAPE = 4;
+export const BAD_NUMBER = 5;
+export const BAD_LITERAL = 6;
+export const TRAILING_COMMA = 7;
+export const EXTRA_VALUE = 8;
+export const SINGLE_QUOTE = 9;
+export const KEY_EXPECTED = 10;
+export const COLON_EXPECTED = 11;
+export const COMMA_EXPECTED = 12;
+// Its bytes are no UTF-8, or hold a byte order mark.
+export const INVALID_UTF8 = 13;
+export const BOM_INSIDE = 14;
+export const NOT_AN_OBJECT = 15;
+// Legal, but seldom meant.
+export const BLANK_LINE = 16;
+export const BOM_AT_START = 17;
+export const CRLF = 18;
+export const DUPLICATE_KEY = 19;
+export const LONE_SURROGATE = 20;
+export const NUMBER_PRECISION = 21;
+// Our own limits: what lies beyond is not checked.
+export const TOO_DEEP = 22;
+export const ROW_TOO_LONG = 23;
+export const TOO_MANY_KEYS = 24;
+// The shape of a row: the service publishes no schema, so these are warnings.
+export const UNKNOWN_FORMAT = 25;
+export const DIFFERENT_FORMAT = 26;
+export const MESSAGES_NOT_ARRAY = 27;
+export const MESSAGES_EMPTY = 28;
+export const MESSAGE_NOT_OBJECT = 29;
+export const ROLE_MISSING = 30;
+export const ROLE_UNKNOWN = 31;
+export const CONTENT_MISSING = 32;
+export const CONTENT_WRONG_TYPE = 33;
+export const CONTENT_EMPTY = 34;
+export const NO_ASSISTANT = 35;
+export const LAST_NOT_ASSISTANT = 36;
+export const FIELD_MISSING = 37;
+export const FIELD_WRONG_TYPE = 38;
+export const FIELD_EMPTY = 39;
+export const VERY_LONG_ROW = 40;
+export const DUPLICATE_ROW = 41;
+// What should not leave the machine.
+export const API_KEY = 42;
+export const PRIVATE_KEY = 43;
+export const EMAIL_ADDRESS = 44;
+export const CARD_NUMBER = 45;
+export const PROBLEM_COUNT = 46;
+
+// Formats of a row.
+export const FORMAT_UNKNOWN = 0;
+export const FORMAT_CHAT = 1;
+export const FORMAT_PROMPT_COMPLETION = 2;
+export const FORMAT_INSTRUCTION = 3;
+export const FORMAT_QUESTION_ANSWER = 4;
+export const FORMAT_TEXT = 5;
+export const FORMAT_PREFERENCE = 6;
+export const FORMAT_SHAREGPT = 7;
+export const FORMAT_COUNT = 8;
+
+// Who speaks in a turn of a conversation.
+export const ROLE_SYSTEM = 0;
+export const ROLE_USER = 1;
+export const ROLE_ASSISTANT = 2;
+export const ROLE_TOOL = 3;
+export const ROLE_OTHER = 4;
+export const ROLE_COUNT = 5;
