@@ -1,5 +1,26 @@
+import { open, readFile, type FileHandle } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import type { Disposable } from '../base/disposable.ts';
-import type { Report } from './report.ts';
+import { CancelledError, throwIfCancelled } from '../base/errors.ts';
+import { ReportBuilder } from './buildReport.ts';
+import { CheckWorker } from './checkWorker.ts';
+import { CheckError } from './errors.ts';
+import { kindOf, SAMPLE_BYTES } from './fileKind.ts';
+import { isJsonArray } from './jsonArray.ts';
+import type { FileKind, Report } from './report.ts';
+import { SEGMENT_BYTES } from './segments.ts';
+import { SHARED, type Answer, type DuplicatesJob } from './workerMessages.ts';
+
+/** Places told of each code. */
+const LOCATED_LIMIT = 5000;
+/** More would not be faster: the file has to come through one memory. */
+const MAX_WORKERS = 2;
+/** Below, starting a second worker costs more than it helps. */
+const ONE_WORKER_BYTES = 2 * SEGMENT_BYTES;
+const IDLE_MS = 30_000;
+/** A worker that had to grow so far, for a row of many megabytes, is not kept. */
+const KEPT_MEMORY_BYTES = 40 * 1024 * 1024;
+const PROGRESS_MS = 100;
 
 /** What is built beside the extension and loaded at the first check. */
 export interface CheckerFiles {
@@ -13,11 +34,20 @@ export interface CheckOptions {
   signal?: AbortSignal | undefined;
   /** Called several times a second with what is done, from 0 to 1. */
   onProgress?: (fraction: number) => void;
+  /** How many threads may work, two if not told. */
+  workers?: number;
+  /** Whether secrets, duplicates and the SHA-256 are left out, which only measurements want; `sha256` is then empty. */
+  shapeOnly?: boolean;
 }
 
-/** Owns the workers that check datasets: started at the first check, stopped when idle. */
+/** Owns the workers that check datasets: started at the first check, stopped when idle. One file is checked at a time. */
 export class DatasetChecker implements Disposable {
   readonly #files: CheckerFiles;
+  #scanner: Promise<WebAssembly.Module> | undefined;
+  #workers: CheckWorker[] = [];
+  #last: Promise<unknown> = Promise.resolve();
+  #idle: NodeJS.Timeout | undefined;
+  #isDisposed = false;
 
   constructor(files: CheckerFiles) {
     this.#files = files;
@@ -29,12 +59,188 @@ export class DatasetChecker implements Disposable {
    * @throws CancelledError at once when the signal is aborted
    */
   check(path: string, options: CheckOptions = {}): Promise<Report> {
-    return Promise.reject(
-      new Error(`not built yet: ${path} ${this.#files.worker} ${String(options.signal)}`),
-    );
+    const { signal } = options;
+    const stop = new AbortController();
+    const turn = this.#last.then(() => {
+      throwIfCancelled(signal);
+      return this.#check(path, options, stop.signal);
+    });
+    this.#last = turn.catch(() => undefined);
+    if (signal === undefined) return turn;
+    return new Promise((resolve, reject) => {
+      const cancel = () => {
+        stop.abort();
+        reject(new CancelledError());
+      };
+      if (signal.aborted) cancel();
+      signal.addEventListener('abort', cancel, { once: true });
+      turn.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel));
+    });
   }
 
-  dispose(): void {
-    return undefined;
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    clearTimeout(this.#idle);
+    await Promise.all(this.#workers.splice(0).map((worker) => worker.dispose()));
   }
+
+  async #check(path: string, options: CheckOptions, stop: AbortSignal): Promise<Report> {
+    const file = await openFile(path);
+    try {
+      return await this.#checkFile(path, file, options, stop);
+    } finally {
+      await file.close();
+      this.#rest();
+    }
+  }
+
+  async #checkFile(
+    path: string,
+    file: FileHandle,
+    options: CheckOptions,
+    stop: AbortSignal,
+  ): Promise<Report> {
+    const before = await file.stat({ bigint: true });
+    const sizeBytes = Number(before.size);
+    const kind = kindOf(await sampleOf(file, 0, SAMPLE_BYTES));
+    const segments = kind === 'rows' ? Math.ceil(sizeBytes / SEGMENT_BYTES) : 0;
+    const job = {
+      fd: file.fd,
+      sizeBytes,
+      locatedLimit: LOCATED_LIMIT,
+      shared: new Int32Array(new SharedArrayBuffer(SHARED.length * 4)),
+    };
+    stop.addEventListener('abort', () => Atomics.store(job.shared, SHARED.stopped, 1), { once: true });
+    const isWhole = options.shapeOnly !== true;
+    const builder = new ReportBuilder(LOCATED_LIMIT);
+    const progress = new Progress(sizeBytes * (isWhole ? 2 : 1), options.onProgress);
+    let sha256 = '';
+    const take = (answer: Answer) => {
+      if (answer.kind === 'segment') {
+        builder.addSegment(answer.segment);
+        progress.add(SEGMENT_BYTES);
+      } else if (answer.kind === 'hashed') {
+        sha256 = answer.sha256 ?? sha256;
+        progress.add(answer.bytes);
+      }
+    };
+    const workers = await this.#workersFor(sizeBytes, options.workers ?? MAX_WORKERS);
+    const done = await this.#all(
+      workers.map((worker, index) =>
+        worker.request(
+          { ...job, kind: 'check', segments, hashes: isWhole && index === 0, looksForSecrets: isWhole },
+          take,
+        ),
+      ),
+      job.shared,
+    );
+    for (const { counts } of done) if (counts !== undefined) builder.addCounts(counts);
+    throwIfCancelled(stop);
+    const compared = isWhole ? await workers[0]?.request(...duplicatesRequest(job, builder)) : undefined;
+    this.#replaceGrown(workers, done);
+    throwIfCancelled(stop);
+    const after = await file.stat({ bigint: true });
+    if (after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs)
+      throw new CheckError('changing');
+    const report = builder.build(
+      { path, sizeBytes, mtimeMs: Number(before.mtimeMs) },
+      sha256,
+      kind,
+      compared?.duplicates ?? { total: 0, places: new Float64Array(), details: [] },
+    );
+    if (
+      kind === 'rows' &&
+      isJsonArray(report, await sampleOf(file, 0, SAMPLE_BYTES), await endOf(file, sizeBytes))
+    )
+      return { ...report, kind: 'json-array' satisfies FileKind };
+    return report;
+  }
+
+  /** Waits for all, the others too where one fails: they still read the file. */
+  async #all<T>(requests: Promise<T>[], shared: Int32Array): Promise<T[]> {
+    for (const request of requests) request.catch(() => Atomics.store(shared, SHARED.stopped, 1));
+    await Promise.allSettled(requests);
+    return Promise.all(requests);
+  }
+
+  async #workersFor(sizeBytes: number, limit: number): Promise<CheckWorker[]> {
+    clearTimeout(this.#idle);
+    this.#scanner ??= readFile(this.#files.scanner).then((bytes) => WebAssembly.compile(bytes));
+    const scanner = await this.#scanner;
+    const count = sizeBytes <= ONE_WORKER_BYTES ? 1 : Math.min(limit, MAX_WORKERS, availableParallelism());
+    this.#workers = this.#workers.filter(({ isAlive }) => isAlive);
+    if (this.#isDisposed) throw new CancelledError();
+    while (this.#workers.length < count) this.#workers.push(new CheckWorker(this.#files.worker, { scanner }));
+    return this.#workers.slice(0, count);
+  }
+
+  /** Lets go of workers with much memory: WebAssembly cannot give it back. */
+  #replaceGrown(workers: readonly CheckWorker[], done: readonly { memoryBytes: number }[]): void {
+    for (const [index, worker] of workers.entries()) {
+      if ((done[index]?.memoryBytes ?? 0) <= KEPT_MEMORY_BYTES) continue;
+      this.#workers = this.#workers.filter((kept) => kept !== worker);
+      void worker.dispose();
+    }
+  }
+
+  #rest(): void {
+    this.#idle = setTimeout(() => {
+      for (const worker of this.#workers.splice(0)) void worker.dispose();
+    }, IDLE_MS).unref();
+  }
+}
+
+/** Asks for the duplicates; the arrays move to the worker and are not copied. */
+function duplicatesRequest(
+  job: Omit<DuplicatesJob, 'kind' | 'segments'>,
+  builder: ReportBuilder,
+): Parameters<CheckWorker['request']> {
+  const segments = builder.takeHashed();
+  const arrays = segments.flatMap(({ hashes, starts, rows }) => [hashes, starts, rows]);
+  const transfer = arrays.flatMap((array) => (array === undefined ? [] : [array.buffer]));
+  return [{ ...job, kind: 'duplicates', segments }, undefined, transfer];
+}
+
+/** Tells how far a check is, not too often. */
+class Progress {
+  readonly #totalBytes: number;
+  readonly #tell: ((fraction: number) => void) | undefined;
+  #bytes = 0;
+  #toldMs = -Infinity;
+
+  constructor(totalBytes: number, tell: ((fraction: number) => void) | undefined) {
+    this.#totalBytes = totalBytes;
+    this.#tell = tell;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    const nowMs = performance.now();
+    if (nowMs - this.#toldMs < PROGRESS_MS) return;
+    this.#toldMs = nowMs;
+    this.#tell?.(Math.min(this.#bytes / this.#totalBytes, 1));
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    throw new CheckError((error as NodeJS.ErrnoException).code === 'ENOENT' ? 'missing' : 'unreadable', {
+      cause: error,
+    });
+  }
+}
+
+async function sampleOf(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
+    return buffer.subarray(0, bytesRead);
+  } catch (error) {
+    throw new CheckError('unreadable', { cause: error });
+  }
+}
+
+function endOf(file: FileHandle, sizeBytes: number): Promise<Uint8Array> {
+  return sampleOf(file, Math.max(sizeBytes - SAMPLE_BYTES, 0), SAMPLE_BYTES);
 }

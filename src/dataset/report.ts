@@ -72,9 +72,11 @@ export interface Report {
   index: RowIndex;
 }
 
-/** The byte offsets of every `stride`-th row, from the first. */
+/** Some rows and where they begin, in order and at most some 256 KiB apart: from there a row is found by counting line ends. */
 export interface RowIndex {
-  stride: number;
+  /** Row numbers, from 1; the first entry is row 1. */
+  rows: Float64Array;
+  /** The byte offset of each of them. */
   offsets: Float64Array;
 }
 

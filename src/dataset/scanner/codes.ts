@@ -54,6 +54,8 @@ export const PRIVATE_KEY = 43;
 export const EMAIL_ADDRESS = 44;
 export const CARD_NUMBER = 45;
 export const PROBLEM_COUNT = 46;
+// From here on: a row of a format, told because only at the end is known which format is that of most rows.
+export const ROW_OF_FORMAT = PROBLEM_COUNT;
 
 // Formats of a row.
 export const FORMAT_UNKNOWN = 0;
@@ -65,6 +67,7 @@ export const FORMAT_TEXT = 5;
 export const FORMAT_PREFERENCE = 6;
 export const FORMAT_SHAREGPT = 7;
 export const FORMAT_COUNT = 8;
+export const PLACE_CODE_COUNT = ROW_OF_FORMAT + FORMAT_COUNT;
 
 // Who speaks in a turn of a conversation.
 export const ROLE_SYSTEM = 0;

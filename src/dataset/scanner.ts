@@ -1,0 +1,142 @@
+import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT } from './scanner/codes.ts';
+
+/** What `scanner/scan.ts` exports. Positions are addresses in its memory. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  inputStart(): number;
+  reserve(bytes: number): number;
+  begin(locatedLimit: number, secrets: number): void;
+  scan(from: number, to: number, atFileStart: number, atFileEnd: number): number;
+  skipRow(from: number): void;
+  rows: WebAssembly.Global;
+  blankRows: WebAssembly.Global;
+  lineBreaks: WebAssembly.Global;
+  charactersRead: WebAssembly.Global;
+  places: WebAssembly.Global;
+  maxTurns: WebAssembly.Global;
+  minLength: WebAssembly.Global;
+  maxLength: WebAssembly.Global;
+  lengthSum: WebAssembly.Global;
+  PLACES: WebAssembly.Global;
+  ROW_STARTS: WebAssembly.Global;
+  ROW_HASHES: WebAssembly.Global;
+  TOTALS: WebAssembly.Global;
+  FORMATS: WebAssembly.Global;
+  ROLES: WebAssembly.Global;
+  LENGTH_BINS: WebAssembly.Global;
+}
+
+/** Numbers of one place as the scanner tells it: code, row, line breaks inside rows before it, position, column, length. */
+export const PLACE_NUMBERS = 6;
+/** Bins of `LENGTH_BINS`: exact below 32 bytes, then 32 for each doubling. */
+export const LENGTH_BINS = 32 * 24;
+
+/** What one call of `scan` says. The arrays are views that the next call overwrites; rows count from 0 in each call. */
+export interface Scanned {
+  /** Where it stopped, from the start of the input. */
+  stoppedAt: number;
+  rows: number;
+  blankRows: number;
+  lineBreaks: number;
+  characters: number;
+  /** `PLACE_NUMBERS` for each. */
+  places: Uint32Array;
+  /** Where each row begins, from the start of the input. */
+  rowStarts: Uint32Array;
+  /** Two halves of a hash for each row, both 0 for a row that cannot be a duplicate. */
+  rowHashes: Uint32Array;
+}
+
+/** What was counted since `begin`. */
+export interface Counts {
+  totals: Uint32Array;
+  formats: Uint32Array;
+  roles: Uint32Array;
+  lengthBins: Uint32Array;
+  maxTurns: number;
+  minLength: number;
+  maxLength: number;
+  lengthSum: number;
+}
+
+/** One instance of the WebAssembly scanner: its memory, and calls in terms of positions in the input. */
+export class Scanner {
+  readonly #exports: Exports;
+  readonly #start: number;
+
+  constructor(module: WebAssembly.Module) {
+    // The scanner's code asks for nothing; `abort` is part of every AssemblyScript program.
+    const { exports } = new WebAssembly.Instance(module, { env: { abort: () => undefined } });
+    this.#exports = exports as Exports;
+    this.#start = this.#exports.inputStart();
+  }
+
+  /** Begins a file. Of each code the first `locatedLimit` places are told. */
+  begin(locatedLimit: number, secrets: boolean): void {
+    this.#exports.begin(locatedLimit, Number(secrets));
+  }
+
+  /**
+   * The memory for an input of so many bytes; what it holds stays there when it is asked for again.
+   * @throws RangeError if there is not enough memory
+   */
+  input(sizeBytes: number): Uint8Array {
+    if (this.#exports.reserve(sizeBytes) === 0) throw new RangeError('not enough memory for the scanner');
+    return new Uint8Array(this.#exports.memory.buffer, this.#start, sizeBytes);
+  }
+
+  /** Bytes that the instance holds. */
+  get memoryBytes(): number {
+    return this.#exports.memory.buffer.byteLength;
+  }
+
+  /** Judges the rows in `from..to` of the input, as many as one call can (`scan` in scanner/scan.ts). */
+  scan(from: number, to: number, atFileStart: boolean, atFileEnd: boolean): Scanned {
+    const start = this.#start;
+    const stopped = this.#exports.scan(start + from, start + to, Number(atFileStart), Number(atFileEnd));
+    return this.#scanned((stopped >>> 0) - start);
+  }
+
+  /** Counts a row at `from` that is too long to be judged. */
+  skipRow(from: number): Scanned {
+    this.#exports.skipRow(this.#start + from);
+    return this.#scanned(from);
+  }
+
+  #scanned(stoppedAt: number): Scanned {
+    const exports = this.#exports;
+    const rows = exports.rows.value;
+    const places = this.#view(exports.PLACES, exports.places.value * PLACE_NUMBERS);
+    for (let index = 3; index < places.length; index += PLACE_NUMBERS)
+      places[index] = (places[index] ?? 0) - this.#start;
+    return {
+      stoppedAt,
+      rows,
+      blankRows: exports.blankRows.value,
+      lineBreaks: exports.lineBreaks.value,
+      characters: exports.charactersRead.value,
+      places,
+      rowStarts: this.#view(exports.ROW_STARTS, rows),
+      rowHashes: this.#view(exports.ROW_HASHES, rows * 2),
+    };
+  }
+
+  /** Copies of everything that was counted since `begin`. */
+  counts(): Counts {
+    const exports = this.#exports;
+    return {
+      totals: this.#view(exports.TOTALS, PLACE_CODE_COUNT).slice(),
+      formats: this.#view(exports.FORMATS, FORMAT_COUNT).slice(),
+      roles: this.#view(exports.ROLES, ROLE_COUNT).slice(),
+      lengthBins: this.#view(exports.LENGTH_BINS, LENGTH_BINS).slice(),
+      maxTurns: exports.maxTurns.value,
+      minLength: exports.minLength.value >>> 0,
+      maxLength: exports.maxLength.value,
+      lengthSum: exports.lengthSum.value,
+    };
+  }
+
+  #view(address: WebAssembly.Global, length: number): Uint32Array {
+    return new Uint32Array(this.#exports.memory.buffer, address.value, length);
+  }
+}

@@ -1,0 +1,30 @@
+// Where things stand in the scanner's memory. Nothing is ever allocated or freed while it runs: these regions are fixed, and
+// the input begins behind them.
+
+/** Rows scanned in one call at most. */
+export const MAX_ROWS: u32 = 65536;
+/** Problems told in one call at most; a row begins only while there is room for all that it can have. */
+export const MAX_PLACES: u32 = 16384;
+/** Bytes of a told problem: code, row, line breaks inside rows before it, offset, column, length; each a u32. */
+export const PLACE_BYTES: u32 = 24;
+/** SIMD loads read at most this far past the end of the input. */
+export const PADDING = 64;
+
+/** Where each row begins, as a u32 from the beginning of the input. */
+export const ROW_STARTS: usize = memory.data(MAX_ROWS * 4);
+/** A u64 for each row; 0 for one that cannot be a duplicate. */
+export const ROW_HASHES: usize = memory.data(MAX_ROWS * 8, 8);
+export const PLACES: usize = memory.data(MAX_PLACES * PLACE_BYTES, 8);
+
+/** First byte of the input. */
+export function inputStart(): usize {
+  return (__heap_base + 63) & ~63;
+}
+
+/** Makes room for an input of so many bytes; false if the machine has none. */
+export function reserve(bytes: usize): bool {
+  const needed = inputStart() + bytes + PADDING;
+  const pages = <i32>((needed + 65535) >> 16);
+  const missing = pages - memory.size();
+  return missing <= 0 || memory.grow(missing) >= 0;
+}

@@ -1,0 +1,197 @@
+// One row as a JSON text (RFC 8259), without recursion: what is open stands in a stack of bits, so that no depth overflows it.
+import {
+  BAD_LITERAL,
+  BAD_NUMBER,
+  BOM_INSIDE,
+  COLON_EXPECTED,
+  COMMA_EXPECTED,
+  EXTRA_VALUE,
+  KEY_EXPECTED,
+  NOT_AN_OBJECT,
+  SINGLE_QUOTE,
+  TOO_DEEP,
+  TRAILING_COMMA,
+  UNEXPECTED_CHARACTER,
+  UNEXPECTED_END,
+} from './codes';
+import { fail, noteInRow } from './found';
+import { forgetKeys, newObject, takeKey } from './keys';
+import { readNumber } from './numbers';
+import { beginShape, closeShape, endShape, keyShape, MAX_SHAPE_DEPTH, openShape, scalarShape } from './shape';
+import { hasEscape, readString } from './strings';
+import { isByteOrderMark } from './utf8';
+
+/** Bytes of a row that are checked; a longer one is not. */
+export const MAX_ROW_BYTES: u32 = 64 * 1024 * 1024;
+/** Levels at which keys are compared; readers commonly refuse more. */
+const MAX_DEPTH = 512;
+
+/** One bit for each open container, set for an object; as many as a row can open. */
+const OPEN: usize = memory.data(MAX_ROW_BYTES / 8);
+/** The number of each open object, for its keys. */
+const OBJECTS: usize = memory.data((MAX_DEPTH + 1) * 4, 4);
+
+/** What a token may be. */
+const VALUE = 0;
+const VALUE_OR_CLOSE = 1;
+const KEY = 2;
+const KEY_OR_CLOSE = 3;
+const AFTER_VALUE = 4;
+
+/** Kinds of values, as the shape is told them. */
+export const KIND_STRING = 1;
+export const KIND_NUMBER = 2;
+export const KIND_BOOLEAN = 3;
+export const KIND_NULL = 4;
+
+let depth: i32 = 0;
+
+/**
+ * Judges a row whose first byte that is no space stands at `from`: fails where it is no JSON text, and notes what else there is to
+ * say. True if it is an object.
+ */
+export function readRow(from: usize, end: usize): bool {
+  let at = from;
+  if (isByteOrderMark(at)) {
+    noteInRow(BOM_INSIDE, at, 3);
+    at = skipSpace(at + 3, end);
+  }
+  const isObject = load<u8>(at) == 0x7b;
+  const start = at;
+  forgetKeys();
+  beginShape(start);
+  depth = 0;
+  if (readTokens(at, end) == 0) return false;
+  if (isObject) endShape(start);
+  else noteInRow(NOT_AN_OBJECT, start, 1);
+  return isObject;
+}
+
+/** Reads one value and nothing behind it; returns 0 after a failure. */
+function readTokens(from: usize, end: usize): usize {
+  let at = from;
+  let state = VALUE;
+  let comma: usize = 0;
+  while (true) {
+    at = skipSpace(at, end);
+    if (at >= end) return state == AFTER_VALUE && depth == 0 ? at : fail(UNEXPECTED_END, end, 1);
+    const character = <u32>load<u8>(at);
+    if (state == AFTER_VALUE) {
+      if (depth == 0) return fail(EXTRA_VALUE, at, <i32>(end - at));
+      if (character == 0x2c) {
+        comma = at++;
+        state = isInObject() ? KEY : VALUE;
+      } else if (character == (isInObject() ? 0x7d : 0x5d)) {
+        close(at++);
+      } else {
+        return fail(character == 0x7d || character == 0x5d ? UNEXPECTED_CHARACTER : COMMA_EXPECTED, at, 1);
+      }
+      continue;
+    }
+    if (state == KEY || state == KEY_OR_CLOSE) {
+      if (character == 0x22) {
+        at = readKey(at, end);
+        if (at == 0) return 0;
+        state = VALUE;
+      } else if (character == 0x7d) {
+        if (state == KEY) return fail(TRAILING_COMMA, comma, 1);
+        close(at++);
+        state = AFTER_VALUE;
+      } else {
+        return fail(character == 0x27 ? SINGLE_QUOTE : KEY_EXPECTED, at, 1);
+      }
+      continue;
+    }
+    if (character == 0x22) {
+      const next = readString(at + 1, end);
+      if (next == 0) return 0;
+      if (depth <= MAX_SHAPE_DEPTH) scalarShape(depth, KIND_STRING, at + 1, next - 1);
+      at = next;
+      state = AFTER_VALUE;
+    } else if (character == 0x7b || character == 0x5b) {
+      open(character == 0x7b, at++);
+      state = isInObject() ? KEY_OR_CLOSE : VALUE_OR_CLOSE;
+    } else if (character == 0x5d && state == VALUE_OR_CLOSE) {
+      close(at++);
+      state = AFTER_VALUE;
+    } else if (character == 0x5d && depth > 0 && !isInObject()) {
+      return fail(TRAILING_COMMA, comma, 1);
+    } else {
+      at = readBare(at, end, character);
+      if (at == 0) return 0;
+      state = AFTER_VALUE;
+    }
+  }
+}
+
+/** Reads a key with its colon; returns where the value may begin, 0 after a failure. */
+function readKey(at: usize, end: usize): usize {
+  const next = readString(at + 1, end);
+  if (next == 0) return 0;
+  if (depth <= MAX_DEPTH) takeKey(load<u32>(OBJECTS + (<usize>depth << 2)), at + 1, next - 1, hasEscape);
+  if (depth <= MAX_SHAPE_DEPTH) keyShape(depth, at + 1, next - 1);
+  const colon = skipSpace(next, end);
+  if (colon >= end) return fail(UNEXPECTED_END, end, 1);
+  return load<u8>(colon) == 0x3a ? colon + 1 : fail(COLON_EXPECTED, colon, 1);
+}
+
+/** Reads a number or a literal; returns where it goes on, 0 after a failure. */
+function readBare(at: usize, end: usize, character: u32): usize {
+  if (character == 0x2d || character - 0x30 < 10) {
+    const next = readNumber(at, end);
+    if (next != 0 && depth <= MAX_SHAPE_DEPTH) scalarShape(depth, KIND_NUMBER, at, next);
+    return next;
+  }
+  const word = load<u32>(at);
+  let length = 0;
+  if (word == 0x65757274 || word == 0x6c6c756e) length = 4; // true, null
+  if (word == 0x736c6166 && load<u8>(at + 4) == 0x65) length = 5; // false
+  if (length > 0 && !isLetter(load<u8>(at + length))) {
+    if (depth <= MAX_SHAPE_DEPTH)
+      scalarShape(depth, word == 0x6c6c756e ? KIND_NULL : KIND_BOOLEAN, at, at + length);
+    return at + length;
+  }
+  if (isByteOrderMark(at)) return fail(BOM_INSIDE, at, 3);
+  if (character == 0x27) return fail(SINGLE_QUOTE, at, 1);
+  if (character == 0x2b || character == 0x2e) return fail(BAD_NUMBER, at, 1);
+  if (!isLetter(character)) return fail(UNEXPECTED_CHARACTER, at, 1);
+  let wordEnd = at;
+  while (isLetter(load<u8>(wordEnd))) wordEnd++;
+  return fail(BAD_LITERAL, at, wordEnd - at);
+}
+
+function isLetter(character: u32): bool {
+  return (character | 0x20) - 0x61 < 26;
+}
+
+/** The first byte from `at` on that is no white space, `end` if there is none. */
+export function skipSpace(from: usize, end: usize): usize {
+  let at = from;
+  for (; at < end; at++) {
+    const character = <u32>load<u8>(at);
+    if (character > 0x20) break;
+    if (character != 0x20 && character != 0x09 && character != 0x0a && character != 0x0d) break;
+  }
+  return at;
+}
+
+function isInObject(): bool {
+  const index = <u32>(depth - 1);
+  return <bool>((load<u8>(OPEN + (index >> 3)) >> (index & 7)) & 1);
+}
+
+function open(isObject: bool, at: usize): void {
+  const index = <u32>depth;
+  depth++;
+  const byte = OPEN + (index >> 3);
+  const bit: u32 = 1 << (index & 7);
+  store<u8>(byte, isObject ? load<u8>(byte) | bit : load<u8>(byte) & ~bit);
+  if (depth > MAX_DEPTH) noteInRow(TOO_DEEP, at, 1);
+  else if (isObject) store<u32>(OBJECTS + (<usize>depth << 2), newObject());
+  if (depth <= MAX_SHAPE_DEPTH) openShape(depth, isObject, at);
+}
+
+function close(at: usize): void {
+  if (depth <= MAX_SHAPE_DEPTH) closeShape(depth, at);
+  depth--;
+}

@@ -1,0 +1,103 @@
+// Numbers of RFC 8259, section 6, and whether a double (IEEE 754) can hold them.
+import { BAD_NUMBER, NUMBER_PRECISION } from './codes';
+import { fail, noteInRow } from './found';
+
+/** Seventeen significant digits tell any double apart from its neighbours: more are lost. */
+const MAX_DIGITS = 17;
+/** Integers of fewer digits are exact. */
+const EXACT_DIGITS: usize = 15;
+
+function isDigit(character: u32): bool {
+  return character - 0x30 < 10;
+}
+
+/** Reads a number that begins at `from` with `-` or a digit; returns where it goes on, 0 after a failure. */
+export function readNumber(from: usize, end: usize): usize {
+  let at = from;
+  if (load<u8>(at) == 0x2d) at++;
+  if (!isDigit(load<u8>(at)) || at >= end) return badNumber(from, at, end);
+  const integer = at;
+  if (load<u8>(at) == 0x30) at++;
+  else while (isDigit(load<u8>(at))) at++;
+  if (isDigit(load<u8>(at))) return badNumber(from, at, end);
+  const integerEnd = at;
+  let fractionEnd = at;
+  if (load<u8>(at) == 0x2e) {
+    at++;
+    if (!isDigit(load<u8>(at))) return badNumber(from, at, end);
+    while (isDigit(load<u8>(at))) at++;
+    fractionEnd = at;
+  }
+  let exponent = 0;
+  if ((load<u8>(at) | 0x20) == 0x65) {
+    at++;
+    const sign = load<u8>(at);
+    if (sign == 0x2b || sign == 0x2d) at++;
+    if (!isDigit(load<u8>(at))) return badNumber(from, at, end);
+    // Capped: what is that far out is infinite or zero whatever follows.
+    while (isDigit(load<u8>(at))) exponent = min(exponent * 10 + load<u8>(at++) - 0x30, 1000000000);
+    if (sign == 0x2d) exponent = -exponent;
+  }
+  if (fractionEnd - integer > EXACT_DIGITS || exponent != 0) {
+    if (losesPrecision(integer, integerEnd, fractionEnd, exponent))
+      noteInRow(NUMBER_PRECISION, from, <i32>(at - from));
+  }
+  return at;
+}
+
+function badNumber(from: usize, at: usize, end: usize): usize {
+  return fail(BAD_NUMBER, from, <i32>(min(at + 1, max(end, from + 1)) - from));
+}
+
+/**
+ * True if a double cannot stand for the number: it is out of range, an integer between two doubles, or has more digits than any
+ * double needs. Digits are those in `integer..integerEnd`, and behind a point those to `fractionEnd`.
+ */
+function losesPrecision(integer: usize, integerEnd: usize, fractionEnd: usize, exponent: i32): bool {
+  // The digits without zeros around them: `value` is exact up to 19 of them, and the number is value * 10^scale.
+  let value: u64 = 0;
+  let held = 0;
+  let digits = 0;
+  let zeros = 0;
+  for (let at = integer; at < fractionEnd; at++) {
+    const character = <u32>load<u8>(at);
+    if (character == 0x2e) continue;
+    if (character == 0x30) {
+      if (digits > 0) zeros++;
+      continue;
+    }
+    digits += zeros + 1;
+    if (digits <= 19) {
+      for (; zeros > 0; zeros--) value *= 10;
+      value = value * 10 + (character - 0x30);
+      held = digits;
+    }
+    zeros = 0;
+  }
+  if (digits == 0) return false;
+  const fractionDigits = fractionEnd == integerEnd ? 0 : <i32>(fractionEnd - integerEnd - 1);
+  const scale = zeros - fractionDigits + exponent;
+  const magnitude = digits + scale;
+  if (magnitude > 309 || magnitude < -323) return true;
+  // The largest double is 1.797…e308; what is below half of the smallest, 4.94…e-324, is zero.
+  if (magnitude == 309 && leading(value, held) > 1797693134862315708) return true;
+  if (magnitude == -323 && leading(value, held) < 2470328229206232721) return true;
+  if (scale < 0) return digits > MAX_DIGITS;
+  return digits > 19 || !isExact(value, scale);
+}
+
+/** The first 19 digits of a number of which so many are held, zeros behind them. */
+function leading(value: u64, digits: i32): u64 {
+  for (; digits < 19; digits++) value *= 10;
+  return value;
+}
+
+/** Whether value * 10^scale has at most 53 significant bits: a power of two changes nothing, so only 5^scale matters. */
+function isExact(value: u64, scale: i32): bool {
+  let odd = value >> ctz(value);
+  for (; scale > 0; scale--) {
+    odd *= 5;
+    if (odd >= 1 << 53) return false;
+  }
+  return odd < 1 << 53;
+}

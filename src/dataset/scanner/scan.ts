@@ -1,0 +1,122 @@
+// The scanner: judges the rows of a dataset that lie whole in its memory. What it says stands in the regions of `buffers`,
+// `found` and `counts`; `dataset/scanner.ts` is its only caller.
+import { hasRoom, beginCall, beginRow, endRow, forgetAll, noteInRow, tell, TOTALS, places } from './found';
+import { inputStart, MAX_ROWS, PLACES, reserve, ROW_HASHES, ROW_STARTS } from './buffers';
+import { BLANK_LINE, BOM_AT_START, CRLF, ROW_OF_FORMAT, ROW_TOO_LONG, VERY_LONG_ROW } from './codes';
+import {
+  countLength,
+  countShape,
+  forgetCounts,
+  FORMATS,
+  LENGTH_BINS,
+  lengthSum,
+  maxLength,
+  maxTurns,
+  minLength,
+  ROLES,
+} from './counts';
+import { MAX_ROW_BYTES, readRow, skipSpace } from './grammar';
+import { characters, countReturns, findLineEnd, hasReturn } from './lines';
+import { searchSecrets } from './secrets';
+import { hashRow } from './rowHash';
+import { format } from './shape';
+import { isByteOrderMark } from './utf8';
+
+export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, TOTALS };
+export { FORMATS, LENGTH_BINS, lengthSum, maxLength, maxTurns, minLength, ROLES };
+
+/** A row of about 8,192 tokens: much that is trained with is cut below. */
+const LONG_ROW_BYTES: u32 = 32768;
+
+/** Rows of the last call, blank ones included, and the blank ones. */
+export let rows: u32 = 0;
+export let blankRows: u32 = 0;
+/** CRs without LF in the rows of the last call: the editor ends a line there. */
+export let lineBreaks: u32 = 0;
+/** Unicode characters of the rows of the last call, with their line ends. */
+export let charactersRead: u32 = 0;
+
+/** Bits of what is looked for beside grammar and shape. */
+let looksForSecrets: bool = true;
+
+/** Begins a file; of each code so many places are told. */
+export function begin(locatedLimit: u32, secrets: bool): void {
+  forgetAll(locatedLimit);
+  forgetCounts();
+  looksForSecrets = secrets;
+}
+
+/**
+ * Judges the rows in `from..to` and returns where it stopped: at the end, at a row whose end is not in memory, or at one that has
+ * to wait for the next call because the regions are full. `atFileStart`: a byte order mark may stand at `from`. `atFileEnd`: the
+ * last row needs no line end.
+ */
+export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool): usize {
+  // Stops every loop over a row.
+  store<u8>(to, 0x0a);
+  beginCall();
+  rows = 0;
+  blankRows = 0;
+  lineBreaks = 0;
+  charactersRead = 0;
+  let at = from;
+  if (atFileStart && at + 3 <= to && isByteOrderMark(at)) {
+    beginRow(at, 0, 0, false);
+    noteInRow(BOM_AT_START, at, 3);
+    endRow();
+    at += 3;
+  }
+  const first = at;
+  while (at < to && rows < MAX_ROWS && hasRoom()) {
+    const lineEnd = findLineEnd(at, to);
+    if (lineEnd == to && !(atFileEnd && to - at <= MAX_ROW_BYTES)) break;
+    scanRow(at, lineEnd, lineEnd < to);
+    at = min(lineEnd + 1, to);
+  }
+  if (looksForSecrets) searchSecrets(first, at, rows);
+  return at;
+}
+
+/** Counts a row that is longer than what is checked, of which the first bytes stand at `from`. */
+export function skipRow(from: usize): void {
+  beginCall();
+  beginRow(from, 0, 0, false);
+  tell(ROW_TOO_LONG, from, 1);
+  rows = 1;
+  blankRows = 0;
+  lineBreaks = 0;
+  charactersRead = 0;
+  store<u32>(ROW_STARTS, <u32>(from - inputStart()));
+  store<u64>(ROW_HASHES, 0);
+}
+
+function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
+  const hasCrlf = hasLineEnd && lineEnd > start && load<u8>(lineEnd - 1) == 0x0d;
+  const end = hasCrlf ? lineEnd - 1 : lineEnd;
+  const breaks = hasReturn ? countReturns(start, end) : 0;
+  charactersRead += characters + <u32>hasLineEnd;
+  beginRow(start, rows, lineBreaks, breaks > 0);
+  if (hasCrlf) noteInRow(CRLF, end, 1);
+  const text = skipSpace(start, end);
+  let hash: u64 = 0;
+  if (text == end) {
+    blankRows++;
+    noteInRow(BLANK_LINE, start, end - start);
+  } else if (end - start > MAX_ROW_BYTES) {
+    noteInRow(ROW_TOO_LONG, start, 1);
+  } else {
+    hash = hashRow(start, end);
+    const length = <u32>(end - start);
+    countLength(length);
+    if (length >= LONG_ROW_BYTES) noteInRow(VERY_LONG_ROW, start, 1);
+    if (readRow(text, end)) {
+      countShape();
+      tell(ROW_OF_FORMAT + format, start, 1);
+    }
+  }
+  endRow();
+  store<u32>(ROW_STARTS + (<usize>rows << 2), <u32>(start - inputStart()));
+  store<u64>(ROW_HASHES + (<usize>rows << 3), hash);
+  rows++;
+  lineBreaks += breaks;
+}

@@ -1,0 +1,1 @@
+export function searchSecrets(from: usize, to: usize, rows: u32): void {}

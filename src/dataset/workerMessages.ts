@@ -1,0 +1,44 @@
+import type { Duplicates, HashedSegment } from './duplicates.ts';
+import type { Counts } from './scanner.ts';
+import type { Segment } from './segments.ts';
+
+/** Numbers that the extension and its workers share, by their index in `Shared`. */
+export const SHARED = { nextSegment: 0, stopped: 1, length: 2 } as const;
+
+/** What a worker is started with. */
+export interface WorkerData {
+  scanner: WebAssembly.Module;
+}
+
+/** One file to check. All workers get it, and take segments in order, each the next that nobody has. */
+export interface Job {
+  kind: 'check';
+  /** A descriptor of this process, which stays open until every worker has answered. */
+  fd: number;
+  sizeBytes: number;
+  segments: number;
+  locatedLimit: number;
+  /** One of the workers hashes the file, before it takes segments. */
+  hashes: boolean;
+  looksForSecrets: boolean;
+  shared: Int32Array<SharedArrayBuffer>;
+}
+
+/** Rows to compare, once all segments are known. */
+export interface DuplicatesJob {
+  kind: 'duplicates';
+  fd: number;
+  sizeBytes: number;
+  segments: readonly HashedSegment[];
+  locatedLimit: number;
+  shared: Int32Array<SharedArrayBuffer>;
+}
+
+export type Request = Job | DuplicatesJob;
+
+/** What a worker says. It ends each request with `done` or `failed`. */
+export type Answer =
+  | { kind: 'segment'; segment: Segment }
+  | { kind: 'hashed'; bytes: number; sha256: string | undefined }
+  | { kind: 'done'; counts: Counts | undefined; duplicates: Duplicates | undefined; memoryBytes: number }
+  | { kind: 'failed'; reason: 'changing' | 'unreadable' };
