@@ -1,7 +1,8 @@
-// Bundles the extension. Whatever is reached by a relative `import()` becomes an entry point of its own, so that
+// Bundles the extension and compiles its scanner. Whatever is reached by a relative `import()` becomes an entry point of its own, so that
 // it is loaded at first use and not at activation (esbuild splits only ESM, and the host patches only CommonJS).
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import asc from 'assemblyscript/asc';
 import { build } from 'esbuild';
 
 const minify = process.argv.includes('--minify');
@@ -49,6 +50,34 @@ function bundle(entryPoints) {
   });
 }
 
+/** The pages of webviews: a script and a style each, for the browser. */
+function bundlePages() {
+  return build({
+    entryPoints: ['ts', 'css'].map((type) => ({
+      in: `media/preview/preview.${type}`,
+      out: 'preview/preview',
+    })),
+    outdir: 'dist',
+    bundle: true,
+    platform: 'browser',
+    format: 'iife',
+    // The Chromium of VS Code 1.105.
+    target: 'chrome138',
+    minify,
+    sourcemap: minify ? false : 'linked',
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+  });
+}
+
+/** The dataset scanner, from AssemblyScript to WebAssembly. */
+async function compileScanner() {
+  const config = 'src/dataset/scanner/asconfig.json';
+  const { error, stderr } = await asc.main(['--config', config, '--outFile', 'dist/scanner.wasm']);
+  if (error) throw new Error(`${error.message}\n${stderr.toString()}`);
+}
+
 /** The licences of the packages whose code is in the bundles, as they ask for. @param {string[]} inputs */
 async function writeNotices(inputs) {
   const folders = new Set(
@@ -69,7 +98,7 @@ async function noticeOf(folder) {
 await rm('dist', { recursive: true, force: true });
 const built = new Set();
 const inputs = [];
-let entries = { extension: 'src/extension.ts' };
+let entries = { extension: 'src/extension.ts', datasetWorker: 'src/dataset/worker.ts' };
 while (Object.keys(entries).length > 0) {
   const { metafile } = await bundle(entries);
   inputs.push(...Object.keys(metafile.inputs));
@@ -78,4 +107,6 @@ while (Object.keys(entries).length > 0) {
     [...lateEntries].filter(([, name]) => !built.has(name)).map(([file, name]) => [name, file]),
   );
 }
+inputs.push(...Object.keys((await bundlePages()).metafile.inputs));
+await compileScanner();
 await writeNotices(inputs);

@@ -1,3 +1,4 @@
+import { encodeAnchors, encodePatterns } from './keyPatterns.ts';
 import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT } from './scanner/codes.ts';
 
 /** What `scanner/scan.ts` exports. Positions are addresses in its memory. */
@@ -21,6 +22,8 @@ interface Exports {
   ROW_STARTS: WebAssembly.Global;
   ROW_HASHES: WebAssembly.Global;
   TOTALS: WebAssembly.Global;
+  PATTERNS: WebAssembly.Global;
+  ANCHORS: WebAssembly.Global;
   FORMATS: WebAssembly.Global;
   ROLES: WebAssembly.Global;
   LENGTH_BINS: WebAssembly.Global;
@@ -69,6 +72,9 @@ export class Scanner {
     const { exports } = new WebAssembly.Instance(module, { env: { abort: () => undefined } });
     this.#exports = exports as Exports;
     this.#start = this.#exports.inputStart();
+    const memory = new Uint8Array(this.#exports.memory.buffer);
+    memory.set(encodePatterns(), this.#exports.PATTERNS.value);
+    memory.set(encodeAnchors(), this.#exports.ANCHORS.value);
   }
 
   /** Begins a file. Of each code the first `locatedLimit` places are told. */

@@ -3,8 +3,10 @@
 
 /** Rows scanned in one call at most. */
 export const MAX_ROWS: u32 = 65536;
-/** Problems told in one call at most; a row begins only while there is room for all that it can have. */
-export const MAX_PLACES: u32 = 16384;
+/** Places told in one call at most. */
+export const MAX_PLACES: u32 = 32768;
+/** As many of them are left for secrets, which are looked for when the rows have been judged. */
+export const PLACES_FOR_SECRETS: u32 = 20480;
 /** Bytes of a told problem: code, row, line breaks inside rows before it, offset, column, length; each a u32. */
 export const PLACE_BYTES: u32 = 24;
 /** SIMD loads read at most this far past the end of the input. */
@@ -14,6 +16,8 @@ export const PADDING = 64;
 export const ROW_STARTS: usize = memory.data(MAX_ROWS * 4);
 /** A u64 for each row; 0 for one that cannot be a duplicate. */
 export const ROW_HASHES: usize = memory.data(MAX_ROWS * 8, 8);
+/** For each row, and for what follows the last, the lone CRs before it, as a u32. */
+export const ROW_BREAKS: usize = memory.data((MAX_ROWS + 1) * 4, 4);
 export const PLACES: usize = memory.data(MAX_PLACES * PLACE_BYTES, 8);
 
 /** First byte of the input. */

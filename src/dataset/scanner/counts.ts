@@ -27,7 +27,7 @@ export function forgetCounts(): void {
 }
 
 function increment(table: usize, index: u32, by: u32): void {
-  const counter = table + (<usize>index << 2);
+  const counter = table + ((<usize>index) << 2);
   store<u32>(counter, load<u32>(counter) + by);
 }
 
@@ -51,5 +51,5 @@ export function countShape(): void {
   if (turns == 0) return;
   maxTurns = max(maxTurns, turns);
   for (let role = 0; role < ROLE_COUNT; role++)
-    increment(ROLES, role, load<u32>(TURNS_BY_ROLE + (<usize>role << 2)));
+    increment(ROLES, role, load<u32>(TURNS_BY_ROLE + ((<usize>role) << 2)));
 }

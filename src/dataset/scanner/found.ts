@@ -1,5 +1,5 @@
 // What is found in rows, and where: a failure ends its row, what is noted is told when the row has ended.
-import { MAX_PLACES, PLACE_BYTES, PLACES } from './buffers';
+import { MAX_PLACES, PLACE_BYTES, PLACES, PLACES_FOR_SECRETS } from './buffers';
 import { PLACE_CODE_COUNT, UNKNOWN_FORMAT, VERY_LONG_ROW } from './codes';
 import { sequenceLength } from './utf8';
 
@@ -45,7 +45,7 @@ export function beginCall(): void {
 
 /** True while a row can begin: there is room for one place of each code. */
 export function hasRoom(): bool {
-  return places + PLACE_CODE_COUNT <= MAX_PLACES;
+  return places + PLACE_CODE_COUNT <= MAX_PLACES - PLACES_FOR_SECRETS;
 }
 
 /** Begins a row; `breaks` lone CRs came before it in this call. */
@@ -76,10 +76,10 @@ export function fail(code: i32, at: usize, length: usize): usize {
 
 /** Notes a problem of the row: of each code the first. */
 export function noteInRow(code: i32, at: usize, length: usize): void {
-  const bit = <u64>1 << code;
+  const bit = (<u64>1) << code;
   if (noted & bit) return;
   noted |= bit;
-  const entry = NOTED + (<usize>code << 3);
+  const entry = NOTED + ((<usize>code) << 3);
   store<u32>(entry, <u32>at);
   store<u32>(entry, <u32>length, 4);
 }
@@ -87,19 +87,19 @@ export function noteInRow(code: i32, at: usize, length: usize): void {
 /** Tells what was found in the row. Nothing is said of the shape of a row that is no JSON text. */
 export function endRow(): void {
   if (failure >= 0) {
-    for (let code = UNKNOWN_FORMAT; code <= VERY_LONG_ROW; code++) noted &= ~(<u64>1 << code);
+    for (let code = UNKNOWN_FORMAT; code <= VERY_LONG_ROW; code++) noted &= ~((<u64>1) << code);
     tell(failure, failureAt, failureLength);
   }
   for (let left = noted; left != 0; left &= left - 1) {
     const code = <i32>ctz(left);
-    const entry = NOTED + (<usize>code << 3);
+    const entry = NOTED + ((<usize>code) << 3);
     tell(code, load<u32>(entry), load<u32>(entry, 4));
   }
 }
 
 /** Counts a problem and tells its place, if not too many were told. */
 export function tell(code: i32, at: usize, length: usize): void {
-  const counter = <usize>code << 2;
+  const counter = (<usize>code) << 2;
   store<u32>(TOTALS + counter, load<u32>(TOTALS + counter) + 1);
   const located = load<u32>(LOCATED + counter);
   if (located >= locatedLimit || places >= MAX_PLACES) return;
@@ -116,8 +116,13 @@ export function tell(code: i32, at: usize, length: usize): void {
   store<u32>(place, max(utf16Length(at, at + length), 1), 20);
 }
 
-/** Goes on to `at`, counting UTF-16 units since the last line break. */
+/** Goes to `at`, counting UTF-16 units since the last line break; back a little, too. */
 function walk(at: usize): void {
+  if (at < walkedTo && walkedTo - at < 4096 && !hasBreaks) {
+    walkedColumn -= utf16Length(at, walkedTo);
+    walkedTo = at;
+    return;
+  }
   if (at < walkedTo) {
     walkedTo = rowStart;
     walkedColumn = 0;

@@ -128,7 +128,7 @@ function readTokens(from: usize, end: usize): usize {
 function readKey(at: usize, end: usize): usize {
   const next = readString(at + 1, end);
   if (next == 0) return 0;
-  if (depth <= MAX_DEPTH) takeKey(load<u32>(OBJECTS + (<usize>depth << 2)), at + 1, next - 1, hasEscape);
+  if (depth <= MAX_DEPTH) takeKey(load<u32>(OBJECTS + ((<usize>depth) << 2)), at + 1, next - 1, hasEscape);
   if (depth <= MAX_SHAPE_DEPTH) keyShape(depth, at + 1, next - 1);
   const colon = skipSpace(next, end);
   if (colon >= end) return fail(UNEXPECTED_END, end, 1);
@@ -187,7 +187,7 @@ function open(isObject: bool, at: usize): void {
   const bit: u32 = 1 << (index & 7);
   store<u8>(byte, isObject ? load<u8>(byte) | bit : load<u8>(byte) & ~bit);
   if (depth > MAX_DEPTH) noteInRow(TOO_DEEP, at, 1);
-  else if (isObject) store<u32>(OBJECTS + (<usize>depth << 2), newObject());
+  else if (isObject) store<u32>(OBJECTS + ((<usize>depth) << 2), newObject());
   if (depth <= MAX_SHAPE_DEPTH) openShape(depth, isObject, at);
 }
 

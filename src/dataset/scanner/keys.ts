@@ -48,7 +48,7 @@ export function takeKey(object: u32, from: usize, to: usize, escaped: bool): voi
     end = decode(from, to, DECODED);
   }
   const hash = hashOf(object, start, end);
-  const spelling = (<u32>(to - from) << 1) | <u32>escaped;
+  const spelling = ((<u32>(to - from)) << 1) | (<u32>escaped);
   let slot = find(SMALL, SMALL_SLOTS, object, hash, start, end);
   if (keys >= SMALL_SLOTS / 2 && load<u32>(slot) != object)
     slot = find(LARGE, LARGE_SLOTS, object, hash, start, end);
@@ -89,8 +89,8 @@ function hashOf(object: u32, from: usize, to: usize): u32 {
   let hash = <u64>object * 0x9e3779b97f4a7c15;
   let at = from;
   for (; at + 8 <= to; at += 8) hash = rotl(hash ^ load<u64>(at), 29) * 0xbf58476d1ce4e5b9;
-  const rest = <u64>(to - at) << 3;
-  if (rest != 0) hash = rotl(hash ^ (load<u64>(at) & ((<u64>1 << rest) - 1)), 29) * 0xbf58476d1ce4e5b9;
+  const rest = (<u64>(to - at)) << 3;
+  if (rest != 0) hash = rotl(hash ^ (load<u64>(at) & (((<u64>1) << rest) - 1)), 29) * 0xbf58476d1ce4e5b9;
   hash ^= to - from;
   hash ^= hash >> 32;
   return <u32>((hash * 0x94d049bb133111eb) >> 32);

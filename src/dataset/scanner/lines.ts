@@ -16,7 +16,7 @@ export function findLineEnd(from: usize, to: usize): usize {
     const starts = i8x16.bitmask(i8x16.gt_s(bytes, i8x16.splat(-65)));
     if (lineEnds != 0 || at + 16 > to) {
       const length = min<usize>(lineEnds == 0 ? 16 : ctz(lineEnds), to - at);
-      characters = count + popcnt(starts & ((1 << <u32>length) - 1));
+      characters = count + popcnt(starts & ((1 << (<u32>length)) - 1));
       hasReturn = v128.any_true(returns) || findReturn(at, at + length);
       return at + length;
     }
@@ -37,8 +37,7 @@ function findReturn(from: usize, to: usize): bool {
 export function countReturns(from: usize, to: usize): u32 {
   let count: u32 = 0;
   let at = from;
-  for (; at + 16 <= to; at += 16)
-    count += popcnt(i8x16.bitmask(i8x16.eq(v128.load(at), i8x16.splat(0x0d))));
+  for (; at + 16 <= to; at += 16) count += popcnt(i8x16.bitmask(i8x16.eq(v128.load(at), i8x16.splat(0x0d))));
   for (; at < to; at++) if (load<u8>(at) == 0x0d) count++;
   return count;
 }

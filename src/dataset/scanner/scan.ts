@@ -1,7 +1,7 @@
 // The scanner: judges the rows of a dataset that lie whole in its memory. What it says stands in the regions of `buffers`,
 // `found` and `counts`; `dataset/scanner.ts` is its only caller.
 import { hasRoom, beginCall, beginRow, endRow, forgetAll, noteInRow, tell, TOTALS, places } from './found';
-import { inputStart, MAX_ROWS, PLACES, reserve, ROW_HASHES, ROW_STARTS } from './buffers';
+import { inputStart, MAX_ROWS, PLACES, reserve, ROW_BREAKS, ROW_HASHES, ROW_STARTS } from './buffers';
 import { BLANK_LINE, BOM_AT_START, CRLF, ROW_OF_FORMAT, ROW_TOO_LONG, VERY_LONG_ROW } from './codes';
 import {
   countLength,
@@ -16,6 +16,7 @@ import {
   ROLES,
 } from './counts';
 import { MAX_ROW_BYTES, readRow, skipSpace } from './grammar';
+import { ANCHORS, PATTERNS } from './keyPatterns';
 import { characters, countReturns, findLineEnd, hasReturn } from './lines';
 import { searchSecrets } from './secrets';
 import { hashRow } from './rowHash';
@@ -23,7 +24,7 @@ import { format } from './shape';
 import { isByteOrderMark } from './utf8';
 
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, TOTALS };
-export { FORMATS, LENGTH_BINS, lengthSum, maxLength, maxTurns, minLength, ROLES };
+export { ANCHORS, PATTERNS, FORMATS, LENGTH_BINS, lengthSum, maxLength, maxTurns, minLength, ROLES };
 
 /** A row of about 8,192 tokens: much that is trained with is cut below. */
 const LONG_ROW_BYTES: u32 = 32768;
@@ -36,7 +37,6 @@ export let lineBreaks: u32 = 0;
 /** Unicode characters of the rows of the last call, with their line ends. */
 export let charactersRead: u32 = 0;
 
-/** Bits of what is looked for beside grammar and shape. */
 let looksForSecrets: bool = true;
 
 /** Begins a file; of each code so many places are told. */
@@ -73,7 +73,7 @@ export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool)
     scanRow(at, lineEnd, lineEnd < to);
     at = min(lineEnd + 1, to);
   }
-  if (looksForSecrets) searchSecrets(first, at, rows);
+  if (looksForSecrets && rows > 0) searchSecrets(first, at, rows);
   return at;
 }
 
@@ -115,8 +115,10 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     }
   }
   endRow();
-  store<u32>(ROW_STARTS + (<usize>rows << 2), <u32>(start - inputStart()));
-  store<u64>(ROW_HASHES + (<usize>rows << 3), hash);
+  store<u32>(ROW_STARTS + ((<usize>rows) << 2), <u32>(start - inputStart()));
+  store<u64>(ROW_HASHES + ((<usize>rows) << 3), hash);
+  store<u32>(ROW_BREAKS + ((<usize>rows) << 2), lineBreaks);
   rows++;
   lineBreaks += breaks;
+  store<u32>(ROW_BREAKS + ((<usize>rows) << 2), lineBreaks);
 }

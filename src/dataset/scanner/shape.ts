@@ -207,7 +207,7 @@ function endMessage(): void {
   if (!isMessage) return;
   if (role < 0) noteInRow(ROLE_MISSING, message, 1);
   else {
-    const counter = TURNS_BY_ROLE + (<usize>role << 2);
+    const counter = TURNS_BY_ROLE + ((<usize>role) << 2);
     store<u32>(counter, load<u32>(counter) + 1);
   }
   lastRole = role;

@@ -79,8 +79,7 @@ function readEscape(at: usize, end: usize): usize {
   const unit = hexUnit(at + 2);
   if (unit > 0xffff) return fail(BAD_ESCAPE, at, 2);
   if ((unit & 0xf800) != 0xd800) return at + 6;
-  const isPair =
-    unit < 0xdc00 && load<u16>(at + 6) == 0x755c && (hexUnit(at + 8) & 0x1fc00) == 0xdc00;
+  const isPair = unit < 0xdc00 && load<u16>(at + 6) == 0x755c && (hexUnit(at + 8) & 0x1fc00) == 0xdc00;
   if (isPair) return at + 12;
   noteInRow(LONE_SURROGATE, at, 6);
   return at + 6;

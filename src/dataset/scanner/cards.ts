@@ -1,0 +1,112 @@
+// Payment card numbers: 13 to 19 digits, in one piece or in the groups that stand on cards, that begin like those of the large
+// networks (ISO/IEC 7812) and whose last digit is the check digit of the others (Luhn).
+import { isAlphanumeric, isDigit } from './characters';
+import { CARD_NUMBER } from './codes';
+import { tellSecret } from './secrets';
+
+const MIN_DIGITS: usize = 13;
+const MAX_DIGITS: usize = 19;
+/** The digits of a candidate, without what stands between groups. */
+const DIGITS: usize = memory.data(32);
+
+/** Up to here digits were looked at. */
+let done: usize = 0;
+
+/** The last four groups of digits: where each begins, and its length; the newest last. */
+const GROUPS: usize = memory.data(4 * 8, 4);
+
+/** Begins another piece of the file. */
+export function forgetDigits(): void {
+  done = 0;
+}
+
+/** Looks at all digits that stand in `from..to`, and at those that they go on with on both sides. */
+export function takeDigits(from: usize, to: usize, start: usize): void {
+  let at = max(from, done);
+  const first = max(start, done);
+  while (at > first && (isDigit(load<u8>(at - 1)) || (isSeparator(at - 1) && isDigit(load<u8>(at - 2)))))
+    at--;
+  while (at < to) {
+    if (isDigit(load<u8>(at))) at = takeRun(at);
+    else at++;
+  }
+  done = max(done, at);
+}
+
+function isSeparator(at: usize): bool {
+  const character = load<u8>(at);
+  return character == 0x20 || character == 0x2d;
+}
+
+/** Takes groups of digits with one separator between two, and returns where they end. */
+function takeRun(from: usize): usize {
+  memory.fill(GROUPS, 0, 32);
+  let at = from;
+  while (true) {
+    const group = at;
+    while (isDigit(load<u8>(at))) at++;
+    memory.copy(GROUPS, GROUPS + 8, 24);
+    store<u32>(GROUPS, <u32>group, 24);
+    store<u32>(GROUPS, <u32>(at - group), 28);
+    if (!isPartOfWord(at)) takeGroups(at);
+    if (!isSeparator(at) || !isDigit(load<u8>(at + 1))) return at;
+    at++;
+  }
+}
+
+/** True if a letter, or a point with a digit, follows: then the digits are of something else. */
+function isPartOfWord(end: usize): bool {
+  const character = <u32>load<u8>(end);
+  return isAlphanumeric(character) || (character == 0x2e && isDigit(load<u8>(end + 1)));
+}
+
+/** Tells a card number that ends with the newest group: of 4-4-4-4, 4-6-5 or 4-6-4 digits, or in one piece. */
+function takeGroups(end: usize): void {
+  const a = length(0);
+  const b = length(1);
+  const c = length(2);
+  const d = length(3);
+  if (d >= MIN_DIGITS && d <= MAX_DIGITS) takeCard(start(3), end);
+  else if (a == 4 && b == 4 && c == 4 && d == 4) takeCard(start(0), end);
+  else if (b == 4 && c == 6 && (d == 5 || d == 4)) takeCard(start(1), end);
+}
+
+function start(group: usize): usize {
+  return load<u32>(GROUPS + (group << 3));
+}
+
+function length(group: usize): usize {
+  return load<u32>(GROUPS + (group << 3), 4);
+}
+
+function takeCard(from: usize, to: usize): void {
+  const before = <u32>load<u8>(from - 1);
+  // Inside a word or a decimal number; the letter of an escape is neither.
+  if ((isAlphanumeric(before) && load<u8>(from - 2) != 0x5c) || before == 0x2e || before == 0x5f) return;
+  let count: usize = 0;
+  for (let at = from; at < to; at++) {
+    if (isDigit(load<u8>(at))) store<u8>(DIGITS + count++, load<u8>(at) - 0x30);
+  }
+  if (isOfNetwork(count) && hasCheckDigit(count)) tellSecret(CARD_NUMBER, from, to);
+}
+
+/** Visa, Mastercard, American Express, Discover, Diners Club, JCB. */
+function isOfNetwork(count: usize): bool {
+  const two = <u32>load<u8>(DIGITS) * 10 + load<u8>(DIGITS, 1);
+  const four = two * 100 + <u32>load<u8>(DIGITS, 2) * 10 + load<u8>(DIGITS, 3);
+  if (two / 10 == 4) return count == 13 || count == 16 || count == 19;
+  if (two == 34 || two == 37) return count == 15;
+  if (two == 36 || two == 38 || (four >= 3000 && four <= 3059)) return count == 14;
+  if ((two >= 51 && two <= 55) || (four >= 2221 && four <= 2720)) return count == 16;
+  return count == 16 && (four == 6011 || two == 65 || two == 35);
+}
+
+function hasCheckDigit(count: usize): bool {
+  let sum: u32 = 0;
+  for (let index: usize = 0; index < count; index++) {
+    let digit = <u32>load<u8>(DIGITS + count - 1 - index);
+    if (index & 1) digit = digit > 4 ? digit * 2 - 9 : digit * 2;
+    sum += digit;
+  }
+  return sum % 10 == 0;
+}
