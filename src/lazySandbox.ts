@@ -1,29 +1,44 @@
 import path from 'node:path';
 import type { Connection } from './api/client.ts';
 import type { Disposable } from './base/disposable.ts';
+import { CancelledError } from './base/errors.ts';
 import type { Log } from './host/log.ts';
 import type { SandboxControls } from './host/sandboxAccess.ts';
-import type { Sandbox } from './sandbox/sandbox.ts';
-import { SCENARIOS } from './sandbox/scenarios.ts';
+import { SandboxNotStartedError } from './host/sandboxNotStarted.ts';
+import type { Sandbox, SandboxOptions } from './sandbox/sandbox.ts';
+import { MAX_SPEED, MIN_SPEED, SCENARIOS } from './sandbox/scenarios.ts';
+
+type Load = () => Promise<{ startSandbox: (options: SandboxOptions) => Promise<Sandbox> }>;
 
 /** Owns the sandbox of this window: loaded and started at first use, stopped with the extension. */
 export class LazySandbox implements Disposable {
   readonly #directory: string;
-  readonly #log: Log;
+  readonly #log: Pick<Log, 'info' | 'error'>;
+  readonly #load: Load;
   #sandbox: Promise<Sandbox> | undefined;
+  #disposed = false;
 
-  /** @param storage the extension's storage; windows share the sandbox's database in it */
-  constructor(storage: string, log: Log) {
+  /**
+   * @param storage the extension's storage; windows share the sandbox's database in it
+   * @param load brings the sandbox's code
+   */
+  constructor(
+    storage: string,
+    log: Pick<Log, 'info' | 'error'>,
+    load: Load = () => import('./sandbox/sandbox.ts'),
+  ) {
     this.#directory = path.join(storage, 'sandbox');
     this.#log = log;
+    this.#load = load;
   }
 
-  /** Its account's id, and this start's address and API key. @throws where its folder or port cannot be used */
+  /** Its account's id, and this start's address and API key. @throws SandboxNotStartedError, CancelledError */
   async start(): Promise<Connection & { accountId: string }> {
     const { accountId, baseUrl, apiKey } = await this.#started();
     return { accountId, baseUrl, apiKey };
   }
 
+  /** @throws SandboxNotStartedError, CancelledError */
   async controls(): Promise<SandboxControls> {
     const { control } = await this.#started();
     return {
@@ -35,20 +50,30 @@ export class LazySandbox implements Disposable {
         return scenario !== undefined;
       },
       reset: () => control.reset(),
-      addFunds: (cents) => control.addFunds(cents),
+      addFunds: (cents) => unlessOutOfRange(() => control.addFunds(cents)),
+      speedRange: { min: MIN_SPEED, max: MAX_SPEED },
       getSpeed: () => control.getSpeed(),
-      setSpeed: (factor) => control.setSpeed(factor),
+      setSpeed: (factor) =>
+        unlessOutOfRange(() => {
+          control.setSpeed(factor);
+          return true;
+        }) ?? false,
     };
   }
 
+  /** Never rejects: at the end of the extension nobody could do anything about it. */
   async dispose(): Promise<void> {
-    const sandbox = this.#sandbox;
-    this.#sandbox = undefined;
-    await (await sandbox?.catch(() => undefined))?.close();
+    this.#disposed = true;
+    try {
+      await (await this.#sandbox)?.close();
+    } catch {
+      // It did not start, was closed right after its start, or cannot be closed.
+    }
   }
 
   #started(): Promise<Sandbox> {
-    this.#sandbox ??= this.#load().catch((error: unknown) => {
+    if (this.#disposed) return Promise.reject(new CancelledError());
+    this.#sandbox ??= this.#start().catch((error: unknown) => {
       // The next use tries again.
       this.#sandbox = undefined;
       throw error;
@@ -56,8 +81,30 @@ export class LazySandbox implements Disposable {
     return this.#sandbox;
   }
 
-  async #load(): Promise<Sandbox> {
-    const { startSandbox } = await import('./sandbox/sandbox.ts');
-    return startSandbox({ directory: this.#directory, log: (line) => this.#log.info(`sandbox: ${line}`) });
+  async #start(): Promise<Sandbox> {
+    let sandbox: Sandbox;
+    try {
+      const { startSandbox } = await this.#load();
+      sandbox = await startSandbox({
+        directory: this.#directory,
+        log: (line) => this.#log.info(`sandbox: ${line}`),
+      });
+    } catch (error) {
+      if (this.#disposed) throw new CancelledError();
+      this.#log.error('sandbox-not-started', error);
+      throw new SandboxNotStartedError();
+    }
+    if (!this.#disposed) return sandbox;
+    await sandbox.close();
+    throw new CancelledError();
+  }
+}
+
+function unlessOutOfRange<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }

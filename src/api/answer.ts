@@ -4,15 +4,17 @@ import type { HttpAnswer } from './exchange.ts';
 import { toPlainLine } from './plainText.ts';
 import { parseHttpDate, parseRetryAfter } from './retry.ts';
 import { readErrorBody, type Reader } from './schemas.ts';
+import { API_KEY_PREFIX, ERROR_CODES } from './types.ts';
 
 /** More JSON than any answer of the contract could need. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_MESSAGE_LENGTH = 300;
+const MASK = '***';
 
 /**
  * Reads an answer to its end and makes it a value.
  * @param read knows the shape of a success
- * @param secret is taken out of the service's words, should it repeat it
+ * @param secret is taken out of every text of the answer, should the service repeat it
  * @throws ServiceError, UnexpectedAnswerError, NetworkError, CancelledError
  */
 export async function readAnswer<T>(
@@ -28,7 +30,7 @@ export async function readAnswer<T>(
     throw new UnexpectedAnswerError(httpStatus, 'redirect');
   }
   const text = await readText(answer);
-  const json = parseJson(text);
+  const json = parseJson(text, secret);
   if (json === undefined) throw new UnexpectedAnswerError(httpStatus, kindOfText(text));
   const value = read(json);
   if (value === undefined) throw new UnexpectedAnswerError(httpStatus, 'wrong-shape');
@@ -49,8 +51,23 @@ async function readError(answer: HttpAnswer, secret: string, nowMs: number): Pro
   }
   const body = readErrorBody(parseJson(text));
   if (body === undefined) return new UnexpectedAnswerError(httpStatus, 'no-error-body', retryAfterMs);
-  const message = toPlainLine(body.message.replaceAll(secret, '***'), MAX_MESSAGE_LENGTH);
-  return new ServiceError(toPlainLine(body.code, MAX_MESSAGE_LENGTH), httpStatus, message, retryAfterMs);
+  return new ServiceError(
+    plainCode(body.code, secret),
+    httpStatus,
+    plain(body.message, secret),
+    retryAfterMs,
+  );
+}
+
+/** A code of the contract decides what was charged: a secret that happens to be part of it changes nothing of it. */
+function plainCode(code: string, secret: string): string {
+  return (ERROR_CODES as readonly string[]).includes(code) ? code : plain(code, secret);
+}
+
+/** Masked before it is cut, and after what a plain line leaves out is gone: it may be what kept the secret apart. */
+function plain(text: string, secret: string): string {
+  const line = toPlainLine(text.replaceAll(secret, MASK), 4 * MAX_MESSAGE_LENGTH);
+  return toPlainLine(line.replaceAll(secret, MASK), MAX_MESSAGE_LENGTH);
 }
 
 async function readText({ httpStatus, body }: HttpAnswer): Promise<string> {
@@ -64,9 +81,12 @@ async function readText({ httpStatus, body }: HttpAnswer): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-function parseJson(text: string): unknown {
+/** @param secret is masked in all texts; one as short as the prefix alone could be a part of any id */
+function parseJson(text: string, secret = ''): unknown {
+  const mask = (_name: string, value: unknown) =>
+    typeof value === 'string' ? value.replaceAll(secret, MASK) : value;
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text, secret.length > API_KEY_PREFIX.length ? mask : undefined) as unknown;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { API_KEY_PREFIX } from './types.ts';
 
-export type ParsedApiKey =
+type ParsedApiKey =
   | { ok: true; apiKey: string; hasPrefix: boolean }
   | { ok: false; problem: 'empty' | 'inner-blank' | 'not-header-safe' };
 

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../base/errors.ts';
 import { readAnswer } from './answer.ts';
-import { DatasetFile } from './datasetFile.ts';
+import { OpenDataset } from './openDataset.ts';
 import { ServiceError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { encodeMultipart } from './multipart.ts';
-import { retryDelayMs } from './retry.ts';
+import { parseHttpDate, retryDelayMs } from './retry.ts';
 import {
   readArtifacts,
   readBalance,
@@ -59,6 +59,7 @@ export class Client {
   readonly #sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly #now: () => number;
   readonly #slots: Slots;
+  #clockSkewMs: number | undefined;
 
   /** @param transport asked anew for each request, so that changed proxy settings count at once */
   constructor(connection: Connection, transport: () => Transport, options: ClientOptions = {}) {
@@ -70,12 +71,20 @@ export class Client {
     this.#slots = new Slots(options.maxConcurrent ?? 4);
   }
 
+  /**
+   * How far the service's clock was ahead of this machine's at the last answer that told a `Date`; behind is negative.
+   * Undefined until then. A header is whole seconds: less than two apart is no difference.
+   */
+  get clockSkewMs(): number | undefined {
+    return this.#clockSkewMs;
+  }
+
   /** GET /models */
   listModels(options?: CallOptions): Promise<ModelList> {
     return this.#get('/models', readModelList, options);
   }
 
-  /** GET /runs: one page, newest first; `pages` walks them all. */
+  /** GET /runs: one page, newest first. */
   listRuns(page: { limit?: number; cursor?: string } = {}, options?: CallOptions): Promise<RunPage> {
     const query = new URLSearchParams();
     if (page.limit !== undefined) query.set('limit', String(page.limit));
@@ -112,7 +121,8 @@ export class Client {
 
   async #upload(submission: RunSubmission, options: CallOptions & UploadHooks): Promise<RunCreation> {
     const multipart = encodeMultipart(submission);
-    const dataset = await DatasetFile.open(submission.dataset.path, submission.dataset.sizeBytes);
+    const { path, sizeBytes, mtimeMs } = submission.dataset;
+    const dataset = await OpenDataset.open(path, sizeBytes, mtimeMs);
     const over = new AbortController();
     try {
       const headers = {
@@ -157,7 +167,10 @@ export class Client {
       ...(body && { body }),
       ...(signal && { signal }),
     });
-    return readAnswer(answer, read, apiKey, this.#now());
+    const nowMs = this.#now();
+    const dateMs = parseHttpDate(answer.header('date'));
+    if (dateMs !== undefined) this.#clockSkewMs = dateMs - nowMs;
+    return readAnswer(answer, read, apiKey, nowMs);
   }
 }
 

@@ -49,7 +49,7 @@ export class NetworkError extends ApiError {
 }
 
 /** `no-error-body`: an HTTP error without the contract's error body; the others are answers that claim success. */
-export type UnexpectedAnswerKind =
+type UnexpectedAnswerKind =
   'redirect' | 'html' | 'empty' | 'broken-json' | 'wrong-shape' | 'no-error-body' | 'too-large';
 
 /** An answer came that the contract does not know. */
@@ -68,7 +68,7 @@ export class UnexpectedAnswerError extends ApiError {
   }
 }
 
-export type DatasetChange = 'grew' | 'shrank' | 'changed' | 'unreadable';
+type DatasetChange = 'grew' | 'shrank' | 'changed' | 'unreadable';
 
 /** The dataset is not the file that was to be sent; the closing boundary never left, so nothing can be charged. */
 export class DatasetChangedError extends ApiError {

@@ -52,7 +52,7 @@ export interface HttpAnswer {
 type Dispatch = Pick<Dispatcher, 'dispatch'>;
 
 /** undici's `request`, as the deep import has it. */
-export type SendRequest = (
+type SendRequest = (
   this: Dispatch,
   options: Dispatcher.RequestOptions & { origin: string },
 ) => Promise<Dispatcher.ResponseData>;

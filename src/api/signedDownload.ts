@@ -8,7 +8,7 @@ const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** An artifact on its way. */
-export interface SignedDownload {
+interface SignedDownload {
   /**
    * To be read once; unread it is dropped after two minutes. @throws NetworkError when it is cut, broken or stands
    * still, CancelledError

@@ -114,7 +114,8 @@ export interface RunSubmission {
   idempotencyKey: string;
   /** The multipart boundary; kept, so that every attempt is byte-identical. */
   boundary: string;
-  dataset: { path: string; filename: string; sizeBytes: number };
+  /** `mtimeMs`, whole milliseconds: the file must not have been written since; not looked at when undefined. */
+  dataset: { path: string; filename: string; sizeBytes: number; mtimeMs?: number };
   model_id: string;
   /** Omitted when undefined or empty. */
   label?: string;

@@ -1,5 +1,5 @@
 import { throwIfCancelled } from '../base/errors.ts';
-import type { DatasetFile } from './datasetFile.ts';
+import type { OpenDataset } from './openDataset.ts';
 import type { Multipart } from './multipart.ts';
 
 /** What the one who submits hears of, and decides, while the dataset is sent. */
@@ -17,7 +17,7 @@ const MIN_SLICE_BYTES = 64 * 1024;
 const MAX_SLICE_BYTES = 1024 * 1024;
 
 /** The exact length of the request body in bytes. */
-export function uploadLength(multipart: Multipart, dataset: DatasetFile): number {
+export function uploadLength(multipart: Multipart, dataset: OpenDataset): number {
   return multipart.head.byteLength + dataset.sizeBytes + multipart.tail.byteLength;
 }
 
@@ -29,7 +29,7 @@ export function uploadLength(multipart: Multipart, dataset: DatasetFile): number
  */
 export async function* uploadBody(
   multipart: Multipart,
-  dataset: DatasetFile,
+  dataset: OpenDataset,
   hooks: UploadHooks,
   over: AbortSignal,
 ): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,5 @@
 /** A range of bytes, both ends included. */
-export interface ByteRange {
+interface ByteRange {
   first: number;
   last: number;
 }

@@ -11,7 +11,7 @@ import type { Service } from './service.ts';
 import { fingerprint, type Submission } from './submission.ts';
 
 /** The outcome of a submission that is not refused. */
-export interface Charged {
+interface Charged {
   creation: Required<RunCreation>;
   /** The Idempotency-Key was used before: this is the answer of then, and nothing was charged now. */
   replayed: boolean;

@@ -80,7 +80,7 @@ function openAlone(directory: string, now: number, log: (line: string) => void):
     const database = openSound(file);
     if (database) return database;
     const aside = setAside(file, now);
-    log(`sandbox: the database was not readable or not the sandbox's; it was set aside as ${aside}`);
+    log(`the database was not readable or not the sandbox's; it was set aside as ${aside}`);
   }
   return create(file);
 }

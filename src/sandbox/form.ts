@@ -11,7 +11,7 @@ const FIELDS = [
   'data_policy_accepted',
   'priority_processing',
 ] as const;
-export type FieldName = (typeof FIELDS)[number];
+type FieldName = (typeof FIELDS)[number];
 
 /** Far more than five fields and the part headers need. */
 const MAX_OVERHEAD_BYTES = 1024 * 1024;
@@ -19,7 +19,7 @@ const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_PARTS = 20;
 
 /** The parts of a submission; the dataset's bytes themselves are not kept. */
-export interface Form {
+interface Form {
   fields: Partial<Record<FieldName, string>>;
   dataset: DatasetDigest;
 }

@@ -4,7 +4,7 @@ const RUNNING_MS = 300_000;
 const RUNNING_MS_PER_MB = 1_000;
 
 /** How long artifacts can be downloaded after completion, in real time: the speed does not shorten it. */
-export const ARTIFACT_RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
+const ARTIFACT_RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** The ways a run may go, decided when it is submitted. */
 export type Course = 'plain' | 'unknown-statuses' | 'failed-run';

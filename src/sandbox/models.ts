@@ -1,5 +1,5 @@
 /** A base model that the sandbox pretends to fine-tune. */
-export interface SandboxModel {
+interface SandboxModel {
   /** As the model list shows it. */
   listed: {
     model_id: string;

@@ -3,17 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { Refusal } from './errors.ts';
 import { refusalReply, sendReply, type Reply } from './reply.ts';
 
-export interface ServerOptions {
+interface ServerOptions {
   /** 0 for a free one. */
   port: number;
   now: () => number;
   log: (line: string) => void;
 }
 
-export type Answerer = (request: IncomingMessage) => Promise<Reply>;
+type Answerer = (request: IncomingMessage) => Promise<Reply>;
 
 /** An HTTP server on 127.0.0.1 that only answers requests addressed to it by name. */
-export interface LoopbackServer {
+interface LoopbackServer {
   readonly baseUrl: string;
   /** Sets what answers; called once, right after listening. */
   answerWith(answerer: Answerer): void;
@@ -53,8 +53,7 @@ export async function listen({ port, now, log }: ServerOptions): Promise<Loopbac
   }
 
   function unexpected(error: unknown, { socket, method }: IncomingMessage): Refusal {
-    if (!socket.destroyed)
-      log(`sandbox: ${method ?? ''} failed: ${error instanceof Error ? error.message : '?'}`);
+    if (!socket.destroyed) log(`${method ?? ''} failed: ${error instanceof Error ? error.message : '?'}`);
     return new Refusal(500, 'internal_error', 'The sandbox failed.');
   }
 

@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 export const URL_LIFETIME_S = 1800;
 
 /** What a signed address gives access to, and until when (seconds since 1970). */
-export interface Grant {
+interface Grant {
   runId: string;
   filename: string;
   expires: number;

@@ -58,6 +58,55 @@ describe('client', () => {
     });
   }
 
+  it('takes the API key out of every text that the service repeats it in', async () => {
+    const echo = `a ${API_KEY} b`;
+    const row = { run_id: 'r', status: echo, model_id: 'm', artifacts_available: true };
+    answer = (response) =>
+      response.end(JSON.stringify({ data: [row] }).replaceAll('service', '\\u0073ervice'));
+    assert.equal((await client().listRuns()).data[0]?.status, 'a *** b');
+    answer = json({ artifacts: [{ artifact_type: 'model', url: 'https://x.test/', filename: echo }] });
+    assert.equal((await client().createArtifactDownloads('r'))[0]?.filename, 'a *** b');
+  });
+
+  it('changes no code and no id for an API key that happens to be a part of it', async () => {
+    const short = new Client({ baseUrl: server.url, apiKey: 'key' }, () => transport);
+    answer = json({ error: { code: 'invalid_api_key', message: 'no key' } }, 401);
+    await assert.rejects(short.getBalance(), { code: 'invalid_api_key', serviceMessage: 'no ***' });
+    answer = json({ run: { run_id: 'key-1', status: 'queued', model_id: 'monkey' } });
+    assert.equal((await short.getRun('key-1')).run_id, 'key-1');
+  });
+
+  describe('the clock of the service', () => {
+    const at = (date: string | undefined, status = 200) => {
+      return (response: http.ServerResponse) => {
+        response.sendDate = false;
+        if (date !== undefined) response.setHeader('date', date);
+        sendJson(response, status, status === 200 ? BALANCE : { error: { code: 'not_found', message: '' } });
+      };
+    };
+    const now = () => Date.UTC(2026, 4, 1, 12, 0, 0);
+
+    it('is compared with this one at each answer, a refusal too', async () => {
+      const one = client({ now });
+      assert.equal(one.clockSkewMs, undefined);
+      answer = at('Fri, 01 May 2026 12:05:00 GMT');
+      await one.getBalance();
+      assert.equal(one.clockSkewMs, 300_000);
+      answer = at('Fri, 01 May 2026 11:59:58 GMT', 404);
+      await assert.rejects(one.getBalance());
+      assert.equal(one.clockSkewMs, -2_000);
+    });
+
+    it('is not known where no answer tells it', async () => {
+      for (const date of [undefined, 'soon', '-1']) {
+        const one = client({ now });
+        answer = at(date);
+        await one.getBalance();
+        assert.equal(one.clockSkewMs, undefined);
+      }
+    });
+  });
+
   describe('requests', () => {
     it('go to the six endpoints with the API key', async () => {
       answer = json({ data: [] });
@@ -257,6 +306,18 @@ describe('client', () => {
         assert.ok(error.serviceMessage.isWellFormed());
         return true;
       });
+    });
+
+    it('never repeat the API key in their code, also in pieces that a plain line would join', async () => {
+      const pieces = `${API_KEY.slice(0, 9)}\u200e${API_KEY.slice(9)}`;
+      for (const echo of [API_KEY, `no_${API_KEY}_here`, pieces, `${'x'.repeat(295)}${pieces}`]) {
+        answer = json({ error: { code: echo, message: echo } }, 400);
+        await assert.rejects(client().getBalance(), (error) => {
+          assert.ok(error instanceof ServiceError);
+          assert.doesNotMatch(`${error.code} ${error.serviceMessage} ${String(error.stack)}`, /e_s/);
+          return true;
+        });
+      }
     });
 
     it('without the body of the contract are told apart', async () => {

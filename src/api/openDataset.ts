@@ -5,7 +5,7 @@ import { DatasetChangedError } from './errors.ts';
 const CHUNK_BYTES = 1024 * 1024;
 
 /** The dataset while it is sent: one open file that must stay what it was, from the first byte to the last. */
-export class DatasetFile {
+export class OpenDataset {
   readonly #handle: FileHandle;
   readonly #atOpen: BigIntStats;
 
@@ -14,15 +14,17 @@ export class DatasetFile {
     this.#atOpen = atOpen;
   }
 
-  /** @throws DatasetChangedError unless it is a file of this size */
-  static async open(path: string, sizeBytes: number): Promise<DatasetFile> {
+  /** @throws DatasetChangedError unless it is a file of this size, last written at that time where one is given */
+  static async open(path: string, sizeBytes: number, mtimeMs?: number): Promise<OpenDataset> {
     const handle = await reading(open(path));
     try {
       const stats = await reading(handle.stat({ bigint: true }));
       if (!stats.isFile()) throw new DatasetChangedError('changed');
       if (stats.size !== BigInt(sizeBytes))
         throw new DatasetChangedError(stats.size > sizeBytes ? 'grew' : 'shrank');
-      return new DatasetFile(handle, stats);
+      if (mtimeMs !== undefined && stats.mtimeMs !== BigInt(mtimeMs))
+        throw new DatasetChangedError('changed');
+      return new OpenDataset(handle, stats);
     } catch (error) {
       await handle.close();
       throw error;
