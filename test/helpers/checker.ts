@@ -1,11 +1,13 @@
+import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { mkdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
-import asc from 'assemblyscript/asc';
+import { promisify } from 'node:util';
 import { DatasetChecker, type CheckerFiles } from '../../src/dataset/checker.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const scanner = path.join(root, 'test-results/scanner.wasm');
+const compiler = path.join(root, 'node_modules/assemblyscript/bin/asc.js');
 
 /** The worker's source and the scanner compiled from its own, if it was changed since. */
 export async function checkerFiles(): Promise<CheckerFiles> {
@@ -19,8 +21,8 @@ export async function checkerFiles(): Promise<CheckerFiles> {
     await mkdir(path.dirname(scanner), { recursive: true });
     const temporary = `${scanner}.${process.pid}`;
     const config = path.join(root, 'src/dataset/scanner/asconfig.json');
-    const { error } = await asc.main(['--config', config, '--outFile', temporary]);
-    if (error) throw error;
+    // As a program: the compiler's types would replace those of JavaScript's own classes.
+    await promisify(execFile)(process.execPath, [compiler, '--config', config, '--outFile', temporary]);
     await rename(temporary, scanner);
   }
   return { worker: path.join(root, 'src/dataset/worker.ts'), scanner };
