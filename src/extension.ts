@@ -1,19 +1,27 @@
+import path from 'node:path';
 import * as vscode from 'vscode';
 import { Client, type Connection } from './api/client.ts';
 import { Transport } from './api/transport.ts';
 import { DisposableStore } from './base/disposable.ts';
+import { DatasetChecker } from './dataset/checker.ts';
+import { Reports } from './dataset/reports.ts';
+import { cancelSubmission } from './commands/cancelSubmission.ts';
+import { checkDataset } from './commands/checkDataset.ts';
 import { copyRunId } from './commands/copyRunId.ts';
 import { dismissSubmission } from './commands/dismissSubmission.ts';
 import { downloadAdapter } from './commands/downloadAdapter.ts';
 import { loadMoreRuns } from './commands/loadMoreRuns.ts';
 import { openModelLink } from './commands/openModelLink.ts';
+import { previewDataset } from './commands/previewDataset.ts';
 import { refresh } from './commands/refresh.ts';
 import { refreshBalance } from './commands/refreshBalance.ts';
 import { replaceKey } from './commands/replaceKey.ts';
+import { rewriteDatasetBeside } from './commands/rewriteDataset.ts';
 import { sandboxAddFunds } from './commands/sandboxAddFunds.ts';
 import { sandboxClockSpeed } from './commands/sandboxClockSpeed.ts';
 import { sandboxReset } from './commands/sandboxReset.ts';
 import { sandboxScenario } from './commands/sandboxScenario.ts';
+import { showDatasetProblems } from './commands/showDatasetProblems.ts';
 import { showRun } from './commands/showRun.ts';
 import { signIn } from './commands/signIn.ts';
 import { signOut } from './commands/signOut.ts';
@@ -21,14 +29,16 @@ import { submitAgain } from './commands/submitAgain.ts';
 import { submitDataset } from './commands/submitDataset.ts';
 import { switchAccount } from './commands/switchAccount.ts';
 import { useSandbox } from './commands/useSandbox.ts';
+import { accountAccess } from './host/accountAccess.ts';
 import { ApiKeys } from './host/apiKeys.ts';
 import { registerCommands } from './host/commands.ts';
-import { COMMANDS } from './host/ids.ts';
+import { COMMANDS, VIEWS } from './host/ids.ts';
 import { Log } from './host/log.ts';
 import { ErrorReporter } from './host/reportError.ts';
 import { sandboxControls } from './host/sandboxAccess.ts';
 import { onDidChangeProxySettings, proxySettings } from './host/settings.ts';
-import { tellAccountsSetAside } from './host/wording/accounts.ts';
+import { whenSignedIn } from './host/signedIn.ts';
+import { tellAccountsSetAside, tellSignedOut } from './host/wording/accounts.ts';
 import { originOf, type Account } from './runs/account.ts';
 import { AccountStore } from './runs/accountStore.ts';
 import { Downloader } from './runs/downloader.ts';
@@ -36,12 +46,17 @@ import { Sessions } from './runs/sessions.ts';
 import { Submitter } from './runs/submitter.ts';
 import { LazySandbox } from './lazySandbox.ts';
 import { ActiveWatch } from './views/activeWatch.ts';
+import { AutoCheck } from './views/autoCheck.ts';
 import { BalanceStatus } from './views/balanceStatus.ts';
-import { KeyNotice } from './views/keyNotice.ts';
+import { DatasetFixes } from './views/datasetFixes.ts';
+import { DatasetLens } from './views/datasetLens.ts';
+import { DatasetProblems } from './views/datasetProblems.ts';
+import { DatasetStatus } from './views/datasetStatus.ts';
+import { showKeyNotices } from './views/keyNotice.ts';
+import { DatasetPreviews } from './views/datasetPreviews.ts';
 import { ModelsTree } from './views/modelsTree.ts';
 import { RunsTree } from './views/runsTree.ts';
-
-import { WelcomeState } from './views/welcomeState.ts';
+import { keepWelcomeState } from './views/welcomeState.ts';
 
 /** The composition root: makes every room's objects and hands each what it needs. Read it as the table of contents. */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
@@ -70,12 +85,24 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const submitter = disposables.add(new Submitter());
   const downloader = new Downloader(() => transport);
 
+  // What is wrong with datasets.
+  const dist = (file: string) => path.join(context.extensionPath, 'dist', file);
+  const checker = disposables.add(
+    new DatasetChecker({ worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') }),
+  );
+  const reports = disposables.add(new Reports(checker));
+
   // What a person sees.
   const runsTree = disposables.add(new RunsTree(sessions, submitter));
+  const previews = disposables.add(new DatasetPreviews(context.extensionUri, reports, log));
   disposables.add(new ModelsTree(sessions));
   disposables.add(new BalanceStatus(sessions));
-  disposables.add(new WelcomeState(sessions));
-  disposables.add(new KeyNotice(sessions));
+  disposables.add(new DatasetProblems(reports));
+  disposables.add(new DatasetStatus(reports));
+  disposables.add(new DatasetLens(reports));
+  disposables.add(new DatasetFixes());
+  disposables.add(keepWelcomeState(sessions));
+  disposables.add(showKeyNotices(sessions));
 
   // What a person does.
   const enterSandbox = useSandbox(accounts, async () => (await sandbox.start()).accountId);
@@ -84,35 +111,52 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     enterSandbox,
     () => sandbox.controls(),
   );
+  const signedIn = whenSignedIn(() => sessions.active !== undefined, tellSignedOut);
   const reveal = (runId: string) => runsTree.reveal(runId, false);
   disposables.add(
     registerCommands(
       {
         [COMMANDS.signIn]: signIn(accounts, apiKeys, createClient),
-        [COMMANDS.signOut]: signOut(accounts, apiKeys, (id) => submitter.isBusy(id) || downloader.isBusy(id)),
+        [COMMANDS.signOut]: signedIn(
+          signOut(accounts, apiKeys, (id) => submitter.isBusy(id) || downloader.isBusy(id)),
+        ),
         [COMMANDS.switchAccount]: switchAccount(accounts),
         [COMMANDS.replaceKey]: replaceKey(accounts, apiKeys, createClient),
         [COMMANDS.useSandbox]: enterSandbox,
-        [COMMANDS.submitDataset]: submitDataset(sessions, submitter, reveal, log),
-        [COMMANDS.submitAgain]: submitAgain(sessions),
-        [COMMANDS.refresh]: refresh(sessions),
-        [COMMANDS.loadMoreRuns]: loadMoreRuns(sessions),
-        [COMMANDS.showRun]: showRun(sessions, (runId, expand) => runsTree.reveal(runId, expand)),
-        [COMMANDS.copyRunId]: copyRunId(sessions),
-        [COMMANDS.downloadAdapter]: downloadAdapter(sessions, downloader),
+        [COMMANDS.checkDataset]: checkDataset(reports, log),
+        [COMMANDS.showDatasetProblems]: showDatasetProblems(reports),
+        [COMMANDS.writeArrayAsLines]: rewriteDatasetBeside('array-to-lines'),
+        [COMMANDS.copyWithoutByteOrderMark]: rewriteDatasetBeside('without-bom'),
+        [COMMANDS.submitDataset]: submitDataset(
+          sessions,
+          submitter,
+          reports,
+          accountAccess(accounts),
+          reveal,
+          log,
+        ),
+        [COMMANDS.previewDataset]: previewDataset((uri, row) => previews.show(uri, row)),
+        [COMMANDS.submitAgain]: signedIn(submitAgain(sessions)),
+        [COMMANDS.refresh]: signedIn(refresh(sessions, VIEWS.runs)),
+        [COMMANDS.refreshModels]: signedIn(refresh(sessions, VIEWS.models)),
+        [COMMANDS.loadMoreRuns]: signedIn(loadMoreRuns(sessions)),
+        [COMMANDS.showRun]: signedIn(showRun(sessions, (runId, expand) => runsTree.reveal(runId, expand))),
+        [COMMANDS.copyRunId]: signedIn(copyRunId(sessions)),
+        [COMMANDS.downloadAdapter]: signedIn(downloadAdapter(sessions, downloader)),
+        [COMMANDS.cancelSubmission]: cancelSubmission(submitter),
         [COMMANDS.dismissSubmission]: dismissSubmission(submitter),
-        [COMMANDS.refreshBalance]: refreshBalance(sessions),
-        [COMMANDS.openModelTerms]: openModelLink(sessions, 'terms_url'),
-        [COMMANDS.openModelUsePolicy]: openModelLink(sessions, 'use_policy_url'),
+        [COMMANDS.refreshBalance]: signedIn(refreshBalance(sessions)),
+        [COMMANDS.openModelTerms]: signedIn(openModelLink(sessions, 'terms_url')),
+        [COMMANDS.openModelUsePolicy]: signedIn(openModelLink(sessions, 'use_policy_url')),
         [COMMANDS.showLog]: () => log.show(),
         [COMMANDS.sandboxScenario]: sandboxScenario(controls, sessions),
         [COMMANDS.sandboxReset]: sandboxReset(controls, sessions),
         [COMMANDS.sandboxAddFunds]: sandboxAddFunds(controls, sessions),
         [COMMANDS.sandboxClockSpeed]: sandboxClockSpeed(controls, sessions),
       },
-      (error) => {
+      (error, again) => {
         // The notice of a refused API key has told this one.
-        if (sessions.active?.isToldByState(error) !== true) reporter.report(error);
+        if (!sessions.isToldByState(error)) reporter.report(error, again);
       },
     ),
   );
@@ -128,5 +172,6 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       if (active?.state === 'offline') sessions.reconnect(active.account.id);
     }),
   );
+  disposables.add(new AutoCheck(reports, log));
   disposables.add(new ActiveWatch(sessions, submitter, log));
 }

@@ -10,7 +10,9 @@ import {
   tellNoArtifacts,
 } from '../host/dialogs/downloadDialogs.ts';
 import { chooseRun } from '../host/dialogs/runDialogs.ts';
+import { COMMANDS } from '../host/ids.ts';
 import { withCancellableProgress } from '../host/progress.ts';
+import { runIdOf } from '../host/runArgument.ts';
 import { runChoices } from '../host/runChoices.ts';
 import { downloadText, downloadTitle } from '../host/wording/download.ts';
 import type { Downloader } from '../runs/downloader.ts';
@@ -22,11 +24,16 @@ export function downloadAdapter(sessions: Sessions, downloader: Downloader) {
   return async (argument: unknown): Promise<void> => {
     const session = sessions.active;
     if (session === undefined) return;
-    const runId = await chooseRun(
-      argument,
-      runChoices(session, (run) => run.artifacts_available),
-    );
-    if (runId === undefined) return;
+    const runId = runIdOf(argument);
+    if (runId === undefined) {
+      const chosen = await chooseRun(
+        argument,
+        runChoices(session, (run) => run.artifacts_available),
+      );
+      // As a call of its own: should it fail, what does it once more knows the run.
+      if (chosen !== undefined) await vscode.commands.executeCommand(COMMANDS.downloadAdapter, chosen);
+      return;
+    }
     // The folder first: the signed URL is asked for just before it is used.
     const folder = await chooseDownloadFolder(vscode.workspace.workspaceFolders?.[0]?.uri);
     if (folder === undefined) return;
@@ -51,7 +58,8 @@ export function downloadAdapter(sessions: Sessions, downloader: Downloader) {
         return target;
       },
     );
-    if (saved !== undefined) tellDownloaded(vscode.Uri.file(saved), path.basename(saved));
+    if (saved !== undefined)
+      tellDownloaded(vscode.Uri.file(saved), path.basename(saved), session.account.kind === 'sandbox');
   };
 }
 

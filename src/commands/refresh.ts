@@ -1,13 +1,18 @@
-import { VIEWS } from '../host/ids.ts';
+import type { VIEWS } from '../host/ids.ts';
 import { withViewProgress } from '../host/progress.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
-/** Reads runs, models and balance of the active account again. @throws ApiError, KeyMissingError */
-export function refresh(sessions: Sessions) {
+/**
+ * Reads runs, models and balance of the active account again, and details that could not be read.
+ * @param viewId where it is asked for, and shows its progress
+ * @throws ApiError, KeyMissingError
+ */
+export function refresh(sessions: Sessions, viewId: (typeof VIEWS)[keyof typeof VIEWS]) {
   return async (): Promise<void> => {
     const session = sessions.active;
     if (session === undefined) return;
-    await withViewProgress(VIEWS.runs, async () => {
+    await withViewProgress(viewId, async () => {
+      session.runs.retryDetails();
       const results = await Promise.allSettled([
         session.runs.refresh(),
         session.models.refresh(),

@@ -1,4 +1,4 @@
-import { askForFunds, tellFunds } from '../host/dialogs/sandboxDialogs.ts';
+import { askForFunds, tellFunds, tellFundsRefused } from '../host/dialogs/sandboxDialogs.ts';
 import type { SandboxControls } from '../host/sandboxAccess.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
@@ -9,10 +9,14 @@ export function sandboxAddFunds(sandbox: () => Promise<SandboxControls | undefin
     if (controls === undefined) return;
     const { currency } = sessions.active?.balance.current ??
       (await sessions.active?.balance.refresh()) ?? { currency: '' };
-    const cents =
-      typeof argument === 'number' && argument > 0 ? Math.round(argument) : await askForFunds(currency);
+    const cents = typeof argument === 'number' ? argument : await askForFunds(currency);
     if (cents === undefined) return;
-    tellFunds(controls.addFunds(cents), currency);
+    const balanceCents = controls.addFunds(cents);
+    if (balanceCents === undefined) {
+      tellFundsRefused();
+      return;
+    }
+    tellFunds(balanceCents, currency);
     await sessions.active?.balance.refresh();
   };
 }

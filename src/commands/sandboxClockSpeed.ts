@@ -1,4 +1,4 @@
-import { chooseClockSpeed } from '../host/dialogs/sandboxDialogs.ts';
+import { chooseClockSpeed, tellSpeedRefused } from '../host/dialogs/sandboxDialogs.ts';
 import type { SandboxControls } from '../host/sandboxAccess.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
@@ -7,10 +7,12 @@ export function sandboxClockSpeed(sandbox: () => Promise<SandboxControls | undef
   return async (argument: unknown): Promise<void> => {
     const controls = await sandbox();
     if (controls === undefined) return;
-    const speed =
-      typeof argument === 'number' && argument > 0 ? argument : await chooseClockSpeed(controls.getSpeed());
+    const speed = typeof argument === 'number' ? argument : await chooseClockSpeed(controls.getSpeed());
     if (speed === undefined) return;
-    controls.setSpeed(speed);
+    if (!controls.setSpeed(speed)) {
+      tellSpeedRefused(controls.speedRange);
+      return;
+    }
     await sessions.active?.runs.refresh();
   };
 }

@@ -1,4 +1,4 @@
-import { chooseScenario, tellScenario } from '../host/dialogs/sandboxDialogs.ts';
+import { chooseScenario, tellScenario, tellScenarioRefused } from '../host/dialogs/sandboxDialogs.ts';
 import type { SandboxControls } from '../host/sandboxAccess.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
@@ -11,7 +11,11 @@ export function sandboxScenario(sandbox: () => Promise<SandboxControls | undefin
       typeof argument === 'string'
         ? argument
         : await chooseScenario(controls.scenarios, controls.getScenario());
-    if (scenario === undefined || !controls.setScenario(scenario)) return;
+    if (scenario === undefined) return;
+    if (!controls.setScenario(scenario)) {
+      tellScenarioRefused(controls.scenarios);
+      return;
+    }
     tellScenario(scenario);
     await sessions.active?.runs.refresh();
   };

@@ -1,4 +1,6 @@
 import { chooseRun } from '../host/dialogs/runDialogs.ts';
+import { VIEWS } from '../host/ids.ts';
+import { withViewProgress } from '../host/progress.ts';
 import { runChoices } from '../host/runChoices.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
@@ -13,7 +15,7 @@ export function showRun(sessions: Sessions, reveal: (runId: string, expand: bool
     if (session === undefined) return;
     const runId = await chooseRun(argument, runChoices(session));
     if (runId === undefined) return;
-    await session.runs.loadDetail(runId);
+    await withViewProgress(VIEWS.runs, () => session.runs.loadDetail(runId));
     await reveal(runId, true);
   };
 }

@@ -26,8 +26,8 @@ export function signIn(
       name: form.name,
       baseUrl: form.baseUrl,
     };
-    await apiKeys.store({ accountId: account.id, origin: originOf(account) }, form.apiKey);
-    await accounts.save(account);
+    const owner = { accountId: account.id, origin: originOf(account) };
+    await apiKeys.storeWith(owner, form.apiKey, () => accounts.save(account));
     tellSignedIn(account.name);
   };
 }

@@ -1,6 +1,5 @@
 import type { ApiKeys } from '../host/apiKeys.ts';
 import { confirmSignOut } from '../host/dialogs/accountDialogs.ts';
-import { tellSignedOut } from '../host/wording/accounts.ts';
 import type { AccountStore } from '../runs/accountStore.ts';
 
 /**
@@ -10,10 +9,7 @@ import type { AccountStore } from '../runs/accountStore.ts';
 export function signOut(accounts: AccountStore, apiKeys: ApiKeys, isBusy: (accountId: string) => boolean) {
   return async (): Promise<void> => {
     const account = accounts.active;
-    if (account === undefined) {
-      tellSignedOut();
-      return;
-    }
+    if (account === undefined) return;
     if (!(await confirmSignOut(account.name, isBusy(account.id)))) return;
     // The account first: a session that loses its key would ask for another one.
     await accounts.remove(account.id);

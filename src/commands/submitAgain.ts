@@ -1,19 +1,36 @@
 import * as vscode from 'vscode';
 import { chooseRun } from '../host/dialogs/runDialogs.ts';
-import { COMMANDS } from '../host/ids.ts';
+import { COMMANDS, VIEWS } from '../host/ids.ts';
+import { withViewProgress } from '../host/progress.ts';
 import { runChoices } from '../host/runChoices.ts';
+import type { RunStore } from '../runs/runStore.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
-/** Starts a new submission with the model and label of an earlier run; file and consents are asked for afresh. */
+/**
+ * Starts a new submission with the model and label of an earlier run; file and consents are asked for afresh.
+ * @throws ApiError, KeyMissingError for a run that is not loaded and cannot be read
+ */
 export function submitAgain(sessions: Sessions) {
   return async (argument: unknown): Promise<void> => {
     const session = sessions.active;
     if (session === undefined) return;
     const runId = await chooseRun(argument, runChoices(session));
-    const run = runId === undefined ? undefined : session.runs.get(runId);
-    if (run === undefined) return;
-    const label = session.runs.label(run.run_id);
-    const preset = { modelId: run.model_id, ...(label === undefined ? {} : { label }) };
+    if (runId === undefined) return;
+    const preset = await withViewProgress(VIEWS.runs, () => presetOf(session.runs, runId));
     await vscode.commands.executeCommand(COMMANDS.submitDataset, undefined, undefined, preset);
   };
+}
+
+/** The list has no labels: they stand in the details. */
+async function presetOf(runs: RunStore, runId: string): Promise<{ modelId: string; label?: string }> {
+  const row = runs.get(runId);
+  const known = runs.label(runId);
+  if (row !== undefined && known !== undefined) return { modelId: row.model_id, label: known };
+  try {
+    const { model_id, label } = runs.detail(runId) ?? (await runs.loadDetail(runId));
+    return { modelId: model_id, ...(label === undefined ? {} : { label }) };
+  } catch (error) {
+    if (row === undefined) throw error;
+    return { modelId: row.model_id };
+  }
 }

@@ -1,28 +1,38 @@
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../api/types.ts';
+import { MAX_DATASET_BYTES, WARN_DATASET_BYTES, type Balance } from '../api/types.ts';
+import { ServiceError } from '../api/errors.ts';
 import { CancelledError } from '../base/errors.ts';
 import { inspectDataset, type DatasetFile } from '../dataset/inspect.ts';
+import type { Reports } from '../dataset/reports.ts';
+import { summaryOrFailure, type Summary } from '../dataset/summary.ts';
 import { chooseDataset, refuseDataset, saveIfNeeded } from '../host/dialogs/datasetDialogs.ts';
 import { askToSubmit, type ConsentedChoices } from '../host/dialogs/submissionDialogs.ts';
-import { COMMANDS } from '../host/ids.ts';
+import { COMMANDS, type CommandId } from '../host/ids.ts';
 import { cutLabel, defaultLabel } from '../host/label.ts';
 import type { Log } from '../host/log.ts';
 import { modelOf } from '../host/modelArgument.ts';
 import { withCancellableProgress } from '../host/progress.ts';
+import { passGate } from '../host/submissionGate.ts';
 import { askWhereToWork } from '../host/wording/accounts.ts';
 import { uploadText } from '../host/wording/runs.ts';
 import {
   confirmAnother,
   submissionWords,
+  tellCancelled,
   tellCharged,
   tellNoModels,
   tellNotCharged,
   tellUnknown,
 } from '../host/wording/submission.ts';
+import type { Outcome } from '../runs/outcome.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Draft, Submitter } from '../runs/submitter.ts';
+import type { Draft, SubmissionState, Submitter } from '../runs/submitter.ts';
+
+/** How long a refusal waits for the balance that it is told with. */
+const BALANCE_WAIT_MS = 5_000;
 
 /** What "Submit Again…" takes over from an earlier run. */
 export interface Preset {
@@ -31,14 +41,17 @@ export interface Preset {
 }
 
 /**
- * Leads from a file to a run: which file, saved, fit to be sent, choices and consents by a person, upload, outcome.
+ * Leads from a file to a run: which file, saved, checked, choices and consents by a person, upload, outcome.
  * Called as `(uri?, uris?)` from menus, with a row of the Models view, and with a preset by "Submit Again…".
+ * @param beActive makes an account the active one, if it is not and the person agrees
  * @param reveal shows a loaded run
- * @throws ApiError, KeyMissingError when models cannot be read; after consent it throws nothing
+ * @throws ApiError, KeyMissingError when models cannot be read, CancelledError; after consent it throws nothing
  */
 export function submitDataset(
   sessions: Sessions,
   submitter: Submitter,
+  reports: Reports,
+  beActive: (accountId: string) => Promise<boolean>,
   reveal: (runId: string) => Promise<void>,
   log: Log,
 ) {
@@ -52,18 +65,34 @@ export function submitDataset(
     );
     if (open !== undefined && !(await confirmAnother(path.basename(file.path), open.state === 'unknown')))
       return;
+    const check = await passGate(vscode.Uri.file(file.path), session.account.name, (signal, tell) =>
+      summaryOrFailure(reports.fresh(file.path, signal, tell), (error) => log.error('not-checked', error)),
+    );
+    if (check === undefined) return;
     const { modelId, label: presetLabel } = presetOf(preset);
-    const choices = await askForChoices(session, file, modelId ?? argument, presetLabel);
+    const choices = await askForChoices(session, file, check, modelId ?? argument, presetLabel);
     if (choices === undefined) return;
     const { model, label, priority, ...consents } = choices;
     const draft: Draft = {
-      dataset: { path: file.path, filename: path.basename(file.path), sizeBytes: file.sizeBytes },
+      dataset: {
+        path: file.path,
+        filename: path.basename(file.path),
+        sizeBytes: file.sizeBytes,
+        mtimeMs: file.mtimeMs,
+      },
       model_id: model.model_id,
       ...(label === '' ? {} : { label }),
       ...consents,
       priority_processing: priority,
     };
-    await submitAndTell(session, submitter, draft, reveal, log);
+    const outcome = await submitWithProgress(session, submitter, draft);
+    // A notification can be answered after a switch: its button acts on the account of its run.
+    const act = async (command: CommandId, ...args: unknown[]) => {
+      if (await beActive(session.account.id)) await vscode.commands.executeCommand(command, ...args);
+    };
+    await tell(session, draft, outcome, act, log);
+    // The charge is told; that the view could not show the run would only confuse.
+    if (outcome.kind === 'charged') await reveal(outcome.run.run_id).catch(() => undefined);
   };
 }
 
@@ -100,6 +129,7 @@ async function readyFile(argument: unknown, selection: unknown): Promise<Dataset
 async function askForChoices(
   session: Session,
   file: DatasetFile,
+  check: Summary | 'unchecked',
   model: unknown,
   label: string | undefined,
 ): Promise<ConsentedChoices | undefined> {
@@ -125,6 +155,7 @@ async function askForChoices(
       fileName,
       sizeBytes: file.sizeBytes,
       nearLimit: file.nearLimit,
+      check,
       models: available,
       balance,
     },
@@ -136,19 +167,19 @@ async function askForChoices(
   );
 }
 
-async function submitAndTell(
-  session: Session,
-  submitter: Submitter,
-  draft: Draft,
-  reveal: (runId: string) => Promise<void>,
-  log: Log,
-): Promise<void> {
-  const { filename } = draft.dataset;
-  const title = submissionWords.title(filename, session.account.name);
-  const outcome = await withCancellableProgress(title, async (signal, report) => {
+async function submitWithProgress(session: Session, submitter: Submitter, draft: Draft): Promise<Outcome> {
+  const title = submissionWords.title(draft.dataset.filename, session.account.name);
+  return withCancellableProgress(title, async (signal, report) => {
+    let state: SubmissionState | undefined;
     const subscription = submitter.onDidChange((pending) => {
-      if (pending.draft === draft)
-        report(uploadText(pending, Date.now()), pending.sentBytes / pending.totalBytes);
+      if (pending.draft !== draft) return;
+      // Of progress some may be left out, of states none.
+      const isProgress = pending.state === state;
+      state = pending.state;
+      report(
+        uploadText(pending, Date.now()),
+        isProgress ? pending.sentBytes / pending.totalBytes : undefined,
+      );
     });
     try {
       return await submitter.submit(session, draft, signal);
@@ -156,28 +187,53 @@ async function submitAndTell(
       subscription.dispose();
     }
   });
+}
+
+async function tell(
+  session: Session,
+  draft: Draft,
+  outcome: Outcome,
+  act: (command: CommandId, ...args: unknown[]) => Promise<void>,
+  log: Log,
+): Promise<void> {
+  const { filename } = draft.dataset;
+  const isSandbox = session.account.kind === 'sandbox';
   switch (outcome.kind) {
     case 'charged': {
-      const { run_id } = outcome.run;
-      tellCharged(outcome.run, filename, session.account.kind === 'sandbox', () => {
-        void vscode.commands.executeCommand(COMMANDS.showRun, run_id);
-      });
-      // The charge is told; that the view could not show the run would only confuse.
-      await reveal(run_id).catch(() => undefined);
+      const { run } = outcome;
+      tellCharged(run, filename, isSandbox, () => void act(COMMANDS.showRun, run.run_id));
       return;
     }
     case 'not-charged':
-      // Cancelled before anything could be charged: silent.
-      if (outcome.error instanceof CancelledError) return;
+      if (outcome.error instanceof CancelledError) {
+        tellCancelled(filename);
+        return;
+      }
       log.error('not-submitted', outcome.error);
-      tellNotCharged(outcome.error, session.balance.current, () => {
-        const preset: Preset = { modelId: draft.model_id, label: draft.label ?? '' };
-        const uri = vscode.Uri.file(draft.dataset.path);
-        void vscode.commands.executeCommand(COMMANDS.submitDataset, uri, undefined, preset);
-      });
+      tellNotCharged(
+        outcome.error,
+        await balanceNow(session, outcome.error),
+        isSandbox,
+        () => {
+          const preset: Preset = { modelId: draft.model_id, label: draft.label ?? '' };
+          void act(COMMANDS.submitDataset, vscode.Uri.file(draft.dataset.path), undefined, preset);
+        },
+        // The log is that of all accounts.
+        (command) =>
+          void (command === COMMANDS.showLog ? vscode.commands.executeCommand(command) : act(command)),
+      );
       return;
     case 'unknown':
       log.error('outcome-unknown', outcome.error);
-      tellUnknown(filename, outcome.error);
+      tellUnknown(filename, outcome.error, isSandbox, () => void act(COMMANDS.refresh));
   }
+}
+
+/** The balance beside a refusal for its sake, as it is now and not as it was; undefined where it does not come soon. */
+async function balanceNow(session: Session, error: unknown): Promise<Balance | undefined> {
+  if (!(error instanceof ServiceError) || error.code !== 'insufficient_balance') return undefined;
+  return Promise.race([
+    session.balance.refresh().catch(() => undefined),
+    delay(BALANCE_WAIT_MS, undefined, { ref: false }),
+  ]);
 }

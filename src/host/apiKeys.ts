@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 
 /** Whose key, and the only origin it may be sent to. */
-export interface KeyOwner {
+interface KeyOwner {
   accountId: string;
   origin: string;
 }
@@ -41,6 +41,20 @@ export class ApiKeys implements vscode.Disposable {
 
   async store(owner: KeyOwner, apiKey: string): Promise<void> {
     await this.#secrets.store(PREFIX + owner.accountId, JSON.stringify({ origin: owner.origin, apiKey }));
+  }
+
+  /**
+   * Stores the API key of an account that `make` is about to make, which needs it from its first moment; where that fails,
+   * the key is deleted again. @throws what `make` throws
+   */
+  async storeWith(owner: KeyOwner, apiKey: string, make: () => Promise<void>): Promise<void> {
+    await this.store(owner, apiKey);
+    try {
+      await make();
+    } catch (error) {
+      await this.delete(owner.accountId).catch(() => undefined);
+      throw error;
+    }
   }
 
   async delete(accountId: string): Promise<void> {

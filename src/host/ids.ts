@@ -8,13 +8,20 @@ export const COMMANDS = {
   switchAccount: 'fineTuning.switchAccount',
   replaceKey: 'fineTuning.replaceKey',
   useSandbox: 'fineTuning.useSandbox',
+  checkDataset: 'fineTuning.checkDataset',
+  showDatasetProblems: 'fineTuning.showDatasetProblems',
+  writeArrayAsLines: 'fineTuning.writeArrayAsLines',
+  copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
   submitDataset: 'fineTuning.submitDataset',
+  previewDataset: 'fineTuning.previewDataset',
   submitAgain: 'fineTuning.submitAgain',
   refresh: 'fineTuning.refresh',
+  refreshModels: 'fineTuning.refreshModels',
   loadMoreRuns: 'fineTuning.loadMoreRuns',
   showRun: 'fineTuning.showRun',
   copyRunId: 'fineTuning.copyRunId',
   downloadAdapter: 'fineTuning.downloadAdapter',
+  cancelSubmission: 'fineTuning.cancelSubmission',
   dismissSubmission: 'fineTuning.dismissSubmission',
   refreshBalance: 'fineTuning.refreshBalance',
   openModelTerms: 'fineTuning.openModelTerms',
@@ -27,10 +34,20 @@ export const COMMANDS = {
 } as const;
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 
+/** Says whose a problem in the Problems panel is. */
+export const EXTENSION_NAME = 'Fine-Tuning';
+
 export const VIEWS = { runs: 'fineTuning.runs', models: 'fineTuning.models' } as const;
 
+/** View types of custom editors. */
+export const EDITORS = { datasetPreview: 'fineTuning.datasetPreview' } as const;
+
 /** Settings of the extension, without the section `fineTuning`. */
-export const SETTINGS = { baseUrl: 'baseUrl', lowBalance: 'lowBalance' } as const;
+export const SETTINGS = {
+  baseUrl: 'baseUrl',
+  lowBalance: 'lowBalance',
+  checkAutomaticallyUpToMB: 'checkAutomaticallyUpToMB',
+} as const;
 
 export const CONTEXT_KEYS = {
   /** `signedOut`, or the active session's SessionState; `connecting` until its runs were read. */

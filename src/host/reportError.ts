@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { CancelledError } from '../base/errors.ts';
 import type { Log } from './log.ts';
-import { asText, explain } from './wording/errors.ts';
+import { act, asText, explain } from './wording/errors.ts';
 
 /** Tells the person of an error that ended what they asked for, and logs it. A cancel is silent. */
 export class ErrorReporter {
@@ -11,18 +11,17 @@ export class ErrorReporter {
     this.#log = log;
   }
 
-  /** @param preface what did not work, or what is true all the same; a whole sentence */
-  report(error: unknown, preface?: string): void {
+  /** @param again does once more what failed, should the person want it */
+  report(error: unknown, again: () => void): void {
     if (error instanceof CancelledError) return;
     this.#log.error('reported', error);
     const explanation = explain(error);
-    const text = preface === undefined ? asText(explanation) : `${preface} ${asText(explanation)}`;
     const { action } = explanation;
     // Not awaited: a toast that hides stays a pending promise.
     void vscode.window
-      .showErrorMessage(text, ...(action === undefined ? [] : [action.title]))
+      .showErrorMessage(asText(explanation), ...(action === undefined ? [] : [action.title]))
       .then((choice) => {
-        if (choice !== undefined && action !== undefined) void vscode.commands.executeCommand(action.command);
+        if (choice !== undefined && action !== undefined) act(action, again);
       });
   }
 }

@@ -7,10 +7,12 @@ export interface SandboxControls {
   /** False where the sandbox does not know the scenario. */
   setScenario(scenario: string): boolean;
   reset(): void;
-  /** Returns the new balance; both in cents. */
-  addFunds(cents: number): number;
+  /** Returns the new balance; both in cents. Undefined where the sandbox does not take the amount. */
+  addFunds(cents: number): number | undefined;
+  readonly speedRange: { readonly min: number; readonly max: number };
   getSpeed(): number;
-  setSpeed(factor: number): void;
+  /** False where the factor is out of range. */
+  setSpeed(factor: number): boolean;
 }
 
 /**

@@ -20,6 +20,11 @@ export function onDidChangeLowBalance(listener: () => void): vscode.Disposable {
   });
 }
 
+/** Up to this size a JSONL document is checked without being asked; 0 never is. */
+export function autoCheckMaxBytes(): number {
+  return own().get(SETTINGS.checkAutomaticallyUpToMB, 0) * 1_000_000;
+}
+
 /** What VS Code itself is told about proxies and certificates. */
 export function proxySettings(): ProxySettings {
   const http = vscode.workspace.getConfiguration('http');

@@ -73,11 +73,11 @@ export class AccountStore implements Disposable {
     return this.#content.accounts.find((account) => account.id === this.#content.activeId);
   }
 
-  /** Adds the account, or replaces the one with its id, and makes it active. */
+  /** Adds the account, or replaces the one with its id, and makes it active. There is one sandbox: a new one replaces it. */
   save(account: Account): Promise<void> {
     return this.#change((content) => ({
       activeId: account.id,
-      accounts: [...content.accounts.filter(({ id }) => id !== account.id), account],
+      accounts: [...content.accounts.filter((other) => !isReplacedBy(other, account)), account],
     }));
   }
 
@@ -148,6 +148,10 @@ export class AccountStore implements Disposable {
       return { accounts: [] };
     }
   }
+}
+
+function isReplacedBy(old: Account, account: Account): boolean {
+  return old.id === account.id || (old.kind === 'sandbox' && account.kind === 'sandbox');
 }
 
 /** @throws ValiError, SyntaxError when the text is not ours */

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { Balance } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import { shared } from './shared.ts';
+import { shared, type Shared } from './shared.ts';
 
 /** Owns what is known of an account's balance. */
 export class BalanceStore implements Disposable {
@@ -13,13 +13,14 @@ export class BalanceStore implements Disposable {
   readonly onDidChange = this.#onDidChange.event;
 
   /** Reads the balance; calls that overlap share one request. @throws ApiError, KeyMissingError */
-  readonly refresh: () => Promise<Balance>;
+  readonly refresh: Shared<Balance>;
 
   constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>) {
-    this.refresh = shared(async () => {
+    this.refresh = shared(async (isCurrent) => {
       for (;;) {
         const before = this.#balance;
         const balance = await call((client) => client.getBalance());
+        if (!isCurrent()) return balance;
         // What a submission told meanwhile is newer than this answer may be.
         if (this.#balance !== before) continue;
         this.set(balance);

@@ -1,22 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { copyFile, link, open, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { openSignedUrl } from '../api/signedDownload.ts';
 import type { Transport } from '../api/transport.ts';
 import type { Artifact } from '../api/types.ts';
 import { syncDirectory } from '../base/durableFile.ts';
 import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
+import { nameExclusively } from './exclusiveName.ts';
 import type { Session } from './session.ts';
-
-/** The target exists already; it was left as it is. */
-export class FileExistsError extends ExpectedError {
-  readonly code = 'file-exists';
-
-  constructor() {
-    super('a file of that name exists');
-  }
-}
 
 /** The disk did not take the file. */
 export class DiskError extends ExpectedError {
@@ -109,21 +100,6 @@ export class Downloader {
       // Whether this works changes nothing of how the download ended.
       await rm(part, { force: true }).catch(() => undefined);
     }
-  }
-}
-
-/** Like a rename, but never over a file: `rename` would replace it silently. */
-async function nameExclusively(part: string, target: string): Promise<void> {
-  try {
-    await link(part, target);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new FileExistsError();
-    // File systems without hard links (exFAT, some network shares).
-    await copyFile(part, target, constants.COPYFILE_EXCL).catch((copyError: unknown) => {
-      if ((copyError as NodeJS.ErrnoException).code === 'EEXIST') throw new FileExistsError();
-      throw copyError;
-    });
   }
 }
 

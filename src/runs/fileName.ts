@@ -2,7 +2,7 @@ import path from 'node:path';
 
 /** Names that Windows keeps for devices, with or without an extension. */
 const DEVICE_NAME = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$/i;
-/** Longest name of common file systems, in UTF-8 bytes, less room for ` (99)` and `.part`. */
+/** Longest name of common file systems, in UTF-8 bytes, less room for ` (99)`. */
 const MAX_NAME_BYTES = 240;
 
 /**

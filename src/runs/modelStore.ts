@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { Model } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import { shared } from './shared.ts';
+import { shared, type Shared } from './shared.ts';
 
 /** Owns the base models that an account may train. */
 export class ModelStore implements Disposable {
@@ -14,11 +14,12 @@ export class ModelStore implements Disposable {
   readonly onDidChange = this.#onDidChange.event;
 
   /** Reads the list; calls that overlap share one request. @throws ApiError, KeyMissingError */
-  readonly refresh: () => Promise<readonly Model[]>;
+  readonly refresh: Shared<readonly Model[]>;
 
   constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>) {
-    this.refresh = shared(async () => {
+    this.refresh = shared(async (isCurrent) => {
       const list = await call((client) => client.listModels());
+      if (!isCurrent()) return list.data;
       this.#models = list.data;
       this.#skipped = list.skipped;
       this.#onDidChange.fire();

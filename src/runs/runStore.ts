@@ -2,9 +2,10 @@ import type { Client } from '../api/client.ts';
 import type { RunCreation, RunDetail, RunPage, RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
+import { DetailStore } from './detailStore.ts';
 import { mergeFirstPage, mergeLaterPage } from './mergeRuns.ts';
 import { phaseOf, type Phase } from './phase.ts';
-import { shared } from './shared.ts';
+import { shared, type Shared } from './shared.ts';
 
 /** Rows asked for at once: enough for most accounts in one request, small enough to stand at once. */
 const PAGE_SIZE = 50;
@@ -18,45 +19,47 @@ export interface RunChange {
 export class RunStore implements Disposable {
   readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
   readonly #onDidChange = new Emitter<RunChange>();
-  readonly #details = new Map<string, RunDetail>();
+  readonly #details: DetailStore;
   readonly #labels = new Map<string, string>();
   #rows: readonly RunSummary[] | undefined;
+  #rowsById: ReadonlyMap<string, RunSummary> = new Map();
   #nextCursor: string | undefined;
   #skipped = 0;
   #failed = false;
-  /** Counts how often everything was forgotten. */
-  #epoch = 0;
 
   /** Fires when rows or details changed, and when reading them began to fail. */
   readonly onDidChange = this.#onDidChange.event;
 
   /** Reads the newest page and merges it; calls that overlap share one request. @throws ApiError, KeyMissingError */
-  readonly refresh: () => Promise<void>;
+  readonly refresh: Shared<void>;
 
   /** Reads the next older page and merges it; calls that overlap share one request. @throws ApiError, KeyMissingError */
-  readonly loadMore: () => Promise<void>;
+  readonly loadMore: Shared<void>;
 
   constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>) {
     this.#call = call;
-    this.refresh = shared(async () => {
+    this.#details = new DetailStore(call, (runId, detail) => this.#acceptDetail(runId, detail));
+    this.refresh = shared(async (isCurrent) => {
       let page: RunPage;
-      let epoch: number;
-      do {
-        epoch = this.#epoch;
-        page = await this.#list().catch((error: unknown) => this.#fail(error));
-      } while (epoch !== this.#epoch);
+      try {
+        page = await this.#list();
+      } catch (error) {
+        if (isCurrent()) this.#setFailed();
+        throw error;
+      }
+      if (!isCurrent()) return;
       this.#failed = false;
       const merged = mergeFirstPage(this.#rows ?? [], page);
       // The cursor of the oldest loaded page stays valid while rows of older pages are kept.
       if (merged.restarted) this.#nextCursor = cursorAfter(page);
       this.#accept(merged.rows, page);
     });
-    this.loadMore = shared(async () => {
+    this.loadMore = shared(async (isCurrent) => {
       const cursor = this.#nextCursor;
       if (cursor === undefined) return;
       const page = await this.#list(cursor);
       // Meanwhile the list began anew: this page would leave a gap before it.
-      if (this.#nextCursor !== cursor) return;
+      if (!isCurrent() || this.#nextCursor !== cursor) return;
       const next = cursorAfter(page);
       this.#nextCursor = next === cursor ? undefined : next;
       this.#accept(mergeLaterPage(this.#rows ?? [], page), page);
@@ -83,11 +86,16 @@ export class RunStore implements Disposable {
   }
 
   get(runId: string): RunSummary | undefined {
-    return this.#rows?.find((row) => row.run_id === runId);
+    return this.#rowsById.get(runId);
   }
 
   detail(runId: string): RunDetail | undefined {
     return this.#details.get(runId);
+  }
+
+  /** Why the detail could not be read; forgotten when the run goes on, and by `retryDetails`. */
+  detailFailure(runId: string): unknown {
+    return this.#details.failure(runId);
   }
 
   /** The label, where it is known: the list has none. */
@@ -104,13 +112,15 @@ export class RunStore implements Disposable {
     return (this.#rows ?? []).filter((row) => this.phase(row) !== 'finished').length;
   }
 
-  /** Reads one run; a run that no page has shown yet gets a row. @throws ApiError, KeyMissingError */
-  async loadDetail(runId: string): Promise<RunDetail> {
-    const detail = await this.#call((client) => client.getRun(runId));
-    this.#details.set(runId, detail);
-    if (this.get(runId) === undefined) this.#insert(rowOf(detail));
-    else this.#onDidChange.fire({ added: [], changed: [runId] });
-    return detail;
+  /** Reads one run; calls that overlap share one request. A run that no page has shown yet gets a row. @throws ApiError, KeyMissingError */
+  loadDetail(runId: string): Promise<RunDetail> {
+    return this.#details.load(runId);
+  }
+
+  /** Lets details that could not be read be read anew, as the person asked. */
+  retryDetails(): void {
+    const changed = this.#details.forgetFailures();
+    if (changed.length > 0) this.#onDidChange.fire({ added: [], changed });
   }
 
   /** Takes in a run that was just submitted, before any list names it. */
@@ -128,13 +138,20 @@ export class RunStore implements Disposable {
     });
   }
 
-  /** Forgets everything, after the sandbox was reset. */
+  /** Lets what is on its way be read anew: the API key or the address changed. */
+  drop(): void {
+    this.refresh.drop();
+    this.loadMore.drop();
+    this.#details.drop();
+  }
+
+  /** Forgets everything, also what is on its way, after the sandbox was reset. */
   clear(): void {
-    this.#epoch += 1;
-    this.#rows = undefined;
+    this.drop();
+    this.#details.clear();
+    this.#setRows(undefined);
     this.#nextCursor = undefined;
     this.#skipped = 0;
-    this.#details.clear();
     this.#labels.clear();
     this.#onDidChange.fire({ added: [], changed: [] });
   }
@@ -143,11 +160,15 @@ export class RunStore implements Disposable {
     this.#onDidChange.dispose();
   }
 
-  #fail(error: unknown): never {
-    const isNews = !this.#failed;
+  #setFailed(): void {
+    if (this.#failed) return;
     this.#failed = true;
-    if (isNews) this.#onDidChange.fire({ added: [], changed: [] });
-    throw error;
+    this.#onDidChange.fire({ added: [], changed: [] });
+  }
+
+  #setRows(rows: readonly RunSummary[] | undefined): void {
+    this.#rows = rows;
+    this.#rowsById = new Map(rows?.map((row) => [row.run_id, row]));
   }
 
   #list(cursor?: string): Promise<RunPage> {
@@ -156,13 +177,19 @@ export class RunStore implements Disposable {
     );
   }
 
+  /** A run that no page has shown yet gets a row. */
+  #acceptDetail(runId: string, detail: RunDetail): void {
+    if (this.get(runId) === undefined) this.#insert(rowOf(detail));
+    else this.#onDidChange.fire({ added: [], changed: [runId] });
+  }
+
   #insert(row: RunSummary): void {
-    this.#rows = mergeLaterPage(this.#rows ?? [], { data: [row], has_more: false, skipped: 0 });
+    this.#setRows(mergeLaterPage(this.#rows ?? [], { data: [row], has_more: false, skipped: 0 }));
     this.#onDidChange.fire({ added: [row.run_id], changed: [] });
   }
 
   #accept(rows: readonly RunSummary[], page: RunPage): void {
-    const before = new Map((this.#rows ?? []).map((row) => [row.run_id, row]));
+    const before = this.#rowsById;
     const isFirst = this.#rows === undefined;
     const added = rows.filter((row) => !before.has(row.run_id)).map((row) => row.run_id);
     const changed = rows
@@ -172,17 +199,19 @@ export class RunStore implements Disposable {
       .map((row) => row.run_id);
     // A run that went on is not what its detail says any more.
     for (const runId of changed) this.#forgetDetail(runId);
-    this.#rows = rows;
+    // The service answers again.
+    const retried = this.#details.forgetFailures(true).filter((runId) => !changed.includes(runId));
+    this.#setRows(rows);
     this.#skipped = page.skipped;
     const removed = before.size + added.length - rows.length;
-    if (isFirst || removed > 0 || added.length > 0 || changed.length > 0)
-      this.#onDidChange.fire({ added, changed });
+    if (isFirst || removed > 0 || added.length + changed.length + retried.length > 0)
+      this.#onDidChange.fire({ added, changed: [...changed, ...retried] });
   }
 
   #forgetDetail(runId: string): void {
     const label = this.label(runId);
     if (label !== undefined) this.#labels.set(runId, label);
-    this.#details.delete(runId);
+    this.#details.forget(runId);
   }
 }
 

@@ -82,13 +82,15 @@ export class Session implements Disposable {
     if (this.#state === 'key-rejected') throw new KeyRejectedError();
     const pending = (this.#client ??= this.#open());
     const client = await this.#opened(pending);
+    // Opened with what `reconnect` has replaced since: nothing is sent with it.
+    if (pending !== this.#client) return this.call(work);
     try {
       const result = await work(client);
-      this.#setState('ready');
+      if (pending === this.#client) this.#setState('ready');
       return result;
     } catch (error) {
-      // A refusal of the key from before `reconnect` says nothing of the one since.
-      if (pending === this.#client || !isUnauthorized(error)) this.#learnFrom(error);
+      // What the connection before `reconnect` met says nothing of the one since.
+      if (pending === this.#client) this.#learnFrom(error);
       throw error;
     }
   }
@@ -98,10 +100,23 @@ export class Session implements Disposable {
     return error instanceof Error && this.#refusals.has(error);
   }
 
-  /** Forgets the connection, after the API key or the proxy's settings changed. */
+  /** Whether no API key stands that the service takes: then nothing that was read with an earlier one is shown. */
+  get isLocked(): boolean {
+    return this.#state === 'key-rejected' || this.#state === 'key-missing';
+  }
+
+  /**
+   * Forgets the connection, after the API key or the proxy's settings changed. Reads that are on their way are read anew;
+   * `connecting` is told each time, also while it is the state already.
+   */
   reconnect(): void {
     this.#client = undefined;
-    this.#setState('connecting');
+    this.runs.drop();
+    this.models.refresh.drop();
+    this.balance.refresh.drop();
+    this.#state = 'connecting';
+    this.#offlineSince = undefined;
+    this.#onDidChangeState.fire('connecting');
   }
 
   /** Ends it: the API key is forgotten, and nothing new is sent. What is under way ends as it would. */
@@ -134,16 +149,22 @@ export class Session implements Disposable {
     if (error instanceof Error && isUnauthorized(error)) {
       this.#refusals.add(error);
       this.#setState('key-rejected');
-    } else if (error instanceof ServiceError) this.#setState('ready');
-    else if (error instanceof NetworkError || error instanceof UnexpectedAnswerError)
-      this.#setState('offline');
+    } else if (error instanceof NetworkError) this.#setState('offline');
+    else if (error instanceof UnexpectedAnswerError)
+      this.#setState(isOfAnotherSender(error) ? 'offline' : 'ready');
+    else if (error instanceof ServiceError) this.#setState('ready');
   }
 
   #setState(state: SessionState): void {
     // A refused API key stays refused until `reconnect`, however what was under way ends.
-    if (state === this.#state || (this.#state === 'key-rejected' && state !== 'connecting')) return;
+    if (state === this.#state || this.#state === 'key-rejected') return;
     this.#state = state;
     this.#offlineSince = state === 'offline' ? Date.now() : undefined;
     this.#onDidChangeState.fire(state);
   }
+}
+
+/** Whether a portal or a gateway answered in the service's place; an odd answer of the service says that it is there. */
+function isOfAnotherSender({ kind, httpStatus }: UnexpectedAnswerError): boolean {
+  return kind === 'html' || kind === 'redirect' || (kind === 'no-error-body' && httpStatus >= 502);
 }

@@ -3,7 +3,7 @@ import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import type { Account } from './account.ts';
 import type { AccountStore } from './accountStore.ts';
-import { Session } from './session.ts';
+import { Session, type SessionState } from './session.ts';
 
 /**
  * Owns one session per account, made when it is first needed and kept while the account exists: switching back shows at
@@ -16,7 +16,13 @@ export class Sessions implements Disposable {
   readonly #sessions = new Map<string, { session: Session; description: string }>();
   readonly #disposables = new DisposableStore();
   readonly #onDidChangeActive = this.#disposables.add(new Emitter<Session | undefined>());
+  readonly #onDidChangeState = this.#disposables.add(
+    new Emitter<{ session: Session; state: SessionState }>(),
+  );
   #active: Session | undefined;
+
+  /** Fires when the state of any session changes, active or not. */
+  readonly onDidChangeState = this.#onDidChangeState.event;
 
   /** Fires when another account became active, or none, with its session. */
   readonly onDidChangeActive = this.#onDidChangeActive.event;
@@ -46,8 +52,14 @@ export class Sessions implements Disposable {
     // The address or name changed: what was read from the old address is not this account's truth.
     known?.session.dispose();
     const session = new Session(account, () => this.#connect(account), this.#createClient);
+    session.onDidChangeState((state) => this.#onDidChangeState.fire({ session, state }));
     this.#sessions.set(account.id, { session, description });
     return session;
+  }
+
+  /** Whether the change of some session to `key-rejected` has told this error already. */
+  isToldByState(error: unknown): boolean {
+    return [...this.#sessions.values()].some(({ session }) => session.isToldByState(error));
   }
 
   /** Lets every session connect anew: its API key or the proxy's settings changed. */

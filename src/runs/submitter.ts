@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { ServiceError } from '../api/errors.ts';
 import type { RunSubmission } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
@@ -32,6 +33,7 @@ export interface PendingSubmission {
 export class Submitter implements Disposable {
   readonly #onDidChange = new Emitter<PendingSubmission>();
   readonly #pending = new Map<string, PendingSubmission>();
+  readonly #cancels = new Map<string, AbortController>();
   readonly #stop = new AbortController();
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -55,7 +57,8 @@ export class Submitter implements Disposable {
 
   /**
    * Sends a draft once, after the uploads that were asked for earlier. Never throws: the outcome says what is true.
-   * After `charged` the session's runs and balance know it; after `unknown`, too, they are read again.
+   * After `charged` the session's runs and balance know it; after `unknown`, too, they are read again. After a balance
+   * that was too low it is read again.
    * @param id the Idempotency-Key
    */
   async submit(
@@ -64,7 +67,9 @@ export class Submitter implements Disposable {
     signal: AbortSignal,
     id: string = randomUUID(),
   ): Promise<Outcome> {
-    const anySignal = AbortSignal.any([signal, this.#stop.signal]);
+    const cancel = new AbortController();
+    this.#cancels.set(id, cancel);
+    const anySignal = AbortSignal.any([signal, cancel.signal, this.#stop.signal]);
     this.#set({
       id,
       accountId: session.account.id,
@@ -76,12 +81,25 @@ export class Submitter implements Disposable {
     const turn = this.#queue.then(() => this.#send(session, id, draft, anySignal));
     this.#queue = turn;
     const outcome = await Promise.race([turn, whileQueued(anySignal, () => this.#pending.get(id)?.state)]);
+    this.#cancels.delete(id);
     if (outcome.kind === 'unknown') this.#update(id, { state: 'unknown' });
     else this.#remove(id);
     // Not awaited, and never an error: the outcome is told at once, and what is read later shows when it comes.
     if (outcome.kind !== 'not-charged')
       void Promise.allSettled([session.runs.refresh(), session.balance.refresh()]);
+    else if (isTooPoor(outcome.error)) void Promise.allSettled([session.balance.refresh()]);
     return outcome;
+  }
+
+  /**
+   * Stops a submission as long as nothing of it can have been charged: it waits, or is being uploaded.
+   * @returns false where it is too late
+   */
+  cancel(id: string): boolean {
+    const submission = this.#pending.get(id);
+    if (submission === undefined || !isCancellable(submission)) return false;
+    this.#cancels.get(id)?.abort();
+    return true;
   }
 
   /** Takes a submission whose outcome is not known off the list, as the person asked. */
@@ -140,6 +158,15 @@ export class Submitter implements Disposable {
     this.#pending.delete(id);
     this.#onDidChange.fire(submission);
   }
+}
+
+/** Whether the closing boundary has not left: `Submitter.cancel` would stop it uncharged. */
+export function isCancellable({ state }: PendingSubmission): boolean {
+  return state === 'queued' || state === 'uploading';
+}
+
+function isTooPoor(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'insufficient_balance';
 }
 
 /** Ends at once a submission that is cancelled while it waits for its turn; one that is being sent ends by itself. */

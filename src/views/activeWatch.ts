@@ -5,6 +5,7 @@ import type { Session } from '../runs/session.ts';
 import type { Submitter } from '../runs/submitter.ts';
 import type { Sessions } from '../runs/sessions.ts';
 import { Watcher } from '../runs/watcher.ts';
+import { followActive } from './activeSession.ts';
 
 /** When the window comes to the front, the balance and the runs are read again, at most this often. */
 const FOCUS_PAUSE_MS = 10_000;
@@ -18,7 +19,6 @@ export class ActiveWatch implements Disposable {
   readonly #submitter: Submitter;
   readonly #log: Log;
   readonly #subscriptions: Disposable[];
-  #watching: Disposable | undefined;
   #watcher: Watcher | undefined;
   #readAtMs = 0;
 
@@ -27,25 +27,20 @@ export class ActiveWatch implements Disposable {
     this.#submitter = submitter;
     this.#log = log;
     this.#subscriptions = [
-      sessions.onDidChangeActive(() => this.#follow()),
+      followActive(sessions, (session) => this.#follow(session)),
       vscode.window.onDidChangeWindowState(({ focused }) => {
         if (focused && Date.now() - this.#readAtMs > FOCUS_PAUSE_MS) this.#read();
       }),
     ];
-    this.#follow();
   }
 
   dispose(): void {
-    this.#watching?.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
-  #follow(): void {
-    this.#watching?.dispose();
-    this.#watching = undefined;
+  #follow(session: Session | undefined): Disposable[] {
     this.#watcher = undefined;
-    const session = this.#sessions.active;
-    if (session === undefined) return;
+    if (session === undefined) return [];
     const watcher = new Watcher(
       session,
       () => vscode.window.state.focused,
@@ -61,8 +56,8 @@ export class ActiveWatch implements Disposable {
     const awaiting = this.#submitter.onDidChange(({ accountId, state }) => {
       if (state === 'unknown' && accountId === session.account.id) void watcher.look();
     });
-    this.#watching = vscode.Disposable.from(watcher, reconnecting, awaiting);
     this.#readAll(session, watcher);
+    return [watcher, reconnecting, awaiting];
   }
 
   #readAll(session: Session, watcher: Watcher): void {

@@ -4,13 +4,13 @@ import { COMMANDS } from '../host/ids.ts';
 import { lowBalanceSetting, onDidChangeLowBalance } from '../host/settings.ts';
 import { balanceText, balanceTooltip, statusItemName } from '../host/wording/balance.ts';
 import type { Sessions } from '../runs/sessions.ts';
+import { followActive } from './activeSession.ts';
 
 /** Shows the active account's balance in the status bar; hidden when signed out. */
 export class BalanceStatus implements Disposable {
   readonly #sessions: Sessions;
   readonly #item = vscode.window.createStatusBarItem('balance', vscode.StatusBarAlignment.Left, 0);
   readonly #subscriptions: Disposable[];
-  #sessionSubscriptions: Disposable[] = [];
 
   constructor(sessions: Sessions) {
     this.#sessions = sessions;
@@ -18,25 +18,18 @@ export class BalanceStatus implements Disposable {
     this.#item.command = COMMANDS.switchAccount;
     this.#subscriptions = [
       this.#item,
-      sessions.onDidChangeActive(() => this.#follow()),
       onDidChangeLowBalance(() => this.#draw()),
+      followActive(sessions, (session) => {
+        this.#draw();
+        return session === undefined
+          ? []
+          : [session.balance.onDidChange(() => this.#draw()), session.onDidChangeState(() => this.#draw())];
+      }),
     ];
-    this.#follow();
   }
 
   dispose(): void {
-    for (const subscription of [...this.#sessionSubscriptions, ...this.#subscriptions])
-      subscription.dispose();
-  }
-
-  #follow(): void {
-    for (const subscription of this.#sessionSubscriptions) subscription.dispose();
-    const session = this.#sessions.active;
-    this.#sessionSubscriptions =
-      session === undefined
-        ? []
-        : [session.balance.onDidChange(() => this.#draw()), session.onDidChangeState(() => this.#draw())];
-    this.#draw();
+    for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
   #draw(): void {
@@ -55,7 +48,6 @@ export class BalanceStatus implements Disposable {
       state: session.state,
       isLow,
     };
-    const isBlocked = session.state === 'key-rejected' || session.state === 'key-missing';
     this.#item.text = balanceText(view);
     this.#item.tooltip = balanceTooltip(view);
     this.#item.accessibilityInformation = {
@@ -63,7 +55,7 @@ export class BalanceStatus implements Disposable {
       role: 'button',
     };
     this.#item.backgroundColor =
-      isLow || isBlocked ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+      isLow || session.isLocked ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
     this.#item.show();
   }
 }

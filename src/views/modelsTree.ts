@@ -4,6 +4,7 @@ import type { Model } from '../api/types.ts';
 import { VIEWS } from '../host/ids.ts';
 import { treeWords } from '../host/wording/runs.ts';
 import type { Sessions } from '../runs/sessions.ts';
+import { followActive } from './activeSession.ts';
 
 /** A row of the Models view. Commands take the `model` rows as their argument. */
 export type ModelsNode =
@@ -13,28 +14,27 @@ export type ModelsNode =
 export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, Disposable {
   readonly #sessions: Sessions;
   readonly #view: vscode.TreeView<ModelsNode>;
-  readonly #subscriptions: Disposable[] = [];
+  readonly #subscription: Disposable;
   readonly #onDidChange = new vscode.EventEmitter<undefined>();
-  #sessionSubscriptions: Disposable[] = [];
 
   readonly onDidChangeTreeData = this.#onDidChange.event;
 
   constructor(sessions: Sessions) {
     this.#sessions = sessions;
     this.#view = vscode.window.createTreeView(VIEWS.models, { treeDataProvider: this });
-    this.#subscriptions.push(
-      this.#view,
-      sessions.onDidChangeActive(() => this.#follow()),
-    );
-    this.#follow();
+    this.#subscription = followActive(sessions, (session) => {
+      this.#draw();
+      return session === undefined
+        ? []
+        : [session.models.onDidChange(() => this.#draw()), session.onDidChangeState(() => this.#draw())];
+    });
   }
 
   getChildren(node?: ModelsNode): ModelsNode[] {
     if (node?.kind === 'model') return [];
     if (node?.kind === 'provider') return node.models.map((model) => ({ kind: 'model', model }));
     const session = this.#sessions.active;
-    if (session === undefined || session.state === 'key-rejected' || session.state === 'key-missing')
-      return [];
+    if (session === undefined || session.isLocked) return [];
     const providers = Map.groupBy(session.models.models ?? [], (model) => model.provider);
     return [...providers]
       .sort(([a], [b]) => a.localeCompare(b))
@@ -46,22 +46,15 @@ export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, Disposab
   }
 
   dispose(): void {
-    for (const subscription of [...this.#sessionSubscriptions, ...this.#subscriptions])
-      subscription.dispose();
+    this.#subscription.dispose();
+    this.#view.dispose();
     this.#onDidChange.dispose();
   }
 
-  #follow(): void {
-    for (const subscription of this.#sessionSubscriptions) subscription.dispose();
-    const session = this.#sessions.active;
-    const draw = () => {
-      const skipped = this.#sessions.active?.models.skipped ?? 0;
-      this.#view.message = skipped > 0 ? treeWords.skipped(skipped) : '';
-      this.#onDidChange.fire(undefined);
-    };
-    this.#sessionSubscriptions =
-      session === undefined ? [] : [session.models.onDidChange(draw), session.onDidChangeState(draw)];
-    draw();
+  #draw(): void {
+    const skipped = this.#sessions.active?.models.skipped ?? 0;
+    this.#view.message = skipped > 0 ? treeWords.skipped(skipped) : '';
+    this.#onDidChange.fire(undefined);
   }
 }
 

@@ -16,7 +16,9 @@ import {
 } from '../host/wording/runs.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { PendingSubmission, Submitter } from '../runs/submitter.ts';
+import { isCancellable, type PendingSubmission, type Submitter } from '../runs/submitter.ts';
+import { followActive } from './activeSession.ts';
+import { UploadPace } from './uploadPace.ts';
 
 /** A row of the Runs view. Commands take the `run` and `submission` rows as their argument. */
 export type RunsNode =
@@ -35,11 +37,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #view: vscode.TreeView<RunsNode>;
   readonly #subscriptions: Disposable[] = [];
   readonly #onDidChange = new vscode.EventEmitter<RunsNode | undefined>();
-  /** One object per row, since `reveal` finds rows by identity. */
+  /** One object per row, since `reveal` and the redraw of one row find it by identity. */
   readonly #runNodes = new Map<string, RunsNode & { kind: 'run' }>();
-  #sessionSubscriptions: Disposable[] = [];
+  readonly #submissionNodes = new Map<string, RunsNode & { kind: 'submission' }>();
+  readonly #uploadPace = new UploadPace();
   #redraw: NodeJS.Timeout | undefined;
-  #lastUploadDrawMs = 0;
 
   readonly onDidChangeTreeData = this.#onDidChange.event;
 
@@ -49,11 +51,10 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this, showCollapseAll: false });
     this.#subscriptions.push(
       this.#view,
-      sessions.onDidChangeActive(() => this.#follow()),
+      followActive(sessions, (session) => this.#follow(session)),
       submitter.onDidChange((submission) => this.#drawUpload(submission)),
       this.#view.onDidChangeVisibility(() => this.#planRedraw()),
     );
-    this.#follow();
     this.#planRedraw();
   }
 
@@ -94,43 +95,40 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   dispose(): void {
     clearInterval(this.#redraw);
-    for (const subscription of [...this.#sessionSubscriptions, ...this.#subscriptions])
-      subscription.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
     this.#onDidChange.dispose();
   }
 
-  #follow(): void {
-    for (const subscription of this.#sessionSubscriptions) subscription.dispose();
-    this.#sessionSubscriptions = [];
+  #follow(session: Session | undefined): Disposable[] {
     this.#runNodes.clear();
-    const session = this.#sessions.active;
-    if (session !== undefined) {
-      this.#sessionSubscriptions.push(
-        session.runs.onDidChange(() => this.#draw()),
-        session.models.onDidChange(() => this.#draw()),
-        session.balance.onDidChange(() => this.#draw()),
-        session.onDidChangeState(() => this.#draw()),
-      );
-    }
     this.#draw();
+    if (session === undefined) return [];
+    const draw = () => this.#draw();
+    return [
+      session.runs.onDidChange(draw),
+      session.models.onDidChange(draw),
+      session.balance.onDidChange(draw),
+      session.onDidChangeState(draw),
+    ];
   }
 
   #draw(): void {
     const session = this.#sessions.active;
     this.#view.message = session === undefined ? '' : messageOf(session);
-    const active = session?.runs.activeCount ?? 0;
+    // Runs that are not shown are not counted either.
+    const active = session === undefined || session.isLocked ? 0 : session.runs.activeCount;
     this.#view.badge = active === 0 ? undefined : { value: active, tooltip: treeWords.activeRuns(active) };
     this.#onDidChange.fire(undefined);
   }
 
-  /** Progress comes with every chunk: rows are drawn a few times a second, and at once when the state changes. */
   #drawUpload(submission: PendingSubmission): void {
-    const now = Date.now();
-    const isListed = this.#submitter.pending.some(({ id }) => id === submission.id);
-    const isProgress = isListed && submission.state === 'uploading' && submission.sentBytes > 0;
-    if (isProgress && now - this.#lastUploadDrawMs < 300) return;
-    this.#lastUploadDrawMs = now;
-    this.#draw();
+    const isPending = this.#submitter.pending.some(({ id }) => id === submission.id);
+    const part = this.#uploadPace.next(submission, isPending, Date.now());
+    if (!isPending) this.#submissionNodes.delete(submission.id);
+    if (part === 'list') this.#draw();
+    // A row that was never shown, such as another account's, is nothing to draw.
+    const node = part === 'row' ? this.#submissionNodes.get(submission.id) : undefined;
+    if (node !== undefined) this.#onDidChange.fire(node);
   }
 
   #planRedraw(): void {
@@ -140,8 +138,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   #roots(session: Session): RunsNode[] {
     // Nothing that a rejected key once read is shown: the welcome text says what to do.
-    if (session.state === 'key-rejected' || session.state === 'key-missing')
-      return this.#submissions(session);
+    if (session.isLocked) return this.#submissions(session);
     const rows = session.runs.rows ?? [];
     return [
       ...this.#submissions(session),
@@ -153,11 +150,17 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   #submissions(session: Session): RunsNode[] {
     return this.#submitter.pending
       .filter(({ accountId }) => accountId === session.account.id)
-      .map(({ id }) => ({ kind: 'submission', id }));
+      .map(({ id }) => {
+        const node = this.#submissionNodes.get(id) ?? { kind: 'submission', id };
+        this.#submissionNodes.set(id, node);
+        return node;
+      });
   }
 
   async #facts(session: Session, runId: string): Promise<RunsNode[]> {
     try {
+      const failure = session.runs.detailFailure(runId);
+      if (failure !== undefined) return [failureFact(runId, failure)];
       const detail = session.runs.detail(runId) ?? (await session.runs.loadDetail(runId));
       const currency = session.balance.current?.currency;
       return runFacts(detail, session.models.nameOf(detail.model_id), currency).map((fact) => ({
@@ -166,13 +169,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
         fact,
       }));
     } catch (error) {
-      return [
-        {
-          kind: 'fact',
-          runId,
-          fact: { icon: 'warning', name: treeWords.detailsFailed(asText(explain(error))), value: '' },
-        },
-      ];
+      return [failureFact(runId, error)];
     }
   }
 
@@ -213,9 +210,19 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       state === 'unknown'
         ? new vscode.ThemeIcon('question', new vscode.ThemeColor('list.warningForeground'))
         : new vscode.ThemeIcon(state === 'queued' ? 'clockface' : 'cloud-upload');
-    item.contextValue = state === 'unknown' ? 'submission.unknown' : 'submission';
+    item.contextValue =
+      state === 'unknown'
+        ? 'submission.unknown'
+        : isCancellable(submission)
+          ? 'submission.cancellable'
+          : 'submission';
     return item;
   }
+}
+
+function failureFact(runId: string, error: unknown): RunsNode {
+  const name = treeWords.detailsFailed(asText(explain(error)));
+  return { kind: 'fact', runId, fact: { icon: 'warning', name, value: '' } };
 }
 
 function viewOf(session: Session, run: RunSummary): RunView {

@@ -11,6 +11,7 @@ describe('the extension as a guest in the shared extension host', () => {
       file.endsWith(`/dist/${bundle}.cjs`),
     );
 
+  // Files run in the order of their names: those that use the sandbox come after this one.
   it('loads neither undici nor the sandbox at activation, and both when they are used', async () => {
     await vscode.extensions.getExtension('fine-tuning-tools.fine-tuning')?.activate();
     assert.deepEqual([loaded('extension'), loaded('undici'), loaded('sandbox')], [true, false, false]);

@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict';
-import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../src/api/errors.ts';
+import {
+  DatasetChangedError,
+  NetworkError,
+  ServiceError,
+  SignedUrlRefusedError,
+  UnexpectedAnswerError,
+} from '../../src/api/errors.ts';
 import { ERROR_CODES } from '../../src/api/types.ts';
-import { asText, explain } from '../../src/host/wording/errors.ts';
+import { scenarioRows } from '../../src/host/dialogs/sandboxDialogs.ts';
+import { COMMANDS } from '../../src/host/ids.ts';
+import { SandboxNotStartedError } from '../../src/host/sandboxNotStarted.ts';
+import { act, asText, explain } from '../../src/host/wording/errors.ts';
 import { formatBytes, formatDuration, formatMoney, formatTime } from '../../src/host/wording/format.ts';
 import { runDescription, runFacts, uploadText } from '../../src/host/wording/runs.ts';
+import { DiskError } from '../../src/runs/downloader.ts';
+import { FileExistsError } from '../../src/runs/exclusiveName.ts';
+import { SCENARIOS } from '../../src/sandbox/scenarios.ts';
 
 describe('errors in words', () => {
   const service = (code: string, message = '') => new ServiceError(code, 422, message);
@@ -40,6 +52,60 @@ describe('errors in words', () => {
     assert.match(explain(new UnexpectedAnswerError(302, 'redirect')).sentence, /302/);
   });
 
+  it('does once more what failed, where that may help', () => {
+    const again = (error: unknown) => {
+      const { action } = explain(error);
+      let calls = 0;
+      if (action?.command === 'again') act(action, () => calls++);
+      return calls === 1 ? action?.title : undefined;
+    };
+    const disk = (code: string) => new DiskError(Object.assign(new Error('x'), { code }));
+    assert.deepEqual(
+      [
+        new NetworkError('reset'),
+        service('rate_limited'),
+        new SignedUrlRefusedError(403),
+        new FileExistsError(),
+        disk('ENOSPC'),
+        disk('EACCES'),
+        new DatasetChangedError('grew'),
+      ].map(again),
+      [
+        'Try Again',
+        'Try Again',
+        'Download Again…',
+        'Download Again…',
+        'Choose Another Folder…',
+        'Choose Another Folder…',
+        'Submit Again…',
+      ],
+    );
+    assert.equal(again(service('invalid_api_key')), undefined);
+  });
+
+  it('names a refresh after what is refreshed', () => {
+    const { action } = explain(service('not_found'));
+    assert.deepEqual(action, { title: 'Refresh Runs', command: COMMANDS.refresh });
+  });
+
+  it('tells how a dataset changed', () => {
+    const sentences = [
+      new DatasetChangedError('grew'),
+      new DatasetChangedError('shrank'),
+      new DatasetChangedError('changed'),
+      new DatasetChangedError('unreadable', 'EIO'),
+      new DatasetChangedError('unreadable', 'ENOENT'),
+    ].map((error) => explain(error).sentence);
+    assert.equal(new Set(sentences).size, sentences.length);
+    assert.match(sentences[0] ?? '', /grown/);
+  });
+
+  it('does not call a sandbox that cannot start a service that cannot be reached', () => {
+    const { sentence, action } = explain(new SandboxNotStartedError());
+    assert.match(sentence, /^The sandbox could not be started\./);
+    assert.equal(action?.command, COMMANDS.showLog);
+  });
+
   it('says nothing of what it does not know', () => {
     assert.doesNotMatch(explain(new Error('secret text')).sentence, /secret/);
   });
@@ -50,6 +116,9 @@ describe('amounts and times in words', () => {
     assert.equal(formatMoney(517, 'USD'), '5.17 USD');
     assert.equal(formatMoney(-5, 'credits'), '-0.05 credits');
     assert.equal(formatMoney(100_000, '€'), '1,000.00 €');
+    assert.equal(formatMoney(199.7, 'USD'), '2.00 USD');
+    assert.equal(formatMoney(517), '5.17');
+    for (const cents of [undefined, NaN, Infinity]) assert.equal(formatMoney(cents, 'USD'), 'not told');
   });
 
   it('prints sizes and durations', () => {
@@ -113,5 +182,16 @@ describe('runs in words', () => {
       startedAtMs: now - 3_000,
     } as const;
     assert.equal(uploadText(upload, now), '30.0 MB of 60.0 MB · 10.0 MB/s · 3 s left');
+  });
+});
+
+describe('the sandbox in words', () => {
+  it('has a name and a sentence for each scenario, and for no other', () => {
+    const rows = scenarioRows();
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      [...SCENARIOS],
+    );
+    for (const { label, detail } of rows) assert.ok(label !== '' && detail !== '');
   });
 });

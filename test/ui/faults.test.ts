@@ -59,7 +59,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await submit('too poor');
     const told = await workbench.dialogs.waitForToast(/Not submitted; nothing was charged\./);
     assert.match(told, /The service does not tell the price\./);
-    assert.match(told, /The balance is 1,000\.00 USD\.$/);
+    assert.match(told, /The balance is 1,000\.00 USD\. Sandbox: nothing is trained and nothing is paid\.$/);
     await workbench.screenshot('balance-too-low');
     assert.deepEqual(sandboxLedger(vscode), { balanceCents: 100_000, labels: [] });
     await workbench.clearNotifications();
@@ -199,12 +199,24 @@ describe('faults of the service, as the sandbox plays them', () => {
       .waitFor();
     assert.ok(performance.now() - startedMs < 5_000);
     await workbench.screenshot('many-runs');
-    await runs().row(/^Run /).first().click();
+    const rowsBeside = (count: number) =>
+      workbench.page.locator(`[role=treeitem][aria-setsize="${count}"]`).first().waitFor();
+
+    // With the mouse alone: to the end with the wheel, and one click; no row is unfolded by it.
+    await runs().row(/^Run /).first().hover();
+    for (let turn = 0; turn < 30 && (await runs().row('Load more').count()) === 0; turn++) {
+      await workbench.page.mouse.wheel(0, 200);
+      await sleep(100);
+    }
+    await runs().row('Load more').click();
+    // Two pages of runs, and a row for the next.
+    await rowsBeside(101);
+    assert.equal(await runs().root.locator('[role=treeitem][aria-expanded=true]').count(), 0);
+
     await workbench.page.keyboard.press('End');
     await runs().row('Load more').waitFor();
     await workbench.page.keyboard.press('Enter');
-    // Two pages of runs, and a row for the next.
-    await workbench.page.locator('[role=treeitem][aria-setsize="101"]').first().waitFor();
+    await rowsBeside(151);
   });
 
   it('reset asks, and puts everything back', async () => {

@@ -48,11 +48,6 @@ describe('pictures for the README', () => {
     await workbench.clearNotifications();
   }
 
-  it('welcome', async () => {
-    await runs().welcomeButton('Use the Sandbox').waitFor();
-    await workbench.screenshot('welcome');
-  });
-
   it('submit', async () => {
     await enterSandbox(workbench);
     await workbench.editors.titleAction('Submit Dataset…').click();

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import {
   createServer,
   request as forward,
+  type ClientRequest,
   type IncomingMessage,
   type Server,
   type ServerResponse,
@@ -18,6 +19,8 @@ import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 export class Service {
   /** `METHOD /path` of every request that came, in order. */
   readonly requests: string[] = [];
+  /** While set, a submission comes to a stand in its middle. */
+  holdsUploads = false;
   /** The one API key that is accepted; undefined refuses all. */
   apiKey: string | undefined;
   readonly #sandbox: Sandbox;
@@ -108,6 +111,10 @@ export class Service {
     });
     onward.on('error', () => response.destroy());
     request.pipe(onward);
+    request.on('close', () => {
+      if (!request.complete) onward.destroy();
+    });
+    if (this.holdsUploads && method === 'POST' && url === '/api/v1/runs') holdInTheMiddle(request, onward);
   }
 
   async #get<T>(where: string): Promise<T> {
@@ -116,4 +123,13 @@ export class Service {
     });
     return (await answer.json()) as T;
   }
+}
+
+/** Lets a few megabytes pass, and then nothing more. */
+function holdInTheMiddle(request: IncomingMessage, onward: ClientRequest): void {
+  let passedBytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    passedBytes += chunk.byteLength;
+    if (passedBytes > 4 * 1024 * 1024) request.unpipe(onward).pause();
+  });
 }

@@ -6,7 +6,7 @@ import { asText, explain } from '../wording/errors.ts';
 import { ask, runSteps, type Choice, pick, type Place, type Step, type StepEnd } from './steps.ts';
 
 /** What a person enters to sign in. */
-export interface SignInForm {
+interface SignInForm {
   baseUrl: string;
   name: string;
   apiKey: string;

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Artifact } from '../../api/types.ts';
+import { withSandboxNote } from '../wording/sandbox.ts';
 import { pick } from './steps.ts';
 
 /** Asks for the folder that a download goes to. */
@@ -48,14 +49,14 @@ export async function confirmOtherName(name: string, otherName: string): Promise
 }
 
 /** Tells that the adapter is on disk. Not awaited: a toast that hides stays a pending promise. */
-export function tellDownloaded(file: vscode.Uri, name: string): void {
+export function tellDownloaded(file: vscode.Uri, name: string, isSandbox: boolean): void {
   const { l10n } = vscode;
   const show = l10n.t('Show in Explorer');
   const copy = l10n.t('Copy Path');
   const isInWorkspace = vscode.workspace.getWorkspaceFolder(file) !== undefined;
   void vscode.window
     .showInformationMessage(
-      l10n.t('{0} was downloaded whole.', name),
+      withSandboxNote(l10n.t('{0} was downloaded whole.', name), isSandbox),
       ...(isInWorkspace ? [show, copy] : [copy]),
     )
     .then((choice) => {

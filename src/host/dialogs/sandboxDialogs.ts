@@ -3,7 +3,7 @@ import { formatMoney } from '../wording/format.ts';
 import { ask, pick } from './steps.ts';
 
 /** The sandbox's faults, in words; the ids are the sandbox's. */
-function scenarioRows(): { id: string; label: string; detail: string }[] {
+export function scenarioRows(): { id: string; label: string; detail: string }[] {
   const { l10n } = vscode;
   return [
     { id: 'none', label: l10n.t('No fault'), detail: l10n.t('Everything works as the contract says.') },
@@ -91,6 +91,13 @@ export function tellScenario(id: string): void {
   void vscode.window.showInformationMessage(vscode.l10n.t('Sandbox scenario: {0}.', label));
 }
 
+/** A command named a scenario that there is not. */
+export function tellScenarioRefused(known: readonly string[]): void {
+  void vscode.window.showErrorMessage(
+    vscode.l10n.t('The sandbox does not know this scenario. It knows: {0}.', known.join(', ')),
+  );
+}
+
 /** Asks how much play money to add, in cents. */
 export async function askForFunds(currency: string): Promise<number | undefined> {
   const { l10n } = vscode;
@@ -112,6 +119,24 @@ export function tellFunds(balanceCents: number, currency: string): void {
     vscode.l10n.t(
       'The balance of the sandbox is now {0}. It is play money.',
       formatMoney(balanceCents, currency),
+    ),
+  );
+}
+
+/** A command named an amount that the sandbox does not take. */
+export function tellFundsRefused(): void {
+  void vscode.window.showErrorMessage(
+    vscode.l10n.t('The sandbox takes play money as a whole number of cents above zero. Nothing was added.'),
+  );
+}
+
+/** A command named a clock speed that the sandbox does not take. */
+export function tellSpeedRefused({ min, max }: { min: number; max: number }): void {
+  void vscode.window.showErrorMessage(
+    vscode.l10n.t(
+      'The clock speed of the sandbox is a number from {0} to {1}. It was left as it is.',
+      min,
+      max,
     ),
   );
 }

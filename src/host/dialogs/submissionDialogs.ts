@@ -1,24 +1,27 @@
 import * as vscode from 'vscode';
-import { isOpenableUrl } from '../../api/address.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../api/types.ts';
+import type { Summary } from '../../dataset/summary.ts';
 import { cutLabel } from '../label.ts';
 import { openServiceLink } from '../links.ts';
+import { modelLinks } from '../modelLinks.ts';
+import { checkRows } from '../wording/dataset.ts';
 import { formatBytes, formatMoney } from '../wording/format.ts';
 import { ask, pick, runSteps, type Choice, type Place, type Step, type StepEnd } from './steps.ts';
 
 /** What the steps are about and do not change. */
-export interface SubmissionContext {
+interface SubmissionContext {
   accountName: string;
   isSandbox: boolean;
   fileName: string;
   sizeBytes: number;
   nearLimit: boolean;
+  check: Summary | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
 }
 
 /** What a person chose before consenting. */
-export interface SubmissionChoices {
+interface SubmissionChoices {
   model: Model | undefined;
   label: string;
   priority: boolean;
@@ -90,7 +93,7 @@ async function modelStep(context: SubmissionContext, state: State, place: Place)
       label: model.name,
       description: model.model_id,
       value: model,
-      buttons: model.terms_url !== undefined && isOpenableUrl(model.terms_url) ? [terms] : [],
+      buttons: modelLinks(model).terms === undefined ? [] : [terms],
     });
   }
   const answer = await pick(place, {
@@ -173,6 +176,7 @@ async function summaryStep(context: SubmissionContext, state: State, place: Plac
       ...(context.nearLimit
         ? [row('warning', l10n.t('Size'), l10n.t('close to “600 MB”: the service may refuse it'))]
         : []),
+      ...checkRows(context.check).map(({ icon, name, value }) => row(icon, name, value)),
       row(
         'symbol-misc',
         l10n.t('Model'),
@@ -217,8 +221,9 @@ async function termsStep(state: State, place: Place): Promise<StepEnd<State>> {
   const link = (label: string, url: string | undefined, value: ConsentChoice) => {
     if (url !== undefined) links.push({ label: `$(link-external) ${label}`, description: url, value });
   };
-  link(l10n.t('Read the license terms'), model?.terms_url, 'terms');
-  link(l10n.t('Read the use policy'), model?.use_policy_url, 'policy');
+  const { terms, policy } = modelLinks(model ?? {});
+  link(l10n.t('Read the license terms'), terms, 'terms');
+  link(l10n.t('Read the use policy'), policy, 'policy');
   const answer = await consent(place, {
     placeholder: l10n.t('First consent: the terms of {0}', provider),
     accept:
@@ -227,8 +232,7 @@ async function termsStep(state: State, place: Place): Promise<StepEnd<State>> {
         : l10n.t('I accept the license terms and the use policy of {0} for {1}', provider, model.name),
     detail: '',
     links,
-    onLink: (value) =>
-      void openServiceLink((value === 'terms' ? model?.terms_url : model?.use_policy_url) ?? ''),
+    onLink: (value) => void openServiceLink((value === 'terms' ? terms : policy) ?? ''),
   });
   return afterConsent(answer, { ...state, termsAccepted: true });
 }

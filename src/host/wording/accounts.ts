@@ -38,7 +38,6 @@ export const accountWords = {
   clockSpeed: () => vscode.l10n.t('Sandbox Clock Speed…'),
   reset: () => vscode.l10n.t('Reset Sandbox…'),
   tryingKey: () => vscode.l10n.t('Trying the API key…'),
-  startingSandbox: () => vscode.l10n.t('Starting the sandbox…'),
 };
 
 export function tellSignedIn(name: string): void {
@@ -89,13 +88,38 @@ export function tellSandboxHasNoKey(): void {
   );
 }
 
+/** Tells that nobody is signed in, and offers where to work. */
 export function tellSignedOut(): void {
-  void vscode.window.showInformationMessage(vscode.l10n.t('No account is active.'));
+  const signIn = accountWords.firstSignIn();
+  const sandbox = accountWords.useSandbox();
+  void vscode.window
+    .showInformationMessage(vscode.l10n.t('No account is active.'), signIn, sandbox)
+    .then((choice) => {
+      if (choice === signIn) void vscode.commands.executeCommand(COMMANDS.signIn);
+      if (choice === sandbox) void vscode.commands.executeCommand(COMMANDS.useSandbox);
+    });
 }
 
 /** The list of accounts could not be read: nothing of it was deleted. */
 export function tellAccountsSetAside(file: string): void {
   void vscode.window.showWarningMessage(
     vscode.l10n.t('The list of accounts could not be read and was set aside as {0}. Sign in again.', file),
+  );
+}
+
+/** Asks whether to switch to the account that a notification is about. */
+export async function offerAccount(name: string): Promise<boolean> {
+  const { l10n } = vscode;
+  const use = l10n.t('Switch to {0}', name);
+  const choice = await vscode.window.showInformationMessage(
+    l10n.t('This belongs to {0}, which is not the active account.', name),
+    use,
+  );
+  return choice === use;
+}
+
+export function tellAccountGone(): void {
+  void vscode.window.showInformationMessage(
+    vscode.l10n.t('This belongs to an account that is not on this machine any more.'),
   );
 }

@@ -3,7 +3,7 @@ import type { Balance } from '../../api/types.ts';
 import { formatMoney } from './format.ts';
 
 /** What the status bar knows. */
-export interface BalanceView {
+interface BalanceView {
   accountName: string;
   isSandbox: boolean;
   balance: Balance | undefined;
@@ -26,7 +26,12 @@ export function balanceTooltip(view: BalanceView): string {
   if (view.balance !== undefined)
     lines.push(l10n.t('Balance: {0}', formatMoney(view.balance.balance_cents, view.balance.currency)));
   if (view.isLow) lines.push(l10n.t('The balance is below your warning threshold.'));
-  if (view.state === 'offline') lines.push(l10n.t('The service cannot be reached at the moment.'));
+  if (view.state === 'offline')
+    lines.push(
+      view.isSandbox
+        ? l10n.t('The sandbox could not be started, or does not answer.')
+        : l10n.t('The service cannot be reached at the moment.'),
+    );
   if (view.state === 'key-rejected') lines.push(l10n.t('The service does not accept the API key.'));
   if (view.state === 'key-missing') lines.push(l10n.t('The API key is missing on this machine.'));
   lines.push(l10n.t('Click for the account menu.'));

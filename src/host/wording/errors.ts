@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import {
+  DatasetChangedError,
   NetworkError,
   ServiceError,
   SignedUrlRefusedError,
@@ -8,10 +9,16 @@ import {
 import { ExpectedError } from '../../base/errors.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
 
+/** One thing to do about an error: a command, or what failed once more, from its first question on. */
+interface Action {
+  title: string;
+  command: CommandId | 'again';
+}
+
 /** What a person is told of an error: one sentence, one thing to do, and the service's own words beside it. */
-export interface Explanation {
+interface Explanation {
   sentence: string;
-  action?: { title: string; command: CommandId };
+  action?: Action;
   /** Plain text of the service, cut by the client; shown beside the sentence, never instead of it. */
   serviceMessage?: string;
 }
@@ -27,7 +34,10 @@ export function explain(error: unknown): Explanation {
   if (error instanceof NetworkError) return { sentence: networkSentence(error), action: tryAgain() };
   if (error instanceof UnexpectedAnswerError)
     return { sentence: unexpectedSentence(error), action: showLog() };
-  if (error instanceof SignedUrlRefusedError) return { sentence: refusedLinkSentence(error.httpStatus) };
+  if (error instanceof SignedUrlRefusedError)
+    return { sentence: refusedLinkSentence(error.httpStatus), action: downloadAgain() };
+  if (error instanceof DatasetChangedError)
+    return { sentence: changedSentence(error), action: submitAgain() };
   if (error instanceof ExpectedError) return explainCode(error.code);
   return { sentence: vscode.l10n.t('Something went wrong inside the extension.'), action: showLog() };
 }
@@ -37,6 +47,12 @@ export function asText({ sentence, serviceMessage }: Explanation): string {
   return serviceMessage === undefined
     ? sentence
     : vscode.l10n.t('{0} The service says: “{1}”', sentence, serviceMessage);
+}
+
+/** Does what an action's button says. @param again does once more what failed */
+export function act({ command }: Action, again: () => void): void {
+  if (command === 'again') again();
+  else void vscode.commands.executeCommand(command);
 }
 
 function explainService(error: ServiceError): Explanation {
@@ -52,7 +68,7 @@ function explainService(error: ServiceError): Explanation {
         sentence: vscode.l10n.t(
           'The service does not have this: it is unknown, not finished yet or no longer kept.',
         ),
-        action: tryAgain(),
+        action: refreshRuns(),
       };
     case 'insufficient_balance':
       return {
@@ -64,17 +80,17 @@ function explainService(error: ServiceError): Explanation {
     case 'model_not_available':
       return {
         sentence: vscode.l10n.t('The model is not available at the moment. Choose another one.'),
-        action: { title: vscode.l10n.t('Submit Again…'), command: COMMANDS.submitDataset },
+        action: submitAgain(),
       };
     case 'consent_required':
       return {
         sentence: vscode.l10n.t('The service did not receive both consents.'),
-        action: { title: vscode.l10n.t('Submit Again…'), command: COMMANDS.submitDataset },
+        action: submitAgain(),
       };
     case 'idempotency_conflict':
       return {
         sentence: vscode.l10n.t('The service knows this Idempotency-Key from another request.'),
-        action: tryAgain(),
+        action: refreshRuns(),
       };
     default:
       return {
@@ -150,6 +166,21 @@ function unexpectedSentence(error: UnexpectedAnswerError): string {
   }
 }
 
+function changedSentence({ change, causeCode }: DatasetChangedError): string {
+  switch (change) {
+    case 'grew':
+      return vscode.l10n.t('The file has grown since it was chosen.');
+    case 'shrank':
+      return vscode.l10n.t('The file has become shorter since it was chosen.');
+    case 'changed':
+      return vscode.l10n.t('The file was changed after it was chosen.');
+    case 'unreadable':
+      return causeCode === 'ENOENT'
+        ? vscode.l10n.t('The file is not there any more.')
+        : vscode.l10n.t('The file could not be read to its end.');
+  }
+}
+
 /** 403, 404 and 410 are what storages answer to a signed URL whose time is over. */
 function refusedLinkSentence(httpStatus: number): string {
   return [403, 404, 410].includes(httpStatus)
@@ -168,19 +199,23 @@ function explainCode(code: string): Explanation {
         ),
         action: { title: vscode.l10n.t('Enter API Key…'), command: COMMANDS.replaceKey },
       };
-    case 'dataset-changed':
+    case 'sandbox-not-started':
       return {
-        sentence: vscode.l10n.t('The file changed while it was being sent, so it was not submitted.'),
-        action: { title: vscode.l10n.t('Submit Again…'), command: COMMANDS.submitDataset },
+        sentence: vscode.l10n.t('The sandbox could not be started. The log says why.'),
+        action: showLog(),
       };
     case 'file-exists':
-      return { sentence: vscode.l10n.t('A file of that name appeared meanwhile; it was left as it is.') };
+      return {
+        sentence: vscode.l10n.t('A file of that name appeared meanwhile; it was left as it is.'),
+        action: downloadAgain(),
+      };
     case 'disk-full':
       return {
         sentence: vscode.l10n.t('There is no space left in that folder. Nothing half-done was kept.'),
+        action: otherFolder(),
       };
     case 'no-permission':
-      return { sentence: vscode.l10n.t('That folder may not be written to. Choose another one.') };
+      return { sentence: vscode.l10n.t('That folder may not be written to.'), action: otherFolder() };
     case 'disk':
       return {
         sentence: vscode.l10n.t('Writing to that folder failed. Nothing half-done was kept.'),
@@ -191,10 +226,27 @@ function explainCode(code: string): Explanation {
   }
 }
 
-function tryAgain(): Explanation['action'] & object {
-  return { title: vscode.l10n.t('Refresh'), command: COMMANDS.refresh };
+function tryAgain(): Action {
+  return { title: vscode.l10n.t('Try Again'), command: 'again' };
 }
 
-function showLog(): Explanation['action'] & object {
+function submitAgain(): Action {
+  return { title: vscode.l10n.t('Submit Again…'), command: 'again' };
+}
+
+function downloadAgain(): Action {
+  return { title: vscode.l10n.t('Download Again…'), command: 'again' };
+}
+
+/** A download asks for its folder first. */
+function otherFolder(): Action {
+  return { title: vscode.l10n.t('Choose Another Folder…'), command: 'again' };
+}
+
+function refreshRuns(): Action {
+  return { title: vscode.l10n.t('Refresh Runs'), command: COMMANDS.refresh };
+}
+
+function showLog(): Action {
   return { title: vscode.l10n.t('Show Log'), command: COMMANDS.showLog };
 }

@@ -1,14 +1,14 @@
 import * as vscode from 'vscode';
+import { amountText } from './amount.ts';
 
 /**
- * An amount as it stands, with its code: `Intl.NumberFormat` throws on a currency that is not three letters, and how many
- * decimals a currency has is not the service's word ("cents").
+ * An amount with its code as that stands, both if told: `Intl.NumberFormat` throws on a currency that is not three
+ * letters, and how many decimals a currency has is not the service's word ("cents").
  */
-export function formatMoney(cents: number, currency: string): string {
-  const sign = cents < 0 ? '-' : '';
-  const amount = Math.abs(cents);
-  const whole = Math.trunc(amount / 100).toLocaleString(vscode.env.language);
-  return `${sign}${whole}.${String(Math.round(amount % 100)).padStart(2, '0')} ${currency}`;
+export function formatMoney(cents: number | undefined, currency?: string): string {
+  const amount = cents === undefined ? undefined : amountText(cents, vscode.env.language);
+  if (amount === undefined) return vscode.l10n.t('not told');
+  return currency === undefined ? amount : `${amount} ${currency}`;
 }
 
 export function formatBytes(bytes: number): string {

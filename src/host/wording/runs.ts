@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { RunDetail, RunSummary } from '../../api/types.ts';
 import { formatAgo, formatBytes, formatDuration, formatMoney, formatTime } from './format.ts';
+import { sandboxNote } from './sandbox.ts';
 
 /** Everything that a row of the Runs view shows of a run, as it is known. */
 export interface RunView {
@@ -11,7 +12,7 @@ export interface RunView {
 }
 
 /** `Queued`, `Finished`, or the service's own word: the complete list of states is not known. */
-export function statusText(run: RunSummary, phase: RunView['phase']): string {
+function statusText(run: RunSummary, phase: RunView['phase']): string {
   if (phase === 'waiting') return vscode.l10n.t('Queued');
   return phase === 'finished' ? vscode.l10n.t('Finished') : run.status;
 }
@@ -118,7 +119,7 @@ export function runFacts(detail: RunDetail, modelName: string, currency: string 
 
 function priceText(cents: number, currency: string | undefined): string {
   return currency === undefined
-    ? vscode.l10n.t('{0} (currency not told)', (cents / 100).toFixed(2))
+    ? vscode.l10n.t('{0} (currency not told)', formatMoney(cents))
     : vscode.l10n.t('{0} (currency assumed from the balance)', formatMoney(cents, currency));
 }
 
@@ -131,7 +132,7 @@ function withDuration(end: string, start: string | undefined, what: 'queue' | 't
 }
 
 /** What stands beside an upload: bytes, speed and time left, or what it waits for. */
-export interface UploadView {
+interface UploadView {
   state: 'queued' | 'uploading' | 'validating' | 'unknown';
   sentBytes: number;
   totalBytes: number;
@@ -161,11 +162,10 @@ export function uploadText({ state, sentBytes, totalBytes, startedAtMs }: Upload
 /** Words of the trees that belong to no run. */
 export const treeWords = {
   loadMore: () => vscode.l10n.t('Load more'),
-  loading: () => vscode.l10n.t('Loading…'),
   detailsFailed: (text: string) => vscode.l10n.t('Details could not be read. {0}', text),
   offlineSince: (clock: string) =>
     vscode.l10n.t('Offline since {0}: what is shown may be out of date.', clock),
-  sandbox: () => vscode.l10n.t('Sandbox: nothing is trained and nothing is paid.'),
+  sandbox: () => sandboxNote(),
   skipped: (count: number) =>
     vscode.l10n.t('{0} rows of the service could not be read and are not shown.', count),
   activeRuns: (count: number) =>

@@ -2,9 +2,10 @@ import * as vscode from 'vscode';
 import type { RunCreation } from '../../api/types.ts';
 import { ServiceError } from '../../api/errors.ts';
 import { CancelledError } from '../../base/errors.ts';
-import { COMMANDS } from '../ids.ts';
+import { COMMANDS, VIEWS, type CommandId } from '../ids.ts';
 import { asText, explain } from './errors.ts';
 import { formatMoney } from './format.ts';
+import { withSandboxNote } from './sandbox.ts';
 
 export const submissionWords = {
   title: (fileName: string, accountName: string) =>
@@ -21,31 +22,30 @@ export function tellCharged(
 ): void {
   const { l10n } = vscode;
   const { price_cents, currency, plan_name, balance_after_cents } = run;
-  const money = (cents: number | undefined) =>
-    cents === undefined
-      ? l10n.t('not told')
-      : currency === undefined
-        ? (cents / 100).toFixed(2)
-        : formatMoney(cents, currency);
   const facts = l10n.t(
     '{0} was submitted and charged. Price: {1}. Plan: {2}. New balance: {3}.',
     fileName,
-    money(price_cents),
+    formatMoney(price_cents, currency),
     plan_name ?? l10n.t('not told'),
-    money(balance_after_cents),
+    formatMoney(balance_after_cents, currency),
   );
   const show = l10n.t('Show Run');
-  const text = isSandbox ? `${facts} ${l10n.t('Sandbox: nothing is trained and nothing was paid.')}` : facts;
-  void vscode.window.showInformationMessage(text, show).then((choice) => {
+  void vscode.window.showInformationMessage(withSandboxNote(facts, isSandbox), show).then((choice) => {
     if (choice === show) showRun();
   });
 }
 
-/** Tells that nothing was charged, and why. @param again starts anew with the same file, model and label */
+/**
+ * Tells that nothing was charged, and why.
+ * @param again starts anew with the same file, model and label
+ * @param run runs a command for the account of the submission
+ */
 export function tellNotCharged(
   error: unknown,
   balance: { balance_cents: number; currency: string } | undefined,
+  isSandbox: boolean,
   again: () => void,
+  run: (command: CommandId) => void,
 ): void {
   const { l10n } = vscode;
   const explanation = explain(error);
@@ -56,34 +56,53 @@ export function tellNotCharged(
     : '';
   // A refused API key has a notice of its own, which names the account.
   const action = explanation.action?.command === COMMANDS.replaceKey ? undefined : explanation.action;
+  // Nothing is sent again by itself: the steps and the consents are gone through anew.
+  const title = action?.command === 'again' ? l10n.t('Submit Again…') : action?.title;
+  const text = `${l10n.t('Not submitted; nothing was charged.')} ${asText(explanation)}${have}`;
   void vscode.window
-    .showErrorMessage(
-      `${l10n.t('Not submitted; nothing was charged.')} ${asText(explanation)}${have}`,
-      ...(action === undefined ? [] : [action.title]),
-    )
+    .showErrorMessage(withSandboxNote(text, isSandbox), ...(title === undefined ? [] : [title]))
     .then((choice) => {
       if (choice === undefined || action === undefined) return;
-      if (action.command === COMMANDS.submitDataset) again();
-      else void vscode.commands.executeCommand(action.command);
+      if (action.command === 'again') again();
+      else run(action.command);
     });
 }
 
 /** Tells that the outcome is not known. No plain retry is offered: it could be charged twice. */
-export function tellUnknown(fileName: string, error: unknown): void {
+export function tellUnknown(fileName: string, error: unknown, isSandbox: boolean, refresh: () => void): void {
   const { l10n } = vscode;
   const look = l10n.t('Look at Runs');
   void vscode.window
     .showWarningMessage(
-      l10n.t(
-        'It may have been charged: {0} was uploaded whole, and no answer came that says so. {1} Runs and balance are read again for a while; look there before you submit it again.',
-        fileName,
-        error instanceof CancelledError ? '' : asText(explain(error)),
+      withSandboxNote(
+        l10n.t(
+          'It may have been charged: {0} was uploaded whole, and no answer came that says so. {1} Runs and balance are read again for a while; look there before you submit it again.',
+          fileName,
+          error instanceof CancelledError ? '' : asText(explain(error)),
+        ),
+        isSandbox,
       ),
       look,
     )
     .then((choice) => {
-      if (choice === look) void vscode.commands.executeCommand(COMMANDS.refresh);
+      if (choice !== look) return;
+      void vscode.commands.executeCommand(`${VIEWS.runs}.focus`);
+      refresh();
     });
+}
+
+/** Tells that a cancelled submission ended before anything could be charged. */
+export function tellCancelled(fileName: string): void {
+  void vscode.window.showInformationMessage(
+    vscode.l10n.t('{0} was not submitted; nothing was charged.', fileName),
+  );
+}
+
+/** Tells that a submission cannot be cancelled any more. */
+export function tellTooLate(fileName: string): void {
+  void vscode.window.showInformationMessage(
+    vscode.l10n.t('{0} was uploaded whole: it cannot be cancelled any more.', fileName),
+  );
 }
 
 /** Before a second submission of a file whose first one is open: whether it is meant. */

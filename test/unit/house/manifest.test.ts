@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { COMMANDS, CONTEXT_KEYS, SETTINGS, VIEWS } from '../../../src/host/ids.ts';
+import { COMMANDS, CONTEXT_KEYS, EDITORS, SETTINGS, VIEWS } from '../../../src/host/ids.ts';
 
 interface MenuItem {
   command: string;
@@ -15,7 +15,7 @@ interface Manifest {
   icon: string;
   capabilities: Record<
     'untrustedWorkspaces' | 'virtualWorkspaces',
-    { supported: unknown; description: string; restrictedConfigurations?: string[] }
+    { supported: unknown; description: string }
   >;
   contributes: {
     viewsContainers: Record<string, { id: string; icon: string }[]>;
@@ -24,6 +24,7 @@ interface Manifest {
     commands: { command: string; title: string; category: string; enablement?: string }[];
     menus: Record<string, MenuItem[]>;
     keybindings?: MenuItem[];
+    customEditors: { viewType: string; priority: string; selector: { filenamePattern: string }[] }[];
     configuration: { properties: Record<string, { scope: string; type: string; default: unknown }> };
   };
 }
@@ -43,10 +44,12 @@ const CONTRACT = {
     'fineTuning.switchAccount',
     'fineTuning.useSandbox',
     'fineTuning.submitDataset',
+    'fineTuning.previewDataset',
     'fineTuning.refresh',
     'fineTuning.showRun',
     'fineTuning.copyRunId',
     'fineTuning.downloadAdapter',
+    'fineTuning.cancelSubmission',
     'fineTuning.refreshBalance',
     'fineTuning.showLog',
     'fineTuning.sandbox.scenario',
@@ -86,6 +89,17 @@ describe('package.json', () => {
     }
   });
 
+  it('contributes the custom editors that the code knows, and leaves files to the text editor unless asked', () => {
+    assert.deepEqual(
+      contributes.customEditors.map(({ viewType }) => viewType),
+      Object.values(EDITORS),
+    );
+    for (const { priority, selector } of contributes.customEditors) {
+      assert.equal(priority, 'option');
+      assert.deepEqual(selector, [{ filenamePattern: '*.jsonl' }]);
+    }
+  });
+
   it('contributes the views and settings that the code knows, and no other', () => {
     assert.deepEqual(Object.keys(contributes.views), ['fineTuning']);
     assert.deepEqual(
@@ -122,7 +136,7 @@ describe('package.json', () => {
 
   it('asks only for context keys and views that exist', () => {
     const keys = new Set<string>(Object.values(CONTEXT_KEYS));
-    const views = new Set<string>(Object.values(VIEWS));
+    const views = new Set<string>([...Object.values(VIEWS), ...Object.values(EDITORS)]);
     const clauses = [
       ...Object.values(contributes.menus).flat(),
       ...contributes.viewsWelcome,
@@ -159,10 +173,6 @@ describe('package.json', () => {
       assert.equal(supported, 'limited');
       assert.ok((texts[description.replaceAll('%', '')] ?? '').length > 20);
     }
-    assert.deepEqual(
-      sorted(untrustedWorkspaces.restrictedConfigurations ?? []),
-      sorted(Object.keys(contributes.configuration.properties)),
-    );
     assert.equal(manifest.engines.vscode, '^1.105.0');
     assert.match(manifest.devDependencies['@types/vscode'] ?? '', /^1\.105\./);
   });

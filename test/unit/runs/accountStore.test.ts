@@ -49,6 +49,18 @@ describe('AccountStore', () => {
     assert.deepEqual(second.active, service('a'));
   });
 
+  it('has one sandbox, also after its database became another one', async () => {
+    const store = await opened();
+    await store.save(service('a'));
+    await store.save({ kind: 'sandbox', id: 'old', name: 'Sandbox' });
+    await store.save({ kind: 'sandbox', id: 'new', name: 'Sandbox' });
+    assert.deepEqual(
+      store.accounts.map(({ id }) => id),
+      ['a', 'new'],
+    );
+    assert.equal(store.active?.id, 'new');
+  });
+
   it('replaces the account with the same id', async () => {
     const store = await opened();
     await store.save(service('a'));

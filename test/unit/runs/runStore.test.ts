@@ -265,6 +265,109 @@ describe('RunStore', () => {
     assert.deepEqual([store.detail('a'), store.label('a'), store.activeCount], [undefined, 'Läbel', 0]);
   });
 
+  describe('a detail that cannot be read', () => {
+    const detailReads = () => urls.filter((url) => url.endsWith('/runs/a')).length;
+
+    beforeEach(async () => {
+      listed = [row('a', 1, 'running'), row('b', 0)];
+      await store.refresh();
+      await assert.rejects(store.loadDetail('a'), { code: 'unexpected-answer' });
+      changes.length = 0;
+    });
+
+    it('is known as such over reads of the list, until the run goes on', async () => {
+      await store.refresh();
+      assert.deepEqual([store.detailFailure('a') instanceof Error, store.detail('a')], [true, undefined]);
+      assert.equal(store.detailFailure('b'), undefined);
+      assert.deepEqual(changes, []);
+      listed = [row('a', 1, 'complete'), row('b', 0)];
+      await store.refresh();
+      assert.equal(store.detailFailure('a'), undefined);
+    });
+
+    it('may be read again when the person asks, which is told', async () => {
+      store.retryDetails();
+      store.retryDetails();
+      assert.deepEqual([store.detailFailure('a'), changes], [undefined, [{ added: [], changed: ['a'] }]]);
+      details.set('a', { run_id: 'a', status: 'running', model_id: 'm' });
+      await store.loadDetail('a');
+      assert.deepEqual([store.detailFailure('a'), store.detail('a')?.status], [undefined, 'running']);
+    });
+
+    it('is read once by calls that overlap', async () => {
+      const before = detailReads();
+      await Promise.allSettled([store.loadDetail('a'), store.loadDetail('a'), store.loadDetail('a')]);
+      assert.equal(detailReads(), before + 1);
+    });
+  });
+
+  it('lets details that got no answer be read again when the service answers', async () => {
+    let isUp = true;
+    const server = await bench.serve((request, response) => {
+      if (!isUp) request.socket.destroy();
+      else sendJson(response, 200, { data: [row('a', 1, 'running')], has_more: false });
+    });
+    const { runs } = bench.session({ baseUrl: server.url, apiKey: 'k' });
+    await runs.refresh();
+    const told: RunChange[] = [];
+    runs.onDidChange((change) => told.push(change));
+    isUp = false;
+    await assert.rejects(runs.loadDetail('a'), { code: 'network' });
+    assert.notEqual(runs.detailFailure('a'), undefined);
+    isUp = true;
+    await runs.refresh();
+    assert.equal(runs.detailFailure('a'), undefined);
+    assert.deepEqual(told, [{ added: [], changed: ['a'] }]);
+  });
+
+  it('keeps no detail that was asked for before the run went on', async () => {
+    listed = [row('a', 1, 'running')];
+    details.set('a', { run_id: 'a', status: 'running', model_id: 'm' });
+    await store.refresh();
+    const opened = Promise.withResolvers<undefined>();
+    gate = opened.promise;
+    const late = store.loadDetail('a');
+    await until(() => urls.length === 2);
+    gate = undefined;
+    listed = [row('a', 1, 'complete')];
+    details.set('a', { run_id: 'a', status: 'completed', model_id: 'm' });
+    await store.refresh();
+    opened.resolve(undefined);
+    assert.equal((await late).status, 'completed');
+    assert.equal(store.detail('a')?.status, 'completed');
+  });
+
+  it('keeps no detail that was on its way when everything was forgotten', async () => {
+    listed = [row('a', 1, 'running')];
+    details.set('a', { run_id: 'a', status: 'running', model_id: 'm' });
+    await store.refresh();
+    const opened = Promise.withResolvers<undefined>();
+    gate = opened.promise;
+    const late = store.loadDetail('a');
+    await until(() => urls.length === 2);
+    gate = undefined;
+    listed = [];
+    details.clear();
+    store.clear();
+    opened.resolve(undefined);
+    await assert.rejects(late);
+    assert.deepEqual([store.detail('a'), store.get('a'), store.rows], [undefined, undefined, undefined]);
+  });
+
+  it('finds one of 10,000 rows as fast as one of ten', async () => {
+    listed = many(50);
+    await store.refresh();
+    const time = () => {
+      const startedMs = performance.now();
+      for (let turn = 0; turn < 100_000; turn++) store.get('r1');
+      return performance.now() - startedMs;
+    };
+    time();
+    const few = time();
+    for (let count = 0; count < 2_000; count++) store.insertCreated({ run_id: `n${count}` }, 'm', undefined);
+    assert.ok(time() < Math.max(50, 10 * few));
+  });
+
   it('gives a run that no page has shown a row of its own, where it belongs', async () => {
     listed = many(120);
     await store.refresh();

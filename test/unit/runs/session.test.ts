@@ -3,7 +3,7 @@ import { NetworkError, ServiceError } from '../../../src/api/errors.ts';
 import { CancelledError } from '../../../src/base/errors.ts';
 import { KeyRejectedError, type SessionState } from '../../../src/runs/session.ts';
 import { sendJson } from '../../helpers/httpServer.ts';
-import { Bench, until } from './support.ts';
+import { Bench, row, until } from './support.ts';
 
 const BALANCE = { balance_cents: 100, currency: 'EUR' };
 const REFUSED = { error: { code: 'invalid_api_key', message: 'no' } };
@@ -85,10 +85,14 @@ describe('Session', () => {
   });
 
   it('does not blame the new key for what the old one met', async () => {
-    const { session, setKey, states } = watched();
+    const { session, setKey } = watched();
     const late = Promise.withResolvers<never>();
-    const old = session.call(() => late.promise);
-    await until(() => states.length === 0 && keys.length === 0);
+    let begun = false;
+    const old = session.call(() => {
+      begun = true;
+      return late.promise;
+    });
+    await until(() => begun);
     setKey('k2');
     session.reconnect();
     await session.balance.refresh();
@@ -138,13 +142,128 @@ describe('Session', () => {
     assert.deepEqual([states, session.offlineSince], [['offline', 'connecting', 'ready'], undefined]);
   });
 
-  it('is offline where something else answers', async () => {
-    answer = () => [200, '<html>'];
-    const { session, states } = watched();
+  describe('an answer that the contract does not know', () => {
+    for (const [name, status, headers, text, state] of [
+      ['a page', 200, {}, '<html>sign in</html>', 'offline'],
+      ['a redirect', 302, { location: '/portal' }, '', 'offline'],
+      ['a gateway’s 502', 502, {}, '<html>bad gateway</html>', 'offline'],
+      ['another shape', 200, {}, '{"run":{"run_id":7}}', 'ready'],
+      ['torn JSON', 200, {}, '{"run":', 'ready'],
+      ['nothing', 200, {}, '', 'ready'],
+      ['an error without the contract’s body', 500, {}, 'oops', 'ready'],
+    ] as const)
+      it(`${name}: ${state}`, async () => {
+        const server = await bench.serve(
+          (_request, response) => void response.writeHead(status, headers).end(text),
+        );
+        const session = bench.session({ baseUrl: server.url, apiKey: 'k' });
+        const states: SessionState[] = [];
+        session.onDidChangeState((next) => states.push(next));
+        await assert.rejects(session.runs.loadDetail('r'), { code: 'unexpected-answer' });
+        assert.deepEqual(states, [state]);
+      });
+  });
+
+  it('is ready again when the service answers', async () => {
+    const server = await bench.serve((_request, response) => {
+      if (keys.push(undefined) === 1) response.end('<html>');
+      else sendJson(response, 200, BALANCE);
+    });
+    const session = bench.session({ baseUrl: server.url, apiKey: 'k' });
     await assert.rejects(session.balance.refresh(), { code: 'unexpected-answer' });
-    answer = () => [200, BALANCE];
+    assert.equal(session.state, 'offline');
     await session.balance.refresh();
-    assert.deepEqual(states, ['offline', 'ready']);
+    assert.equal(session.state, 'ready');
+  });
+
+  it('tells each reconnect, also one while it connects', () => {
+    const { session, states } = watched();
+    session.reconnect();
+    session.reconnect();
+    assert.deepEqual(states, ['connecting', 'connecting']);
+  });
+
+  it('reads anew with the new key what the old one was asked for: nothing of the old is kept', async () => {
+    const held = new Map<string, () => void>();
+    const server = await bench.serve((request, response) => {
+      const key = request.headers.authorization?.replace('Bearer ', '') ?? '';
+      const what = String(request.url).split('?')[0]?.split('/').at(-1) ?? '';
+      const of = key === 'k1' ? 'old' : 'new';
+      const bodies: Record<string, unknown> = {
+        balance: { balance_cents: key === 'k1' ? 1 : 2, currency: 'EUR' },
+        models: { data: [{ model_id: of, name: of, provider: 'p', available: true }] },
+        runs: { data: [row(of, 1)], has_more: false },
+        r: { run: { run_id: 'r', status: of, model_id: 'm' } },
+      };
+      const answer = () => sendJson(response, 200, bodies[what]);
+      if (key === 'k1') held.set(what, answer);
+      else answer();
+    });
+    let apiKey = 'k1';
+    const session = bench.session(() => Promise.resolve({ baseUrl: server.url, apiKey }));
+    const reads = () => [
+      session.balance.refresh(),
+      session.models.refresh(),
+      session.runs.refresh(),
+      session.runs.loadDetail('r'),
+    ];
+    const old = reads();
+    await until(() => held.size === 4);
+    apiKey = 'k2';
+    session.reconnect();
+    await Promise.all(reads());
+    for (const answer of held.values()) answer();
+    assert.deepEqual(await old[0], { balance_cents: 2, currency: 'EUR' });
+    await Promise.all(old);
+    assert.equal(session.balance.current?.balance_cents, 2);
+    assert.equal(session.models.models?.[0]?.model_id, 'new');
+    assert.equal(session.runs.get('old'), undefined);
+    assert.equal(session.runs.detail('r')?.status, 'new');
+    assert.equal(session.state, 'ready');
+  });
+
+  it('sends nothing with a key that was replaced while it was fetched', async () => {
+    const slow = Promise.withResolvers<{ baseUrl: string; apiKey: string }>();
+    let connects = 0;
+    const session = bench.session(() =>
+      (connects += 1) === 1 ? slow.promise : Promise.resolve({ baseUrl: url, apiKey: 'k2' }),
+    );
+    const read = session.call((client) => client.getBalance());
+    session.reconnect();
+    slow.resolve({ baseUrl: url, apiKey: 'k1' });
+    await read;
+    assert.deepEqual(keys, ['k2']);
+  });
+
+  it('learns nothing of the new connection from how calls of the old one end', async () => {
+    for (const end of [new NetworkError('reset'), undefined]) {
+      const { session } = watched();
+      const late = Promise.withResolvers<undefined>();
+      let begun = false;
+      const old = session.call(() => {
+        begun = true;
+        return late.promise;
+      });
+      await until(() => begun);
+      session.reconnect();
+      if (end === undefined) late.resolve(undefined);
+      else late.reject(end);
+      await Promise.allSettled([old]);
+      assert.equal(session.state, 'connecting');
+    }
+  });
+
+  it('is locked while no API key works', async () => {
+    const { session, setKey } = watched('');
+    assert.equal(session.isLocked, false);
+    await assert.rejects(session.balance.refresh());
+    assert.deepEqual([session.state, session.isLocked], ['key-missing', true]);
+    setKey('k1');
+    answer = () => [401, REFUSED];
+    await assert.rejects(session.balance.refresh());
+    assert.deepEqual([session.state, session.isLocked], ['key-rejected', true]);
+    session.reconnect();
+    assert.equal(session.isLocked, false);
   });
 
   it('is ready when the service refuses for another reason', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { appendFile } from 'node:fs/promises';
+import { appendFile, readFile, utimes, writeFile } from 'node:fs/promises';
 import type http from 'node:http';
 import { CancelledError } from '../../../src/base/errors.ts';
+import { inspectDataset } from '../../../src/dataset/inspect.ts';
 import type { Outcome } from '../../../src/runs/outcome.ts';
 import { Submitter, type SubmissionState } from '../../../src/runs/submitter.ts';
 import { bodyOf, sendJson, type TestServer } from '../../helpers/httpServer.ts';
@@ -236,6 +237,33 @@ describe('Submitter', () => {
       assert.equal(submitter.pending.length, 0);
     });
 
+    it('by its id, like by its signal: uncharged before the last byte, and too late after', async () => {
+      const held: http.ServerResponse[] = [];
+      const session = connected(await service((_request, response) => void held.push(response)));
+      const cancels: boolean[] = [];
+      submitter.onDidChange(({ id, state, sentBytes }) => {
+        if (state === 'uploading' && sentBytes > 1_000_000 && submitter.pending.some((one) => one.id === id))
+          cancels.push(submitter.cancel(id));
+      });
+      const draft = await bench.draft(500_000);
+      const cancelled = await submitter.submit(session, draft, silent(), 'first');
+      assert.ok(cancelled.kind === 'not-charged' && cancelled.error instanceof CancelledError);
+      assert.deepEqual([posts.length, submitter.pending.length, cancels[0]], [0, 0, true]);
+
+      const small = await bench.draft();
+      const second = submitter.submit(session, small, silent(), 'second');
+      const third = submitter.submit(session, small, silent(), 'third');
+      await until(() => held.length === 1);
+      assert.equal(submitter.cancel('second'), false);
+      assert.equal(submitter.cancel('third'), true);
+      assert.equal(submitter.cancel('nobody'), false);
+      assert.equal((await third).kind, 'not-charged');
+      sendJson(held[0] as http.ServerResponse, 201, CREATED);
+      assert.equal((await second).kind, 'charged');
+      assert.equal(submitter.cancel('second'), false);
+      assert.equal(posts.length, 1);
+    });
+
     it('from the start it is never sent', async () => {
       const session = connected(await service((_request, response) => sendJson(response, 201, CREATED)));
       const outcome = await submitter.submit(session, await bench.draft(), AbortSignal.abort());
@@ -334,6 +362,41 @@ describe('Submitter', () => {
       ['not-charged', 'dataset-changed'],
     );
     assert.deepEqual([posts.length, submitter.pending.length], [0, 0]);
+  });
+
+  it('is not charged when the file was written since it was looked at, in the same size: nothing is sent', async () => {
+    const held: http.ServerResponse[] = [];
+    const session = connected(await service((_request, response) => void held.push(response)));
+    const draft = await bench.draft();
+    const { dataset } = draft;
+    const found = await inspectDataset(dataset.path, { maxBytes: 1e9, warnBytes: 1e9 });
+    assert.ok(typeof found === 'object');
+    const dated = { ...draft, dataset: { ...dataset, mtimeMs: found.mtimeMs } };
+    const first = submitter.submit(session, dated, silent());
+    const second = submitter.submit(session, dated, silent());
+    await until(() => held.length === 1);
+    const text = await readFile(dataset.path, 'utf8');
+    await writeFile(dataset.path, text.replaceAll('a', 'b'));
+    await utimes(dataset.path, new Date(), new Date(found.mtimeMs + 1_000));
+    sendJson(held[0] as http.ServerResponse, 201, CREATED);
+    assert.equal((await first).kind, 'charged');
+    const outcome = await second;
+    assert.deepEqual(
+      [outcome.kind, (errorOf(outcome) as { code: string }).code, posts.length],
+      ['not-charged', 'dataset-changed', 1],
+    );
+  });
+
+  it('reads the balance again after it was too low', async () => {
+    const session = connected(
+      await service((_request, response) =>
+        sendJson(response, 402, { error: { code: 'insufficient_balance', message: '' } }),
+      ),
+    );
+    session.balance.set({ balance_cents: 5000, currency: 'EUR' });
+    const outcome = await submitter.submit(session, await bench.draft(), silent());
+    assert.equal(outcome.kind, 'not-charged');
+    await until(() => session.balance.current?.balance_cents === 7);
   });
 
   it('is not charged where there is no API key or no way to the service', async () => {

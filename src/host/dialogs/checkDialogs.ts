@@ -1,0 +1,155 @@
+import * as vscode from 'vscode';
+import type { CheckFailure } from '../../dataset/errors.ts';
+import type { Summary } from '../../dataset/summary.ts';
+import { COMMANDS } from '../ids.ts';
+import {
+  failureSentence,
+  formatCount,
+  kindSentence,
+  privacyPhrase,
+  stoppingPhrase,
+  verdictSentence,
+} from '../wording/dataset.ts';
+
+export const checkWords = {
+  checking: (name: string) => vscode.l10n.t('Checking {0}', name),
+  checkingSeveral: (count: number) => vscode.l10n.t('Checking {0} datasets', formatCount(count)),
+};
+
+/** Tells the verdict on a file that a person asked to check, with what can be done next. @param isDirty see `withDirtyNote` */
+export function tellVerdict(uri: vscode.Uri, summary: Summary, isDirty: boolean): void {
+  const { l10n } = vscode;
+  const name = nameOf(uri);
+  const actions = new Map<string, string>();
+  if (summary.kind === 'json-array') actions.set(arrayTitle(), COMMANDS.writeArrayAsLines);
+  if (summary.verdict !== 'clean') actions.set(problemsTitle(), COMMANDS.showDatasetProblems);
+  actions.set(l10n.t('Preview'), COMMANDS.previewDataset);
+  if (summary.kind === 'rows') actions.set(l10n.t('Submit…'), COMMANDS.submitDataset);
+  const privacy = privacyPhrase(summary);
+  const text = [
+    verdictSentence(name, summary),
+    ...(privacy === undefined ? [] : [l10n.t('Among them: {0}.', privacy)]),
+    ...(isDirty ? [l10n.t('Unsaved changes were not checked.')] : []),
+  ].join(' ');
+  const { showInformationMessage, showWarningMessage } = vscode.window;
+  const show = summary.verdict === 'errors' ? showWarningMessage : showInformationMessage;
+  void show(text, ...actions.keys()).then((choice) => {
+    const command = choice === undefined ? undefined : actions.get(choice);
+    if (command !== undefined) void vscode.commands.executeCommand(command, uri);
+  });
+}
+
+/** Tells the verdicts on several files at once. */
+export function tellVerdicts(summaries: readonly Summary[], failed: number): void {
+  const { l10n } = vscode;
+  const count = (verdict: Summary['verdict']) => summaries.filter((one) => one.verdict === verdict).length;
+  const parts = [
+    [count('errors'), (n: string) => l10n.t('{0} with errors', n)],
+    [count('warnings'), (n: string) => l10n.t('{0} with warnings', n)],
+    [count('clean'), (n: string) => l10n.t('{0} without problems', n)],
+    [failed, (n: string) => l10n.t('{0} not checked', n)],
+  ] as const;
+  const found = parts.filter(([n]) => n > 0).map(([n, say]) => say(formatCount(n)));
+  const text = l10n.t('{0} datasets checked: {1}.', formatCount(summaries.length), found.join(', '));
+  const show = problemsTitle();
+  void vscode.window.showInformationMessage(text, show).then((choice) => {
+    if (choice === show) void vscode.commands.executeCommand('workbench.panel.markers.view.focus');
+  });
+}
+
+/** Tells why a check came to no verdict. @param again does it once more */
+export function tellCheckFailed(name: string, failure: CheckFailure, again?: () => void): void {
+  const title = againTitle();
+  const actions = again === undefined || failure === 'missing' ? [] : [title];
+  void vscode.window.showErrorMessage(failureSentence(name, failure), ...actions).then((choice) => {
+    if (choice === title) again?.();
+  });
+}
+
+/** A submission stops here until a person has looked, or says in one more step that it shall go on. */
+export async function stopAtProblems(
+  uri: vscode.Uri,
+  summary: Summary,
+): Promise<'problems' | 'lines' | 'submit' | undefined> {
+  const { l10n } = vscode;
+  const detail =
+    summary.kind === 'rows'
+      ? [
+          ...(summary.errors > 0
+            ? [l10n.t('The service may refuse rows with errors after they are paid for.')]
+            : []),
+          ...(summary.secrets > 0
+            ? [l10n.t('Secrets would leave this machine, and a model can repeat what it learned.')]
+            : []),
+        ].join(' ')
+      : kindSentence(summary.kind);
+  const problems = problemsTitle();
+  const lines = arrayTitle();
+  const submit = l10n.t('Submit Anyway…');
+  const choice = await vscode.window.showWarningMessage(
+    l10n.t('{0} is not ready to be submitted: {1}.', nameOf(uri), stoppingPhrase(summary)),
+    { modal: true, detail: `${detail} ${l10n.t('Nothing has been sent.')}` },
+    problems,
+    ...(summary.kind === 'json-array' ? [lines] : []),
+    submit,
+  );
+  return choice === problems
+    ? 'problems'
+    : choice === lines
+      ? 'lines'
+      : choice === submit
+        ? 'submit'
+        : undefined;
+}
+
+/** The one more step: names what will be sent, with what is wrong about it, and to whom. */
+export async function confirmProblems(name: string, summary: Summary, accountName: string): Promise<boolean> {
+  const { l10n } = vscode;
+  const goOn = l10n.t('Go On as It Is');
+  const choice = await vscode.window.showWarningMessage(
+    l10n.t('Go on with {0} as it is?', name),
+    {
+      modal: true,
+      detail: l10n.t(
+        'The file would be sent to {0} with everything in it: {1}. Model, summary and both consents come next.',
+        accountName,
+        stoppingPhrase(summary),
+      ),
+    },
+    goOn,
+  );
+  return choice === goOn;
+}
+
+/** A submission stops where its check came to no verdict. Only where the check itself failed it can go on without. */
+export async function stopWithoutVerdict(
+  name: string,
+  failure: CheckFailure,
+): Promise<'again' | 'unchecked' | undefined> {
+  const { l10n } = vscode;
+  const again = againTitle();
+  const unchecked = l10n.t('Go On Unchecked');
+  const choice = await vscode.window.showWarningMessage(
+    failureSentence(name, failure),
+    { modal: true, detail: l10n.t('Nothing has been sent.') },
+    ...(failure === 'missing' ? [] : [again]),
+    ...(failure === 'worker-died' ? [unchecked] : []),
+  );
+  return choice === again ? 'again' : choice === unchecked ? 'unchecked' : undefined;
+}
+
+function nameOf(uri: vscode.Uri): string {
+  return uri.path.slice(uri.path.lastIndexOf('/') + 1);
+}
+
+function problemsTitle(): string {
+  return vscode.l10n.t('Show Problems');
+}
+
+function arrayTitle(): string {
+  return vscode.l10n.t('Turn into Lines');
+}
+
+function againTitle(): string {
+  return vscode.l10n.t('Check Again');
+}

@@ -1,0 +1,59 @@
+import { PROBLEM_FIELDS, PROBLEMS, ProblemGroup, type ProblemCode } from '../../src/dataset/problems.ts';
+import { FORMATS, ROLES, type Report } from '../../src/dataset/report.ts';
+
+/** One place of a problem by hand: only its row matters to most tests. */
+export interface Place {
+  row: number;
+  column?: number;
+  length?: number;
+  detail?: string;
+}
+
+/** A group of problems by hand; `total` is the number of places unless there are more. */
+export function groupOf(code: ProblemCode, places: readonly Place[], total = places.length): ProblemGroup {
+  const numbers = new Float64Array(places.length * PROBLEM_FIELDS);
+  places.forEach(({ row, column = 1, length = 1 }, index) =>
+    numbers.set([row, row, column, row * 100 + column, length], index * PROBLEM_FIELDS),
+  );
+  const number = PROBLEMS.findIndex(([name]) => name === code);
+  return new ProblemGroup(
+    number,
+    total,
+    numbers,
+    places.map(({ detail = '' }) => detail),
+  );
+}
+
+/** A report by hand: a sound file of 10 rows, but for what is given. */
+export function reportOf(changes: Partial<Report> = {}): Report {
+  const zeros = <K extends string>(names: readonly K[]) =>
+    Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
+  return {
+    path: '/data/rows.jsonl',
+    sizeBytes: 1_000,
+    mtimeMs: 1_700_000_000_000,
+    sha256: '0'.repeat(64),
+    kind: 'rows',
+    rows: 10,
+    blankRows: 0,
+    formats: { ...zeros(FORMATS), chat: 10 },
+    format: 'chat',
+    duplicatesLookedForRows: 10,
+    statistics: {
+      characters: 1_000,
+      estimatedTokens: 250,
+      lengths: {
+        minBytes: 99,
+        maxBytes: 99,
+        meanBytes: 99,
+        percentiles: { p50: 99, p90: 99, p99: 99 },
+        histogram: [{ fromBytes: 64, toBytes: 128, rows: 10 }],
+      },
+      roles: { ...zeros(ROLES), user: 10, assistant: 10 },
+      maxTurns: 2,
+    },
+    problems: [],
+    index: { rows: new Float64Array([1]), offsets: new Float64Array([0]) },
+    ...changes,
+  };
+}

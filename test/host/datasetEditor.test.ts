@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as vscode from 'vscode';
+import { PROBLEMS } from '../../src/dataset/problems.ts';
+import { problemSentence } from '../../src/host/wording/problems.ts';
+
+const BOM = '\uFEFF';
+const GOOD = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}';
+const other = (n: number) => GOOD.replace('2+2', `${n}+${n}`);
+
+/** Looks until it is so; what VS Code does by itself comes when it comes. */
+async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const giveUpAt = Date.now() + 10_000;
+  while (Date.now() < giveUpAt) {
+    if (await isSo()) return;
+    await sleep(20);
+  }
+  assert.fail(what);
+}
+
+describe('datasets in the editor', () => {
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'dataset-editor-'));
+    await vscode.extensions.getExtension('fine-tuning-tools.fine-tuning')?.activate();
+  });
+  afterEach(() => vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor'));
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  const uriOf = (name: string) => vscode.Uri.file(path.join(folder, name));
+  const problems = (uri: vscode.Uri) =>
+    vscode.languages.getDiagnostics(uri).filter(({ source }) => source === 'Fine-Tuning');
+  const codes = (uri: vscode.Uri) => problems(uri).map(({ code }) => code as string);
+
+  async function written(name: string, text: string | Buffer): Promise<vscode.Uri> {
+    await writeFile(path.join(folder, name), text);
+    return uriOf(name);
+  }
+  async function opened(name: string, text: string | Buffer): Promise<vscode.TextDocument> {
+    return (await vscode.window.showTextDocument(await written(name, text))).document;
+  }
+  async function hasCodes(uri: vscode.Uri, ...expected: string[]): Promise<void> {
+    await until(
+      () => JSON.stringify(codes(uri).sort()) === JSON.stringify(expected.sort()),
+      `${expected.join()} were expected`,
+    ).catch((error: unknown) => {
+      assert.deepEqual(codes(uri).sort(), expected);
+      throw error;
+    });
+  }
+  async function lenses(uri: vscode.Uri): Promise<string[]> {
+    const found = await vscode.commands.executeCommand<vscode.CodeLens[]>(
+      'vscode.executeCodeLensProvider',
+      uri,
+      10,
+    );
+    return found.map(({ command }) => command?.title ?? '');
+  }
+  async function fixes(uri: vscode.Uri, code: string): Promise<vscode.CodeAction[]> {
+    const diagnostic = problems(uri).find((problem) => problem.code === code);
+    assert.ok(diagnostic, code);
+    return vscode.commands.executeCommand(
+      'vscode.executeCodeActionProvider',
+      uri,
+      diagnostic.range,
+      vscode.CodeActionKind.QuickFix.value,
+      20,
+    );
+  }
+  async function applyFix(uri: vscode.Uri, code: string, title: string): Promise<void> {
+    const fix = (await fixes(uri, code)).find((action) => action.title === title);
+    assert.ok(fix?.edit, title);
+    assert.ok(await vscode.workspace.applyEdit(fix.edit));
+  }
+
+  async function runCommandOf(fix: vscode.CodeAction | undefined): Promise<void> {
+    assert.ok(fix?.command);
+    const [uri] = fix.command.arguments as [vscode.Uri];
+    await vscode.commands.executeCommand(fix.command.command, uri);
+  }
+
+  it('are checked when opened: each problem at its place, in the units of the editor', async () => {
+    const faulty = `{"text": "😀é", "a": 1,}`;
+    const { uri } = await opened('faults.jsonl', `${GOOD}\n${faulty}\n\n${GOOD}\n[1]\n`);
+    await hasCodes(uri, 'trailing-comma', 'blank-line', 'duplicate-row', 'not-an-object');
+    const at = (code: string) => problems(uri).find((problem) => problem.code === code)!;
+    const { range, severity, message } = at('trailing-comma');
+    assert.deepEqual([range.start.line, range.start.character], [1, faulty.indexOf(',}')]);
+    assert.equal(severity, vscode.DiagnosticSeverity.Error);
+    assert.equal(message, 'A comma before a closing bracket. JSON allows none there: remove it.');
+    assert.equal(at('blank-line').severity, vscode.DiagnosticSeverity.Warning);
+    assert.equal(at('blank-line').range.start.line, 2);
+    assert.match(at('duplicate-row').message, /^The same as row 1, byte for byte\./);
+    assert.equal(at('not-an-object').range.start.line, 4);
+  });
+
+  it('point at what the editor shows, whatever bytes come before', async () => {
+    const odd = [
+      Buffer.from([0xff, 0xe2, 0x82, 0xf0, 0x9f, 0x98, 0xed, 0xa0, 0x80, 0xc0, 0xaf]),
+      Buffer.from('😀é\u2028\u00a0\t'),
+      Buffer.from(`${BOM}x`),
+      Buffer.from(' \r '),
+      Buffer.from(' \r\n {"a": '),
+    ];
+    const rows = odd.map((bytes) =>
+      Buffer.concat([Buffer.from('{"text": "'), bytes, Buffer.from('", "b": nope}\n')]),
+    );
+    const document = await opened('odd.jsonl', Buffer.concat([Buffer.from(BOM), ...rows]));
+    await until(() => codes(document.uri).includes('bom-inside'), 'not checked');
+    const literals = problems(document.uri).filter(({ code }) => code === 'bad-literal');
+    assert.ok(literals.length >= 3);
+    for (const { range } of literals)
+      assert.equal(document.getText(range.with(undefined, range.start.translate(0, 4))), 'nope');
+    for (const { code, range } of problems(document.uri))
+      if (code === 'invalid-utf8') assert.equal(document.getText(range)[0], '\ufffd');
+      else if (code === 'bom-inside') assert.equal(document.getText(range)[0], BOM);
+  });
+
+  it('say their verdict above the first line, and as what it holds once there are unsaved changes', async () => {
+    const { uri } = await opened('verdict.jsonl', `${GOOD}\n${other(3)}\n\n`);
+    await until(async () => (await lenses(uri))[0] === '3 rows · chat · 1 warning', 'no verdict');
+    assert.deepEqual((await lenses(uri)).slice(1), ['Preview', 'Submit…']);
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(uri, new vscode.Position(0, 0), ' ');
+    await vscode.workspace.applyEdit(edit);
+    assert.equal((await lenses(uri))[0], '3 rows · chat · 1 warning · as saved');
+  });
+
+  it('lose their problems by quick fixes, which can be undone, and a save', async () => {
+    const text = `${GOOD}\n\n${GOOD}\n  \n${BOM}${other(3)}\n${other(3)}\n`;
+    const document = await opened('fixes.jsonl', text);
+    const { uri } = document;
+    await hasCodes(uri, 'blank-line', 'blank-line', 'duplicate-row', 'bom-inside');
+    await applyFix(uri, 'blank-line', 'Remove this blank line');
+    assert.equal(document.getText(), text.replace('\n\n', '\n'));
+    await vscode.commands.executeCommand('undo');
+    assert.equal(document.getText(), text);
+    await applyFix(uri, 'blank-line', 'Remove all blank lines');
+    await applyFix(uri, 'duplicate-row', 'Remove all repeated rows (the first of each stays)');
+    assert.equal(document.getText(), `${GOOD}\n${BOM}${other(3)}\n${other(3)}\n`);
+    assert.equal(await readFile(uri.fsPath, 'utf8'), text);
+    await document.save();
+    await hasCodes(uri, 'bom-inside');
+    await applyFix(uri, 'bom-inside', 'Remove this byte order mark');
+    await document.save();
+    await hasCodes(uri, 'duplicate-row');
+    await applyFix(uri, 'duplicate-row', 'Remove all repeated rows (the first of each stays)');
+    await document.save();
+    await hasCodes(uri);
+    assert.equal(await readFile(uri.fsPath, 'utf8'), `${GOOD}\n${other(3)}\n`);
+  });
+
+  it('that come from Windows are told so once, and get other line ends', async () => {
+    const document = await opened('windows.jsonl', [1, 2, 3].map((n) => `${other(n)}\r\n`).join(''));
+    await hasCodes(document.uri, 'crlf');
+    assert.match(problems(document.uri)[0]?.message ?? '', /^3 lines end with CR LF/);
+    await applyFix(document.uri, 'crlf', 'End all lines with LF');
+    await document.save();
+    await hasCodes(document.uri);
+    assert.equal(await readFile(document.uri.fsPath, 'utf8'), [1, 2, 3].map((n) => `${other(n)}\n`).join(''));
+  });
+
+  it('are not changed by a fix for a line that is another one by now', async () => {
+    const document = await opened('stale.jsonl', `\n${GOOD}\n`);
+    await hasCodes(document.uri, 'blank-line');
+    const edit = new vscode.WorkspaceEdit();
+    edit.delete(document.uri, new vscode.Range(0, 0, 1, 0));
+    await vscode.workspace.applyEdit(edit);
+    const stale = (await fixes(document.uri, 'blank-line')).filter(({ edit }) => (edit?.size ?? 0) > 0);
+    assert.deepEqual(stale, []);
+    assert.equal(document.getText(), `${GOOD}\n`);
+  });
+
+  it('get a copy without the byte order mark at their start, which no edit reaches', async () => {
+    const { uri } = await opened('bom.jsonl', `${BOM}${GOOD}\n`);
+    await hasCodes(uri, 'bom-at-start');
+    const [fix] = await fixes(uri, 'bom-at-start');
+    assert.equal(fix?.title, 'Write a copy without the byte order mark');
+    await runCommandOf(fix);
+    assert.equal(await readFile(uriOf('bom.no-bom.jsonl').fsPath, 'utf8'), `${GOOD}\n`);
+    assert.equal(await readFile(uri.fsPath, 'utf8'), `${BOM}${GOOD}\n`);
+    assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, uriOf('bom.no-bom.jsonl').fsPath);
+  });
+
+  it('that are a JSON array are written as lines into a new file', async () => {
+    const array = JSON.stringify([JSON.parse(GOOD), JSON.parse(other(3))], null, 2);
+    const { uri } = await opened('array.jsonl', array);
+    await hasCodes(uri, 'json-array');
+    const [fix] = await fixes(uri, 'json-array');
+    await runCommandOf(fix);
+    const lines = (await readFile(uriOf('array.lines.jsonl').fsPath, 'utf8')).trimEnd().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line) as unknown),
+      JSON.parse(array),
+    );
+    assert.equal(await readFile(uri.fsPath, 'utf8'), array);
+  });
+
+  it('show at most 200 problems and say how many more there are', async () => {
+    const { uri } = await opened('many.jsonl', '{"text": nope}\n'.repeat(300) + '\n'.repeat(50));
+    await until(() => problems(uri).length === 201, 'not 201');
+    const more = problems(uri).filter(({ code }) => code === 'more');
+    assert.equal(more.length, 1);
+    assert.match(
+      more[0]?.message ?? '',
+      /^100 more errors and [\d,]+ more warnings: only 200 are listed here\./,
+    );
+    assert.equal(codes(uri).filter((code) => code === 'bad-literal').length, 200);
+  });
+
+  it('lose their problems when they are closed, unless a person asked for the check, and when they are deleted', async () => {
+    const { uri } = await opened('closed.jsonl', '\n\n{}\n');
+    await until(() => problems(uri).length > 0, 'not checked');
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+    await until(() => problems(uri).length === 0, 'still there');
+
+    await vscode.commands.executeCommand('fineTuning.checkDataset', uri);
+    assert.ok(problems(uri).length > 0);
+    await vscode.window.showTextDocument(uri);
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+    await sleep(500);
+    assert.ok(problems(uri).length > 0);
+
+    const inWorkspace = vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'deleted.jsonl');
+    await writeFile(inWorkspace.fsPath, '\n{}\n');
+    await vscode.commands.executeCommand('fineTuning.checkDataset', inWorkspace);
+    assert.ok(problems(inWorkspace).length > 0);
+    await rm(inWorkspace.fsPath);
+    await until(() => problems(inWorkspace).length === 0, 'still there after it was deleted');
+  });
+
+  it('are checked again when another program writes them', async () => {
+    const { uri } = await opened('written.jsonl', `${GOOD}\n`);
+    await until(async () => (await lenses(uri))[0] === '1 row · chat · no problems', 'not checked');
+    await appendFile(uri.fsPath, '\n');
+    await hasCodes(uri, 'blank-line');
+  });
+
+  it('are checked as they stand on disk while the editor holds something else', async () => {
+    const document = await opened('dirty.jsonl', `${GOOD}\n`);
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(document.uri, new vscode.Position(0, 0), 'nonsense\n');
+    await vscode.workspace.applyEdit(edit);
+    await vscode.commands.executeCommand('fineTuning.checkDataset', document.uri);
+    assert.deepEqual(codes(document.uri), []);
+  });
+
+  it('are left alone above the size of the setting', async () => {
+    const settings = vscode.workspace.getConfiguration('fineTuning');
+    await settings.update('checkAutomaticallyUpToMB', 0, vscode.ConfigurationTarget.Global);
+    try {
+      const { uri } = await opened('alone.jsonl', '\n{}\n');
+      await until(async () => (await lenses(uri))[0] === 'Check Dataset', 'no lens');
+      await sleep(500);
+      assert.deepEqual(codes(uri), []);
+    } finally {
+      await settings.update('checkAutomaticallyUpToMB', undefined, vscode.ConfigurationTarget.Global);
+    }
+  });
+
+  it('survive nonsense as an argument', async () => {
+    for (const argument of [5, null, {}, 'x', vscode.Uri.parse('untitled:x.jsonl'), uriOf('no-such.jsonl')])
+      for (const command of ['showDatasetProblems', 'checkDataset'] as const)
+        if (argument instanceof vscode.Uri || command === 'showDatasetProblems')
+          await vscode.commands.executeCommand(`fineTuning.${command}`, argument);
+  });
+});
+
+describe('problems in words', () => {
+  it('each have a sentence of their own, short, and with what was masked', () => {
+    const sentences = PROBLEMS.map(([code]) => problemSentence({ code, detail: 'MASKED' }));
+    assert.equal(new Set(sentences).size, PROBLEMS.length);
+    for (const sentence of sentences) {
+      assert.match(sentence, /[.]$/);
+      assert.ok(sentence.length <= 130, `${sentence.length}: ${sentence}`);
+    }
+    const masked = PROBLEMS.filter(([code]) => /MASKED/.test(problemSentence({ code, detail: 'MASKED' })));
+    assert.deepEqual(
+      masked.map(([code]) => code),
+      ['duplicate-row', 'api-key', 'email-address', 'card-number'],
+    );
+  });
+});

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import * as vscode from 'vscode';
+import { ApiKeys } from '../../src/host/apiKeys.ts';
+import { registerCommands } from '../../src/host/commands.ts';
+import { messagesOf } from './messages.ts';
+
+const run = (command: string, ...args: unknown[]) =>
+  vscode.commands.executeCommand(`fineTuning.${command}`, ...args);
+
+describe('commands without an active account', () => {
+  before(async () => {
+    await messagesOf(() => run('useSandbox'));
+    await messagesOf(() => run('signOut'), 'Sign Out');
+  });
+
+  for (const command of [
+    'copyRunId',
+    'downloadAdapter',
+    'loadMoreRuns',
+    'openModelTerms',
+    'openModelUsePolicy',
+    'refresh',
+    'refreshModels',
+    'refreshBalance',
+    'replaceKey',
+    'showRun',
+    'signOut',
+    'submitAgain',
+  ])
+    it(`${command} says so, and offers where to work`, async () => {
+      assert.deepEqual(await messagesOf(() => run(command, 'some-id')), [
+        { text: 'No account is active.', buttons: ['Sign In…', 'Use the Sandbox'] },
+      ]);
+    });
+});
+
+describe('the levers of the sandbox, called with arguments', () => {
+  before(async () => {
+    await messagesOf(() => run('useSandbox'));
+  });
+
+  const texts = async (command: string, argument: unknown) =>
+    (await messagesOf(() => run(command, argument))).map(({ text }) => text);
+
+  it('tell what they do not take', async () => {
+    for (const speed of [0, -1, NaN, 20_000])
+      assert.deepEqual(await texts('sandbox.clockSpeed', speed), [
+        'The clock speed of the sandbox is a number from 0.1 to 10000. It was left as it is.',
+      ]);
+    for (const cents of [0, -5, 0.3, Infinity])
+      assert.deepEqual(await texts('sandbox.addFunds', cents), [
+        'The sandbox takes play money as a whole number of cents above zero. Nothing was added.',
+      ]);
+    assert.match((await texts('sandbox.scenario', 'no-such')).join(), /does not know this scenario.*none/);
+  });
+
+  it('take the rest', async () => {
+    assert.deepEqual(await texts('sandbox.clockSpeed', 10), []);
+    assert.match((await texts('sandbox.addFunds', 1)).join(), /is now 1,000\.01 USD\. It is play money\./);
+    await messagesOf(() => run('sandbox.reset'), 'Reset');
+  });
+});
+
+describe('a command that fails', () => {
+  it('can be called once more with its arguments', async () => {
+    const calls: unknown[][] = [];
+    const failures: (() => void)[] = [];
+    const fails = (...args: unknown[]) => {
+      calls.push(args);
+      throw new Error('x');
+    };
+    const registration = registerCommands(
+      { 'fineTuning.test.fails': fails } as unknown as Parameters<typeof registerCommands>[0],
+      (_error, again) => failures.push(again),
+    );
+    try {
+      await run('test.fails', 'a', 2);
+      failures[0]?.();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.deepEqual(calls, [
+        ['a', 2],
+        ['a', 2],
+      ]);
+    } finally {
+      registration.dispose();
+    }
+  });
+});
+
+describe('API keys', () => {
+  it('are stored before their account is made, and do not stay where that fails', async () => {
+    const stored = new Map<string, string>();
+    const changes = new EventEmitter();
+    const keys = new ApiKeys({
+      get: (key: string) => Promise.resolve(stored.get(key)),
+      store: (key: string, value: string) => Promise.resolve(void stored.set(key, value)),
+      delete: (key: string) => Promise.resolve(void stored.delete(key)),
+      onDidChange: (listener: () => void) => {
+        changes.on('change', listener);
+        return { dispose: () => changes.off('change', listener) };
+      },
+    } as unknown as vscode.SecretStorage);
+    const owner = { accountId: 'a', origin: 'https://service.test' };
+    let during: string | undefined;
+    await keys.storeWith(owner, 'service_x', async () => {
+      during = await keys.read(owner);
+    });
+    assert.deepEqual([during, await keys.read(owner)], ['service_x', 'service_x']);
+    const full = new Error('disk full');
+    await assert.rejects(
+      keys.storeWith({ ...owner, accountId: 'b' }, 'service_y', () => Promise.reject(full)),
+      full,
+    );
+    assert.equal(stored.size, 1);
+    keys.dispose();
+  });
+});

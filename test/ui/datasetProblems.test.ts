@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { enterSandbox, sandboxLedger } from './sandbox.ts';
+import { walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const row = (n: number) =>
+  JSON.stringify({
+    question: `What is ${n}+${n}?`,
+    answer: `${n}+${n} is ${2 * n}. The answer is ${2 * n}.`,
+  });
+const FAULTY = [row(1), row(2).replace(/}$/, ',}'), '', row(3), row(1), '   ', row(4), ''].join('\n');
+const MENDED = [row(1), row(2), row(3), row(4), ''].join('\n');
+const API_KEY = `service_${'a1B2c3D4'.repeat(5)}`;
+const SECRET = [row(1), JSON.stringify({ question: 'Which API key?', answer: API_KEY }), 'nonsense', ''].join(
+  '\n',
+);
+const BIG_BYTES = 60 * 1024 * 1024;
+
+describe('the problems of a dataset', () => {
+  let folder: string;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  const file = (name: string) => path.join(folder, name);
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    await writeFile(file('faulty.jsonl'), FAULTY);
+    await writeFile(file('secret.jsonl'), SECRET);
+    await writeFile(file('array.jsonl'), `[${row(1)},\n ${row(2)}]`);
+    await writeFile(file('big.jsonl'), `${row(1)}\n`.repeat(Math.ceil(BIG_BYTES / row(1).length)));
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+    await enterSandbox(workbench);
+  });
+
+  after(async () => {
+    await vscode.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const panel = () => workbench.page.locator('.markers-panel-container');
+  const problem = (text: string | RegExp) => panel().locator('.monaco-list-row').filter({ hasText: text });
+  const lens = (text: string | RegExp) =>
+    workbench.page.locator('.editor-group-container.active .codelens-decoration a').filter({ hasText: text });
+
+  /** A picture in the dark and in the light theme. */
+  async function pictures(
+    name: string,
+    show: () => Promise<unknown>,
+    hide?: () => Promise<unknown>,
+  ): Promise<void> {
+    for (const theme of ['light', 'dark'] as const) {
+      await workbench.setTheme(theme);
+      await show();
+      await workbench.screenshot(`dataset-${name}-${theme}`);
+      await hide?.();
+    }
+  }
+
+  /** Chooses a quick fix of the problem that is selected in the panel. */
+  async function fix(text: string | RegExp, title: string): Promise<void> {
+    await problem(text).first().click();
+    await workbench.page.keyboard.press('Control+.');
+    const item = workbench.page.locator('.action-widget .monaco-list-row, .monaco-menu .action-item');
+    await item.getByText(title, { exact: true }).first().waitFor();
+    await workbench.screenshot(`dataset-fix-${title.split(' ').slice(0, 3).join('-').toLowerCase()}`);
+    await item.getByText(title, { exact: true }).first().click();
+  }
+
+  it('stand in the Problems panel and above the first line', async () => {
+    await workbench.editors.open(file('faulty.jsonl'));
+    await lens('7 rows · question/answer · 1 error · 3 warnings').click();
+    await problem('A comma before a closing bracket.').waitFor();
+    await problem('The same as row 1, byte for byte.').waitFor();
+    assert.equal(await problem('A blank line.').count(), 2);
+    assert.equal(await lens('Preview').count(), 1);
+    assert.equal(await lens('Submit…').count(), 1);
+    await pictures('problems', () => problem('A blank line.').first().waitFor());
+  });
+
+  it('stand in the language status', async () => {
+    await workbench.page.locator('[id="status.languageStatus"] a').hover();
+    const status = workbench.page.locator('.hover-language-status').filter({ hasText: 'question/answer' });
+    await status.getByText('7 rows · question/answer · 1 error · 3 warnings').waitFor();
+    await status.getByText('Show Problems').waitFor();
+    await workbench.page.screenshot({ path: 'test-results/screenshots/dataset-language-status.png' });
+    await workbench.page.keyboard.press('Escape');
+  });
+
+  it('go by quick fixes, a key and a save', async () => {
+    await fix('A blank line.', 'Remove all blank lines');
+    await fix('The same as row 1', 'Remove all repeated rows (the first of each stays)');
+    await lens(/· as saved$/).waitFor();
+    await problem('A comma before a closing bracket.').dblclick();
+    await workbench.page
+      .locator('.editor-group-container.active .native-edit-context:focus, .inputarea:focus')
+      .waitFor();
+    await workbench.page.keyboard.press('Delete');
+    await workbench.page.keyboard.press('Control+S');
+    await lens('4 rows · question/answer · no problems').waitFor();
+    await panel().getByText('No problems have been detected in the workspace.').waitFor();
+    assert.equal(await readFile(file('faulty.jsonl'), 'utf8'), MENDED);
+    await pictures('mended', () => lens('no problems').waitFor());
+    await workbench.editors.closeAll();
+  });
+
+  it('are told of a file that is not open, from the explorer', async () => {
+    const explorer = await workbench.sideBar.explorer();
+    await explorer.chooseInContextMenu('secret.jsonl', 'Check Dataset');
+    const text = await workbench.dialogs.waitForToast('secret.jsonl: ');
+    assert.equal(text, 'secret.jsonl: 3 rows of question/answer, 1 error, 1 secret.');
+    await problem('This looks like an API key').waitFor();
+    assert.ok(!(await panel().innerText()).includes(API_KEY));
+    await workbench.dialogs.toast('secret.jsonl').hover();
+    await workbench.screenshot('dataset-verdict');
+    await workbench.dialogs.pressInToast('secret.jsonl', 'Show Problems');
+    await workbench.editors.tab('secret.jsonl').waitFor();
+    await workbench.editors.closeAll();
+  });
+
+  it('are told of a file too big for the editor', async () => {
+    const explorer = await workbench.sideBar.explorer();
+    await explorer.chooseInContextMenu('big.jsonl', 'Check Dataset');
+    const text = await workbench.dialogs.waitForToast(/big\.jsonl: .* rows/);
+    assert.match(text, /^big\.jsonl: [\d,]+ rows of question\/answer, [\d,]+ warnings\.$/);
+    assert.equal(await problem('byte for byte').count(), 0);
+    await workbench.clearNotifications();
+  });
+
+  it('turn an array into lines in a new file', async () => {
+    await workbench.editors.open(file('array.jsonl'));
+    await workbench.runCommand('Fine-Tuning: Check Dataset');
+    await workbench.dialogs.pressInToast('array.jsonl: one JSON array', 'Turn into Lines');
+    await workbench.editors.tab('array.lines.jsonl').waitFor();
+    await lens('2 rows · question/answer · no problems').waitFor();
+    assert.equal(await readFile(file('array.lines.jsonl'), 'utf8'), `${row(1)}\n${row(2)}\n`);
+    await workbench.screenshot('dataset-array');
+    await workbench.clearNotifications();
+    await workbench.editors.closeAll();
+  });
+
+  describe('stop a submission', () => {
+    const TITLE = 'secret.jsonl is not ready to be submitted: 1 error, 1 secret.';
+
+    async function submit(): Promise<void> {
+      const explorer = await workbench.sideBar.explorer();
+      await explorer.chooseInContextMenu('secret.jsonl', 'Submit Dataset…');
+    }
+
+    afterEach(() => assert.deepEqual(sandboxLedger(vscode).labels, []));
+
+    it('until a person has looked: Enter shows them', async () => {
+      await submit();
+      await workbench.dialogs.waitForModal(TITLE);
+      assert.deepEqual((await workbench.dialogs.modalButtons()).sort(), [
+        'Cancel',
+        'Show Problems',
+        'Submit Anyway…',
+      ]);
+      await workbench.page.keyboard.press('Enter');
+      await workbench.editors.tab('secret.jsonl').waitFor();
+      await problem('This looks like an API key').waitFor();
+      assert.equal(await workbench.quickInput.isOpen(), false);
+      await workbench.editors.closeAll();
+    });
+
+    it('but for one who says twice that it shall go on', async () => {
+      await pictures(
+        'gate',
+        async () => {
+          await submit();
+          await workbench.dialogs.waitForModal(TITLE);
+        },
+        () => workbench.dialogs.press('Cancel'),
+      );
+      await submit();
+      await workbench.dialogs.waitForModal(TITLE);
+      await workbench.dialogs.press('Submit Anyway…');
+      const detail = await workbench.dialogs.waitForModal('Go on with secret.jsonl as it is?');
+      assert.match(detail, /sent to Sandbox with everything in it: 1 error, 1 secret\./);
+      await workbench.screenshot('dataset-gate-second');
+      await workbench.dialogs.press('Cancel');
+      assert.equal(await workbench.quickInput.isOpen(), false);
+      await submit();
+      await workbench.dialogs.waitForModal(TITLE);
+      await workbench.dialogs.press('Submit Anyway…');
+      await workbench.dialogs.waitForModal('Go on with secret.jsonl as it is?');
+      await workbench.dialogs.press('Go On as It Is');
+      await walkThroughSteps(workbench, { fileName: 'secret.jsonl', model: 'Qwen3 8B', until: 'summary' });
+      const check = workbench.page
+        .locator('.quick-input-widget .monaco-list-row')
+        .filter({ hasText: 'Check' });
+      assert.match(await check.first().innerText(), /3 rows of question\/answer, 1 error, 1 secret/);
+      await workbench.screenshot('dataset-summary');
+      await workbench.quickInput.close();
+    });
+  });
+});

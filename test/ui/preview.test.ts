@@ -1,0 +1,358 @@
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { root } from '../env/project.ts';
+import { Preview } from './preview.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const turn = (role: string, content: unknown, more: object = {}) => ({ role, content, ...more });
+const chat = (...messages: object[]) => JSON.stringify({ messages });
+const call = {
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'weather', arguments: '{"city": "Zürich"}' },
+};
+
+/** Row 4 is broken in its middle, row 6 is blank, row 8 repeats row 7. */
+const CHAT = [
+  chat(turn('system', 'You answer briefly.'), turn('user', 'What is 2+2?'), turn('assistant', '4')),
+  chat(
+    turn('user', 'Is it raining in Zürich?'),
+    turn('assistant', null, { tool_calls: [call] }),
+    turn('tool', '{"rain": false}', { tool_call_id: 'call_1' }),
+    turn('assistant', 'No, it is “dry” today.'),
+  ),
+  chat(
+    turn('user', [
+      { type: 'text', text: 'What is in this picture?' },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
+    ]),
+    turn('assistant', 'A cat that says "meow".\nAnd <b>nothing</b> else.'),
+  ),
+  '{"messages": [{"role": "user", "content": "broken 😀 row",}, {"role": "assistant", "content": "x"}]}',
+  chat(turn('user', 'Tell me a long story.'), turn('assistant', 'Once upon a time. '.repeat(400))),
+  '',
+  chat(turn('user', 'Twice'), turn('assistant', 'the same')),
+  chat(turn('user', 'Twice'), turn('assistant', 'the same')),
+  chat(turn('user', 'Write to jane.doe@clinic.internal'), turn('assistant', 'Sent.')),
+].join('\n');
+
+describe('dataset preview', () => {
+  let folder: string;
+  let vscode: VSCode;
+  let workbench: Workbench;
+  let preview: Preview;
+
+  const file = (name: string) => path.join(folder, name);
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    await writeFile(file('chat.jsonl'), `${CHAT}\n`);
+    await writeFile(file('empty.jsonl'), '');
+    await writeFile(file('changing.jsonl'), '{"text":"one"}\n{"text":"two"}\n');
+    await writeFile(file('utf16.jsonl'), Buffer.from('\ufeff{"text":"wide"}\n', 'utf16le'));
+    await cp(path.join(root, 'test/fixtures/sample/train.jsonl'), file('train.jsonl'));
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+    preview = new Preview(workbench);
+  });
+
+  after(async () => {
+    await vscode.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') await workbench.editors.closeAll();
+  });
+
+  describe('of a small chat dataset', () => {
+    it('shows rows as conversations, as text and never as HTML', async () => {
+      await preview.open('chat.jsonl');
+      await preview.waitForStatus('9 rows');
+      const first = preview.row(1);
+      assert.deepEqual(await first.locator('.role').allTextContents(), ['system', 'user', 'assistant']);
+      assert.deepEqual(await first.locator('.turn .text').allTextContents(), [
+        'You answer briefly.',
+        'What is 2+2?',
+        '4',
+      ]);
+      await preview.row(2).getByText('calls weather').waitFor();
+      await preview.row(2).getByText('{"city": "Zürich"}').waitFor();
+      await preview.row(2).getByText('answers call_1').waitFor();
+      await preview.row(3).getByText('image_url', { exact: true }).waitFor();
+      await preview.row(3).getByText('And <b>nothing</b> else.').waitFor();
+      assert.equal(await preview.frame.locator('b, img').count(), 0);
+    });
+
+    it('shows the verdict and each problem with its row', async () => {
+      await preview.waitForVerdict(/9 rows of chat, 1 error, \d+ warnings/);
+      await preview.card.getByRole('button', { name: /^Trailing comma 1$/ }).waitFor();
+      await workbench.screenshot('preview-chat');
+      const broken = preview.row(4);
+      await broken.getByText('A comma before a closing bracket.').waitFor();
+      await broken.getByRole('button', { name: 'line 4, column 58', exact: true }).waitFor();
+      assert.match(await broken.locator('.excerpt').innerText(), /broken 😀 row",}/);
+      const caret = await broken.locator('.excerpt .caret').textContent();
+      assert.equal(caret, ',');
+    });
+
+    it('filters by problems from the card and from the list', async () => {
+      await preview.card.getByRole('button', { name: /^Duplicates/ }).click();
+      await preview.waitForStatus('1 of 9 rows');
+      assert.deepEqual(await preview.rowNumbers(), [8]);
+      await preview
+        .row(8)
+        .getByText(/The same as row 7/)
+        .waitFor();
+      await preview.frame.getByRole('combobox').selectOption({ label: 'Rows with problems' });
+      await preview.waitForStatus(/of 9 rows/);
+      const rows = await preview.rowNumbers();
+      assert.ok(rows.includes(4) && rows.includes(6) && rows.includes(9) && !rows.includes(1), rows.join());
+      await workbench.screenshot('preview-filtered');
+      await preview.button('Show All Rows').click();
+      await preview.waitForStatus('9 rows');
+    });
+
+    it('finds text as it is read, whatever its spelling in the file', async () => {
+      await preview.search.fill('SAYS "meow"');
+      await preview.waitForStatus('1 of 9 rows');
+      assert.deepEqual(await preview.rowNumbers(), [3]);
+      await preview.button('Match Case').click();
+      await preview.waitForStatus('0 of 9 rows');
+      await preview.frame.getByText('No such rows.').waitFor();
+      await workbench.screenshot('preview-no-match');
+      await preview.button('Match Case').click();
+      await preview.waitForStatus('1 of 9 rows');
+      await preview.search.press('Escape');
+      await preview.waitForStatus('9 rows');
+    });
+
+    it('folds a long text, and opens it', async () => {
+      await preview.goTo(5);
+      const row = preview.row(5);
+      const length = async () => (await row.locator('.turn .text').last().textContent())?.length ?? 0;
+      assert.ok((await length()) < 1_500);
+      await row.getByRole('button', { name: 'Show More' }).click();
+      assert.equal(await length(), 18 * 400);
+      await row.getByRole('button', { name: 'Show Less' }).click();
+      assert.ok((await length()) < 1_500);
+    });
+
+    it('shows the row in the editor and comes back from there', async () => {
+      await preview.row(4).getByRole('button', { name: 'line 4, column 58', exact: true }).click();
+      await workbench.page.locator('[id="status.editor.selection"]', { hasText: /Ln 4, Col \d+ \(1 selected\)/ }).waitFor();
+      await workbench.editors.waitForLine('');
+      await workbench.page.keyboard.press('Control+End');
+      await workbench.page.keyboard.press('ArrowUp');
+      await workbench.page.locator('[id="status.editor.selection"]', { hasText: 'Ln 9' }).waitFor();
+      await workbench.editors.titleAction('Preview Dataset').click();
+      await preview.waitUntilInView(9);
+      await workbench.editors.closeAll();
+    });
+  });
+
+  describe('by keyboard alone', () => {
+    it('reaches every part, moves through the rows, and switches one to its text', async () => {
+      await preview.open('train.jsonl');
+      await preview.waitForStatus('7,473 rows');
+      await preview.row(1).waitFor();
+      const { keyboard } = workbench.page;
+      await preview.search.focus();
+      const isOnRow = async () => (await preview.focused().and(preview.rows).count()) === 1;
+      for (let presses = 0; presses < 12 && !(await isOnRow()); presses++) await keyboard.press('Tab');
+      assert.equal(await preview.focused().locator('h3').textContent(), 'Row 1');
+      await keyboard.press('ArrowDown');
+      await keyboard.press('ArrowDown');
+      assert.equal(await preview.focused().locator('h3').textContent(), 'Row 3');
+      await keyboard.press('PageDown');
+      assert.notEqual(await preview.focused().locator('h3').textContent(), 'Row 3');
+      await keyboard.press('End');
+      await preview.waitUntilInView(7473);
+      assert.equal(await preview.focused().locator('h3').textContent(), 'Row 7,473');
+      await keyboard.press('ArrowUp');
+      assert.equal(await preview.focused().locator('h3').textContent(), 'Row 7,472');
+      await keyboard.press('Home');
+      await preview.waitUntilInView(1);
+      await preview.row(1).getByText('question', { exact: true }).waitFor();
+      await keyboard.press('Enter');
+      await preview.row(1).locator('.raw').waitFor();
+      assert.match((await preview.row(1).locator('.raw').textContent()) ?? '', /^\{"question": "Natalia/);
+      await keyboard.press('Enter');
+      await preview.row(1).locator('.raw').waitFor({ state: 'detached' });
+      await keyboard.press('Control+f');
+      await preview.search.and(preview.focused()).waitFor();
+    });
+
+    it('goes to a row by its number, which then has the keyboard', async () => {
+      await preview.rowNumber.focus();
+      await workbench.page.keyboard.type('5,000');
+      await workbench.page.keyboard.press('Enter');
+      await preview.waitUntilInView(5000);
+      assert.equal(await preview.focused().locator('h3').textContent(), 'Row 5,000');
+    });
+
+    it('is where it was after it was hidden, and after the window was loaded anew', async () => {
+      await preview.search.fill('apples');
+      await preview.waitForStatus(/of 7,473 rows/);
+      await preview.goTo(5000).catch(() => undefined);
+      await preview.waitForStatus(/^7,473 rows/);
+      await workbench.editors.open(file('chat.jsonl'));
+      await workbench.editors.tab('train.jsonl').click();
+      await preview.waitUntilInView(5000);
+      await workbench.reload();
+      await preview.waitUntilInView(5000);
+    });
+
+    it('scrolls with the wheel', async () => {
+      await preview.goTo(100);
+      await preview.frame.locator('.viewport').hover();
+      for (let turns = 0; turns < 30; turns++) await workbench.page.mouse.wheel(0, 400);
+      await preview.row(100).waitFor({ state: 'detached' });
+      const [first = 0] = await preview.rowNumbers();
+      assert.ok(first > 100 && first < 300, String(first));
+      await workbench.screenshot('preview-fields');
+      await workbench.editors.closeAll();
+    });
+  });
+
+  describe('looks', () => {
+    for (const theme of ['dark', 'light', 'high contrast'] as const) {
+      it(`right in ${theme}, and hinders nobody`, async () => {
+        await workbench.setTheme(theme);
+        await preview.open('chat.jsonl');
+        await preview.waitForVerdict(/1 error/);
+        await preview.goTo(4);
+        await preview.assertAccessible();
+        await workbench.screenshot(`preview-${theme.replace(' ', '-')}`);
+        await preview.button('Show Less').count();
+        await workbench.editors.closeAll();
+      });
+    }
+
+    it('right in a narrow editor', async () => {
+      await workbench.setTheme('dark');
+      await preview.open('chat.jsonl');
+      await preview.waitForVerdict(/1 error/);
+      await workbench.page.setViewportSize({ width: 900, height: 700 });
+      await preview.button('Hide Details').click();
+      await preview.button('Show Details').click();
+      await preview.assertAccessible();
+      await workbench.screenshot('preview-narrow');
+      await workbench.page.setViewportSize({ width: 1400, height: 900 });
+      await workbench.editors.closeAll();
+    });
+  });
+
+  describe('of a file that is no good dataset', () => {
+    it('says that it is empty', async () => {
+      await preview.open('empty.jsonl');
+      await preview.frame
+        .getByText('empty.jsonl is empty. A dataset has one JSON object on each line.')
+        .waitFor();
+      await workbench.screenshot('preview-empty');
+      await workbench.editors.closeAll();
+    });
+
+    it('says that it is UTF-16', async () => {
+      await preview.open('utf16.jsonl');
+      await preview.frame.locator('.notice', { hasText: 'The file is UTF-16 text.' }).waitFor();
+      await workbench.screenshot('preview-utf16');
+      await workbench.editors.closeAll();
+    });
+
+    it('offers to reload a file that changes, and tells that one is gone', async () => {
+      await preview.open('changing.jsonl');
+      await preview.waitForStatus('2 rows');
+      await writeFile(file('changing.jsonl'), '{"text":"one"}\n{"text":"two"}\n{"text":"three"}\n');
+      await preview.frame.getByText('changing.jsonl has changed on disk.').waitFor();
+      await preview.button('Reload').click();
+      await preview.waitForStatus('3 rows');
+      await preview.row(3).getByText('three').waitFor();
+      await preview.button('Reload').waitFor({ state: 'hidden' });
+      await rm(file('changing.jsonl'));
+      await preview.frame.getByText(/changing\.jsonl is not there any more\./).waitFor();
+      await workbench.screenshot('preview-gone');
+      await preview.row(3).waitFor();
+      await workbench.editors.closeAll();
+    });
+  });
+
+  describe('of 600 MB', () => {
+    let rows = 0;
+
+    before(async function () {
+      this.timeout(120_000);
+      const block: string[] = [];
+      for (let bytes = 0; bytes < 4_000_000;) {
+        const row = chat(
+          turn('user', `Question ${block.length}: ${'why is the sky blue? '.repeat(20)}`),
+          turn('assistant', `Answer ${block.length}: ${'because of the light. '.repeat(20)}`),
+        );
+        bytes += row.length + 1;
+        block.push(row);
+      }
+      const text = Buffer.from(`${block.join('\n')}\n`);
+      const big = await open(file('big.jsonl'), 'w');
+      for (let written = 0; written + text.length < 600_000_000; written += text.length) {
+        await big.writeFile(text);
+        rows += block.length;
+      }
+      await big.writeFile(chat(turn('user', 'The last one?'), turn('assistant', 'Yes, the needle.')));
+      rows += 1;
+      await big.close();
+    });
+
+    it('shows its first rows at once, and scrolls to the last one', async () => {
+      const begun = performance.now();
+      await preview.open('big.jsonl');
+      await preview.row(1).getByText('Question 0').waitFor();
+      const shownMs = performance.now() - begun;
+      assert.ok(shownMs < 5_000, `${shownMs} ms`);
+      await preview.waitForStatus(new RegExp(`^${rows.toLocaleString('en')} rows`), 30_000);
+      const countedMs = performance.now() - begun;
+      await preview.row(1).click();
+      await workbench.page.keyboard.press('End');
+      await preview.row(rows).getByText('Yes, the needle.').waitFor();
+      await workbench.screenshot('preview-big-end');
+      console.log(
+        `      first rows after ${Math.round(shownMs)} ms, counted after ${Math.round(countedMs)} ms`,
+      );
+    });
+
+    it('drags the scrollbar to its middle and end', async () => {
+      const bar = await preview.frame.locator('.scrollbar').boundingBox();
+      assert.ok(bar);
+      const { mouse } = workbench.page;
+      const thumb = await preview.frame.locator('.thumb').boundingBox();
+      assert.ok(thumb);
+      await mouse.move(bar.x + 5, thumb.y + thumb.height / 2);
+      await mouse.down();
+      await mouse.move(bar.x + 5, bar.y + bar.height / 2, { steps: 20 });
+      await mouse.up();
+      await preview.rows.first().waitFor();
+      await preview.frame.locator('article h3').first().waitFor();
+      const [middle = 0] = await preview.rowNumbers();
+      assert.ok(middle > rows * 0.4 && middle < rows * 0.6, `${middle} of ${rows}`);
+    });
+
+    it('searches it to its end, and can be stopped', async () => {
+      await preview.search.fill('THE NEEDLE');
+      await preview.waitForStatus(new RegExp(`^1 of ${rows.toLocaleString('en')} rows$`), 30_000);
+      await preview.row(rows).waitFor();
+      await preview.search.fill('question');
+      await preview.waitForStatus(/^1,\d\d\d of .* \d+ % searched$/);
+      await preview.button('Search On').click();
+      await preview.waitForStatus(/^2,\d\d\d of .* \d+ % searched$/);
+      await preview.search.fill('');
+      await preview.waitForStatus(new RegExp(`^${rows.toLocaleString('en')} rows`));
+    });
+
+    it('is checked beside', async () => {
+      await preview.waitForVerdict(/rows of chat/, 60_000);
+      await workbench.screenshot('preview-big');
+    });
+  });
+});

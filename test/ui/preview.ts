@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import axe from 'axe-core';
+import type { FrameLocator, Locator } from 'playwright-core';
+import type { Workbench } from './workbench.ts';
+
+/** The preview of a dataset in the active editor. */
+export class Preview {
+  readonly #workbench: Workbench;
+  readonly frame: FrameLocator;
+
+  constructor(workbench: Workbench) {
+    this.#workbench = workbench;
+    this.frame = workbench.webview('panel');
+  }
+
+  /** Opens the preview of a file through the explorer. */
+  async open(fileName: string): Promise<void> {
+    const explorer = await this.#workbench.sideBar.explorer();
+    await explorer.chooseInContextMenu(fileName, 'Preview Dataset');
+    await this.#workbench.editors.tab(fileName).waitFor();
+  }
+
+  /** The row with this number, as far as it is in the page. */
+  row(number: number): Locator {
+    const title = this.frame.getByRole('heading', {
+      name: `Row ${number.toLocaleString('en')}`,
+      exact: true,
+    });
+    return this.frame.locator('article').filter({ has: title });
+  }
+
+  get rows(): Locator {
+    return this.frame.locator('article');
+  }
+
+  /** The numbers of the rows that are in the page, from the top. */
+  async rowNumbers(): Promise<number[]> {
+    const titles = await this.frame.locator('article h3').allTextContents();
+    return titles.map((title) => Number(title.replace(/\D/g, '')));
+  }
+
+  get card(): Locator {
+    return this.frame.locator('aside');
+  }
+
+  get search(): Locator {
+    return this.frame.getByRole('textbox', { name: 'Search in rows' });
+  }
+
+  get rowNumber(): Locator {
+    return this.frame.getByRole('textbox', { name: 'Row number' });
+  }
+
+  button(name: string): Locator {
+    return this.frame.getByRole('button', { name, exact: true });
+  }
+
+  async goTo(row: number): Promise<void> {
+    await this.rowNumber.fill(String(row));
+    await this.rowNumber.press('Enter');
+    await this.row(row).waitFor();
+  }
+
+  /** Waits until the line above the rows says this. */
+  async waitForStatus(text: string | RegExp, timeout = 15_000): Promise<void> {
+    await this.frame.locator('.status').filter({ hasText: text }).waitFor({ timeout });
+  }
+
+  /** Waits until the dataset is checked: the verdict stands in the card. */
+  async waitForVerdict(text: string | RegExp, timeout = 15_000): Promise<void> {
+    await this.card.locator('.verdict').filter({ hasText: text }).waitFor({ timeout });
+  }
+
+  /** Which element has the keyboard. */
+  focused(): Locator {
+    return this.frame.locator(':focus');
+  }
+
+  /** Whether a row is within what is seen. */
+  async isInView(row: number): Promise<boolean> {
+    const box = await this.row(row).boundingBox();
+    const view = await this.frame.locator('.viewport').boundingBox();
+    if (box === null || view === null) return false;
+    return box.y < view.y + view.height - 1 && box.y + box.height > view.y + 1;
+  }
+
+  /** Waits until a row is within what is seen. */
+  async waitUntilInView(row: number): Promise<void> {
+    for (let attempt = 0; attempt < 100; attempt++) {
+      if (await this.isInView(row)) return;
+      await sleep(50);
+    }
+    assert.fail(`row ${row} is not seen, but ${(await this.rowNumbers()).join(', ')}`);
+  }
+
+  /** Fails on anything in the page that hinders people with disabilities. */
+  async assertAccessible(): Promise<void> {
+    const body = await this.frame.locator('body').elementHandle();
+    const frame = await body.ownerFrame();
+    assert.ok(frame);
+    // As the debugger, not as the page, whose policy forbids scripts of others.
+    await frame.evaluate(axe.source);
+    const found = await frame.evaluate(() => {
+      const { axe: inPage } = globalThis as unknown as { axe: typeof import('axe-core') };
+      return inPage.run({ resultTypes: ['violations'] });
+    });
+    assert.ok(found.passes.length > 5, 'axe looked at the page');
+    const told = found.violations.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join('\n')}`,
+    );
+    assert.deepEqual(told, []);
+  }
+}
