@@ -95,9 +95,10 @@ describe('consents and steps of a submission', () => {
       await workbench.page.keyboard.press('ArrowDown');
       const titles = new Set<string>();
       for (let presses = 0; presses < 30 && (await workbench.quickInput.isOpen()); presses++) {
-        titles.add(/\d\/6/.exec(await workbench.quickInput.title())?.[0] ?? '');
+        const title = await workbench.quickInput.title();
+        titles.add(/\d\/6/.exec(title)?.[0] ?? '');
         await workbench.page.keyboard.press('Enter');
-        await workbench.page.waitForTimeout(400);
+        await workbench.quickInput.waitUntilOther(title);
       }
       assert.equal(await workbench.quickInput.isOpen(), false);
       assert.ok(titles.has('5/6') && !titles.has('6/6'), [...titles].join(', '));

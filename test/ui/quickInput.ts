@@ -148,6 +148,15 @@ export class QuickInput {
     return this.#widget.isVisible();
   }
 
+  /** Waits until the box has gone or has another title. */
+  async waitUntilOther(title: string): Promise<void> {
+    const giveUpAt = Date.now() + 15_000;
+    while ((await this.isOpen()) && (await this.title()) === title) {
+      assert.ok(Date.now() < giveUpAt, `the box "${title}" stays`);
+      await sleep(50);
+    }
+  }
+
   /** Waits until no box is open. */
   async waitUntilClosed(): Promise<void> {
     await this.#widget.waitFor({ state: 'hidden' });
