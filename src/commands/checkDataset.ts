@@ -9,7 +9,7 @@ import { chooseDataset, refuseDataset } from '../host/dialogs/datasetDialogs.ts'
 import { COMMANDS } from '../host/ids.ts';
 import { withLateProgress } from '../host/lateProgress.ts';
 import type { Log } from '../host/log.ts';
-import { openDocument } from '../host/syncedDocuments.ts';
+import { canShowProblems, openDocument } from '../host/syncedDocuments.ts';
 
 /**
  * Checks one dataset, or each of those selected in the explorer, as they stand on disk, and tells the verdict. Called as
@@ -33,7 +33,10 @@ export function checkDataset(reports: Reports, log: Log) {
       tellCheckFailed(name, found, () => {
         void vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
       });
-    else tellVerdict(uri, found, openDocument(uri.fsPath)?.isDirty === true);
+    else {
+      const isDirty = openDocument(uri.fsPath)?.isDirty === true;
+      tellVerdict(uri, found, canShowProblems(uri.fsPath, found.sizeBytes), isDirty);
+    }
   };
 }
 

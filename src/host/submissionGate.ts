@@ -28,8 +28,9 @@ export async function passGate(
 }
 
 async function goOn(uri: vscode.Uri, name: string, found: Summary, accountName: string): Promise<boolean> {
-  const choice = await stopAtProblems(uri, found);
-  if (choice === 'submit') return confirmProblems(name, found, accountName);
+  const first = await stopAtProblems(uri, found);
+  const choice = first === 'submit' ? await confirmProblems(name, found, accountName) : first;
+  if (choice === 'submit') return true;
   if (choice === 'problems') await vscode.commands.executeCommand(COMMANDS.showDatasetProblems, uri);
   if (choice === 'lines') await vscode.commands.executeCommand(COMMANDS.writeArrayAsLines, uri);
   return false;

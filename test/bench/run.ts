@@ -1,93 +1,17 @@
-// `npm run bench`: the upload of 600 MB on loopback beside `curl -F`, in one run, in turn, against one sink. Ratios are what
-// counts: absolute times are the machine's.
-import { fork, spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { Client } from '../../src/api/client.ts';
-import { Transport } from '../../src/api/transport.ts';
+// `npm run bench` measures parts of the product beside what else does the same, and writes RESULTS.md; `npm run bench -- dataset`
+// measures one part.
+import { benchDataset } from './dataset.ts';
+import { writeSection } from './results.ts';
+import { benchUpload } from './upload.ts';
 
-const SIZE_BYTES = 600_000_000;
-const RUNS = 5;
+const PARTS = new Map([
+  ['dataset', { title: 'Check of a dataset', bench: benchDataset }],
+  ['upload', { title: 'Upload of a dataset', bench: benchUpload }],
+]);
 
-async function main(): Promise<void> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-bench-'));
-  const dataset = path.join(folder, 'dataset.jsonl');
-  const sink = fork(path.join(import.meta.dirname, 'sink.ts'));
-  const transport = new Transport({ strictSsl: true, systemCertificates: false, env: {} });
-  try {
-    await fill(dataset);
-    const [port] = (await once(sink, 'message')) as [number];
-    const baseUrl = `http://127.0.0.1:${port}`;
-    const client = new Client({ baseUrl, apiKey: 'service_bench' }, () => transport);
-    await upload(client, dataset);
-    const rssBytes = process.memoryUsage().rss;
-    let peakBytes = rssBytes;
-    const pairs: { ours: number; curl: number }[] = [];
-    for (let run = 0; run < RUNS; run += 1) {
-      const ours = await timed(() =>
-        upload(client, dataset, () => (peakBytes = Math.max(peakBytes, process.memoryUsage.rss()))),
-      );
-      const curl = await timed(() => curlUpload(baseUrl, dataset));
-      pairs.push({ ours, curl });
-      say(`run ${run + 1}: ours ${ours.toFixed(0)} ms, curl ${curl.toFixed(0)} ms`);
-    }
-    say(
-      `upload of 600 MB / curl -F, median of ${RUNS}: ${median(pairs.map(({ ours, curl }) => ours / curl)).toFixed(2)}`,
-    );
-    say(`memory growth after a first upload: ${((peakBytes - rssBytes) / 1e6).toFixed(1)} MB`);
-  } finally {
-    transport.dispose();
-    sink.kill();
-    await rm(folder, { recursive: true });
-  }
+const names = process.argv.slice(2);
+for (const name of names.length > 0 ? names : PARTS.keys()) {
+  const part = PARTS.get(name);
+  if (part === undefined) throw new Error(`no such part: ${name}; there are ${[...PARTS.keys()].join(', ')}`);
+  await writeSection(part.title, await part.bench());
 }
-
-/** Real bytes, not a hole: reading a hole costs nothing. */
-async function fill(file: string): Promise<void> {
-  const handle = await open(file, 'w');
-  const row = `${JSON.stringify({ question: 'x'.repeat(480), answer: 'y'.repeat(480) })}\n`;
-  const block = Buffer.from(row.repeat(1_000));
-  for (let left = SIZE_BYTES; left > 0; left -= block.length)
-    await handle.write(block, 0, Math.min(block.length, left));
-  await handle.close();
-}
-
-async function upload(client: Client, file: string, onProgress: () => void = () => undefined): Promise<void> {
-  await client.createRun(
-    {
-      idempotencyKey: randomUUID(),
-      boundary: randomUUID(),
-      dataset: { path: file, filename: 'dataset.jsonl', sizeBytes: SIZE_BYTES },
-      model_id: 'm',
-      model_terms_accepted: true,
-      data_policy_accepted: true,
-      priority_processing: false,
-    },
-    { onProgress },
-  );
-}
-
-function curlUpload(baseUrl: string, file: string): void {
-  const fields = ['-F', 'model_id=m', '-F', `dataset=@${file}`];
-  const { status } = spawnSync('curl', ['-sS', '-f', '-H', 'Expect:', ...fields, `${baseUrl}/api/v1/runs`]);
-  if (status !== 0) throw new Error('curl is missing or failed');
-}
-
-async function timed(work: () => unknown): Promise<number> {
-  const startedMs = performance.now();
-  await work();
-  return performance.now() - startedMs;
-}
-
-function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-await main();

@@ -101,23 +101,27 @@ describe('datasets in the editor', () => {
   it('point at what the editor shows, whatever bytes come before', async () => {
     const odd = [
       Buffer.from([0xff, 0xe2, 0x82, 0xf0, 0x9f, 0x98, 0xed, 0xa0, 0x80, 0xc0, 0xaf]),
-      Buffer.from('😀é\u2028\u00a0\t'),
+      Buffer.from('😀é\u2028\u00a0'),
       Buffer.from(`${BOM}x`),
-      Buffer.from(' \r '),
-      Buffer.from(' \r\n {"a": '),
+      Buffer.from('", "c": "'),
     ];
-    const rows = odd.map((bytes) =>
-      Buffer.concat([Buffer.from('{"text": "'), bytes, Buffer.from('", "b": nope}\n')]),
+    const rows = odd.map((bytes, index) =>
+      Buffer.concat([
+        Buffer.from(`${index === 2 ? BOM : ''}{"text":${index === 3 ? ' \r' : ''} "`),
+        bytes,
+        Buffer.from('", "b": nope}\n'),
+      ]),
     );
-    const document = await opened('odd.jsonl', Buffer.concat([Buffer.from(BOM), ...rows]));
-    await until(() => codes(document.uri).includes('bom-inside'), 'not checked');
-    const literals = problems(document.uri).filter(({ code }) => code === 'bad-literal');
-    assert.ok(literals.length >= 3);
-    for (const { range } of literals)
-      assert.equal(document.getText(range.with(undefined, range.start.translate(0, 4))), 'nope');
-    for (const { code, range } of problems(document.uri))
-      if (code === 'invalid-utf8') assert.equal(document.getText(range)[0], '\ufffd');
-      else if (code === 'bom-inside') assert.equal(document.getText(range)[0], BOM);
+    const { uri } = await opened('odd.jsonl', Buffer.concat(rows));
+    await until(() => codes(uri).includes('bom-inside'), 'not checked');
+    const document = await vscode.workspace.openTextDocument(uri);
+    const shown = (code: string) =>
+      problems(uri)
+        .filter((problem) => problem.code === code)
+        .map(({ range }) => document.getText(range.with(undefined, range.start.translate(0, 4))));
+    assert.deepEqual(shown('bad-literal'), ['nope', 'nope', 'nope', 'nope']);
+    assert.deepEqual(shown('bom-inside'), [`${BOM}{"t`]);
+    for (const text of shown('invalid-utf8')) assert.equal(text[0], '\ufffd');
   });
 
   it('say their verdict above the first line, and as what it holds once there are unsaved changes', async () => {
@@ -158,7 +162,10 @@ describe('datasets in the editor', () => {
     const document = await opened('windows.jsonl', [1, 2, 3].map((n) => `${other(n)}\r\n`).join(''));
     await hasCodes(document.uri, 'crlf');
     assert.match(problems(document.uri)[0]?.message ?? '', /^3 lines end with CR LF/);
-    await applyFix(document.uri, 'crlf', 'End all lines with LF');
+    assert.equal((await fixes(document.uri, 'crlf'))[0]?.title, 'End all lines with LF');
+    // The command above loses line ends on its way to a test.
+    await vscode.commands.executeCommand('editor.action.autoFix');
+    await until(() => document.isDirty, 'not fixed');
     await document.save();
     await hasCodes(document.uri);
     assert.equal(await readFile(document.uri.fsPath, 'utf8'), [1, 2, 3].map((n) => `${other(n)}\n`).join(''));

@@ -10,16 +10,19 @@ export interface Message {
 
 /**
  * Catches the messages that the extension shows while `work` runs: the API object is one for the extension and its tests.
- * @param answer the button to press, if there is one of that name
+ * @param answer the button to press, or one for each message, where there is one of that name
  */
-export async function messagesOf(work: () => Thenable<unknown>, answer?: string): Promise<Message[]> {
+export async function messagesOf(
+  work: () => Thenable<unknown>,
+  answer: string | readonly string[] = [],
+): Promise<Message[]> {
   const messages: Message[] = [];
   const { window } = vscode;
   const originals = METHODS.map((method) => window[method]);
   const catching = (text: string, ...rest: unknown[]): Thenable<string | undefined> => {
     const buttons = rest.filter((item) => typeof item === 'string');
     messages.push({ text, buttons });
-    return Promise.resolve(buttons.find((button) => button === answer));
+    return Promise.resolve(buttons.find((button) => [answer].flat().includes(button)));
   };
   for (const method of METHODS) Object.assign(window, { [method]: catching });
   try {

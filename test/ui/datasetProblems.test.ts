@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { results } from '../env/project.ts';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
@@ -88,7 +89,8 @@ describe('the problems of a dataset', () => {
     const status = workbench.page.locator('.hover-language-status').filter({ hasText: 'question/answer' });
     await status.getByText('7 rows · question/answer · 1 error · 3 warnings').waitFor();
     await status.getByText('Show Problems').waitFor();
-    await workbench.page.screenshot({ path: 'test-results/screenshots/dataset-language-status.png' });
+    // Unlike the pictures of the workbench: the hover stays only while the pointer does.
+    await workbench.page.screenshot({ path: path.join(results, 'screenshots/dataset-language-status.png') });
     await workbench.page.keyboard.press('Escape');
   });
 
@@ -97,9 +99,8 @@ describe('the problems of a dataset', () => {
     await fix('The same as row 1', 'Remove all repeated rows (the first of each stays)');
     await lens(/· as saved$/).waitFor();
     await problem('A comma before a closing bracket.').dblclick();
-    await workbench.page
-      .locator('.editor-group-container.active .native-edit-context:focus, .inputarea:focus')
-      .waitFor();
+    const input = workbench.page.locator('.editor-group-container.active .native-edit-context:focus');
+    await input.waitFor({ state: 'attached' });
     await workbench.page.keyboard.press('Delete');
     await workbench.page.keyboard.press('Control+S');
     await lens('4 rows · question/answer · no problems').waitFor();
@@ -184,8 +185,10 @@ describe('the problems of a dataset', () => {
       const detail = await workbench.dialogs.waitForModal('Go on with secret.jsonl as it is?');
       assert.match(detail, /sent to Sandbox with everything in it: 1 error, 1 secret\./);
       await workbench.screenshot('dataset-gate-second');
-      await workbench.dialogs.press('Cancel');
+      await workbench.page.keyboard.press('Enter');
+      await workbench.editors.tab('secret.jsonl').waitFor();
       assert.equal(await workbench.quickInput.isOpen(), false);
+      await workbench.editors.closeAll();
       await submit();
       await workbench.dialogs.waitForModal(TITLE);
       await workbench.dialogs.press('Submit Anyway…');

@@ -36,7 +36,7 @@ export class Preview {
 
   /** The numbers of the rows that are in the page, from the top. */
   async rowNumbers(): Promise<number[]> {
-    const titles = await this.frame.locator('article h3').allTextContents();
+    const titles = await this.frame.locator('article h2').allTextContents();
     return titles.map((title) => Number(title.replace(/\D/g, '')));
   }
 

@@ -16,13 +16,17 @@ export const checkWords = {
   checkingSeveral: (count: number) => vscode.l10n.t('Checking {0} datasets', formatCount(count)),
 };
 
-/** Tells the verdict on a file that a person asked to check, with what can be done next. @param isDirty see `withDirtyNote` */
-export function tellVerdict(uri: vscode.Uri, summary: Summary, isDirty: boolean): void {
+/**
+ * Tells the verdict on a file that a person asked to check, with what can be done next.
+ * @param canShow whether its problems stand in the Problems panel
+ * @param isDirty whether an editor holds what was not checked
+ */
+export function tellVerdict(uri: vscode.Uri, summary: Summary, canShow: boolean, isDirty: boolean): void {
   const { l10n } = vscode;
   const name = nameOf(uri);
   const actions = new Map<string, string>();
   if (summary.kind === 'json-array') actions.set(arrayTitle(), COMMANDS.writeArrayAsLines);
-  if (summary.verdict !== 'clean') actions.set(problemsTitle(), COMMANDS.showDatasetProblems);
+  if (summary.verdict !== 'clean' && canShow) actions.set(problemsTitle(), COMMANDS.showDatasetProblems);
   actions.set(l10n.t('Preview'), COMMANDS.previewDataset);
   if (summary.kind === 'rows') actions.set(l10n.t('Submit…'), COMMANDS.submitDataset);
   const privacy = privacyPhrase(summary);
@@ -42,6 +46,8 @@ export function tellVerdict(uri: vscode.Uri, summary: Summary, isDirty: boolean)
 /** Tells the verdicts on several files at once. */
 export function tellVerdicts(summaries: readonly Summary[], failed: number): void {
   const { l10n } = vscode;
+  // Why there is none was told of each.
+  if (summaries.length + failed === 0) return;
   const count = (verdict: Summary['verdict']) => summaries.filter((one) => one.verdict === verdict).length;
   const parts = [
     [count('errors'), (n: string) => l10n.t('{0} with errors', n)],
@@ -52,7 +58,8 @@ export function tellVerdicts(summaries: readonly Summary[], failed: number): voi
   const found = parts.filter(([n]) => n > 0).map(([n, say]) => say(formatCount(n)));
   const text = l10n.t('{0} datasets checked: {1}.', formatCount(summaries.length), found.join(', '));
   const show = problemsTitle();
-  void vscode.window.showInformationMessage(text, show).then((choice) => {
+  const actions = count('clean') === summaries.length ? [] : [show];
+  void vscode.window.showInformationMessage(text, ...actions).then((choice) => {
     if (choice === show) void vscode.commands.executeCommand('workbench.panel.markers.view.focus');
   });
 }
@@ -79,7 +86,11 @@ export async function stopAtProblems(
             ? [l10n.t('The service may refuse rows with errors after they are paid for.')]
             : []),
           ...(summary.secrets > 0
-            ? [l10n.t('Secrets would leave this machine, and a model can repeat what it learned.')]
+            ? [
+                l10n.t(
+                  'Secrets (API keys, private keys) would leave this machine, and a model can repeat what it learned.',
+                ),
+              ]
             : []),
         ].join(' ')
       : kindSentence(summary.kind);
@@ -102,9 +113,14 @@ export async function stopAtProblems(
         : undefined;
 }
 
-/** The one more step: names what will be sent, with what is wrong about it, and to whom. */
-export async function confirmProblems(name: string, summary: Summary, accountName: string): Promise<boolean> {
+/** The one more step: names what will be sent, with what is wrong about it, and to whom. Enter shows the problems. */
+export async function confirmProblems(
+  name: string,
+  summary: Summary,
+  accountName: string,
+): Promise<'problems' | 'submit' | undefined> {
   const { l10n } = vscode;
+  const problems = problemsTitle();
   const goOn = l10n.t('Go On as It Is');
   const choice = await vscode.window.showWarningMessage(
     l10n.t('Go on with {0} as it is?', name),
@@ -116,9 +132,10 @@ export async function confirmProblems(name: string, summary: Summary, accountNam
         stoppingPhrase(summary),
       ),
     },
+    problems,
     goOn,
   );
-  return choice === goOn;
+  return choice === problems ? 'problems' : choice === goOn ? 'submit' : undefined;
 }
 
 /** A submission stops where its check came to no verdict. Only where the check itself failed it can go on without. */

@@ -91,7 +91,7 @@ const SENTENCES: Readonly<Record<ProblemCode, (detail: string) => string>> = {
     ),
   'api-key': (masked) =>
     l10n.t(
-      'This looks like an API key: {0}. A model can repeat what it learned. Remove it, and revoke the API key.',
+      'This looks like an API key ({0}). A model can repeat what it learned. Remove it, and revoke the API key.',
       masked,
     ),
   'private-key': () =>
@@ -99,7 +99,7 @@ const SENTENCES: Readonly<Record<ProblemCode, (detail: string) => string>> = {
       'This looks like a private key. A model can repeat what it learned. Remove it, and replace the key.',
     ),
   'email-address': (masked) =>
-    l10n.t('This looks like an e-mail address: {0}. A model can repeat what it learned.', masked),
+    l10n.t('This looks like an e-mail address ({0}). A model can repeat what it learned.', masked),
   'card-number': (masked) =>
-    l10n.t('This looks like a payment card number: {0}. A model can repeat what it learned.', masked),
+    l10n.t('This looks like a payment card number ({0}). A model can repeat what it learned.', masked),
 };

@@ -1,35 +1,350 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { DatasetChecker } from '../../../src/dataset/checker.ts';
-import { datasetChecker } from '../../helpers/checker.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { CancelledError } from '../../../src/base/errors.ts';
+import { ReportBuilder } from '../../../src/dataset/buildReport.ts';
+import { DatasetChecker } from '../../../src/dataset/checker.ts';
+import { CheckError } from '../../../src/dataset/errors.ts';
+import { PROBLEM_FIELDS, PROBLEMS } from '../../../src/dataset/problems.ts';
+import { FORMATS, verdictOf, type Report } from '../../../src/dataset/report.ts';
+import type { Counts } from '../../../src/dataset/scanner.ts';
+import { PLACE_CODE_COUNT, ROW_OF_FORMAT } from '../../../src/dataset/scanner/codes.ts';
+import type { Segment } from '../../../src/dataset/segments.ts';
+import { checkerFiles, codesOf, problemsOf, rowsWithErrors, useChecker } from '../../helpers/checker.ts';
+
+const generator = path.join(import.meta.dirname, '../../bench/gen-jsonl.mjs');
+const isCancelled = (error: unknown) => error instanceof CancelledError;
+const isDeath = (error: unknown) => error instanceof CheckError && error.code === 'worker-died';
 
 describe('a check of a dataset', () => {
-  let checker: DatasetChecker;
-  let folder: string;
+  const { check, checker, folder } = useChecker();
+  const CLEAN = '{"question":"1+1?","answer":"2"}\n{"question":"1+2?","answer":"3"}\n';
+  let bigFile: string;
 
-  before(async function () {
-    this.timeout(60_000);
-    checker = await datasetChecker();
-    folder = await mkdtemp(path.join(tmpdir(), 'dataset-test-'));
+  before(async () => {
+    bigFile = path.join(folder(), 'big.jsonl');
+    await writeFile(bigFile, Buffer.alloc(32_000_000, '{"text":"It is of no matter what stands here."}\n'));
   });
-
-  after(async () => {
-    await checker.dispose();
-    await rm(folder, { recursive: true });
-  });
-
-  async function check(content: string | Uint8Array) {
-    const file = path.join(folder, 'dataset.jsonl');
-    await writeFile(file, content);
-    return checker.check(file);
-  }
 
   it('finds nothing in a clean one', async () => {
-    const report = await check('{"question":"1+1?","answer":"2"}\n{"question":"1+2?","answer":"3"}\n');
+    const report = await check(CLEAN);
     assert.deepEqual(report.problems, []);
     assert.equal(report.rows, 2);
     assert.equal(report.format, 'question-answer');
+    assert.equal(verdictOf(report), 'clean');
+  });
+
+  it('says of which bytes its report is', async () => {
+    const report = await check(CLEAN);
+    assert.equal(report.sha256, createHash('sha256').update(CLEAN).digest('hex'));
+    assert.equal(report.sizeBytes, CLEAN.length);
+    const big = await checker().check(bigFile);
+    assert.equal(
+      big.sha256,
+      createHash('sha256')
+        .update(await readFile(bigFile))
+        .digest('hex'),
+    );
+  });
+
+  it('stops a submission for errors and secrets, not for warnings', async () => {
+    const verdicts: [row: string, verdict: string][] = [
+      ['{"text":"a"} x', 'errors'],
+      [`{"text":"service_${'a1'.repeat(12)}"}`, 'errors'],
+      ['{"text":"-----BEGIN PRIVATE KEY-----"}', 'errors'],
+      ['{"text":"me@home.test"}', 'warnings'],
+      ['{"text":""}', 'warnings'],
+      ['{"text":"a"}\r', 'warnings'],
+      ['{"text":"a"}', 'clean'],
+    ];
+    for (const [row, verdict] of verdicts) assert.equal(verdictOf(await check(`${row}\n`)), verdict, row);
+  });
+
+  it('leaves out what measurements do not want', async () => {
+    const report = await check('{"text":"me@home.test"}\n{"text":"me@home.test"}\n{}', { shapeOnly: true });
+    assert.equal(report.sha256, '');
+    assert.deepEqual(new Set(problemsOf(report).map(({ code }) => code)), new Set(['unknown-format']));
+  });
+
+  for (const seed of [1, 2, 3, 4]) {
+    it(`finds each fault that was put into a file, and no other error (seed ${seed})`, async function () {
+      this.timeout(60_000);
+      const [file, manifest] = [path.join(folder(), 'faulty.jsonl'), path.join(folder(), 'faulty.ndjson')];
+      const crlf = seed === 4 ? ['--crlf', '--no-final-newline'] : [];
+      const args = [
+        '--out',
+        file,
+        '--manifest',
+        manifest,
+        '--bytes',
+        '3000000',
+        '--bad',
+        '0.08',
+        '--seed',
+        String(seed),
+        ...crlf,
+      ];
+      const { stdout } = await promisify(execFile)(process.execPath, [generator, ...args]);
+      const made = JSON.parse(stdout) as { rows: number; bad: number };
+      const faults = (await readFile(manifest, 'utf8'))
+        .trim()
+        .split('\n')
+        .map(
+          (line) => JSON.parse(line) as { line: number; kind: string; expect: string; byteOffset: number },
+        );
+      const report = await checker().check(file);
+      assert.equal(report.rows, made.rows);
+      assert.ok(faults.length > 100 && faults.length === made.bad);
+      const wrong = rowsWithErrors(report);
+      const shapes = new Set(
+        problemsOf(report).flatMap((problem) => (problem.class === 'shape' ? [problem.row] : [])),
+      );
+      for (const { line, kind, expect } of faults) {
+        const codes = codesOf(report, line);
+        const hint = `row ${line}, ${kind}: ${codes.join(' ')}`;
+        if (expect === 'json' || expect === 'utf8') assert.ok(wrong.delete(line), hint);
+        else if (expect === 'shape') {
+          assert.ok(shapes.has(line), hint);
+          wrong.delete(line);
+        } else if (expect === 'blank') assert.ok(codes.includes('blank-line'), hint);
+        else assert.ok(codes.includes(kind === 'dup_key' ? 'duplicate-key' : 'lone-surrogate'), hint);
+        for (const { row, offset } of problemsOf(report).filter(({ code }) => code === 'blank-line'))
+          assert.equal(offset, faults.find((fault) => fault.line === row)?.byteOffset);
+      }
+      assert.deepEqual([...wrong], []);
+    });
+  }
+
+  it('tells how far it is, up to the end and never back', async () => {
+    const told: number[] = [];
+    await checker().check(bigFile, { onProgress: (fraction) => told.push(fraction) });
+    assert.ok(told.length > 0);
+    assert.deepEqual(
+      told,
+      [...told].sort((one, other) => one - other),
+    );
+    assert.ok(told.every((fraction) => fraction > 0 && fraction <= 1));
+  });
+
+  describe('that is cancelled', () => {
+    it('ends at once, in the same turn of the event loop', async () => {
+      const stop = new AbortController();
+      const events: string[] = [];
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+      const checked = checker()
+        .check(bigFile, { signal: stop.signal, onProgress: () => begin() })
+        .catch((error: unknown) => events.push(isCancelled(error) ? 'cancelled' : 'failed'));
+      await begun;
+      stop.abort();
+      void turn().then(() => events.push('next turn'));
+      await checked;
+      await turn();
+      assert.deepEqual(events, ['cancelled', 'next turn']);
+    });
+
+    it('lets go of the workers soon: the next check does not wait for its end', async () => {
+      const stop = new AbortController();
+      const events: string[] = [];
+      const cancelled = checker().check(bigFile, {
+        signal: stop.signal,
+        onProgress: () => stop.abort(),
+      });
+      await assert.rejects(cancelled, isCancelled);
+      const cancelledMs = performance.now();
+      assert.equal((await check(CLEAN)).rows, 2);
+      events.push('next');
+      assert.ok(performance.now() - cancelledMs < 2000);
+    });
+
+    it('before it begins never opens the file', async () => {
+      const checked = checker().check(path.join(folder(), 'none.jsonl'), { signal: AbortSignal.abort() });
+      await assert.rejects(checked, isCancelled);
+    });
+
+    it('while it waits for another leaves the other alone', async () => {
+      const stop = new AbortController();
+      const first = checker().check(bigFile);
+      const second = checker().check(bigFile, { signal: stop.signal });
+      stop.abort();
+      await assert.rejects(second, isCancelled);
+      assert.ok((await first).rows > 0);
+    });
+  });
+
+  it('waits for the one before, and both are right', async () => {
+    const ends: string[] = [];
+    const [big, small] = await Promise.all([
+      checker()
+        .check(bigFile)
+        .finally(() => ends.push('big')),
+      check(CLEAN).finally(() => ends.push('small')),
+    ]);
+    assert.deepEqual(ends, ['big', 'small']);
+    assert.equal(big.format, 'text');
+    assert.equal(small.format, 'question-answer');
+  });
+
+  it('goes on after one that failed', async () => {
+    const missing = checker().check(path.join(folder(), 'none.jsonl'));
+    const next = check(CLEAN);
+    await assert.rejects(missing);
+    assert.equal((await next).rows, 2);
+  });
+
+  describe('whose worker', () => {
+    const DIES =
+      "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => process.exit(3));";
+    const THROWS =
+      "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { throw new Error('broken'); });";
+
+    /** A checker whose worker is another script. */
+    async function withWorker(script: string): Promise<{ own: DatasetChecker; file: string }> {
+      const file = path.join(folder(), `worker-${createHash('sha1').update(script).digest('hex')}.mjs`);
+      await writeFile(file, script);
+      return { own: new DatasetChecker({ ...(await checkerFiles()), worker: file }), file };
+    }
+
+    for (const [what, script] of Object.entries({
+      ends: DIES,
+      throws: THROWS,
+      'does not start': 'this is no program',
+    })) {
+      it(`${what} is rejected, and works again with one that is whole`, async () => {
+        const { own, file } = await withWorker(script);
+        try {
+          const dataset = path.join(folder(), 'small.jsonl');
+          await writeFile(dataset, CLEAN);
+          await assert.rejects(own.check(dataset), isDeath);
+          const { worker } = await checkerFiles();
+          await writeFile(file, `import ${JSON.stringify(worker)};`);
+          assert.equal((await own.check(dataset)).rows, 2);
+        } finally {
+          await own.dispose();
+        }
+      });
+    }
+
+    it('ends in the middle of a big file rejects, with the other worker told to stop', async () => {
+      const { worker } = await checkerFiles();
+      // Of two workers the first dies at its third answer.
+      const { own } = await withWorker(
+        `import { parentPort, threadId } from 'node:worker_threads';
+         let answers = 0;
+         const post = parentPort.postMessage.bind(parentPort);
+         parentPort.postMessage = (...all) => (++answers === 3 ? process.exit(1) : post(...all));
+         await import(${JSON.stringify(worker)});`,
+      );
+      try {
+        await assert.rejects(own.check(bigFile), isDeath);
+      } finally {
+        await own.dispose();
+      }
+    });
+
+    it('finds no scanner is rejected, and works once there is one', async () => {
+      const files = await checkerFiles();
+      const scanner = path.join(folder(), 'late.wasm');
+      const own = new DatasetChecker({ ...files, scanner });
+      try {
+        const dataset = path.join(folder(), 'small.jsonl');
+        await writeFile(dataset, CLEAN);
+        await assert.rejects(own.check(dataset), isDeath);
+        await writeFile(scanner, await readFile(files.scanner));
+        assert.equal((await own.check(dataset)).rows, 2);
+      } finally {
+        await own.dispose();
+        await rm(scanner, { force: true });
+      }
+    });
+
+    it('is idle is stopped, and started again when it is needed', async () => {
+      const alive = path.join(folder(), 'alive');
+      const { worker } = await checkerFiles();
+      const { file } = await withWorker(
+        `import { appendFileSync } from 'node:fs';
+         appendFileSync(${JSON.stringify(alive)}, '+');
+         process.on('exit', () => appendFileSync(${JSON.stringify(alive)}, '-'));
+         await import(${JSON.stringify(worker)});`,
+      );
+      const own = new DatasetChecker({ ...(await checkerFiles()), worker: file }, 1);
+      try {
+        await own.check(bigFile);
+        while ((await readFile(alive, 'utf8')) !== '++--') await turn();
+        assert.ok((await own.check(bigFile)).rows > 0);
+        assert.match(await readFile(alive, 'utf8'), /^\+\+--\+\+/);
+      } finally {
+        await own.dispose();
+      }
+    });
+  });
+
+  describe('when all is over', () => {
+    it('ends as cancelled, what runs and what waits', async () => {
+      const own = new DatasetChecker(await checkerFiles());
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+      const running = own.check(bigFile, { onProgress: () => begin() });
+      const waiting = own.check(bigFile);
+      const ends = Promise.all([assert.rejects(running, isCancelled), assert.rejects(waiting, isCancelled)]);
+      await begun;
+      await own.dispose();
+      await ends;
+      await assert.rejects(own.check(bigFile), isCancelled);
+    });
+
+    it('starts no worker before the first check', async () => {
+      const own = new DatasetChecker({ worker: '/nowhere', scanner: '/nowhere' });
+      await own.dispose();
+    });
+  });
+
+  it('keeps the event loop free while the report is made of very many problems', () => {
+    const LIMIT = 5000;
+    /** Places of all codes, as many as can be told. */
+    const segment = (number: number): Segment => ({
+      ...{ number, rows: 10_000, blankRows: 0, lineBreaks: 0, characters: 0 },
+      places: Array.from({ length: PLACE_CODE_COUNT }, (_, code) => ({
+        code,
+        fields: new Float64Array(LIMIT * PROBLEM_FIELDS).map((_, index) =>
+          Math.floor(index / PROBLEM_FIELDS),
+        ),
+        details: [],
+      })),
+      index: Float64Array.of(0, number),
+      hashed: { hashes: new Uint32Array(), starts: new Uint32Array(), rows: undefined },
+    });
+    const counts: Counts = {
+      totals: new Uint32Array(PLACE_CODE_COUNT).fill(2 * LIMIT),
+      formats: new Uint32Array(FORMATS.length).fill(1),
+      roles: new Uint32Array(5),
+      lengthBins: new Uint32Array(768).fill(1),
+      ...{ maxTurns: 1, minLength: 1, maxLength: 1, lengthSum: 1 },
+    };
+    const times: number[] = [];
+    let report: Report | undefined;
+    for (let round = 0; round < 7; round++) {
+      const builder = new ReportBuilder(LIMIT);
+      const segments = [segment(0), segment(1)];
+      const startMs = performance.now();
+      for (const each of segments) builder.addSegment(each);
+      builder.addCounts(counts);
+      const duplicates = { total: 0, places: new Float64Array(), details: [], lastRow: undefined };
+      report = builder.build({ path: '', sizeBytes: 1, mtimeMs: 1 }, '', 'rows', duplicates);
+      times.push(performance.now() - startMs);
+    }
+    assert.ok(Math.min(...times) < 20, times.join(' '));
+    // All but the duplicates, which were none.
+    assert.equal(report?.problems.length, PROBLEMS.length - 1);
+    const different = report?.problems.find(({ code }) => code === 'different-format');
+    assert.deepEqual([different?.located, different?.total], [LIMIT, 2 * LIMIT * (FORMATS.length - 2)]);
+    assert.ok(ROW_OF_FORMAT < PLACE_CODE_COUNT);
+    const rows = [...different!].map(({ row }) => row);
+    assert.deepEqual(
+      rows,
+      [...rows].sort((one, other) => one - other),
+    );
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../../src/api/types.ts';
@@ -24,14 +24,26 @@ describe('inspectDataset', () => {
   }
 
   it('tells size and path of a file that can be sent', async () => {
-    assert.deepEqual(await sized(1), { path: file, sizeBytes: 1, nearLimit: false });
+    const found = await sized(1);
+    const { mtimeMs } = await stat(file, { bigint: true });
+    assert.deepEqual(found, { path: file, sizeBytes: 1, mtimeMs: Number(mtimeMs), nearLimit: false });
   });
 
   it('follows a link', async () => {
     await writeFile(file, '{}');
     const link = path.join(folder, 'link.jsonl');
     await symlink(file, link);
-    assert.deepEqual(await inspectDataset(link, limits), { path: link, sizeBytes: 2, nearLimit: false });
+    const found = await inspectDataset(link, limits);
+    const { mtimeMs } = await stat(file, { bigint: true });
+    assert.deepEqual(found, { path: link, sizeBytes: 2, mtimeMs: Number(mtimeMs), nearLimit: false });
+  });
+
+  it('tells the time of the last write in whole milliseconds, rounded down', async () => {
+    await writeFile(file, '{}');
+    // A number with a fraction would round this one up.
+    execFileSync('touch', ['-d', '2026-01-05T12:00:00.122999999Z', file]);
+    const found = await inspectDataset(file, limits);
+    assert.equal(typeof found === 'object' && found.mtimeMs, Date.parse('2026-01-05T12:00:00.122Z'));
   });
 
   it('warns from 600,000,000 bytes and refuses above 629,145,600', async () => {

@@ -44,6 +44,7 @@ const CONTRACT = {
     'fineTuning.switchAccount',
     'fineTuning.useSandbox',
     'fineTuning.submitDataset',
+    'fineTuning.checkDataset',
     'fineTuning.previewDataset',
     'fineTuning.refresh',
     'fineTuning.showRun',

@@ -1,0 +1,45 @@
+import type { PreviewProblem } from '../../src/dataset/previewProtocol.ts';
+import { element } from './dom.ts';
+
+/** A control character has no shape of its own: U+2400 and the following are pictures of them, one unit each. */
+function visible(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, (unit) =>
+    unit === '\u007f' ? '\u2421' : String.fromCharCode(0x2400 + unit.charCodeAt(0)),
+  );
+}
+
+/** A row's own text, with its problems underlined. @param end where it is cut, in UTF-16 units */
+export function drawRaw(text: string, end: number, problems: readonly PreviewProblem[]): HTMLElement {
+  const drawn = element('div', { class: 'text code raw' });
+  let at = 0;
+  const places = problems
+    .flatMap(({ at: start, length, severity }) => (start === undefined ? [] : [{ start, length, severity }]))
+    .sort((a, b) => a.start - b.start);
+  for (const { start, length, severity } of places) {
+    if (start < at || start > end) continue;
+    const to = Math.min(start + length, end);
+    drawn.append(visible(text.slice(at, start)), marked(text.slice(start, to), severity));
+    at = to;
+  }
+  drawn.append(visible(text.slice(at, end)) + (end < text.length ? '…' : ''));
+  return drawn;
+}
+
+/** The few characters around an error, with a caret below its place. */
+export function drawExcerpt({
+  before,
+  marked: text,
+  after,
+}: NonNullable<PreviewProblem['excerpt']>): HTMLElement {
+  const mark = marked(text, 'error');
+  mark.classList.add('caret');
+  return element('div', { class: 'text code excerpt' }, [
+    document.createTextNode(visible(before)),
+    mark,
+    document.createTextNode(visible(after)),
+  ]);
+}
+
+function marked(text: string, severity: PreviewProblem['severity']): HTMLElement {
+  return element('mark', { class: text === '' ? `${severity} end` : severity, text: visible(text) });
+}

@@ -1,0 +1,167 @@
+/**
+ * What the preview's page and the extension say to each other. Types only: both sides are bundled apart. Every text in it
+ * is made for people by the extension, or stands in the file; `{0}` in a word is filled in by the page.
+ */
+
+/** Sentences and names that the page needs for itself. */
+export type PreviewWord =
+  | 'feed'
+  | 'rowsLoading'
+  | 'search'
+  | 'matchCase'
+  | 'clearFilter'
+  | 'problemFilter'
+  | 'allRows'
+  | 'goToRow'
+  | 'goToRowHint'
+  | 'showDetails'
+  | 'hideDetails'
+  | 'details'
+  | 'raw'
+  | 'rendered'
+  | 'openSource'
+  | 'showMore'
+  | 'showLess'
+  | 'moreTurns'
+  | 'emptyText'
+  | 'blankRow'
+  | 'notParsed'
+  | 'toolCall'
+  | 'toolCallId'
+  | 'noRole'
+  | 'reload'
+  | 'copy'
+  | 'copied'
+  | 'asTable'
+  | 'noMatch'
+  | 'scrollbar'
+  | 'problemsOfRow'
+  | 'keyboard';
+
+/** The page was made, and this is what it remembers from before it was hidden. */
+export interface PreviewMemory {
+  filter: PreviewFilter;
+  /** The row at the top. */
+  row: number;
+}
+
+/** What rows are wanted; `problems` is a `ProblemChoice`. */
+export interface PreviewFilter {
+  text: string;
+  matchCase: boolean;
+  problems: string | undefined;
+}
+
+/** From the page to the extension. */
+export type PreviewRequest =
+  | { type: 'ready'; memory: PreviewMemory | undefined }
+  | { type: 'need'; generation: number; from: number; count: number }
+  | { type: 'filter'; filter: PreviewFilter }
+  | { type: 'more' }
+  | { type: 'goTo'; row: number }
+  | { type: 'openSource'; row: number; problem: number | undefined }
+  | { type: 'reload' }
+  | { type: 'copy'; text: string };
+
+/** From the extension to the page. */
+export type PreviewMessage =
+  | PreviewStart
+  | PreviewFailure
+  | PreviewList
+  | PreviewRows
+  | PreviewCard
+  | { type: 'goTo'; generation: number; position: number }
+  | { type: 'notice'; text: string | undefined; canReload: boolean }
+  /** Rows carry other problems now: they have to be asked for again. */
+  | { type: 'stale' };
+
+export interface PreviewStart {
+  type: 'start';
+  words: Readonly<Record<PreviewWord, string>>;
+  /** For the numbers that the page writes. */
+  language: string;
+  fileName: string;
+  /** Whether "open in the editor" can be offered. */
+  hasSource: boolean;
+}
+
+/** There are no rows to show, and why. */
+export interface PreviewFailure {
+  type: 'failure';
+  text: string;
+}
+
+/** The list of rows that is shown now. */
+export interface PreviewList {
+  type: 'list';
+  /** Another number for each filter and each file: positions of one generation are not those of another. */
+  generation: number;
+  length: number;
+  /** Says what is listed and how far the work is. */
+  status: string;
+  busy: boolean;
+  /** The name of the button that goes on with a search that rests. */
+  more: string | undefined;
+  filter: PreviewFilter;
+}
+
+export interface PreviewRows {
+  type: 'rows';
+  generation: number;
+  from: number;
+  rows: readonly PreviewRow[];
+}
+
+export interface PreviewRow {
+  row: number;
+  /** "Row 1,234". */
+  title: string;
+  /** The row, or its beginning. */
+  text: string;
+  /** "12,345 more bytes not shown". */
+  rest: string | undefined;
+  problems: readonly PreviewProblem[];
+  /** Says that there are more problems than these. */
+  moreProblems: string | undefined;
+}
+
+export interface PreviewProblem {
+  severity: 'error' | 'warning';
+  text: string;
+  /** "line 3, column 17". */
+  place: string;
+  /** Where in the row's text, in UTF-16 units; undefined where that part is not shown. */
+  at: number | undefined;
+  length: number;
+  /** A few characters around an error. */
+  excerpt: { before: string; marked: string; after: string } | undefined;
+}
+
+/** What is known of the file as a whole. */
+export interface PreviewCard {
+  type: 'card';
+  /** While it is checked: how far, from 0 to 1. */
+  progress: { text: string; fraction: number } | undefined;
+  verdict: { kind: 'clean' | 'warnings' | 'errors' | 'none'; text: string };
+  facts: readonly { name: string; value: string; copy?: string }[];
+  charts: readonly PreviewChart[];
+  problems: { title: string; classes: readonly PreviewProblemClass[] } | undefined;
+}
+
+/** Shares of a whole with their names; `columns` stand side by side, `bars` below each other. */
+export interface PreviewChart {
+  kind: 'columns' | 'bars';
+  title: string;
+  nameHeader: string;
+  valueHeader: string;
+  /** `share` is from 0 to 1, of the largest part. */
+  parts: readonly { name: string; value: string; share: number }[];
+}
+
+export interface PreviewProblemClass {
+  /** A `ProblemChoice`. */
+  choice: string;
+  name: string;
+  count: string;
+  codes: readonly { choice: string; name: string; count: string; severity: 'error' | 'warning' }[];
+}

@@ -1,0 +1,55 @@
+import { CheckError, type CheckFailure } from './errors.ts';
+import type { ProblemCode } from './problems.ts';
+import { countProblems, verdictOf, type FileKind, type Format, type Report, type Verdict } from './report.ts';
+
+/** What is said of a report where there is little room: plain values, for whoever makes sentences of them. */
+export interface Summary {
+  kind: FileKind;
+  sizeBytes: number;
+  verdict: Verdict;
+  rows: number;
+  format: Format | undefined;
+  errors: number;
+  /** API keys and private keys. */
+  secrets: number;
+  /** Warnings without the secrets. */
+  warnings: number;
+  emailAddresses: number;
+  cardNumbers: number;
+  /** An estimate without a tokenizer. */
+  estimatedTokens: number;
+}
+
+/** Sums up a report. */
+export function summaryOf(report: Report): Summary {
+  const total = (...codes: ProblemCode[]) =>
+    report.problems.reduce((sum, group) => sum + (codes.includes(group.code) ? group.total : 0), 0);
+  const secrets = total('api-key', 'private-key');
+  return {
+    kind: report.kind,
+    sizeBytes: report.sizeBytes,
+    verdict: verdictOf(report),
+    rows: report.rows,
+    format: report.format,
+    errors: countProblems(report, { severity: 'error' }),
+    secrets,
+    warnings: countProblems(report, { severity: 'warning' }) - secrets,
+    emailAddresses: total('email-address'),
+    cardNumbers: total('card-number'),
+    estimatedTokens: report.statistics.estimatedTokens,
+  };
+}
+
+/** Waits for a check: the summary of its report, or why it came to no verdict. @throws CancelledError */
+export async function summaryOrFailure(
+  check: Promise<Report>,
+  onFailure: (error: CheckError) => void,
+): Promise<Summary | CheckFailure> {
+  try {
+    return summaryOf(await check);
+  } catch (error) {
+    if (!(error instanceof CheckError)) throw error;
+    onFailure(error);
+    return error.code;
+  }
+}

@@ -1,0 +1,52 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { arch, cpus, loadavg, release, totalmem, type } from 'node:os';
+
+const FILE = new URL('RESULTS.md', import.meta.url);
+const INTRODUCTION = `# Benchmarks
+
+Written by \`npm run bench\`, which measures everything of a section side by side in one run. Compare the ratios: absolute times
+are the machine's.`;
+
+/** Replaces one section of RESULTS.md, or adds it. */
+export async function writeSection(title: string, body: string): Promise<void> {
+  const old = await readFile(FILE, 'utf8').catch(() => '');
+  const others = old
+    .split(/^(?=## )/m)
+    .slice(1)
+    .filter((section) => !section.startsWith(`## ${title}\n`));
+  const sections = [...others, `## ${title}\n\n${body}`].map((section) => section.trim());
+  await writeFile(FILE, `${[INTRODUCTION, ...sections.sort()].join('\n\n')}\n`);
+}
+
+/** What a section was measured on; no names of the machine or its people. */
+export function machine(): string {
+  const [cpu] = cpus();
+  const memoryGib = (totalmem() / 2 ** 30).toFixed(0);
+  const load = loadavg()[0]?.toFixed(1) ?? '?';
+  return [
+    `${new Date().toISOString().slice(0, 10)}: ${cpu?.model ?? 'unknown processor'}, ${cpus().length} cores`,
+    `${memoryGib} GiB of memory, ${type()} ${release()} (${arch()}), Node ${process.versions.node}`,
+    `load before the run ${load}.`,
+  ].join(', ');
+}
+
+/** A Markdown table; the first column is text and the others are numbers. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((cell, column) =>
+    Math.max(3, cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!))).join(' | ')} |`;
+  const rule = widths.map((width, at) => (at === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [line(head), line(rule), ...rows.map(line)].join('\n');
+}
+
+/** The middle of some figures; NaN of none. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+}
+
+/** Tells whoever waits how far it is. */
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+import { at, sourceOf, walk, type Source } from './sources.ts';
+
+const ROOT = new URL('../../../', import.meta.url).pathname;
+const PROTOCOL = 'src/dataset/previewProtocol.ts';
+/** What would make text of a dataset into a part of the page. */
+const DANGEROUS =
+  /^(innerHTML|outerHTML|insertAdjacentHTML|setHTMLUnsafe|document\.write|eval|srcdoc|Function)$/;
+
+describe('the pages of webviews', () => {
+  const sources = readdirSync(path.join(ROOT, 'media'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `media/${name.replaceAll('\\', '/')}`)
+    .sort()
+    .map((file) => sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
+
+  it('know nothing of the extension but the types of their messages', () => {
+    assert.ok(sources.length > 5);
+    for (const { file, imports } of sources)
+      for (const { specifier, target, typeOnly } of imports) {
+        const isOwn = target?.startsWith(`${path.posix.dirname(file)}/`) === true;
+        assert.ok(isOwn || (target === PROTOCOL && typeOnly), `${file} → ${specifier}`);
+      }
+  });
+
+  it('make no HTML of texts', () => assert.deepEqual(sources.flatMap(dangers), []));
+
+  it('make no sentences', () => assert.deepEqual(sources.flatMap(sentences), []));
+
+  it('keep no state in modules, and are short', () => {
+    for (const source of sources) {
+      assert.ok(source.tree.getLineStarts().length <= 301, source.file);
+      for (const statement of source.tree.statements)
+        if (ts.isVariableStatement(statement))
+          assert.ok((statement.declarationList.flags & ts.NodeFlags.Const) !== 0, at(source, statement));
+    }
+  });
+
+  it('have a protocol of types alone', () => {
+    const { tree } = sourceOf(PROTOCOL, readFileSync(path.join(ROOT, PROTOCOL), 'utf8'));
+    for (const statement of tree.statements)
+      assert.ok(ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement));
+  });
+
+  it('are held by rules that see', () => {
+    const count = (rule: (source: Source) => string[], text: string) =>
+      rule(sourceOf('media/x.ts', text)).length;
+    for (const text of [
+      'x.innerHTML = y;',
+      'document.write(x);',
+      'eval(x);',
+      'new Function(x);',
+      "x['outerHTML'] = y;",
+    ])
+      assert.equal(count(dangers, text), 1, text);
+    assert.equal(count(dangers, 'x.textContent = y;'), 0);
+    assert.equal(count(sentences, "show('No such rows');"), 1);
+    assert.equal(count(sentences, "show({ class: 'text code' });"), 0);
+  });
+});
+
+function dangers(source: Source): string[] {
+  const found: string[] = [];
+  walk(source.tree, (node) => {
+    const name = ts.isPropertyAccessExpression(node)
+      ? [node.name.text, node.getText()]
+      : ts.isIdentifier(node) && !ts.isPropertyAccessExpression(node.parent)
+        ? [node.text]
+        : ts.isStringLiteral(node)
+          ? [node.text]
+          : [];
+    if (name.some((one) => DANGEROUS.test(one))) found.push(at(source, node));
+  });
+  return found;
+}
+
+/** Texts of two words or more that are not names of classes. */
+function sentences(source: Source): string[] {
+  const found: string[] = [];
+  walk(source.tree, (node) => {
+    if (!ts.isStringLiteralLike(node) || !/[A-Za-z]{2,} [A-Za-z]{2,}/.test(node.text)) return;
+    const { parent } = node;
+    if (ts.isPropertyAssignment(parent) && parent.name.getText() === 'class') return;
+    found.push(at(source, node));
+  });
+  return found;
+}
