@@ -1,6 +1,9 @@
+import { stat } from 'node:fs/promises';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { DatasetChecker } from './checker.ts';
+import { CheckError } from './errors.ts';
 import type { Report } from './report.ts';
 
 /** What is known of one file: a check under way, its report, or why there is none. */
@@ -12,16 +15,27 @@ export interface CheckState {
   report: Report | undefined;
 }
 
+type ProgressListener = (fraction: number) => void;
+
+/** A check under way, which several may wait for; it is stopped when the last of them has gone. */
+interface Running {
+  report: Promise<Report>;
+  stop: AbortController;
+  waiting: Set<ProgressListener>;
+}
+
 /** Owns the last report of each file that was checked in this window, and joins checks of the same bytes. */
 export class Reports implements Disposable {
-  readonly #checker: DatasetChecker;
+  readonly #checker: Pick<DatasetChecker, 'check'>;
   readonly #states = new Map<string, CheckState>();
+  readonly #running = new Map<string, Running>();
+  readonly #askedFor = new WeakSet<Report>();
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<CheckState>());
   /** Fires when a check begins, goes on, ends, or a report is dropped. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(checker: DatasetChecker) {
+  constructor(checker: Pick<DatasetChecker, 'check'>) {
     this.#checker = checker;
   }
 
@@ -36,39 +50,126 @@ export class Reports implements Disposable {
   }
 
   /**
-   * Checks a file as it is now, from its first byte to its last.
+   * The report of a file as it is now: the last one where size and time are still the same, else that of a check.
    * @throws CheckError, CancelledError
    */
-  async check(path: string, signal?: AbortSignal, onProgress?: (fraction: number) => void): Promise<Report> {
-    try {
-      const report = await this.#checker.check(path, {
-        signal,
-        onProgress: (progress) => {
-          onProgress?.(progress);
-          this.#set({ path, progress, report: this.get(path)?.report });
-        },
-      });
-      this.#set({ path, progress: undefined, report });
-      return report;
-    } catch (error) {
-      this.#set({ path, progress: undefined, report: this.get(path)?.report });
-      throw error;
-    }
+  async fresh(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
+    const known = this.get(path)?.report;
+    return known !== undefined && (await isStill(path, known))
+      ? known
+      : this.#check(path, signal, onProgress);
   }
 
-  /** Forgets a file, as when it is closed or gone. */
+  /**
+   * Checks a file as it is now, from its first byte to its last, because a person asked for it: `release` keeps the report.
+   * @throws CheckError, CancelledError
+   */
+  async check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
+    const report = await this.#check(path, signal, onProgress);
+    this.#askedFor.add(report);
+    return report;
+  }
+
+  /** Forgets a file that nobody looks at any more, unless a person asked for its last check. */
+  release(path: string): void {
+    const report = this.get(path)?.report;
+    if (report === undefined || !this.#askedFor.has(report)) this.drop(path);
+  }
+
+  /** Forgets a file, as when it is gone. */
   drop(path: string): void {
     if (this.#states.delete(path)) this.#changed.fire({ path, progress: undefined, report: undefined });
   }
 
   dispose(): void {
     this.#store.dispose();
+    for (const { stop } of this.#running.values()) stop.abort();
     this.#states.clear();
+  }
+
+  /** Joins a check that is under way, if the file stayed as it was. */
+  async #check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
+    throwIfCancelled(signal);
+    const running = this.#running.get(path);
+    if (running !== undefined) {
+      const joined = await this.#wait(path, running, signal, onProgress).catch((error: unknown) => {
+        if (error instanceof CheckError && error.code === 'changing') return undefined;
+        throw error;
+      });
+      if (joined !== undefined && (await isStill(path, joined))) return joined;
+      throwIfCancelled(signal);
+    }
+    return this.#wait(path, this.#running.get(path) ?? this.#start(path), signal, onProgress);
+  }
+
+  #start(path: string): Running {
+    const stop = new AbortController();
+    const waiting = new Set<ProgressListener>();
+    const isCurrent = () => this.#running.get(path) === running;
+    const onProgress = (fraction: number) => {
+      if (!isCurrent()) return;
+      this.#set({ path, progress: fraction, report: this.get(path)?.report });
+      for (const listener of [...waiting]) listener(fraction);
+    };
+    const check = async () => {
+      try {
+        const report = await this.#checker.check(path, { signal: stop.signal, onProgress });
+        if (isCurrent()) this.#end(path, report);
+        return report;
+      } catch (error) {
+        // What was known before is not true of a file that cannot be checked now.
+        if (isCurrent()) this.#end(path, undefined);
+        throw error;
+      }
+    };
+    this.#set({ path, progress: 0, report: this.get(path)?.report });
+    const running: Running = { report: Promise.resolve().then(check), stop, waiting };
+    // Those who wait hear of it; where they have all gone, nobody needs to.
+    running.report.catch(() => undefined);
+    this.#running.set(path, running);
+    return running;
+  }
+
+  #end(path: string, report: Report | undefined): void {
+    this.#running.delete(path);
+    this.#set({ path, progress: undefined, report });
+  }
+
+  /** @throws CancelledError at once when the signal is aborted, whatever the check does */
+  async #wait(
+    path: string,
+    running: Running,
+    signal: AbortSignal | undefined,
+    onProgress: ProgressListener | undefined,
+  ): Promise<Report> {
+    const listener: ProgressListener = (fraction) => onProgress?.(fraction);
+    running.waiting.add(listener);
+    const { promise: cancelled, reject } = Promise.withResolvers<never>();
+    const cancel = () => reject(new CancelledError());
+    signal?.addEventListener('abort', cancel);
+    try {
+      return await Promise.race([running.report, cancelled]);
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      running.waiting.delete(listener);
+      if (running.waiting.size === 0 && this.#running.get(path) === running) {
+        this.#end(path, this.get(path)?.report);
+        running.stop.abort();
+      }
+    }
   }
 
   #set(state: CheckState): void {
     if (this.#store.disposed) return;
-    this.#states.set(state.path, state);
+    const isNothing = state.progress === undefined && state.report === undefined;
+    if (isNothing) this.#states.delete(state.path);
+    else this.#states.set(state.path, state);
     this.#changed.fire(state);
   }
+}
+
+/** Whether the file is still what a report judged, as far as its size and time tell. */
+async function isStill(path: string, { sizeBytes, mtimeMs }: Report): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.size === sizeBytes && Math.floor(found.mtimeMs) === Math.floor(mtimeMs);
 }

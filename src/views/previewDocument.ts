@@ -37,6 +37,7 @@ export class PreviewDocument implements vscode.CustomDocument {
   #content: PreviewContent | undefined;
   #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
   #change: 'changed' | 'missing' | undefined;
+  #isUnsaved = false;
   #stop = new AbortController();
   #settle: NodeJS.Timeout | undefined;
 
@@ -46,7 +47,7 @@ export class PreviewDocument implements vscode.CustomDocument {
   readonly onDidCount = this.#counted.event;
   /** Fires when the check begins, goes on or ends. */
   readonly onDidCheck = this.#checked.event;
-  /** Fires when the disk holds something else than what is shown. */
+  /** Fires when `change` is another. */
   readonly onDidNotice = this.#noticed.event;
 
   constructor(uri: vscode.Uri, reports: Reports, log: Log) {
@@ -68,9 +69,9 @@ export class PreviewDocument implements vscode.CustomDocument {
     return this.#check;
   }
 
-  /** How the disk differs from what is shown. */
-  get change(): 'changed' | 'missing' | undefined {
-    return this.#change;
+  /** How the disk, or an editor with unsaved changes, differs from what is shown. */
+  get change(): 'changed' | 'missing' | 'unsaved' | undefined {
+    return this.#change ?? (this.#isUnsaved ? 'unsaved' : undefined);
   }
 
   /** Opens the file as it is now. Never throws. */
@@ -184,6 +185,12 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#checked.fire(undefined);
   }
 
+  #setUnsaved(isUnsaved: boolean): void {
+    if (isUnsaved === this.#isUnsaved) return;
+    this.#isUnsaved = isUnsaved;
+    this.#noticed.fire(undefined);
+  }
+
   #watch(): void {
     const folder = vscode.Uri.file(path.dirname(this.uri.fsPath));
     // Else a name with brackets would be a pattern.
@@ -198,5 +205,13 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#store.add(watcher.onDidChange(changed));
     this.#store.add(watcher.onDidCreate(changed));
     this.#store.add(watcher.onDidDelete(changed));
+    const { workspace } = vscode;
+    const edited = (document: vscode.TextDocument) => {
+      if (document.uri.toString() === this.uri.toString()) this.#setUnsaved(document.isDirty);
+    };
+    this.#store.add(workspace.onDidChangeTextDocument(({ document }) => edited(document)));
+    this.#store.add(workspace.onDidSaveTextDocument(edited));
+    this.#store.add(workspace.onDidCloseTextDocument(edited));
+    workspace.textDocuments.forEach(edited);
   }
 }

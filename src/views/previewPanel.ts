@@ -208,7 +208,7 @@ export class PreviewPanel implements Disposable {
     const kind = check.report?.kind;
     const aboutKind = kind === undefined || kind === 'rows' ? undefined : kindSentence(kind);
     const text = change === undefined ? aboutKind : changedNotice(name, change);
-    this.#post({ type: 'notice', text, canReload: change !== undefined });
+    this.#post({ type: 'notice', text, canReload: change === 'changed' || change === 'missing' });
   }
 
   /** Goes to the row that is waited for; a filter that hides it is given up. */

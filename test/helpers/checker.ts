@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { mkdir, rename, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { DatasetChecker, type CheckerFiles } from '../../src/dataset/checker.ts';
+import { DatasetChecker, type CheckerFiles, type CheckOptions } from '../../src/dataset/checker.ts';
+import type { Problem } from '../../src/dataset/problems.ts';
+import type { Report } from '../../src/dataset/report.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const scanner = path.join(root, 'test-results/scanner.wasm');
@@ -31,4 +34,57 @@ export async function checkerFiles(): Promise<CheckerFiles> {
 /** A checker over the sources; the caller disposes it. */
 export async function datasetChecker(): Promise<DatasetChecker> {
   return new DatasetChecker(await checkerFiles());
+}
+
+/** A checker and a folder for the tests of one `describe`, which calls this; both are gone after the last. */
+export function useChecker(): { check: Check; checker: () => DatasetChecker; folder: () => string } {
+  let checker: DatasetChecker | undefined;
+  let folder: string | undefined;
+  let files = 0;
+
+  before(async function () {
+    this.timeout(60_000);
+    checker = await datasetChecker();
+    folder = await mkdtemp(path.join(tmpdir(), 'dataset-test-'));
+  });
+
+  after(async () => {
+    await checker?.dispose();
+    if (folder !== undefined) await rm(folder, { recursive: true });
+  });
+
+  return {
+    check: async (content, options) => {
+      const file = path.join(folder!, `${++files}.jsonl`);
+      await writeFile(file, content);
+      return checker!.check(file, options);
+    },
+    checker: () => checker!,
+    folder: () => folder!,
+  };
+}
+
+/** Checks a file that holds some bytes. */
+export type Check = (content: string | Uint8Array, options?: CheckOptions) => Promise<Report>;
+
+/** All located problems, in the order of the file. */
+export function problemsOf(report: Report): Problem[] {
+  return report.problems.flatMap((group) => [...group]).sort((one, other) => one.offset - other.offset);
+}
+
+/** The codes of a row's problems, in the order of their names. */
+export function codesOf(report: Report, row: number): string[] {
+  return problemsOf(report)
+    .filter((problem) => problem.row === row)
+    .map(({ code }) => code)
+    .sort();
+}
+
+/** Rows that have an error. */
+export function rowsWithErrors(report: Report): Set<number> {
+  return new Set(
+    problemsOf(report)
+      .filter(({ severity }) => severity === 'error')
+      .map(({ row }) => row),
+  );
 }

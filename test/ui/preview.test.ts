@@ -54,6 +54,7 @@ describe('dataset preview', () => {
     await writeFile(file('changing.jsonl'), '{"text":"one"}\n{"text":"two"}\n');
     await writeFile(file('utf16.jsonl'), Buffer.from('\ufeff{"text":"wide"}\n', 'utf16le'));
     await cp(path.join(root, 'test/fixtures/sample/train.jsonl'), file('train.jsonl'));
+    await writeFile(file('other.ndjson'), '{"text":"another ending"}\n');
     vscode = await VSCode.start();
     workbench = await vscode.open(folder);
     preview = new Preview(workbench);
@@ -260,6 +261,11 @@ describe('dataset preview', () => {
       await workbench.screenshot('preview-empty');
     });
 
+    it('shows one with another ending all the same', async () => {
+      await preview.open('other.ndjson');
+      await preview.row(1).getByText('another ending').waitFor();
+    });
+
     it('says that it is UTF-16', async () => {
       await preview.open('utf16.jsonl');
       await preview.frame.locator('.notice', { hasText: 'The file is UTF-16 text.' }).waitFor();
@@ -275,6 +281,12 @@ describe('dataset preview', () => {
       await preview.waitForStatus('3 rows');
       await preview.row(3).getByText('three').waitFor();
       await preview.button('Reload').waitFor({ state: 'hidden' });
+      await preview.row(1).getByRole('button', { name: 'Open in Editor' }).click();
+      await workbench.editors.waitForLine('{"text":"three"}');
+      await workbench.editors.typeAtStart('x');
+      await workbench.editors.titleAction('Preview Dataset').click();
+      await preview.frame.getByText('changing.jsonl has unsaved changes in an editor.').waitFor();
+      await preview.rows.first().waitFor();
       await rm(file('changing.jsonl'));
       await preview.frame.getByText(/changing\.jsonl is not there any more\./).waitFor();
       await workbench.screenshot('preview-gone');
@@ -310,13 +322,18 @@ describe('dataset preview', () => {
     });
 
     it('shows its first rows at once, and scrolls to the last one', async () => {
-      const begun = performance.now();
+      // From the moment in which the menu is chosen; whatever the editor itself needs is within.
+      await workbench.page.evaluate(
+        'addEventListener("mouseup", () => { globalThis.lastMouseUp = Date.now(); }, true)',
+      );
       await preview.open('big.jsonl');
       await preview.row(1).getByText('Question 0').waitFor();
-      const shownMs = performance.now() - begun;
-      assert.ok(shownMs < 5_000, `${shownMs} ms`);
+      const shownAtMs = Date.now();
+      const begun = await workbench.page.evaluate<number>('globalThis.lastMouseUp');
+      const shownMs = shownAtMs - begun;
+      assert.ok(shownMs < 3_000, `${shownMs} ms`);
       await preview.waitForStatus(new RegExp(`^${rows.toLocaleString('en')} rows`), 30_000);
-      const countedMs = performance.now() - begun;
+      const countedMs = Date.now() - begun;
       await preview.row(1).click();
       await workbench.page.keyboard.press('End');
       await preview.row(rows).getByText('Yes, the needle.').waitFor();

@@ -143,9 +143,15 @@ export function noPreview(name: string, problem: DatasetProblem | 'not-on-disk')
   }
 }
 
-/** The notice over the rows when what is shown is not what is on disk. */
-export function changedNotice(name: string, change: 'changed' | 'missing'): string {
-  return change === 'changed'
-    ? vscode.l10n.t('{0} has changed on disk.', name)
-    : vscode.l10n.t('{0} is not there any more. What was read of it is still shown.', name);
+/** The notice over the rows when what is shown is not what is on disk, or in an editor. */
+export function changedNotice(name: string, change: 'changed' | 'missing' | 'unsaved'): string {
+  const { l10n } = vscode;
+  switch (change) {
+    case 'changed':
+      return l10n.t('{0} has changed on disk.', name);
+    case 'missing':
+      return l10n.t('{0} is not there any more. What was read of it is still shown.', name);
+    case 'unsaved':
+      return l10n.t('{0} has unsaved changes in an editor. This is the file on disk.', name);
+  }
 }

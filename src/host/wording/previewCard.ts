@@ -104,7 +104,10 @@ function chartsOf(report: Report): PreviewChart[] {
   const { l10n } = vscode;
   const { lengths, roles } = report.statistics;
   const columns = lengths.histogram.map(({ fromBytes, toBytes, rows }) => ({
-    name: l10n.t('{0} to {1}', formatBytes(fromBytes), formatBytes(toBytes)),
+    name:
+      fromBytes <= 1
+        ? l10n.t('up to {0}', formatBytes(toBytes))
+        : l10n.t('{0} to {1}', formatBytes(fromBytes), formatBytes(toBytes)),
     count: rows,
   }));
   const formats = Object.entries(report.formats).map(([format, count]) => ({
