@@ -12,7 +12,7 @@ import { machine, say } from './results.ts';
 
 const SMALL_BYTES = 60_000_000;
 const LARGE_BYTES = 600_000_000;
-const PEER_CAP_MS = 60_000;
+const CAP_MS = 60_000;
 
 type Task = 'floor' | 'readline' | 'whole' | 'shape' | 'delay' | 'idle';
 type MakeJob = (task: Task, file: DatasetFile) => Job;
@@ -68,9 +68,9 @@ async function figuresOf(
   others?: readonly Peer[],
 ): Promise<FileFigures> {
   const jobs: Record<string, Job> = {};
-  if (others !== undefined) jobs['readline + JSON.parse'] = { ...job('readline', file), capMs: PEER_CAP_MS };
+  if (others !== undefined) jobs['readline + JSON.parse'] = job('readline', file);
   for (const { name, command, argsFor } of others ?? [])
-    jobs[name] = { command, args: argsFor(file.path), reports: false, capMs: PEER_CAP_MS };
+    jobs[name] = { command, args: argsFor(file.path), reports: false, capMs: CAP_MS };
   const ours = { floor: job('floor', file), whole: job('whole', file), shape: job('shape', file) };
   const { floor, whole, shape, ...peers } = await interleaved(title, { ...jobs, ...ours });
   for (const { runs, failure } of [floor, whole, shape])
@@ -105,5 +105,6 @@ async function jobsOf(folder: string): Promise<MakeJob> {
     command: process.execPath,
     args: [path.join(folder, 'child.mjs'), task, file.path, path.join(folder, 'worker.mjs'), scanner],
     reports: true,
+    capMs: CAP_MS,
   });
 }

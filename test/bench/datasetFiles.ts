@@ -34,9 +34,15 @@ const WORST_CASES: Readonly<Record<string, readonly [text: string, before?: stri
   'only digits': ['4012888888881881'],
   'only `@`': ['@'],
   'one row': ['All of it is one value. ', '{"text":"', '"}\n'],
-  'rows of `{}`': ['{}\n'],
-  'e-mail addresses': ['{"text":"write to someone@host.test"}\n'],
+  // Beyond what has a target: as many rows as there can be, and a secret in each row.
+  'rows of `{}`, no target': ['{}\n'],
+  'e-mail addresses, no target': ['{"text":"write to someone@host.test"}\n'],
 };
+
+/** Whether a worst case has to keep to the target. */
+export function hasTarget(name: string): boolean {
+  return !name.endsWith('no target');
+}
 
 /** Files of repeated bytes that are hard on some part of a check, by what they hold. */
 export async function worstCases(folder: string, sizeBytes: number): Promise<Record<string, DatasetFile>> {

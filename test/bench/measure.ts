@@ -11,7 +11,7 @@ export interface Job {
   args: readonly string[];
   reports: boolean;
   /** After so long it is killed, and its figure is "timed out". */
-  capMs?: number;
+  capMs: number;
 }
 
 /** What processes of `datasetChild.ts` say; each its own part of it. */
@@ -104,7 +104,7 @@ function timed({ command, args, reports, capMs }: Job): Promise<Run | NonNullabl
     child.once('close', (code, signal) => {
       const ms = performance.now() - startedMs;
       if (code === 0) resolve({ ms, said: reports ? (JSON.parse(output) as Said) : {} });
-      else resolve(signal === 'SIGKILL' && ms >= (capMs ?? Infinity) ? 'timed out' : 'failed');
+      else resolve(signal === 'SIGKILL' && ms >= capMs ? 'timed out' : 'failed');
     });
   });
 }

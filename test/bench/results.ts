@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, release, totalmem, type } from 'node:os';
+import { format } from 'prettier';
 
 const FILE = new URL('RESULTS.md', import.meta.url);
 const INTRODUCTION = `# Benchmarks
@@ -15,30 +16,27 @@ export async function writeSection(title: string, body: string): Promise<void> {
     .slice(1)
     .filter((section) => !section.startsWith(`## ${title}\n`));
   const sections = [...others, `## ${title}\n\n${body}`].map((section) => section.trim());
-  await writeFile(FILE, `${[INTRODUCTION, ...sections.sort()].join('\n\n')}\n`);
+  const text = [INTRODUCTION, ...sections.sort()].join('\n\n');
+  await writeFile(FILE, await format(text, { parser: 'markdown' }));
 }
 
 /** What a section was measured on; no names of the machine or its people. */
 export function machine(): string {
   const [cpu] = cpus();
   const memoryGib = (totalmem() / 2 ** 30).toFixed(0);
+  const system = `${type()} ${release().split('.', 2).join('.')}`;
   const load = loadavg()[0]?.toFixed(1) ?? '?';
   return [
     `${new Date().toISOString().slice(0, 10)}: ${cpu?.model ?? 'unknown processor'}, ${cpus().length} cores`,
-    `${memoryGib} GiB of memory, ${type()} ${release()} (${arch()}), Node ${process.versions.node}`,
+    `${memoryGib} GiB of memory, ${system} (${arch()}), Node ${process.versions.node}`,
     `load before the run ${load}.`,
   ].join(', ');
 }
 
 /** A Markdown table; the first column is text and the others are numbers. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((cell, column) =>
-    Math.max(3, cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!))).join(' | ')} |`;
-  const rule = widths.map((width, at) => (at === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
-  return [line(head), line(rule), ...rows.map(line)].join('\n');
+  const rule = head.map((_, column) => (column === 0 ? '---' : '---:'));
+  return [head, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 /** The middle of some figures; NaN of none. */

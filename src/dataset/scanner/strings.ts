@@ -30,18 +30,19 @@ export function readString(from: usize, end: usize): usize {
   hasEscape = false;
   let at = from;
   while (true) {
-    const bytes = v128.load(at);
-    // Signed: bytes from 0x80 on are below 0x20 as well.
-    const special = v128.or(
-      v128.or(i8x16.eq(bytes, i8x16.splat(0x22)), i8x16.eq(bytes, i8x16.splat(0x5c))),
-      i8x16.lt_s(bytes, i8x16.splat(0x20)),
-    );
-    const mask = i8x16.bitmask(special);
-    if (mask == 0) {
+    let special = specialsOf(at);
+    // An escape of two characters, by far the most common, is passed without loading the block again.
+    while (special != 0 && isSimpleEscape(at + ctz(special))) {
+      hasEscape = true;
+      // The second character may be the first of the next block.
+      if (ctz(special) == 15) at++;
+      special &= -4 << ctz(special);
+    }
+    if (special == 0) {
       at += 16;
       continue;
     }
-    at += ctz(mask);
+    at += <usize>ctz(special);
     const character = <u32>load<u8>(at);
     if (character == 0x22) return at + 1;
     if (character == 0x5c) {
@@ -56,6 +57,18 @@ export function readString(from: usize, end: usize): usize {
       return fail(CONTROL_CHARACTER, at, 1);
     }
   }
+}
+
+/** Which of the next sixteen bytes end the string or need a closer look, as bits. */
+function specialsOf(at: usize): i32 {
+  const bytes = v128.load(at);
+  // Signed: bytes from 0x80 on are below 0x20 as well.
+  return i8x16.bitmask(
+    v128.or(
+      v128.or(i8x16.eq(bytes, i8x16.splat(0x22)), i8x16.eq(bytes, i8x16.splat(0x5c))),
+      i8x16.lt_s(bytes, i8x16.splat(0x20)),
+    ),
+  );
 }
 
 /** Reads sequences of UTF-8 to the next ASCII character; notes the first that is none. */
@@ -73,7 +86,7 @@ function readBeyondAscii(from: usize): usize {
 function readEscape(at: usize, end: usize): usize {
   const character = <u32>load<u8>(at + 1);
   if (character != 0x75) {
-    if (isSimpleEscape(character)) return at + 2;
+    if (isSimpleEscape(at)) return at + 2;
     return at + 1 < end ? fail(BAD_ESCAPE, at, 2) : fail(UNTERMINATED_STRING, at, 1);
   }
   const unit = hexUnit(at + 2);
@@ -85,9 +98,10 @@ function readEscape(at: usize, end: usize): usize {
   return at + 6;
 }
 
-/** One of `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t`. */
-function isSimpleEscape(character: u32): bool {
-  switch (character) {
+/** True for a backslash with one of `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t` behind it. */
+function isSimpleEscape(at: usize): bool {
+  if (load<u8>(at) != 0x5c) return false;
+  switch (load<u8>(at + 1)) {
     case 0x22:
     case 0x5c:
     case 0x2f:
