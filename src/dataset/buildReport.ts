@@ -1,14 +1,18 @@
-import type { Duplicates, HashedSegment } from './duplicates.ts';
-import { MAX_HASHED_ROWS } from './duplicates.ts';
+import { MAX_HASHED_ROWS, type Duplicates, type HashedSegment } from './duplicates.ts';
 import { rowLengths } from './lengths.ts';
 import { PROBLEM_FIELDS, ProblemGroup, PROBLEMS } from './problems.ts';
 import { FORMATS, ROLES, type FileKind, type Format, type Report, type Statistics } from './report.ts';
 import type { Counts } from './scanner.ts';
-import { DIFFERENT_FORMAT, DUPLICATE_ROW, PLACE_CODE_COUNT, ROW_OF_FORMAT } from './scanner/codes.ts';
-import type { Segment } from './segments.ts';
+import { DIFFERENT_FORMAT, DUPLICATE_ROW, ROW_OF_FORMAT } from './scanner/codes.ts';
+import type { HashedRows, Segment, SegmentPlaces } from './segments.ts';
 
 /** About how many bytes of text make a token; without a tokenizer, and for most languages and models. */
 const BYTES_PER_TOKEN = 4;
+
+/** No rows: of segments whose rows are not compared. */
+function noRows(): HashedRows {
+  return { hashes: new Uint32Array(), starts: new Uint32Array(), rows: undefined };
+}
 
 /** Where a segment begins in the file, in rows and lines from 0. */
 interface Beginning {
@@ -19,16 +23,39 @@ interface Beginning {
 /** Gathers what workers say of the segments of a file, in whatever order, and makes the report of it. */
 export class ReportBuilder {
   readonly #segments: Segment[] = [];
+  readonly #beginnings: Beginning[] = [];
   readonly #counts: Counts[] = [];
+  readonly #places = new Map<number, Places>();
   readonly #locatedLimit: number;
+  readonly #maxHashedRows: number;
+  /** Rows and lines of the segments without a gap from the first, and rows of these that can be duplicates. */
+  #rows = 0;
+  #lines = 0;
   #hashedRows = 0;
 
-  constructor(locatedLimit: number) {
+  constructor(locatedLimit: number, maxHashedRows = MAX_HASHED_ROWS) {
     this.#locatedLimit = locatedLimit;
+    this.#maxHashedRows = maxHashedRows;
   }
 
+  /** Takes a segment, and numbers those through that have no gap before them: at the end there would be too much at once. */
   addSegment(segment: Segment): void {
     this.#segments[segment.number] = segment;
+    for (let next; (next = this.#segments[this.#beginnings.length]) !== undefined;) {
+      const beginning = { firstRow: this.#rows, firstLine: this.#lines };
+      this.#beginnings.push(beginning);
+      this.#rows += next.rows;
+      this.#lines += next.rows + next.lineBreaks;
+      for (const places of next.places) this.#placesOf(places.code).add(places, beginning);
+      next.places = [];
+      if (this.hasEnoughHashed) next.hashed = noRows();
+      this.#hashedRows += next.hashed.starts.length;
+    }
+  }
+
+  /** Whether more rows are known than are compared: one more, so that the search knows of it; others would only take memory. */
+  get hasEnoughHashed(): boolean {
+    return this.#hashedRows > this.#maxHashedRows;
   }
 
   /** Takes what one worker counted in all its segments. */
@@ -38,13 +65,12 @@ export class ReportBuilder {
 
   /** Hands over the rows that can be duplicates, for the search. */
   takeHashed(): HashedSegment[] {
-    const beginnings = this.#beginnings();
-    this.#hashedRows = this.#segments.reduce((total, { hashed }) => total + hashed.starts.length, 0);
-    return this.#segments.map(({ number, hashed, lineBreaks }, index) => ({
+    return this.#segments.map(({ number, hashed, lineBreaks, index: rowIndex }, index) => ({
       ...hashed,
       number,
       lineBreaks,
-      ...(beginnings[index] ?? { firstRow: 0, firstLine: 0 }),
+      firstOffset: rowIndex[1] ?? 0,
+      ...(this.#beginnings[index] ?? { firstRow: 0, firstLine: 0 }),
     }));
   }
 
@@ -71,22 +97,17 @@ export class ReportBuilder {
       blankRows,
       formats,
       format,
-      duplicatesLookedForRows: this.#hashedRows <= MAX_HASHED_ROWS ? rows : MAX_HASHED_ROWS,
+      duplicatesLookedForRows: duplicates.lastRow ?? rows,
       statistics: this.#statistics(file.sizeBytes, sum('characters')),
       problems: this.#problems(format, duplicates),
       index: this.#index(),
     };
   }
 
-  #beginnings(): Beginning[] {
-    let firstRow = 0;
-    let firstLine = 0;
-    return this.#segments.map(({ rows, lineBreaks }) => {
-      const beginning = { firstRow, firstLine };
-      firstRow += rows;
-      firstLine += rows + lineBreaks;
-      return beginning;
-    });
+  #placesOf(code: number): Places {
+    let places = this.#places.get(code);
+    if (places === undefined) this.#places.set(code, (places = new Places(this.#locatedLimit)));
+    return places;
   }
 
   #added(of: (counts: Counts) => Uint32Array): Uint32Array {
@@ -114,19 +135,17 @@ export class ReportBuilder {
 
   #problems(format: Format | undefined, duplicates: Duplicates): ProblemGroup[] {
     const totals = this.#added((counts) => counts.totals);
-    const places = this.#places();
     const other = otherFormats(format);
-    const otherPlaces = new Places(this.#locatedLimit);
-    for (const code of other) otherPlaces.addAll(places[code]);
     const group = (code: number): ProblemGroup => {
       if (code === DUPLICATE_ROW)
         return new ProblemGroup(code, duplicates.total, duplicates.places, duplicates.details);
       if (code === DIFFERENT_FORMAT) {
         const total = other.reduce((sum, formatCode) => sum + (totals[formatCode] ?? 0), 0);
-        return new ProblemGroup(code, total, otherPlaces.inOrder(), []);
+        const found = other.map((formatCode) => this.#placesOf(formatCode).fields);
+        return new ProblemGroup(code, total, mergedByRow(found, this.#locatedLimit), []);
       }
-      const { fields, details } = places[code] ?? new Places(0);
-      return new ProblemGroup(code, totals[code] ?? 0, Float64Array.from(fields), details);
+      const { fields, details } = this.#placesOf(code);
+      return new ProblemGroup(code, totals[code] ?? 0, fields, details);
     };
     const groups = PROBLEMS.map((_, code) => group(code)).filter(({ total }) => total > 0);
     return [
@@ -135,34 +154,12 @@ export class ReportBuilder {
     ];
   }
 
-  /** The places of each code, numbered through the file. */
-  #places(): Places[] {
-    const byCode = Array.from({ length: PLACE_CODE_COUNT }, () => new Places(this.#locatedLimit));
-    const beginnings = this.#beginnings();
-    for (const [index, { places }] of this.#segments.entries()) {
-      const { firstRow, firstLine } = beginnings[index] ?? { firstRow: 0, firstLine: 0 };
-      for (const [place, code] of places.codes.entries()) {
-        const at = place * PROBLEM_FIELDS;
-        const [row = 0, line = 0, column = 1, offset = 0, length = 1] = places.fields.subarray(
-          at,
-          at + PROBLEM_FIELDS,
-        );
-        byCode[code]?.add(
-          [firstRow + row + 1, firstLine + line + 1, column, offset, length],
-          places.details[place],
-        );
-      }
-    }
-    return byCode;
-  }
-
   #index(): Report['index'] {
     const rows: number[] = [];
     const offsets: number[] = [];
-    const beginnings = this.#beginnings();
     for (const [number, { index }] of this.#segments.entries()) {
       for (let at = 0; at < index.length; at += 2) {
-        rows.push((beginnings[number]?.firstRow ?? 0) + (index[at] ?? 0) + 1);
+        rows.push((this.#beginnings[number]?.firstRow ?? 0) + (index[at] ?? 0) + 1);
         offsets.push(index[at + 1] ?? 0);
       }
     }
@@ -170,34 +167,58 @@ export class ReportBuilder {
   }
 }
 
-/** Places of one code, up to a limit. */
+/** Places of one code, numbered through the file, up to a limit. */
 class Places {
-  readonly fields: number[] = [];
-  readonly details: string[] = [];
   readonly #limit: number;
+  #fields = new Float64Array(64 * PROBLEM_FIELDS);
+  #length = 0;
+  readonly details: string[] = [];
 
   constructor(limit: number) {
-    this.#limit = limit;
+    this.#limit = limit * PROBLEM_FIELDS;
   }
 
-  add(fields: readonly number[], detail: string | undefined): void {
-    if (this.fields.length >= this.#limit * PROBLEM_FIELDS) return;
-    this.fields.push(...fields);
-    if (detail !== undefined) this.details.push(detail);
+  /** Takes those of the next segment. */
+  add({ fields, details }: SegmentPlaces, { firstRow, firstLine }: Beginning): void {
+    const from = this.#length;
+    const to = Math.min(from + fields.length, this.#limit);
+    if (to > this.#fields.length) {
+      const grown = new Float64Array(Math.min(Math.max(to, 2 * this.#fields.length), this.#limit));
+      grown.set(this.#fields.subarray(0, from));
+      this.#fields = grown;
+    }
+    const all = this.#fields;
+    all.set(fields.subarray(0, to - from), from);
+    for (let at = from; at < to; at += PROBLEM_FIELDS) {
+      all[at] = (all[at] ?? 0) + firstRow + 1;
+      all[at + 1] = (all[at + 1] ?? 0) + firstLine + 1;
+    }
+    for (const detail of details.slice(0, (to - from) / PROBLEM_FIELDS)) this.details.push(detail);
+    this.#length = to;
   }
 
-  addAll(other: Places | undefined): void {
-    for (const value of other?.fields ?? []) this.fields.push(value);
+  get fields(): Float64Array {
+    return this.#fields.slice(0, this.#length);
   }
+}
 
-  /** As many as the limit allows, sorted by row. */
-  inOrder(): Float64Array {
-    const rows: number[][] = [];
-    for (let at = 0; at < this.fields.length; at += PROBLEM_FIELDS)
-      rows.push(this.fields.slice(at, at + PROBLEM_FIELDS));
-    rows.sort(([one = 0], [other = 0]) => one - other);
-    return Float64Array.from(rows.slice(0, this.#limit).flat());
+/** Places from several lists, each in the order of rows, up to a limit. */
+function mergedByRow(lists: readonly Float64Array[], limit: number): Float64Array {
+  const total = lists.reduce((sum, { length }) => sum + length, 0);
+  const merged = new Float64Array(Math.min(total, limit * PROBLEM_FIELDS));
+  const read = lists.map(() => 0);
+  for (let at = 0; at < merged.length; at += PROBLEM_FIELDS) {
+    let first = 0;
+    let firstRow = Infinity;
+    for (const [index, list] of lists.entries()) {
+      const row = list[read[index] ?? 0] ?? Infinity;
+      if (row < firstRow) [first, firstRow] = [index, row];
+    }
+    const from = read[first] ?? 0;
+    merged.set(lists[first]?.subarray(from, from + PROBLEM_FIELDS) ?? [], at);
+    read[first] = from + PROBLEM_FIELDS;
   }
+  return merged;
 }
 
 function named<K extends string>(names: readonly K[], values: Uint32Array): Record<K, number> {

@@ -43,14 +43,17 @@ export interface CheckOptions {
 /** Owns the workers that check datasets: started at the first check, stopped when idle. One file is checked at a time. */
 export class DatasetChecker implements Disposable {
   readonly #files: CheckerFiles;
+  readonly #idleMs: number;
   #scanner: Promise<WebAssembly.Module> | undefined;
   #workers: CheckWorker[] = [];
   #last: Promise<unknown> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
   #isDisposed = false;
 
-  constructor(files: CheckerFiles) {
+  /** @param idleMs how long the workers are kept after a check */
+  constructor(files: CheckerFiles, idleMs = IDLE_MS) {
     this.#files = files;
+    this.#idleMs = idleMs;
   }
 
   /**
@@ -88,6 +91,9 @@ export class DatasetChecker implements Disposable {
     const file = await openFile(path);
     try {
       return await this.#checkFile(path, file, options, stop);
+    } catch (error) {
+      // Its workers were ended on purpose.
+      throw this.#isDisposed ? new CancelledError() : error;
     } finally {
       await file.close();
       this.#rest();
@@ -118,6 +124,7 @@ export class DatasetChecker implements Disposable {
     const take = (answer: Answer) => {
       if (answer.kind === 'segment') {
         builder.addSegment(answer.segment);
+        if (builder.hasEnoughHashed) Atomics.store(job.shared, SHARED.hashedEnough, 1);
         progress.add(SEGMENT_BYTES);
       } else if (answer.kind === 'hashed') {
         sha256 = answer.sha256 ?? sha256;
@@ -146,7 +153,7 @@ export class DatasetChecker implements Disposable {
       { path, sizeBytes, mtimeMs: Number(before.mtimeMs) },
       sha256,
       kind,
-      compared?.duplicates ?? { total: 0, places: new Float64Array(), details: [] },
+      compared?.duplicates ?? { total: 0, places: new Float64Array(), details: [], lastRow: undefined },
     );
     if (
       kind === 'rows' &&
@@ -165,8 +172,11 @@ export class DatasetChecker implements Disposable {
 
   async #workersFor(sizeBytes: number, limit: number): Promise<CheckWorker[]> {
     clearTimeout(this.#idle);
-    this.#scanner ??= readFile(this.#files.scanner).then((bytes) => WebAssembly.compile(bytes));
-    const scanner = await this.#scanner;
+    this.#scanner ??= compiled(this.#files.scanner);
+    const scanner = await this.#scanner.catch((error: unknown) => {
+      this.#scanner = undefined;
+      throw new CheckError('worker-died', { cause: error });
+    });
     const count = sizeBytes <= ONE_WORKER_BYTES ? 1 : Math.min(limit, MAX_WORKERS, availableParallelism());
     this.#workers = this.#workers.filter(({ isAlive }) => isAlive);
     if (this.#isDisposed) throw new CancelledError();
@@ -186,8 +196,12 @@ export class DatasetChecker implements Disposable {
   #rest(): void {
     this.#idle = setTimeout(() => {
       for (const worker of this.#workers.splice(0)) void worker.dispose();
-    }, IDLE_MS).unref();
+    }, this.#idleMs).unref();
   }
+}
+
+async function compiled(file: string): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(await readFile(file));
 }
 
 /** Asks for the duplicates; the arrays move to the worker and are not copied. */

@@ -4,9 +4,10 @@ import { SEGMENT_BYTES, type HashedRows } from './segments.ts';
 /** The rows of one segment that can be duplicates, and how its rows are numbered in the file. */
 export interface HashedSegment extends HashedRows {
   number: number;
-  /** Row and line of the segment's first row, from 0. */
+  /** Row and line of the segment's first row, from 0, and where it begins in the file. */
   firstRow: number;
   firstLine: number;
+  firstOffset: number;
   /** Lines that end inside rows: then the lines have to be counted. */
   lineBreaks: number;
 }
@@ -18,6 +19,8 @@ export interface Duplicates {
   places: Float64Array;
   /** For each place, the number of the row that is the same. */
   details: string[];
+  /** The last row that was looked at, if there are more; undefined if all were. */
+  lastRow: number | undefined;
 }
 
 /** Rows that are looked at; beyond, memory would not be bounded. */
@@ -34,27 +37,28 @@ export function findDuplicates(
   file: FileRows,
   locatedLimit: number,
   goesOn: () => boolean,
+  maxRows = MAX_HASHED_ROWS,
 ): Duplicates {
   const rows = new RowsByNumber(segments);
-  const count = Math.min(rows.length, MAX_HASHED_ROWS);
+  const count = Math.min(rows.length, maxRows);
   // Open addressing, at most half full: the index of a row and 1, or 0.
-  const mask = 2 ** Math.ceil(Math.log2(Math.max(count, 1) * 2)) - 1;
-  const table = new Int32Array(mask + 1);
+  const bits = Math.ceil(Math.log2(Math.max(count, 1) * 2));
+  const table = new Int32Array(2 ** bits);
   const places: number[] = [];
   const details: string[] = [];
   let total = 0;
   for (let row = 0; row < count; row++) {
     if (row % STEP === 0 && !goesOn()) break;
     rows.seek(row);
-    const { low, high } = rows;
-    let slot = (low ^ Math.imul(high, 0x9e3779b1)) & mask;
-    for (; ; slot = (slot + 1) & mask) {
+    const { hash } = rows;
+    let slot = Math.imul(hash, 0x9e3779b1) >>> (32 - bits);
+    for (; ; slot = (slot + 1) & (table.length - 1)) {
       const other = (table[slot] ?? 0) - 1;
       if (other < 0) {
         table[slot] = row + 1;
         break;
       }
-      if (!rows.hasHash(other, low, high) || !file.areSame(rows.offsetOf(other), rows.offset)) continue;
+      if (!rows.hasHash(other, hash) || !file.areSame(rows.offsetOf(other), rows.offset)) continue;
       total++;
       if (details.length < locatedLimit) {
         places.push(rows.rowNumber, rows.lineOf(file), 1, rows.offset, 1);
@@ -63,7 +67,15 @@ export function findDuplicates(
       break;
     }
   }
-  return { total, places: Float64Array.from(places), details };
+  const lastRow = count < rows.length ? rows.numberOf(count - 1) : undefined;
+  return { total, places: Float64Array.from(places), details, lastRow };
+}
+
+/** Where a row was found. */
+interface Found {
+  row: number;
+  segment: HashedSegment;
+  index: number;
 }
 
 /** Rows of all segments by one number. Walks forward with `seek`, and looks at single ones anywhere. */
@@ -72,11 +84,11 @@ class RowsByNumber {
   /** For each segment, the number of its first row. */
   readonly #firsts: number[] = [];
   readonly length: number;
-  /** The row of `seek`. */
-  low = 0;
-  high = 0;
+  /** The hash of the row of `seek`. */
+  hash = 0;
   #at = 0;
   #index = 0;
+  #found: Found | undefined;
   /** Line ends counted in the segment of `seek`, up to a position. */
   #counted: { at: number; offset: number; breaks: number } | undefined;
 
@@ -93,9 +105,7 @@ class RowsByNumber {
   seek(row: number): void {
     while (row >= (this.#firsts[this.#at + 1] ?? Infinity)) this.#at++;
     this.#index = row - (this.#firsts[this.#at] ?? 0);
-    const hashes = this.#segment.hashes;
-    this.low = hashes[this.#index * 2] ?? 0;
-    this.high = hashes[this.#index * 2 + 1] ?? 0;
+    this.hash = this.#segment.hashes[this.#index] ?? 0;
   }
 
   get #segment(): HashedSegment {
@@ -116,30 +126,33 @@ class RowsByNumber {
 
   /** The editor's line where it begins, from 1. */
   lineOf(file: FileRows): number {
-    const { firstLine, firstRow, lineBreaks, number } = this.#segment;
+    const { firstLine, firstRow, firstOffset, lineBreaks } = this.#segment;
     const line = firstLine + this.rowNumber - firstRow;
     if (lineBreaks === 0) return line;
-    if (this.#counted?.at !== this.#at)
-      this.#counted = { at: this.#at, offset: number * SEGMENT_BYTES, breaks: 0 };
+    if (this.#counted?.at !== this.#at) this.#counted = { at: this.#at, offset: firstOffset, breaks: 0 };
     this.#counted.breaks += file.countLoneReturns(this.#counted.offset, this.offset);
     this.#counted.offset = this.offset;
     return line + this.#counted.breaks;
   }
 
-  hasHash(row: number, low: number, high: number): boolean {
-    const [segment, index] = this.#find(row);
-    return segment.hashes[index * 2] === low && segment.hashes[index * 2 + 1] === high;
+  hasHash(row: number, hash: number): boolean {
+    const { segment, index } = this.#find(row);
+    return segment.hashes[index] === hash;
   }
 
   offsetOf(row: number): number {
-    return offsetIn(...this.#find(row));
+    const { segment, index } = this.#find(row);
+    return offsetIn(segment, index);
   }
 
   numberOf(row: number): number {
-    return rowIn(...this.#find(row)) + 1;
+    const { segment, index } = this.#find(row);
+    return rowIn(segment, index) + 1;
   }
 
-  #find(row: number): [HashedSegment, number] {
+  /** The segment of a row and its index in that. The same row is often asked for again. */
+  #find(row: number): Found {
+    if (this.#found?.row === row) return this.#found;
     let low = 0;
     let high = this.#segments.length - 1;
     while (low < high) {
@@ -149,7 +162,8 @@ class RowsByNumber {
     }
     const segment = this.#segments[low];
     if (segment === undefined) throw new RangeError('no such row');
-    return [segment, row - (this.#firsts[low] ?? 0)];
+    this.#found = { row, segment, index: row - (this.#firsts[low] ?? 0) };
+    return this.#found;
   }
 }
 

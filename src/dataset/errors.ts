@@ -12,3 +12,10 @@ export class CheckError extends ExpectedError {
     this.code = code;
   }
 }
+
+/** The file has become shorter while it was read; known inside the worker only. */
+export class ShorterFileError extends Error {
+  constructor() {
+    super('the file has become shorter');
+  }
+}

@@ -3,10 +3,10 @@ import type { FileKind } from './report.ts';
 /** How much of a file's beginning tells what it is. */
 export const SAMPLE_BYTES = 64 * 1024;
 
-const GZIP = [0x1f, 0x8b];
-const ZIP = [0x50, 0x4b, 0x03, 0x04];
-const PARQUET = [0x50, 0x41, 0x52, 0x31];
-const UTF_16_MARKS = [
+const GZIP: readonly number[] = [0x1f, 0x8b];
+const ZIP: readonly number[] = [0x50, 0x4b, 0x03, 0x04];
+const PARQUET: readonly number[] = [0x50, 0x41, 0x52, 0x31];
+const UTF_16_MARKS: readonly (readonly number[])[] = [
   [0xff, 0xfe],
   [0xfe, 0xff],
 ];
@@ -14,11 +14,13 @@ const UTF_16_MARKS = [
 /** What a file is, by its first bytes: UTF-16 text and binary files have no rows that could be judged. */
 export function kindOf(sample: Uint8Array): Exclude<FileKind, 'json-array'> {
   if (UTF_16_MARKS.some((mark) => startsWith(sample, mark))) return 'utf-16';
+  if (isUtf16Json(sample)) return 'utf-16';
   if ([GZIP, ZIP, PARQUET].some((magic) => startsWith(sample, magic))) return 'binary';
   let zeros = 0;
   let oddZeros = 0;
   let controls = 0;
-  for (const [index, byte] of sample.entries()) {
+  for (let index = 0; index < sample.length; index++) {
+    const byte = sample[index] ?? 0;
     if (byte === 0) {
       zeros++;
       oddZeros += index & 1;
@@ -30,6 +32,11 @@ export function kindOf(sample: Uint8Array): Exclude<FileKind, 'json-array'> {
   const sameSide = Math.max(oddZeros, zeros - oddZeros);
   if (zeros > sample.length * 0.3 && sameSide > zeros * 0.9) return 'utf-16';
   return controls > sample.length * 0.1 ? 'binary' : 'rows';
+}
+
+/** True if the first two characters are ASCII, as all JSON texts begin, in UTF-16 (RFC 4627, section 3). */
+function isUtf16Json([a, b, c, d]: Uint8Array): boolean {
+  return a === 0 && c === 0 ? Boolean(b) && Boolean(d) : b === 0 && d === 0 && Boolean(a) && Boolean(c);
 }
 
 /** The first byte that is no white space. */

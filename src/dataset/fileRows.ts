@@ -1,4 +1,5 @@
 import { readSync } from 'node:fs';
+import { ShorterFileError } from './errors.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -6,6 +7,8 @@ const CR = 0x0d;
 const WINDOW_BYTES = 256 * 1024;
 /** What is read at once of a row somewhere else. */
 const ROW_BYTES = 8 * 1024;
+/** Up to so many bytes a loop is faster than a call of Node's. */
+const CALL_BYTES = 64;
 
 /** Rows of one open file, read to be compared. */
 export class FileRows {
@@ -21,8 +24,18 @@ export class FileRows {
 
   /** True if the rows at two offsets hold the same bytes, line ends aside. */
   areSame(one: number, other: number): boolean {
-    const first = this.#first.at(this.#fd, this.#sizeBytes, one);
-    return first.equals(this.#second.at(this.#fd, this.#sizeBytes, other));
+    for (let done = 0; ;) {
+      const first = this.#first.at(this.#fd, this.#sizeBytes, one + done);
+      const second = this.#second.at(this.#fd, this.#sizeBytes, other + done);
+      const length = Math.min(first.length, second.length);
+      if (!areEqual(first, second, length)) return false;
+      const isFirstRead = first.isRowEnd && first.length === length;
+      const isSecondRead = second.isRowEnd && second.length === length;
+      if (isFirstRead && isSecondRead) return true;
+      // One has ended, the other goes on.
+      if ((isFirstRead && second.length > length) || (isSecondRead && first.length > length)) return false;
+      done += length;
+    }
   }
 
   /** How many CRs without LF stand in a part of the file that ends where a row begins. */
@@ -32,7 +45,7 @@ export class FileRows {
     let wasReturn = false;
     for (let at = from; at < to;) {
       const read = readSync(this.#fd, bytes, 0, Math.min(bytes.length, to - at), at);
-      if (read === 0) break;
+      if (read === 0) throw new ShorterFileError();
       for (const byte of bytes.subarray(0, read)) {
         if (wasReturn && byte !== LF) count++;
         wasReturn = byte === CR;
@@ -43,42 +56,76 @@ export class FileRows {
   }
 }
 
-/** The bytes of one row, in a window that moves with those who ask in order and jumps cheaply with the others. */
-class RowBytes {
-  #window = Buffer.alloc(0);
-  #start = 0;
+/** A part of a row. */
+interface Piece {
+  bytes: Buffer;
+  /** Where it begins in `bytes`, and how many there are. */
+  from: number;
+  length: number;
+  /** Whether the row ends with it. */
+  isRowEnd: boolean;
+}
 
-  at(fd: number, sizeBytes: number, offset: number): Buffer {
-    const end = this.#start + this.#window.length;
-    const isNear = offset >= this.#start && offset <= end + ROW_BYTES;
-    let length = isNear ? WINDOW_BYTES : ROW_BYTES;
+/** Whether two pieces begin with the same bytes. Short ones are compared sooner than Node would be called. */
+function areEqual(one: Piece, other: Piece, length: number): boolean {
+  if (length > CALL_BYTES) {
+    const { bytes, from } = one;
+    return bytes.compare(other.bytes, other.from, other.from + length, from, from + length) === 0;
+  }
+  for (let index = 0; index < length; index++)
+    if (one.bytes[one.from + index] !== other.bytes[other.from + index]) return false;
+  return true;
+}
+
+/** The bytes of one row, piece by piece, in a window that moves with those who ask in order and jumps cheaply with the others. */
+class RowBytes {
+  readonly #bytes = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+  readonly #piece: Piece = { bytes: this.#bytes, from: 0, length: 0, isRowEnd: false };
+  #start = 0;
+  #length = 0;
+
+  /**
+   * What the window has of the row that goes on at an offset, without its line end; empty only where the row ends. The next
+   * call overwrites it.
+   * @throws ShorterFileError
+   */
+  at(fd: number, sizeBytes: number, offset: number): Piece {
+    const end = this.#start + this.#length;
     if (offset >= this.#start && offset < end) {
-      const row = rowIn(this.#window.subarray(offset - this.#start), end === sizeBytes);
-      if (row !== undefined) return row;
+      const piece = this.#pieceAt(offset, sizeBytes);
+      if (piece.isRowEnd || piece.length > 0) return piece;
     }
-    for (; ; length *= 2) {
-      this.#read(fd, offset, Math.min(length, sizeBytes - offset));
-      const row = rowIn(this.#window, offset + this.#window.length >= sizeBytes || length > sizeBytes);
-      if (row !== undefined) return row;
-    }
+    const isNear = offset >= this.#start && offset <= end + ROW_BYTES;
+    this.#read(fd, offset, Math.min(isNear ? WINDOW_BYTES : ROW_BYTES, sizeBytes - offset));
+    return this.#pieceAt(offset, sizeBytes);
+  }
+
+  #pieceAt(offset: number, sizeBytes: number): Piece {
+    const piece = this.#piece;
+    piece.from = offset - this.#start;
+    const lineEnd = this.#lineEndFrom(piece.from);
+    piece.isRowEnd = lineEnd < this.#length || this.#start + this.#length >= sizeBytes;
+    // A CR that ends the window may be of the line end; the last byte of the file is of its row.
+    const isLastOfFile = lineEnd === this.#length && piece.isRowEnd;
+    const hasReturn = lineEnd > piece.from && !isLastOfFile && this.#bytes[lineEnd - 1] === CR;
+    piece.length = lineEnd - piece.from - (hasReturn ? 1 : 0);
+    return piece;
+  }
+
+  #lineEndFrom(from: number): number {
+    const near = Math.min(from + CALL_BYTES, this.#length);
+    for (let at = from; at < near; at++) if (this.#bytes[at] === LF) return at;
+    const found = this.#bytes.indexOf(LF, near);
+    return found < 0 || found > this.#length ? this.#length : found;
   }
 
   #read(fd: number, offset: number, length: number): void {
-    this.#window = Buffer.allocUnsafe(length);
     this.#start = offset;
-    let filled = 0;
-    while (filled < length) {
-      const read = readSync(fd, this.#window, filled, length - filled, offset + filled);
-      if (read === 0) break;
-      filled += read;
+    this.#length = 0;
+    while (this.#length < length) {
+      const read = readSync(fd, this.#bytes, this.#length, length - this.#length, offset + this.#length);
+      if (read === 0) throw new ShorterFileError();
+      this.#length += read;
     }
-    this.#window = this.#window.subarray(0, filled);
   }
-}
-
-/** The row at the beginning of some bytes without its line end; undefined if it goes on behind them. */
-function rowIn(bytes: Buffer, isLast: boolean): Buffer | undefined {
-  const lineEnd = bytes.indexOf(LF);
-  if (lineEnd < 0) return isLast ? bytes : undefined;
-  return bytes.subarray(0, bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd);
 }

@@ -12,8 +12,6 @@ interface KeyPattern {
   /** How many characters follow at least, and which; without any, the prefix alone is the key. */
   tail: number;
   of?: keyof typeof TAILS;
-  /** Whether a digit is among these: names in source code look like keys otherwise. */
-  digit?: boolean;
 }
 
 const key = (prefix: string, anchor: number, tail: number, of: keyof typeof TAILS = 'word'): KeyPattern => ({
@@ -22,7 +20,6 @@ const key = (prefix: string, anchor: number, tail: number, of: keyof typeof TAIL
   anchor,
   tail,
   of,
-  digit: true,
 });
 
 const privateKey = (kind: string): KeyPattern => ({
@@ -88,9 +85,9 @@ function bucketOf(pattern: KeyPattern): number {
 export function encodePatterns(): Uint8Array {
   const bytes = new Uint8Array(KEY_PATTERNS.length * PATTERN_BYTES);
   for (const [index, pattern] of KEY_PATTERNS.entries()) {
-    const { code, prefix, anchor, tail, of = 'word', digit = false } = pattern;
+    const { code, prefix, anchor, tail, of = 'word' } = pattern;
     const at = index * PATTERN_BYTES;
-    bytes.set([prefix.length, anchor, tail, TAILS[of], Number(digit), code, bucketOf(pattern)], at);
+    bytes.set([prefix.length, anchor, tail, TAILS[of], code, bucketOf(pattern)], at);
     bytes.set(Buffer.from(prefix, 'latin1'), at + PREFIX_OFFSET);
   }
   return bytes;

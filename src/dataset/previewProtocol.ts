@@ -18,7 +18,6 @@ export type PreviewWord =
   | 'hideDetails'
   | 'details'
   | 'raw'
-  | 'rendered'
   | 'openSource'
   | 'showMore'
   | 'showLess'
@@ -34,7 +33,6 @@ export type PreviewWord =
   | 'copied'
   | 'asTable'
   | 'noMatch'
-  | 'scrollbar'
   | 'problemsOfRow'
   | 'keyboard';
 
@@ -60,7 +58,8 @@ export type PreviewRequest =
   | { type: 'more' }
   | { type: 'goTo'; row: number }
   | { type: 'openSource'; row: number; problem: number | undefined }
-  | { type: 'reload' }
+  /** `row` is the one at the top, which stays there. */
+  | { type: 'reload'; row: number }
   | { type: 'copy'; text: string };
 
 /** From the extension to the page. */

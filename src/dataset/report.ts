@@ -36,7 +36,7 @@ export interface RowLengths {
 
 /** What is counted in a dataset. */
 export interface Statistics {
-  /** Unicode characters of the whole file, invalid bytes not counted. */
+  /** Unicode characters of the whole file, line ends included: every byte that continues no sequence of UTF-8. */
   characters: number;
   /** An estimate without a tokenizer: about one token for four bytes. */
   estimatedTokens: number;
@@ -97,9 +97,10 @@ export function countProblems(
 /** What is to be done with a dataset: it can go, or a person has to look first. */
 export type Verdict = 'clean' | 'warnings' | 'errors';
 
-/** Errors and secrets stop a submission until a person has looked; an address or other warnings do not. */
+/** Errors, secrets and a file of blank rows only stop a submission until a person has looked; an address or other warnings do not. */
 export function verdictOf(report: Report): Verdict {
   const secrets = report.problems.some(({ code }) => code === 'api-key' || code === 'private-key');
-  if (report.kind !== 'rows' || secrets || countProblems(report, { severity: 'error' }) > 0) return 'errors';
+  if (report.kind !== 'rows' || report.rows === report.blankRows || secrets) return 'errors';
+  if (countProblems(report, { severity: 'error' }) > 0) return 'errors';
   return countProblems(report) > 0 ? 'warnings' : 'clean';
 }

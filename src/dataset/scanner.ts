@@ -46,7 +46,7 @@ export interface Scanned {
   places: Uint32Array;
   /** Where each row begins, from the start of the input. */
   rowStarts: Uint32Array;
-  /** Two halves of a hash for each row, both 0 for a row that cannot be a duplicate. */
+  /** A hash for each row, 0 for one that cannot be a duplicate. */
   rowHashes: Uint32Array;
 }
 
@@ -123,7 +123,7 @@ export class Scanner {
       characters: exports.charactersRead.value,
       places,
       rowStarts: this.#view(exports.ROW_STARTS, rows),
-      rowHashes: this.#view(exports.ROW_HASHES, rows * 2),
+      rowHashes: this.#view(exports.ROW_HASHES, rows),
     };
   }
 

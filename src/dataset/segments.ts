@@ -1,4 +1,5 @@
 import { readSync } from 'node:fs';
+import { ShorterFileError } from './errors.ts';
 import { PROBLEMS } from './problems.ts';
 import { PLACE_NUMBERS, type Scanned, type Scanner } from './scanner.ts';
 import { masked } from './masked.ts';
@@ -11,24 +12,18 @@ export const MAX_ROW_BYTES = 64 * 1024 * 1024;
 const INDEX_BYTES = 256 * 1024;
 const LF = 0x0a;
 
-/** A problem of a segment: its code, the fields of `ProblemGroup`, and details in the same order where a code has them. */
+/** The problems of one code in a segment, in order. */
 export interface SegmentPlaces {
-  codes: Uint8Array<ArrayBuffer>;
+  code: number;
   /** `PROBLEM_FIELDS` for each: row and line from 0 in the segment, column from 1, offset in the file, length. */
   fields: Float64Array<ArrayBuffer>;
-  details: (string | undefined)[];
-}
-
-/** The file has become shorter while it was read. */
-export class ShorterFileError extends Error {
-  constructor() {
-    super('the file has become shorter');
-  }
+  /** One for each, or none if the code has no details. */
+  details: string[];
 }
 
 /** Rows that can be duplicates, in order. */
 export interface HashedRows {
-  /** Two halves of a hash for each. */
+  /** A hash for each. */
   hashes: Uint32Array<ArrayBuffer>;
   /** Where each begins, from the segment's first byte. */
   starts: Uint32Array<ArrayBuffer>;
@@ -44,7 +39,7 @@ export interface Segment {
   /** CRs without LF: ends of lines of the editor that are no ends of rows. */
   lineBreaks: number;
   characters: number;
-  places: SegmentPlaces;
+  places: SegmentPlaces[];
   /** Entries of the row index: row from 0 in the segment and offset in the file, by turns. */
   index: Float64Array<ArrayBuffer>;
   /** The rows that can be duplicates. */
@@ -56,6 +51,7 @@ export class SegmentReader {
   readonly #scanner: Scanner;
   readonly #fd: number;
   readonly #sizeBytes: number;
+  readonly #scratch = new HashedScratch();
 
   constructor(scanner: Scanner, fd: number, sizeBytes: number) {
     this.#scanner = scanner;
@@ -65,9 +61,10 @@ export class SegmentReader {
 
   /**
    * Judges the rows that begin in a segment.
+   * @param keepsHashes whether its rows are to be compared with others
    * @throws ShorterFileError
    */
-  read(number: number): Segment {
+  read(number: number, keepsHashes = true): Segment {
     const segmentStart = number * SEGMENT_BYTES;
     const segmentEnd = Math.min(segmentStart + SEGMENT_BYTES, this.#sizeBytes);
     // The byte before tells whether a row begins with the segment.
@@ -75,9 +72,9 @@ export class SegmentReader {
     let input = this.#scanner.input(segmentEnd - readStart);
     this.#fill(input, 0, readStart);
     const first = number === 0 ? 0 : input.subarray(0, -1).indexOf(LF) + 1;
-    const collector = new Collector(number, readStart);
+    const collector = new Collector(number, readStart, keepsHashes, this.#scratch);
     if (number > 0 && first === 0) return collector.end();
-    const lastRow = number === 0 && input.length === 1 ? 0 : input.subarray(0, -1).lastIndexOf(LF) + 1;
+    const lastRow = input.subarray(0, -1).lastIndexOf(LF) + 1;
     let end = input.length;
     // The last row may go on behind the segment.
     while (readStart + end < this.#sizeBytes && input[end - 1] !== LF && end - lastRow <= MAX_ROW_BYTES) {
@@ -117,23 +114,22 @@ export class SegmentReader {
 class Collector {
   readonly #number: number;
   readonly #base: number;
+  readonly #keepsHashes: boolean;
+  readonly #scratch: HashedScratch;
   #rows = 0;
   #blankRows = 0;
   #lineBreaks = 0;
   #characters = 0;
   #nextEntry = 0;
-  readonly #codes: number[] = [];
-  readonly #fields: number[] = [];
-  readonly #details: (string | undefined)[] = [];
+  readonly #places = new Map<number, { fields: number[]; details: string[] }>();
   readonly #index: number[] = [];
-  readonly #hashes: Uint32Array[] = [];
-  readonly #starts: Uint32Array[] = [];
-  readonly #hashedRows: Uint32Array[] = [];
 
   /** @param base the file's offset of the input's first byte */
-  constructor(number: number, base: number) {
+  constructor(number: number, base: number, keepsHashes: boolean, scratch: HashedScratch) {
     this.#number = number;
     this.#base = base;
+    this.#scratch = scratch;
+    this.#keepsHashes = keepsHashes;
   }
 
   add(scanned: Scanned, input: Uint8Array): void {
@@ -151,37 +147,49 @@ class Collector {
         index,
         index + PLACE_NUMBERS,
       );
-      this.#codes.push(code);
+      const { fields, details } = this.#placesOf(code);
       const line = this.#rows + row + this.#lineBreaks + breaks;
-      this.#fields.push(this.#rows + row, line, column + 1, this.#base + position, length);
+      fields.push(this.#rows + row, line, column + 1, this.#base + position, length);
       const [name, , problemClass] = PROBLEMS[code] ?? [];
+      if (name === undefined || problemClass !== 'privacy') continue;
       // What is secret is ASCII: its length in UTF-16 units is that in bytes.
-      const found = problemClass === 'privacy' ? input.subarray(position, position + length) : undefined;
-      this.#details.push(name && found && masked(name, Buffer.from(found).toString('latin1')));
+      const found = Buffer.from(input.subarray(position, position + length)).toString('latin1');
+      details.push(masked(name, found));
     }
   }
 
-  #addRows({ rows, rowStarts, rowHashes }: Scanned): void {
-    const hashes = new Uint32Array(rows * 2);
-    const starts = new Uint32Array(rows);
-    const hashedRows = new Uint32Array(rows);
-    let count = 0;
+  #placesOf(code: number): { fields: number[]; details: string[] } {
+    let places = this.#places.get(code);
+    if (places === undefined) this.#places.set(code, (places = { fields: [], details: [] }));
+    return places;
+  }
+
+  #addRows({ rows, blankRows, rowStarts, rowHashes }: Scanned): void {
+    this.#addEntries(rows, rowStarts);
+    if (rows === blankRows || !this.#keepsHashes) return;
+    const scratch = this.#scratch;
+    scratch.reserve(rows);
+    const toSegment = this.#base - this.#number * SEGMENT_BYTES;
     for (let row = 0; row < rows; row++) {
-      const offset = this.#base + (rowStarts[row] ?? 0);
-      if (offset >= this.#nextEntry) {
-        this.#index.push(this.#rows + row, offset);
-        this.#nextEntry = offset + INDEX_BYTES;
-      }
-      const low = rowHashes[row * 2] ?? 0;
-      if (low === 0) continue;
-      hashes[count * 2] = low;
-      hashes[count * 2 + 1] = rowHashes[row * 2 + 1] ?? 0;
-      starts[count] = offset - this.#number * SEGMENT_BYTES;
-      hashedRows[count++] = this.#rows + row;
+      const hash = rowHashes[row] ?? 0;
+      if (hash !== 0) scratch.add(hash, (rowStarts[row] ?? 0) + toSegment, this.#rows + row);
     }
-    this.#hashes.push(hashes.subarray(0, count * 2));
-    this.#starts.push(starts.subarray(0, count));
-    this.#hashedRows.push(hashedRows.subarray(0, count));
+  }
+
+  /** Adds the rows that are far enough behind the last entry of the index. */
+  #addEntries(rows: number, rowStarts: Uint32Array): void {
+    for (let row = 0; ; row++) {
+      let last = rows;
+      while (row < last) {
+        const middle = (row + last) >> 1;
+        if (this.#base + (rowStarts[middle] ?? 0) >= this.#nextEntry) last = middle;
+        else row = middle + 1;
+      }
+      if (row === rows) return;
+      const offset = this.#base + (rowStarts[row] ?? 0);
+      this.#index.push(this.#rows + row, offset);
+      this.#nextEntry = offset + INDEX_BYTES;
+    }
   }
 
   end(): Segment {
@@ -191,32 +199,54 @@ class Collector {
       blankRows: this.#blankRows,
       lineBreaks: this.#lineBreaks,
       characters: this.#characters,
-      places: {
-        codes: Uint8Array.from(this.#codes),
-        fields: Float64Array.from(this.#fields),
-        details: this.#details,
-      },
+      places: Array.from(this.#places, ([code, { fields, details }]) => ({
+        code,
+        fields: Float64Array.from(fields),
+        details,
+      })),
       index: Float64Array.from(this.#index),
-      hashed: this.#hashed(),
-    };
-  }
-
-  #hashed(): HashedRows {
-    const rows = joined(this.#hashedRows);
-    return {
-      hashes: joined(this.#hashes),
-      starts: joined(this.#starts),
-      rows: rows.length === this.#rows ? undefined : rows,
+      hashed: this.#scratch.take(this.#rows),
     };
   }
 }
 
-function joined(arrays: readonly Uint32Array[]): Uint32Array<ArrayBuffer> {
-  const all = new Uint32Array(arrays.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const array of arrays) {
-    all.set(array, at);
-    at += array.length;
+/** Rows that can be duplicates, gathered in memory that is used again for each segment: files of tiny rows have millions. */
+class HashedScratch {
+  #hashes = new Uint32Array(4096);
+  #starts = new Uint32Array(4096);
+  #rows = new Uint32Array(4096);
+  #count = 0;
+
+  /** Makes room for some more. */
+  reserve(more: number): void {
+    const needed = this.#count + more;
+    if (needed <= this.#hashes.length) return;
+    const size = Math.max(needed, 2 * this.#hashes.length);
+    this.#hashes = grown(this.#hashes, size);
+    this.#starts = grown(this.#starts, size);
+    this.#rows = grown(this.#rows, size);
   }
+
+  add(hash: number, start: number, row: number): void {
+    this.#hashes[this.#count] = hash;
+    this.#starts[this.#count] = start;
+    this.#rows[this.#count++] = row;
+  }
+
+  /** Hands over what was added, of a segment with so many rows, and begins anew. */
+  take(rows: number): HashedRows {
+    const count = this.#count;
+    this.#count = 0;
+    return {
+      hashes: this.#hashes.slice(0, count),
+      starts: this.#starts.slice(0, count),
+      rows: count === rows ? undefined : this.#rows.slice(0, count),
+    };
+  }
+}
+
+function grown(array: Uint32Array, size: number): Uint32Array<ArrayBuffer> {
+  const all = new Uint32Array(size);
+  all.set(array);
   return all;
 }

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import { readSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { findDuplicates } from './duplicates.ts';
+import { ShorterFileError } from './errors.ts';
 import { FileRows } from './fileRows.ts';
 import { Scanner } from './scanner.ts';
-import { SegmentReader, ShorterFileError } from './segments.ts';
+import { SegmentReader } from './segments.ts';
 import {
   SHARED,
   type Answer,
@@ -42,9 +43,9 @@ function check(job: Job): void {
   while (!isStopped()) {
     const number = Atomics.add(job.shared, SHARED.nextSegment, 1);
     if (number >= job.segments) break;
-    const segment = reader.read(number);
+    const segment = reader.read(number, Atomics.load(job.shared, SHARED.hashedEnough) === 0);
     const { places, index, hashed } = segment;
-    const arrays = [places.codes, places.fields, index, hashed.hashes, hashed.starts, hashed.rows];
+    const arrays = [index, hashed.hashes, hashed.starts, hashed.rows, ...places.map(({ fields }) => fields)];
     say(
       { kind: 'segment', segment },
       arrays.flatMap((array) => (array === undefined ? [] : [array.buffer])),

@@ -2,8 +2,11 @@ import type { Duplicates, HashedSegment } from './duplicates.ts';
 import type { Counts } from './scanner.ts';
 import type { Segment } from './segments.ts';
 
-/** Numbers that the extension and its workers share, by their index in `Shared`. */
-export const SHARED = { nextSegment: 0, stopped: 1, length: 2 } as const;
+/**
+ * Numbers that the extension and its workers share, by their index: the next segment, whether to stop, and whether enough rows
+ * are known in which duplicates are looked for.
+ */
+export const SHARED = { nextSegment: 0, stopped: 1, hashedEnough: 2, length: 3 } as const;
 
 /** What a worker is started with. */
 export interface WorkerData {

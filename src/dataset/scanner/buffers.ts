@@ -9,20 +9,20 @@ export const MAX_PLACES: u32 = 32768;
 export const PLACES_FOR_SECRETS: u32 = 20480;
 /** Bytes of a told problem: code, row, line breaks inside rows before it, offset, column, length; each a u32. */
 export const PLACE_BYTES: u32 = 24;
-/** SIMD loads read at most this far past the end of the input. */
+/** Loads go at most this far past the end of the input, and before its beginning. */
 export const PADDING = 64;
 
 /** Where each row begins, as a u32 from the beginning of the input. */
 export const ROW_STARTS: usize = memory.data(MAX_ROWS * 4);
-/** A u64 for each row; 0 for one that cannot be a duplicate. */
-export const ROW_HASHES: usize = memory.data(MAX_ROWS * 8, 8);
+/** A u32 for each row; 0 for one that cannot be a duplicate. */
+export const ROW_HASHES: usize = memory.data(MAX_ROWS * 4, 4);
 /** For each row, and for what follows the last, the lone CRs before it, as a u32. */
 export const ROW_BREAKS: usize = memory.data((MAX_ROWS + 1) * 4, 4);
 export const PLACES: usize = memory.data(MAX_PLACES * PLACE_BYTES, 8);
 
-/** First byte of the input. */
+/** First byte of the input. Zeros stand before it, for those who look at what precedes. */
 export function inputStart(): usize {
-  return (__heap_base + 63) & ~63;
+  return (__heap_base + PADDING + 63) & ~63;
 }
 
 /** Makes room for an input of so many bytes; false if the machine has none. */

@@ -1,6 +1,6 @@
 // Payment card numbers: 13 to 19 digits, in one piece or in the groups that stand on cards, that begin like those of the large
 // networks (ISO/IEC 7812) and whose last digit is the check digit of the others (Luhn).
-import { isAlphanumeric, isDigit } from './characters';
+import { endOfEscape, isAlphanumeric, isDigit } from './characters';
 import { CARD_NUMBER } from './codes';
 import { tellSecret } from './secrets';
 
@@ -33,6 +33,18 @@ export function takeDigits(from: usize, to: usize, start: usize): void {
   done = max(done, at);
 }
 
+function forgetGroups(): void {
+  for (let index: usize = 0; index < 4; index++) store<u64>(GROUPS + (index << 3), 0);
+}
+
+/** Adds the newest group, and forgets the oldest. */
+function addGroup(from: u32, length: u32): void {
+  for (let index: usize = 0; index < 3; index++)
+    store<u64>(GROUPS + (index << 3), load<u64>(GROUPS + ((index + 1) << 3)));
+  store<u32>(GROUPS, from, 24);
+  store<u32>(GROUPS, length, 28);
+}
+
 function isSeparator(at: usize): bool {
   const character = load<u8>(at);
   return character == 0x20 || character == 0x2d;
@@ -40,14 +52,14 @@ function isSeparator(at: usize): bool {
 
 /** Takes groups of digits with one separator between two, and returns where they end. */
 function takeRun(from: usize): usize {
-  memory.fill(GROUPS, 0, 32);
-  let at = from;
+  forgetGroups();
+  // Digits of an escape such as `\u00e9` are none of the text.
+  let at = max(from, endOfEscape(from));
+  if (!isDigit(load<u8>(at))) return at;
   while (true) {
     const group = at;
     while (isDigit(load<u8>(at))) at++;
-    memory.copy(GROUPS, GROUPS + 8, 24);
-    store<u32>(GROUPS, <u32>group, 24);
-    store<u32>(GROUPS, <u32>(at - group), 28);
+    addGroup(<u32>group, <u32>(at - group));
     if (!isPartOfWord(at)) takeGroups(at);
     if (!isSeparator(at) || !isDigit(load<u8>(at + 1))) return at;
     at++;
@@ -80,14 +92,19 @@ function length(group: usize): usize {
 }
 
 function takeCard(from: usize, to: usize): void {
-  const before = <u32>load<u8>(from - 1);
-  // Inside a word or a decimal number; the letter of an escape is neither.
-  if ((isAlphanumeric(before) && load<u8>(from - 2) != 0x5c) || before == 0x2e || before == 0x5f) return;
+  if (goesOnBefore(from)) return;
   let count: usize = 0;
   for (let at = from; at < to; at++) {
     if (isDigit(load<u8>(at))) store<u8>(DIGITS + count++, load<u8>(at) - 0x30);
   }
   if (isOfNetwork(count) && hasCheckDigit(count)) tellSecret(CARD_NUMBER, from, to);
+}
+
+/** True inside a word or a decimal number; the letters of an escape are neither. */
+function goesOnBefore(from: usize): bool {
+  const before = <u32>load<u8>(from - 1);
+  if (before == 0x2e) return isDigit(load<u8>(from - 2));
+  return (isAlphanumeric(before) || before == 0x5f) && endOfEscape(from) != from;
 }
 
 /** Visa, Mastercard, American Express, Discover, Diners Club, JCB. */

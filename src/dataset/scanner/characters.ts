@@ -17,12 +17,25 @@ export function isWord(character: u32): bool {
   return isAlphanumeric(character) || character == 0x5f || character == 0x2d;
 }
 
-/** True if what stands before `at` ends with an escape such as `\n`: its letter is none of the text. */
-export function followsEscape(at: usize): bool {
-  return load<u8>(at - 2) == 0x5c && load<u8>(at - 3) != 0x5c;
+/**
+ * Where the text goes on behind an escape, such as `\n` or `\u00e9`, that ends before `at` or holds it: its letters are none of the
+ * text. 0 if there is none.
+ */
+export function endOfEscape(at: usize): usize {
+  if (load<u8>(at - 1) != 0x75 && beginsEscape(at - 2)) return at;
+  for (let back: usize = 1; back <= 6; back++)
+    if (load<u8>(at - back + 1) == 0x75 && beginsEscape(at - back)) return at - back + 6;
+  return 0;
+}
+
+/** True for a backslash that is not itself escaped. */
+function beginsEscape(at: usize): bool {
+  let from = at + 1;
+  while (load<u8>(from - 1) == 0x5c) from--;
+  return ((at + 1 - from) & 1) == 1;
 }
 
 /** True if no word goes on at `at`. */
 export function beginsWord(at: usize): bool {
-  return !isWord(load<u8>(at - 1)) || followsEscape(at);
+  return !isWord(load<u8>(at - 1)) || endOfEscape(at) == at;
 }

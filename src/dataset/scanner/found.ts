@@ -1,7 +1,7 @@
 // What is found in rows, and where: a failure ends its row, what is noted is told when the row has ended.
 import { MAX_PLACES, PLACE_BYTES, PLACES, PLACES_FOR_SECRETS } from './buffers';
 import { PLACE_CODE_COUNT, UNKNOWN_FORMAT, VERY_LONG_ROW } from './codes';
-import { sequenceLength } from './utf8';
+import { brokenLength, sequenceLength } from './utf8';
 
 /** A u32 for each code: how many there are since `forgetAll`. */
 export const TOTALS: usize = memory.data(PLACE_CODE_COUNT * 4, 4);
@@ -116,18 +116,9 @@ export function tell(code: i32, at: usize, length: usize): void {
   store<u32>(place, max(utf16Length(at, at + length), 1), 20);
 }
 
-/** Goes to `at`, counting UTF-16 units since the last line break; back a little, too. */
+/** Goes to `at`, counting UTF-16 units since the last line break. */
 function walk(at: usize): void {
-  if (at < walkedTo && walkedTo - at < 4096 && !hasBreaks) {
-    walkedColumn -= utf16Length(at, walkedTo);
-    walkedTo = at;
-    return;
-  }
-  if (at < walkedTo) {
-    walkedTo = rowStart;
-    walkedColumn = 0;
-    walkedBreaks = 0;
-  }
+  if (at < walkedTo) return walkBack(at);
   if (hasBreaks) {
     for (let byte = walkedTo; byte < at; byte++) {
       if (load<u8>(byte) == 0x0d) {
@@ -141,7 +132,27 @@ function walk(at: usize): void {
   walkedTo = at;
 }
 
-/** UTF-16 units that the editor shows for some bytes. */
+/** Goes back to `at`: seldom far, since places come nearly in order. */
+function walkBack(at: usize): void {
+  let breaks: u32 = 0;
+  if (hasBreaks) {
+    for (let byte = at; byte < walkedTo; byte++) if (load<u8>(byte) == 0x0d) breaks++;
+  }
+  if (breaks == 0) {
+    walkedColumn -= utf16Length(at, walkedTo);
+  } else {
+    walkedBreaks -= breaks;
+    let line = at;
+    while (line > rowStart && load<u8>(line - 1) != 0x0d) line--;
+    walkedColumn = utf16Length(line, at);
+  }
+  walkedTo = at;
+}
+
+/**
+ * UTF-16 units that the editor shows for some bytes: it decodes with TextDecoder, which shows one U+FFFD for a sequence that is
+ * cut short. (Only where the file begins with a byte order mark it decodes otherwise, and shows one for each byte.)
+ */
 function utf16Length(from: usize, to: usize): u32 {
   let units: u32 = 0;
   for (let at = from; at < to;) {
@@ -152,7 +163,7 @@ function utf16Length(from: usize, to: usize): u32 {
     }
     const length = sequenceLength(at);
     units += length == 4 ? 2 : 1;
-    at += max(length, 1);
+    at += length > 0 ? length : brokenLength(at);
   }
   return units;
 }

@@ -6,6 +6,7 @@ import {
   COLON_EXPECTED,
   COMMA_EXPECTED,
   EXTRA_VALUE,
+  INVALID_UTF8,
   KEY_EXPECTED,
   NOT_AN_OBJECT,
   SINGLE_QUOTE,
@@ -19,7 +20,7 @@ import { forgetKeys, newObject, takeKey } from './keys';
 import { readNumber } from './numbers';
 import { beginShape, closeShape, endShape, keyShape, MAX_SHAPE_DEPTH, openShape, scalarShape } from './shape';
 import { hasEscape, readString } from './strings';
-import { isByteOrderMark } from './utf8';
+import { isByteOrderMark, sequenceLength } from './utf8';
 
 /** Bytes of a row that are checked; a longer one is not. */
 export const MAX_ROW_BYTES: u32 = 64 * 1024 * 1024;
@@ -152,6 +153,7 @@ function readBare(at: usize, end: usize, character: u32): usize {
     return at + length;
   }
   if (isByteOrderMark(at)) return fail(BOM_INSIDE, at, 3);
+  if (character >= 0x80 && sequenceLength(at) == 0) return fail(INVALID_UTF8, at, 1);
   if (character == 0x27) return fail(SINGLE_QUOTE, at, 1);
   if (character == 0x2b || character == 0x2e) return fail(BAD_NUMBER, at, 1);
   if (!isLetter(character)) return fail(UNEXPECTED_CHARACTER, at, 1);

@@ -2,7 +2,7 @@
 // them here before the first file.
 import { beginsWord, isAlphanumeric, isDigit, isWord } from './characters';
 
-/** Bytes of a pattern: lengths and kinds (below), then what it begins with. */
+/** Bytes of a pattern: length of its prefix, where in it the rare bytes stand, length and kind of the tail, code, bucket; the prefix. */
 const PATTERN_BYTES: u32 = 48;
 const PREFIX_OFFSET = 8;
 const MAX_PATTERNS = 32;
@@ -15,6 +15,20 @@ const TAIL_ALPHANUMERIC = 1;
 const TAIL_UPPER = 2;
 const TAIL_BASE64 = 3;
 
+/** Of a key so many letters and digits stand together, some of each: names in source code seldom have them. */
+const MIN_RANDOM: usize = 12;
+
+/** What `readTail` read last: where it began and ended, and where the last letters and digits end that look like a key's. */
+let tailKind: u32 = 0;
+let tailFrom: usize = 0;
+let tailEnd: usize = 0;
+let randomEnd: usize = 0;
+
+/** Begins another piece of the file. */
+export function forgetTail(): void {
+  tailFrom = tailEnd = 0;
+}
+
 /** Where the key begins that was found last, and as what it is told. */
 export let keyStart: usize = 0;
 export let foundCode: i32 = 0;
@@ -23,7 +37,7 @@ export let foundCode: i32 = 0;
 export function findKey(anchor: usize, buckets: u32): usize {
   for (let index = 0; index < MAX_PATTERNS; index++) {
     const pattern = PATTERNS + index * PATTERN_BYTES;
-    if ((load<u8>(pattern, 6) & buckets) == 0) continue;
+    if ((load<u8>(pattern, 5) & buckets) == 0) continue;
     const end = matchPattern(anchor, pattern);
     if (end != 0) return end;
   }
@@ -37,23 +51,37 @@ function matchPattern(anchor: usize, pattern: usize): usize {
   for (let at: usize = 0; at < prefixLength; at++)
     if (load<u8>(start + at) != load<u8>(pattern + at, PREFIX_OFFSET)) return 0;
   const minTail = <usize>load<u8>(pattern, 2);
-  const end = endOfTail(start + prefixLength, load<u8>(pattern, 3), load<u8>(pattern, 4) != 0);
-  if (end - start - prefixLength < minTail) return 0;
-  if (minTail > 0 && !beginsWord(start)) return 0;
+  const tail = start + prefixLength;
+  if (minTail > 0) {
+    if (!beginsWord(start)) return 0;
+    readTail(tail, load<u8>(pattern, 3));
+    if (tailEnd - tail < minTail || randomEnd < tail + MIN_RANDOM) return 0;
+  }
   keyStart = start;
-  foundCode = load<u8>(pattern, 5);
-  return minTail == 0 ? start + prefixLength : end;
+  foundCode = load<u8>(pattern, 4);
+  return minTail == 0 ? tail : tailEnd;
 }
 
-/** Where the characters end that a key may have; where a digit has to be among them and is not, there are none. */
-function endOfTail(from: usize, kind: u32, needsDigit: bool): usize {
-  let hasDigit = !needsDigit;
+/**
+ * Reads the characters that a key may have, from `from` on. Inside what was read last nothing is read again: texts are thinkable
+ * in which a key could begin at each fourth character.
+ */
+function readTail(from: usize, kind: u32): void {
+  if (kind == tailKind && from >= tailFrom && from < tailEnd) return;
+  tailKind = kind;
+  tailFrom = from;
+  randomEnd = 0;
+  let letters: usize = 0;
+  let digits: usize = 0;
   let at = from;
-  while (isOfTail(load<u8>(at), kind)) {
-    if (isDigit(load<u8>(at))) hasDigit = true;
-    at++;
+  for (; isOfTail(load<u8>(at), kind); at++) {
+    const character = <u32>load<u8>(at);
+    if (isDigit(character)) digits++;
+    else if (isAlphanumeric(character)) letters++;
+    else letters = digits = 0;
+    if (letters + digits >= MIN_RANDOM && letters > 0 && digits > 0) randomEnd = at + 1;
   }
-  return hasDigit ? at : from;
+  tailEnd = at;
 }
 
 function isOfTail(character: u32, kind: u32): bool {

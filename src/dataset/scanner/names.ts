@@ -15,6 +15,7 @@ export const FIELD_ANSWER = 9;
 export const FIELD_TEXT = 10;
 export const FIELD_CHOSEN = 11;
 export const FIELD_REJECTED = 12;
+export const FIELD_COUNT = 13;
 
 // Fields of a message.
 export const PART_OTHER = 0;

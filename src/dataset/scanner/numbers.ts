@@ -50,8 +50,8 @@ function badNumber(from: usize, at: usize, end: usize): usize {
 }
 
 /**
- * True if a double cannot stand for the number: it is out of range, an integer between two doubles, or has more digits than any
- * double needs. Digits are those in `integer..integerEnd`, and behind a point those to `fractionEnd`.
+ * True if a double cannot stand for the number: it is out of range, an integer written out that lies between two doubles, or has
+ * more digits than any double needs (as an integer: more than 19). Digits are those in `integer..integerEnd`, and behind a point those to `fractionEnd`.
  */
 function losesPrecision(integer: usize, integerEnd: usize, fractionEnd: usize, exponent: i32): bool {
   // The digits without zeros around them: `value` is exact up to 19 of them, and the number is value * 10^scale.
@@ -79,10 +79,11 @@ function losesPrecision(integer: usize, integerEnd: usize, fractionEnd: usize, e
   const scale = zeros - fractionDigits + exponent;
   const magnitude = digits + scale;
   if (magnitude > 309 || magnitude < -323) return true;
-  // The largest double is 1.797…e308; what is below half of the smallest, 4.94…e-324, is zero.
-  if (magnitude == 309 && leading(value, held) > 1797693134862315708) return true;
+  // From 1.7976931348623158079…e308 on it is infinite; what is below half of the smallest double, 4.94…e-324, is zero.
+  if (magnitude == 309 && leading(value, held) > 1797693134862315807) return true;
   if (magnitude == -323 && leading(value, held) < 2470328229206232721) return true;
-  if (scale < 0) return digits > MAX_DIGITS;
+  // Whoever writes 6.02e23 means the double nearest to it.
+  if (scale < 0 || exponent != 0) return digits > MAX_DIGITS;
   return digits > 19 || !isExact(value, scale);
 }
 

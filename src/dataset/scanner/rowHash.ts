@@ -1,5 +1,5 @@
-// A 64-bit hash of a row's bytes, to find rows that may be the same (they are then compared byte by byte): four lanes that do
-// not wait for each other, in the manner of xxHash.
+// A hash of a row's bytes, to find rows that may be the same (they are then compared byte by byte): four lanes that do not wait
+// for each other, in the manner of xxHash.
 
 const PRIME_1: u64 = 0x9e3779b185ebca87;
 const PRIME_2: u64 = 0xc2b2ae3d27d4eb4f;
@@ -9,7 +9,7 @@ function mix(lane: u64, word: u64): u64 {
 }
 
 /** The hash of the bytes; never 0. */
-export function hashRow(from: usize, to: usize): u64 {
+export function hashRow(from: usize, to: usize): u32 {
   let a: u64 = PRIME_1;
   let b: u64 = PRIME_2;
   let c: u64 = 0;
@@ -26,5 +26,5 @@ export function hashRow(from: usize, to: usize): u64 {
   for (; at < to; at++) hash = mix(hash, load<u8>(at));
   hash = (hash ^ (hash >> 33)) * PRIME_2;
   hash = (hash ^ (hash >> 29)) * PRIME_1;
-  return (hash ^ (hash >> 32)) | 1;
+  return max(<u32>(hash ^ (hash >> 32)), 1);
 }

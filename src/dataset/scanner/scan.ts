@@ -1,6 +1,17 @@
 // The scanner: judges the rows of a dataset that lie whole in its memory. What it says stands in the regions of `buffers`,
 // `found` and `counts`; `dataset/scanner.ts` is its only caller.
-import { hasRoom, beginCall, beginRow, endRow, forgetAll, noteInRow, tell, TOTALS, places } from './found';
+import {
+  hasRoom,
+  beginCall,
+  beginPlaces,
+  beginRow,
+  endRow,
+  forgetAll,
+  noteInRow,
+  tell,
+  TOTALS,
+  places,
+} from './found';
 import { inputStart, MAX_ROWS, PLACES, reserve, ROW_BREAKS, ROW_HASHES, ROW_STARTS } from './buffers';
 import { BLANK_LINE, BOM_AT_START, CRLF, ROW_OF_FORMAT, ROW_TOO_LONG, VERY_LONG_ROW } from './codes';
 import {
@@ -68,6 +79,10 @@ export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool)
   }
   const first = at;
   while (at < to && rows < MAX_ROWS && hasRoom()) {
+    if (load<u8>(at) == 0x0a) {
+      takeEmptyRow(at++);
+      continue;
+    }
     const lineEnd = findLineEnd(at, to);
     if (lineEnd == to && !(atFileEnd && to - at <= MAX_ROW_BYTES)) break;
     scanRow(at, lineEnd, lineEnd < to);
@@ -75,6 +90,15 @@ export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool)
   }
   if (looksForSecrets && rows > 0) searchSecrets(first, at, rows);
   return at;
+}
+
+/** Takes a row without any byte: files of nothing else are thinkable. */
+function takeEmptyRow(at: usize): void {
+  beginPlaces(at, rows, lineBreaks, false);
+  tell(BLANK_LINE, at, 0);
+  blankRows++;
+  charactersRead++;
+  endOfRow(at, 0, 0);
 }
 
 /** Counts a row that is longer than what is checked, of which the first bytes stand at `from`. */
@@ -87,7 +111,7 @@ export function skipRow(from: usize): void {
   lineBreaks = 0;
   charactersRead = 0;
   store<u32>(ROW_STARTS, <u32>(from - inputStart()));
-  store<u64>(ROW_HASHES, 0);
+  store<u32>(ROW_HASHES, 0);
 }
 
 function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
@@ -98,7 +122,7 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
   beginRow(start, rows, lineBreaks, breaks > 0);
   if (hasCrlf) noteInRow(CRLF, end, 1);
   const text = skipSpace(start, end);
-  let hash: u64 = 0;
+  let hash: u32 = 0;
   if (text == end) {
     blankRows++;
     noteInRow(BLANK_LINE, start, end - start);
@@ -115,8 +139,13 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     }
   }
   endRow();
+  endOfRow(start, hash, breaks);
+}
+
+/** Writes down a row: where it begins, its hash, and the lone CRs in it. */
+function endOfRow(start: usize, hash: u32, breaks: u32): void {
   store<u32>(ROW_STARTS + ((<usize>rows) << 2), <u32>(start - inputStart()));
-  store<u64>(ROW_HASHES + ((<usize>rows) << 3), hash);
+  store<u32>(ROW_HASHES + ((<usize>rows) << 2), hash);
   store<u32>(ROW_BREAKS + ((<usize>rows) << 2), lineBreaks);
   rows++;
   lineBreaks += breaks;

@@ -5,7 +5,7 @@ import { takeDigits, forgetDigits } from './cards';
 import { EMAIL_ADDRESS } from './codes';
 import { findEmail, emailStart } from './emails';
 import { beginPlaces, tell } from './found';
-import { ANCHORS, findKey, foundCode, keyStart } from './keyPatterns';
+import { ANCHORS, findKey, forgetTail, foundCode, keyStart } from './keyPatterns';
 
 /** No card number has fewer digits in each sixteen bytes that hold most of it. */
 const MIN_DIGITS = 7;
@@ -14,6 +14,8 @@ const BUCKETS: usize = memory.data(16, 16);
 let row: u32 = 0;
 let rowCount: u32 = 0;
 let begun: i32 = -1;
+/** Where the last key ended: what looks like another inside is of it. */
+let keyEnd: usize = 0;
 
 /** Looks through the rows in `from..to`, which were just judged; `rows` of them. */
 export function searchSecrets(from: usize, to: usize, rows: u32): void {
@@ -21,6 +23,8 @@ export function searchSecrets(from: usize, to: usize, rows: u32): void {
   rowCount = rows;
   begun = -1;
   forgetDigits();
+  forgetTail();
+  keyEnd = 0;
   const low0 = v128.load(ANCHORS);
   const high0 = v128.load(ANCHORS, 16);
   const low1 = v128.load(ANCHORS, 32);
@@ -47,7 +51,9 @@ export function searchSecrets(from: usize, to: usize, rows: u32): void {
     if (v128.any_true(v128.or(buckets, signs))) {
       v128.store(BUCKETS, buckets);
       takeKeys(at, to, i8x16.bitmask(i8x16.ne(buckets, i8x16.splat(0))));
-      takeEmails(at, to, from, i8x16.bitmask(signs));
+      // Of signs that follow each other only the last can be of an address.
+      const single = v128.andnot(signs, i8x16.eq(next, i8x16.splat(0x40)));
+      takeEmails(at, to, from, i8x16.bitmask(single));
     }
     const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
     if (popcnt(i8x16.bitmask(digits)) >= MIN_DIGITS) takeDigits(at, min(at + 16, to), from);
@@ -59,7 +65,9 @@ function takeKeys(block: usize, to: usize, mask: i32): void {
     const index = <usize>ctz(left);
     if (block + index >= to) return;
     const end = findKey(block + index, load<u8>(BUCKETS + index));
-    if (end != 0) tellSecret(foundCode, keyStart, end);
+    if (end == 0 || keyStart < keyEnd) continue;
+    tellSecret(foundCode, keyStart, end);
+    keyEnd = end;
   }
 }
 

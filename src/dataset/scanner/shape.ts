@@ -35,6 +35,7 @@ import {
   FIELD_CHOSEN,
   FIELD_COMPLETION,
   FIELD_CONVERSATIONS,
+  FIELD_COUNT,
   FIELD_INPUT,
   FIELD_INSTRUCTION,
   FIELD_MESSAGES,
@@ -66,6 +67,9 @@ export const TURNS_BY_ROLE: usize = memory.data(ROLE_COUNT * 4, 4);
 /** Bits of the fields that the row has, and which one the grammar is in. */
 let fields: u32 = 0;
 let field: i32 = FIELD_OTHER;
+/** For each field what is wrong with its last value: code (0 for nothing), position, length; each a u32. */
+const FAULT_BYTES = 12;
+const FAULTS: usize = memory.data(FIELD_COUNT * FAULT_BYTES, 4);
 
 let hasAssistant: bool = false;
 let lastRole: i32 = -1;
@@ -78,6 +82,7 @@ let hasContent: bool = false;
 let hasToolCalls: bool = false;
 /** Where an empty content stands, 0 if it is not empty. */
 let emptyContent: usize = 0;
+let emptyLength: usize = 0;
 let parts: u32 = 0;
 
 function bit(index: i32): u32 {
@@ -101,7 +106,8 @@ function beginConversation(): void {
   turns = 0;
   hasAssistant = false;
   lastRole = -1;
-  memory.fill(TURNS_BY_ROLE, 0, ROLE_COUNT * 4);
+  // Not `memory.fill`: for so few bytes a call out of WebAssembly takes longer than all else.
+  for (let index = 0; index < ROLE_COUNT; index++) store<u32>(TURNS_BY_ROLE + ((<usize>index) << 2), 0);
 }
 
 /** Takes a key of the object at a depth. */
@@ -109,6 +115,7 @@ export function keyShape(depth: i32, from: usize, to: usize): void {
   if (depth == 1) {
     field = fieldOf(from, to);
     fields |= bit(field);
+    setFault(0, 0, 0);
   } else if (depth == 3 && isConversation()) {
     part = partOf(from, to);
   }
@@ -131,9 +138,27 @@ function takeField(kind: i32, from: usize, to: usize): void {
   if (isConversation()) {
     beginConversation();
     noteInRow(MESSAGES_NOT_ARRAY, from, to - from);
-  } else if (kind != KIND_STRING) noteInRow(FIELD_WRONG_TYPE, from, to - from);
-  // An instruction often needs no input.
-  else if (field != FIELD_INPUT && isBlank(from, to)) noteInRow(FIELD_EMPTY, from - 1, to - from + 2);
+  } else if (field == FIELD_INPUT && (kind == KIND_NULL || kind == KIND_STRING)) {
+    // An instruction often needs no input.
+    return;
+  } else if (kind != KIND_STRING) setFault(FIELD_WRONG_TYPE, from, to - from);
+  else if (isBlank(from, to)) setFault(FIELD_EMPTY, from - 1, to - from + 2);
+}
+
+/** Keeps what is wrong with the value of the field: whether it matters is known when the row has ended. */
+function setFault(code: u32, at: usize, length: usize): void {
+  const fault = FAULTS + <usize>field * FAULT_BYTES;
+  store<u32>(fault, code);
+  store<u32>(fault, <u32>at, 4);
+  store<u32>(fault, <u32>length, 8);
+}
+
+/** Notes what is wrong with some fields; bits of them. */
+function noteFaults(some: u32): void {
+  for (let left = some & fields; left != 0; left &= left - 1) {
+    const fault = FAULTS + <usize>ctz(left) * FAULT_BYTES;
+    if (load<u32>(fault) != 0) noteInRow(load<u32>(fault), load<u32>(fault, 4), load<u32>(fault, 8));
+  }
 }
 
 function isContent(): bool {
@@ -147,7 +172,10 @@ function takePart(kind: i32, from: usize, to: usize): void {
   } else if (isContent() && kind != KIND_NULL) {
     hasContent = true;
     if (kind != KIND_STRING) noteInRow(CONTENT_WRONG_TYPE, from, to - from);
-    else if (isBlank(from, to)) emptyContent = from;
+    else if (isBlank(from, to)) {
+      emptyContent = from - 1;
+      emptyLength = to - from + 2;
+    }
   }
 }
 
@@ -160,7 +188,7 @@ export function openShape(depth: i32, isObject: bool, at: usize): void {
       if (!isObject) return;
       noteInRow(MESSAGES_NOT_ARRAY, at, 1);
       field = FIELD_OTHER;
-    } else if (field != FIELD_OTHER && !(mayBeList() && !isObject)) noteInRow(FIELD_WRONG_TYPE, at, 1);
+    } else if (field != FIELD_OTHER && !(mayBeList() && !isObject)) setFault(FIELD_WRONG_TYPE, at, 1);
   } else if (!isConversation()) return;
   else if (depth == 3) {
     if (!isObject) noteInRow(MESSAGE_NOT_OBJECT, at, 1);
@@ -174,8 +202,10 @@ export function openShape(depth: i32, isObject: bool, at: usize): void {
   } else if (depth == 4) {
     parts = 0;
     if (part == PART_TOOL_CALLS) hasToolCalls = true;
-    else if (part == PART_ROLE || part == PART_FROM) role = ROLE_OTHER;
-    else if (isContent()) {
+    else if (part == PART_ROLE || part == PART_FROM) {
+      role = ROLE_OTHER;
+      noteInRow(ROLE_UNKNOWN, at, 1);
+    } else if (isContent()) {
       hasContent = true;
       if (isObject) noteInRow(CONTENT_WRONG_TYPE, at, 1);
     }
@@ -193,7 +223,10 @@ function mayBeList(): bool {
 export function closeShape(depth: i32, at: usize): void {
   if (!isConversation()) return;
   if (depth == 4) {
-    if (isContent() && parts == 0) emptyContent = at;
+    if (isContent() && parts == 0) {
+      emptyContent = at;
+      emptyLength = 1;
+    }
   } else if (depth == 3) endMessage();
   else if (depth == 2) {
     if (turns == 0) noteInRow(MESSAGES_EMPTY, at, 1);
@@ -215,7 +248,7 @@ function endMessage(): void {
   // A turn that only calls tools has no content, or null, or an empty one.
   if (hasToolCalls) return;
   if (!hasContent) noteInRow(CONTENT_MISSING, message, 1);
-  else if (emptyContent != 0) noteInRow(CONTENT_EMPTY, emptyContent, 1);
+  else if (emptyContent != 0) noteInRow(CONTENT_EMPTY, emptyContent, emptyLength);
 }
 
 /** Ends a row that is an object: tells its format by the fields that it has. */
@@ -225,17 +258,23 @@ export function endShape(start: usize): void {
   else if (has(FIELD_CHOSEN) || has(FIELD_REJECTED)) {
     format = FORMAT_PREFERENCE;
     needBoth(FIELD_CHOSEN, FIELD_REJECTED, start);
+    noteFaults(bit(FIELD_PROMPT) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED));
   } else if (has(FIELD_PROMPT) || has(FIELD_COMPLETION)) {
     format = FORMAT_PROMPT_COMPLETION;
     needBoth(FIELD_PROMPT, FIELD_COMPLETION, start);
+    noteFaults(bit(FIELD_PROMPT) | bit(FIELD_COMPLETION));
   } else if (has(FIELD_INSTRUCTION) || (has(FIELD_INPUT) && has(FIELD_OUTPUT))) {
     format = FORMAT_INSTRUCTION;
     needBoth(FIELD_INSTRUCTION, FIELD_OUTPUT, start);
+    noteFaults(bit(FIELD_INSTRUCTION) | bit(FIELD_INPUT) | bit(FIELD_OUTPUT));
   } else if (has(FIELD_QUESTION) || has(FIELD_ANSWER)) {
     format = FORMAT_QUESTION_ANSWER;
     needBoth(FIELD_QUESTION, FIELD_ANSWER, start);
-  } else if (has(FIELD_TEXT)) format = FORMAT_TEXT;
-  else noteInRow(UNKNOWN_FORMAT, start, 1);
+    noteFaults(bit(FIELD_QUESTION) | bit(FIELD_ANSWER));
+  } else if (has(FIELD_TEXT)) {
+    format = FORMAT_TEXT;
+    noteFaults(bit(FIELD_TEXT));
+  } else noteInRow(UNKNOWN_FORMAT, start, 1);
 }
 
 function has(index: i32): bool {

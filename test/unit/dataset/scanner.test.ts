@@ -54,9 +54,9 @@ function losesPrecision(text: string): boolean {
   const value = Math.abs(Number(text));
   if (digits === '') return false;
   if (value === 0 || value === Infinity) return true;
-  if (exponent === '' || Number(exponent) === 0) {
-    if (/^0*$/.test(fraction)) return BigInt(value) !== BigInt(integer);
-  }
+  const isInteger = (exponent === '' || Number(exponent) === 0) && /^0*$/.test(fraction);
+  // Beyond, even the few that are exact are told: more digits than any double needs.
+  if (isInteger && digits.length <= 19) return BigInt(value) !== BigInt(integer);
   return digits.length > 17;
 }
 
@@ -214,6 +214,41 @@ describe('the scanner, beside another reading of the same rows', () => {
       const report = await check(row);
       compare(report, [row], [0], 'the only row');
     }
+  });
+
+  it('sees nothing of what stood in memory before, behind a last row without a line end', async () => {
+    const key = `service_${'a1'.repeat(12)}`;
+    await check(`{"text":"${key}","a":123}`);
+    const cut = problemsOf(await check(`{"text":"${key}`));
+    assert.deepEqual(
+      cut.map(({ code, column, length }) => [code, column, length]),
+      [
+        ['unterminated-string', 9, key.length + 1],
+        ['api-key', 10, key.length],
+      ],
+    );
+    await check(`${key}${key}`);
+    assert.equal(problemsOf(await check(key)).find(({ code }) => code === 'api-key')?.length, key.length);
+  });
+
+  it('takes a CR without LF for a line end of the editor only, in the last row too', async () => {
+    assert.deepEqual(problemsOf(await check('{"text":"a"}\n{"text":"b"}\r')), []);
+    const [only] = problemsOf(await check('{"text":"a"}\r\r\n'));
+    assert.deepEqual([only?.code, only?.line, only?.column], ['crlf', 2, 1]);
+  });
+
+  it('compares very many keys by what they are, not by their hashes', async () => {
+    const names = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}":0`);
+    // Among so many, some hashes of 32 bits are the same.
+    const rows = Array.from({ length: 12 }, () => `{${names(60_000).join(',')}}`);
+    for (const count of [2, 511, 512, 513, 1024, 60_000])
+      rows.push(`{${names(count).join(',')},"\\u006b${count - 1}":1}`);
+    rows.push(`{${names(65_536).join(',')}}`, `{${names(65_536).join(',')},"k0":1}`);
+    const report = await check(rows.join('\n'));
+    const of = (code: ProblemCode) =>
+      problemsOf(report).flatMap((problem) => (problem.code === code ? [problem.row] : []));
+    assert.deepEqual(of('duplicate-key'), [13, 14, 15, 16, 17, 18]);
+    assert.deepEqual(of('too-many-keys'), [20]);
   });
 
   describe('across the border of two pieces of a file', () => {
