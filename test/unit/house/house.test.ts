@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { builtinModules } from 'node:module';
 import ts from 'typescript';
-import { at, readSources, sourceOf, walk, type Import, type Source } from './sources.ts';
+import { at, readScanner, readSources, sourceOf, walk, type Import, type Source } from './sources.ts';
 
 /**
  * What each room may import besides itself. `rooms`: everything; `types`: nothing that is left when the program runs;
@@ -80,8 +80,15 @@ describe('the house', () => {
       [BARREL],
     ));
 
+  it('keeps the scanner to itself', () => {
+    const scanner = readScanner();
+    assert.ok(scanner.length > 10);
+    for (const { file, imports } of scanner)
+      for (const { specifier } of imports) assert.match(specifier, /^\.\/\w+$/, file);
+  });
+
   it('has no file for everything, and none longer than 300 lines', () => {
-    for (const { file, tree } of sources) {
+    for (const { file, tree } of [...sources, ...readScanner()]) {
       assert.doesNotMatch(file, /(util|helper|common|misc|manager|impl)s?\.ts$|\/index\.ts$/i);
       assert.ok(tree.getLineStarts().length <= 301, file);
     }

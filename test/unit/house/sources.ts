@@ -25,11 +25,28 @@ export interface Source {
 
 /** Every TypeScript file of src, but not declarations of other people's code. */
 export function readSources(): Source[] {
+  return sourceFiles()
+    .filter((file) => !isAssemblyScript(file))
+    .map((file) => sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
+}
+
+/** Every source of the dataset scanner, which is another language: a program of its own with its own globals. */
+export function readScanner(): Source[] {
+  return sourceFiles()
+    .filter(isAssemblyScript)
+    .map((file) => sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
+}
+
+function sourceFiles(): string[] {
   return readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .map((name) => `src/${name.replaceAll('\\', '/')}`)
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
-    .sort()
-    .map((file) => sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
+    .sort();
+}
+
+/** Only the scanner's numbers are of both languages. */
+function isAssemblyScript(file: string): boolean {
+  return file.startsWith('src/dataset/scanner/') && !file.endsWith('/codes.ts');
 }
 
 export function sourceOf(file: string, text: string): Source {
