@@ -45,10 +45,14 @@ export function drawText(
   const { words } = context;
   if (text === '') return element('div', { class: 'text empty', text: words.emptyText });
   const cut = foldAt(text, fold);
-  if (cut === text.length) return element('div', { class: 'text', text });
+  if (cut === text.length) return element('div', { class: 'text', text, attributes: { dir: 'auto' } });
   const isOpen = context.isOpen(key);
   return element('div', { class: 'folded' }, [
-    element('div', { class: 'text', text: isOpen ? text : `${text.slice(0, cut)}…` }),
+    element('div', {
+      class: 'text',
+      text: isOpen ? text : `${text.slice(0, cut)}…`,
+      attributes: { dir: 'auto' },
+    }),
     button(isOpen ? words.showLess : words.showMore, () => context.toggle(key), {
       class: 'link',
       key,

@@ -148,9 +148,13 @@ class Page {
     this.#notice.replaceChildren(element('span', { text: text ?? '' }));
     if (canReload)
       this.#notice.append(
-        button(this.#start.words.reload, () => this.#extension.send({ type: 'reload' }), {
-          class: 'secondary',
-        }),
+        button(
+          this.#start.words.reload,
+          () => this.#extension.send({ type: 'reload', row: this.#feed.topRow }),
+          {
+            class: 'secondary',
+          },
+        ),
       );
   }
 

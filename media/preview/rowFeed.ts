@@ -1,15 +1,10 @@
-import type {
-  PreviewList,
-  PreviewRow,
-  PreviewRows,
-  PreviewStart,
-} from '../../src/dataset/previewProtocol.ts';
+import type { PreviewList, PreviewRows, PreviewStart } from '../../src/dataset/previewProtocol.ts';
 import { element } from './dom.ts';
 import type { Extension } from './extension.ts';
+import { ReadRows } from './readRows.ts';
 import { drawPending, drawRow } from './rowView.ts';
 import { VirtualList } from './virtualList.ts';
 
-const MOST_KEPT = 500;
 const LINE_PIXELS = 60;
 
 /** The rows: asks for what is to be seen, keeps what was read lately, and follows the keyboard. */
@@ -18,7 +13,7 @@ export class RowFeed {
   readonly #start: PreviewStart;
   readonly #list: VirtualList;
   readonly #onScroll: () => void;
-  readonly #rows = new Map<number, PreviewRow>();
+  readonly #rows = new ReadRows();
   /** Rows shown the other way than by themselves, and folded parts that were opened, as `row/part`. */
   readonly #switched: Set<number>;
   readonly #open = new Set<string>();
@@ -53,7 +48,7 @@ export class RowFeed {
 
   /** The row at the top; 1 where none is known. */
   get topRow(): number {
-    return this.#rows.get(this.#list.position)?.row ?? this.#lastTop;
+    return this.#rows.at(this.#list.position)?.row ?? this.#lastTop;
   }
 
   get switched(): readonly number[] {
@@ -82,26 +77,17 @@ export class RowFeed {
   take({ generation, from, rows }: PreviewRows): void {
     if (generation !== this.#state?.generation) return;
     this.#asked = rows.length === 0 ? { from, count: 0 } : undefined;
-    for (const [index, row] of rows.entries()) {
-      this.#rows.delete(from + index);
-      this.#rows.set(from + index, row);
-      this.#redraw(from + index);
-    }
-    for (const position of this.#rows.keys()) {
-      if (this.#rows.size <= MOST_KEPT) break;
-      if (position < this.#shown.first || position > this.#shown.last) this.#rows.delete(position);
-    }
+    this.#rows.keep(from, rows, this.#shown.first, this.#shown.last);
+    for (const index of rows.keys()) this.#redraw(from + index);
     this.#ask();
     this.#onScroll();
   }
 
   /** Everything has to be asked for again; the old stays until the new is there. */
   forget(): void {
-    for (const position of [...this.#rows.keys()])
-      if (position < this.#shown.first || position > this.#shown.last) this.#rows.delete(position);
-    const { first, last } = this.#shown;
-    if (this.#state === undefined || last < first) return;
-    this.#request(first, last - first + 1);
+    this.#rows.expire(this.#shown.first, this.#shown.last);
+    this.#asked = undefined;
+    this.#ask();
   }
 
   /** Shows a position at the top and gives it the keyboard's place; the focus goes there only if it is wanted. */
@@ -112,7 +98,7 @@ export class RowFeed {
 
   #didShow(first: number, last: number): void {
     this.#shown = { first, last };
-    this.#lastTop = this.#rows.get(this.#list.position)?.row ?? this.#lastTop;
+    this.#lastTop = this.#rows.at(this.#list.position)?.row ?? this.#lastTop;
     this.#updateTabStop();
     this.#ask();
   }
@@ -123,10 +109,11 @@ export class RowFeed {
     const { first, last } = this.#shown;
     // What is seen comes first.
     const from =
-      this.#firstMissing(Math.max(first, this.#list.position), last) ?? this.#firstMissing(first, last);
+      this.#rows.firstMissing(Math.max(first, this.#list.position), last) ??
+      this.#rows.firstMissing(first, last);
     if (from === undefined) return;
     let count = 1;
-    while (from + count <= last && !this.#rows.has(from + count)) count += 1;
+    while (from + count <= last && this.#rows.isMissing(from + count)) count += 1;
     this.#request(from, count);
   }
 
@@ -136,13 +123,8 @@ export class RowFeed {
     this.#extension.send({ type: 'need', generation: this.#state.generation, from, count });
   }
 
-  #firstMissing(first: number, last: number): number | undefined {
-    for (let position = first; position <= last; position++) if (!this.#rows.has(position)) return position;
-    return undefined;
-  }
-
   #draw(position: number): HTMLElement {
-    const row = this.#rows.get(position);
+    const row = this.#rows.at(position);
     const titleId = `row${position}`;
     const { words, language, hasSource } = this.#start;
     const drawn = element('article', {
@@ -289,7 +271,7 @@ export class RowFeed {
   }
 
   #switch(position: number): void {
-    const row = this.#rows.get(position);
+    const row = this.#rows.at(position);
     if (row !== undefined) this.#toggle(this.#switched, row.row, position);
   }
 }

@@ -5,7 +5,7 @@ import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { ReportBuilder } from './buildReport.ts';
 import { CheckWorker } from './checkWorker.ts';
 import { CheckError } from './errors.ts';
-import { kindOf, SAMPLE_BYTES } from './fileKind.ts';
+import { hasByteOrderMark, kindOf, SAMPLE_BYTES } from './fileKind.ts';
 import { isJsonArray } from './jsonArray.ts';
 import type { FileKind, Report } from './report.ts';
 import { SEGMENT_BYTES } from './segments.ts';
@@ -108,7 +108,8 @@ export class DatasetChecker implements Disposable {
   ): Promise<Report> {
     const before = await file.stat({ bigint: true });
     const sizeBytes = Number(before.size);
-    const kind = kindOf(await sampleOf(file, 0, SAMPLE_BYTES));
+    const sample = await sampleOf(file, 0, SAMPLE_BYTES);
+    const kind = kindOf(sample);
     const segments = kind === 'rows' ? Math.ceil(sizeBytes / SEGMENT_BYTES) : 0;
     const job = {
       fd: file.fd,
@@ -135,7 +136,14 @@ export class DatasetChecker implements Disposable {
     const done = await this.#all(
       workers.map((worker, index) =>
         worker.request(
-          { ...job, kind: 'check', segments, hashes: isWhole && index === 0, looksForSecrets: isWhole },
+          {
+            ...job,
+            kind: 'check',
+            segments,
+            hashes: isWhole && index === 0,
+            looksForSecrets: isWhole,
+            hasByteOrderMark: hasByteOrderMark(sample),
+          },
           take,
         ),
       ),
@@ -155,10 +163,7 @@ export class DatasetChecker implements Disposable {
       kind,
       compared?.duplicates ?? { total: 0, places: new Float64Array(), details: [], lastRow: undefined },
     );
-    if (
-      kind === 'rows' &&
-      isJsonArray(report, await sampleOf(file, 0, SAMPLE_BYTES), await endOf(file, sizeBytes))
-    )
+    if (kind === 'rows' && isJsonArray(report, sample, await endOf(file, sizeBytes)))
       return { ...report, kind: 'json-array' satisfies FileKind };
     return report;
   }

@@ -6,6 +6,7 @@ export const SAMPLE_BYTES = 64 * 1024;
 const GZIP: readonly number[] = [0x1f, 0x8b];
 const ZIP: readonly number[] = [0x50, 0x4b, 0x03, 0x04];
 const PARQUET: readonly number[] = [0x50, 0x41, 0x52, 0x31];
+const UTF_8_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 const UTF_16_MARKS: readonly (readonly number[])[] = [
   [0xff, 0xfe],
   [0xfe, 0xff],
@@ -37,6 +38,11 @@ export function kindOf(sample: Uint8Array): Exclude<FileKind, 'json-array'> {
 /** True if the first two characters are ASCII, as all JSON texts begin, in UTF-16 (RFC 4627, section 3). */
 function isUtf16Json([a, b, c, d]: Uint8Array): boolean {
   return a === 0 && c === 0 ? Boolean(b) && Boolean(d) : b === 0 && d === 0 && Boolean(a) && Boolean(c);
+}
+
+/** True if a file begins with a byte order mark of UTF-8. */
+export function hasByteOrderMark(sample: Uint8Array): boolean {
+  return startsWith(sample, UTF_8_MARK);
 }
 
 /** The first byte that is no white space. */

@@ -1,9 +1,8 @@
-import { firstByte, lastByte } from './fileKind.ts';
+import { firstByte, hasByteOrderMark, lastByte } from './fileKind.ts';
 import type { Report } from './report.ts';
 
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 
 /**
  * Whether a file is one JSON array instead of rows: it begins and ends like one, and its rows are not arrays of their own.
@@ -11,7 +10,7 @@ const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
  * @param end its last bytes
  */
 export function isJsonArray(report: Report, start: Uint8Array, end: Uint8Array): boolean {
-  const text = BYTE_ORDER_MARK.every((byte, index) => start[index] === byte) ? start.subarray(3) : start;
+  const text = hasByteOrderMark(start) ? start.subarray(3) : start;
   if (firstByte(text) !== OPEN_BRACKET || lastByte(end) !== CLOSE_BRACKET) return false;
   const isOneRow = report.rows - report.blankRows === 1;
   const firstError = Math.min(

@@ -6,7 +6,7 @@ interface Exports {
   memory: WebAssembly.Memory;
   inputStart(): number;
   reserve(bytes: number): number;
-  begin(locatedLimit: number, secrets: number): void;
+  begin(locatedLimit: number, secrets: number, hasMark: number): void;
   scan(from: number, to: number, atFileStart: number, atFileEnd: number): number;
   skipRow(from: number): void;
   rows: WebAssembly.Global;
@@ -78,8 +78,8 @@ export class Scanner {
   }
 
   /** Begins a file. Of each code the first `locatedLimit` places are told. */
-  begin(locatedLimit: number, secrets: boolean): void {
-    this.#exports.begin(locatedLimit, Number(secrets));
+  begin(locatedLimit: number, secrets: boolean, hasByteOrderMark: boolean): void {
+    this.#exports.begin(locatedLimit, Number(secrets), Number(hasByteOrderMark));
   }
 
   /**

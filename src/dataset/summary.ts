@@ -8,6 +8,8 @@ export interface Summary {
   sizeBytes: number;
   verdict: Verdict;
   rows: number;
+  /** Whether all rows are blank. */
+  isBlank: boolean;
   format: Format | undefined;
   errors: number;
   /** API keys and private keys. */
@@ -30,10 +32,12 @@ export function summaryOf(report: Report): Summary {
     sizeBytes: report.sizeBytes,
     verdict: verdictOf(report),
     rows: report.rows,
+    isBlank: report.rows === report.blankRows,
     format: report.format,
     errors: countProblems(report, { severity: 'error' }),
     secrets,
-    warnings: countProblems(report, { severity: 'warning' }) - secrets,
+    // Line ends of Windows are one matter, on however many lines.
+    warnings: countProblems(report, { severity: 'warning' }) - secrets - Math.max(total('crlf') - 1, 0),
     emailAddresses: total('email-address'),
     cardNumbers: total('card-number'),
     estimatedTokens: report.statistics.estimatedTokens,

@@ -24,6 +24,8 @@ export interface Job {
   /** One of the workers hashes the file, before it takes segments. */
   hashes: boolean;
   looksForSecrets: boolean;
+  /** Whether the file begins with one: the editor then decodes it in another way. */
+  hasByteOrderMark: boolean;
   shared: Int32Array<SharedArrayBuffer>;
 }
 

@@ -12,6 +12,8 @@ import { RowFile } from '../dataset/rowFile.ts';
 import type { Log } from '../host/log.ts';
 
 const SETTLE_MS = 200;
+/** The check begins then at the latest. */
+const CHECK_AFTER_MS = 1_000;
 
 /** What there is to show of a file: its rows, or why there are none. */
 export type PreviewContent = { file: RowFile } | { problem: DatasetProblem | 'not-on-disk' };
@@ -40,6 +42,7 @@ export class PreviewDocument implements vscode.CustomDocument {
   #isUnsaved = false;
   #stop = new AbortController();
   #settle: NodeJS.Timeout | undefined;
+  #beginCheck: NodeJS.Timeout | undefined;
 
   /** Fires when the file was opened, anew too, or could not be. */
   readonly onDidOpen = this.#opened.event;
@@ -90,8 +93,17 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#opened.fire(undefined);
     if ('file' in content) {
       void this.#count(content.file, stop.signal);
-      void this.#checkFile(content.file, stop.signal);
+      this.#beginCheck = setTimeout(() => this.startCheck(), CHECK_AFTER_MS);
     }
+  }
+
+  /** Begins the check, if it has not begun: its workers would keep the processors from showing the first rows. */
+  startCheck(): void {
+    if (this.#beginCheck === undefined) return;
+    clearTimeout(this.#beginCheck);
+    this.#beginCheck = undefined;
+    const content = this.#content;
+    if (content !== undefined && 'file' in content) void this.#checkFile(content.file, this.#stop.signal);
   }
 
   /** Looks whether the disk still holds what is shown. */
@@ -117,6 +129,8 @@ export class PreviewDocument implements vscode.CustomDocument {
   }
 
   #close(): void {
+    clearTimeout(this.#beginCheck);
+    this.#beginCheck = undefined;
     this.#stop.abort();
     if (this.#content !== undefined && 'file' in this.#content) this.#content.file.dispose();
   }

@@ -85,7 +85,9 @@ export class PreviewPanel implements Disposable {
         return;
       case 'need':
         this.#sendRows(request).catch((error: unknown) => {
-          if (!(error instanceof CancelledError)) this.#log.error('preview-rows', error);
+          if (error instanceof CancelledError) return;
+          this.#log.error('preview-rows', error);
+          this.#post({ type: 'rows', generation: request.generation, from: request.from, rows: [] });
         });
         return;
       case 'filter':
@@ -101,6 +103,7 @@ export class PreviewPanel implements Disposable {
         this.#openSource(request.row, request.problem);
         return;
       case 'reload':
+        this.#wantedRow = request.row;
         void this.#document.reload();
         return;
       case 'copy':
@@ -250,6 +253,7 @@ export class PreviewPanel implements Disposable {
     }
     const rows = await previewRows(content.file, this.#document.check.report, wanted);
     this.#post({ type: 'rows', generation, from, rows });
+    this.#document.startCheck();
   }
 
   #openSource(row: number, problem: number | undefined): void {

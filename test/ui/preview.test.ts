@@ -321,17 +321,24 @@ describe('dataset preview', () => {
       await big.close();
     });
 
-    it('shows its first rows at once, and scrolls to the last one', async () => {
-      // From the moment in which the menu is chosen; whatever the editor itself needs is within.
+    /** When the menu was chosen, and how long after it the file's first row could be read. */
+    async function timeToFirstRow(name: string, text: string): Promise<[begun: number, ms: number]> {
       await workbench.page.evaluate(
         'addEventListener("mouseup", () => { globalThis.lastMouseUp = Date.now(); }, true)',
       );
-      await preview.open('big.jsonl');
-      await preview.row(1).getByText('Question 0').waitFor();
+      await preview.open(name);
+      await preview.row(1).getByText(text).first().waitFor();
       const shownAtMs = Date.now();
       const begun = await workbench.page.evaluate<number>('globalThis.lastMouseUp');
-      const shownMs = shownAtMs - begun;
-      assert.ok(shownMs < 3_000, `${shownMs} ms`);
+      return [begun, shownAtMs - begun];
+    }
+
+    it('shows its first rows at once, and scrolls to the last one', async () => {
+      // What the editor itself needs for any preview is in both.
+      const [, smallMs] = await timeToFirstRow('train.jsonl', 'Natalia sold clips');
+      await workbench.editors.closeAll();
+      const [begun, bigMs] = await timeToFirstRow('big.jsonl', 'Question 0');
+      assert.ok(bigMs < smallMs + 1_500, `${bigMs} ms, a small file ${smallMs} ms`);
       await preview.waitForStatus(new RegExp(`^${rows.toLocaleString('en')} rows`), 30_000);
       const countedMs = Date.now() - begun;
       await preview.row(1).click();
@@ -339,7 +346,7 @@ describe('dataset preview', () => {
       await preview.row(rows).getByText('Yes, the needle.').waitFor();
       await workbench.screenshot('preview-big-end');
       console.log(
-        `      first rows after ${Math.round(shownMs)} ms, counted after ${Math.round(countedMs)} ms`,
+        `      first rows after ${bigMs} ms (small file: ${smallMs} ms), all after ${countedMs} ms`,
       );
     });
 

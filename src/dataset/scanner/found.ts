@@ -15,6 +15,9 @@ export let places: u32 = 0;
 /** Of each code, places beyond these are only counted. */
 let locatedLimit: u32 = 0;
 
+/** Whether the editor shows each byte that is no UTF-8 by itself. */
+let showsEachByte: bool = false;
+
 let noted: u64 = 0;
 let failure: i32 = -1;
 let failureAt: usize = 0;
@@ -32,7 +35,8 @@ let walkedColumn: u32 = 0;
 let walkedBreaks: u32 = 0;
 
 /** Forgets all counts: a new file begins. */
-export function forgetAll(limit: u32): void {
+export function forgetAll(limit: u32, hasMark: bool): void {
+  showsEachByte = hasMark;
   locatedLimit = limit;
   memory.fill(TOTALS, 0, PLACE_CODE_COUNT * 4);
   memory.fill(LOCATED, 0, PLACE_CODE_COUNT * 4);
@@ -150,8 +154,8 @@ function walkBack(at: usize): void {
 }
 
 /**
- * UTF-16 units that the editor shows for some bytes: it decodes with TextDecoder, which shows one U+FFFD for a sequence that is
- * cut short. (Only where the file begins with a byte order mark it decodes otherwise, and shows one for each byte.)
+ * UTF-16 units that the editor shows for some bytes. It decodes with TextDecoder, which shows one U+FFFD for a sequence that is
+ * cut short; but a file that begins with a byte order mark with iconv-lite, which shows one for each byte.
  */
 function utf16Length(from: usize, to: usize): u32 {
   let units: u32 = 0;
@@ -163,7 +167,7 @@ function utf16Length(from: usize, to: usize): u32 {
     }
     const length = sequenceLength(at);
     units += length == 4 ? 2 : 1;
-    at += length > 0 ? length : brokenLength(at);
+    at += length > 0 ? length : showsEachByte ? 1 : brokenLength(at);
   }
   return units;
 }

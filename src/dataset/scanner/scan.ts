@@ -50,9 +50,9 @@ export let charactersRead: u32 = 0;
 
 let looksForSecrets: bool = true;
 
-/** Begins a file; of each code so many places are told. */
-export function begin(locatedLimit: u32, secrets: bool): void {
-  forgetAll(locatedLimit);
+/** Begins a file; of each code so many places are told. `hasMark`: it begins with a byte order mark. */
+export function begin(locatedLimit: u32, secrets: bool, hasMark: bool): void {
+  forgetAll(locatedLimit, hasMark);
   forgetCounts();
   looksForSecrets = secrets;
 }

@@ -83,7 +83,7 @@ export async function stopAtProblems(
     summary.kind === 'rows'
       ? [
           ...(summary.errors > 0
-            ? [l10n.t('The service may refuse rows with errors after they are paid for.')]
+            ? [l10n.t('The service may refuse the file, or charge for rows that it cannot use.')]
             : []),
           ...(summary.secrets > 0
             ? [

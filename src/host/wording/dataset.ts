@@ -34,9 +34,9 @@ export function formatName(format: Format): string {
 /** The verdict where there is little room: "7,473 rows · question/answer · 2 warnings". */
 export function verdictLine(summary: Summary): string {
   if (summary.kind !== 'rows') return kindName(summary.kind);
-  const { rows, format } = summary;
+  const { format } = summary;
   return [
-    rowCount(rows),
+    rowCount(summary),
     ...(format === undefined ? [] : [formatName(format)]),
     ...(foundCounts(summary) ?? [vscode.l10n.t('no problems')]),
   ].join(' · ');
@@ -51,9 +51,9 @@ export function verdictSentence(name: string, summary: Summary): string {
 export function verdictPhrase(summary: Summary): string {
   const { l10n } = vscode;
   if (summary.kind !== 'rows') return kindName(summary.kind);
-  const { rows, format } = summary;
-  const what =
-    format === undefined ? rowCount(rows) : l10n.t('{0} of {1}', rowCount(rows), formatName(format));
+  const { format } = summary;
+  const count = rowCount(summary);
+  const what = format === undefined ? count : l10n.t('{0} of {1}', count, formatName(format));
   return [what, ...(foundCounts(summary) ?? [l10n.t('no problems found')])].join(', ');
 }
 
@@ -99,7 +99,7 @@ export function checkRows(check: Summary | 'unchecked'): { icon: string; name: s
 /** What stops a submission until a person has looked: "3 errors, 1 secret", or what the file is instead of rows. */
 export function stoppingPhrase(summary: Summary): string {
   if (summary.kind !== 'rows') return kindName(summary.kind);
-  return (foundCounts({ ...summary, warnings: 0 }) ?? []).join(', ');
+  return (foundCounts({ ...summary, warnings: 0 }) ?? [vscode.l10n.t('it has only blank rows')]).join(', ');
 }
 
 /** What is wrong with a file that has no rows, and what to do. */
@@ -164,7 +164,8 @@ function kindName(kind: 'utf-16' | 'binary' | 'json-array'): string {
   }
 }
 
-function rowCount(rows: number): string {
+function rowCount({ rows, isBlank }: Summary): string {
+  if (isBlank) return vscode.l10n.t('only blank rows');
   return rows === 1 ? vscode.l10n.t('1 row') : vscode.l10n.t('{0} rows', formatCount(rows));
 }
 

@@ -24,7 +24,6 @@ export function previewWords(): Record<PreviewWord, string> {
     hideDetails: l10n.t('Hide Details'),
     details: l10n.t('Details of the dataset'),
     raw: l10n.t('Raw'),
-    rendered: l10n.t('Rendered'),
     openSource: l10n.t('Open in Editor'),
     showMore: l10n.t('Show More'),
     showLess: l10n.t('Show Less'),
@@ -40,7 +39,6 @@ export function previewWords(): Record<PreviewWord, string> {
     copied: l10n.t('Copied'),
     asTable: l10n.t('{0}, as a table', '{0}'),
     noMatch: l10n.t('No such rows.'),
-    scrollbar: l10n.t('Position in the dataset'),
     problemsOfRow: l10n.t('Problems of this row'),
     keyboard: l10n.t('Arrow keys move between rows, Enter switches a row to its raw text.'),
   };

@@ -64,14 +64,33 @@ function losesPrecision(text: string): boolean {
 function placeOf(file: Buffer, offset: number): { line: number; column: number } {
   const before = file.subarray(0, offset);
   let line = 1;
-  let start = file[0] === 0xef && file[1] === 0xbb && file[2] === 0xbf ? 3 : 0;
+  const hasMark = file[0] === 0xef && file[1] === 0xbb && file[2] === 0xbf;
+  let start = hasMark ? 3 : 0;
   for (let at = 0; at < before.length; at++) {
     if (file[at] === 0x0a || (file[at] === 0x0d && file[at + 1] !== 0x0a)) {
       line++;
       start = at + 1;
     }
   }
-  return { line, column: shown.decode(file.subarray(Math.min(start, offset), offset)).length + 1 };
+  const text = file.subarray(Math.min(start, offset), offset);
+  return { line, column: (hasMark ? shownByByte(text) : shown.decode(text)).length + 1 };
+}
+
+/** What the editor shows in a file that begins with a byte order mark: one U+FFFD for each byte that is no UTF-8. */
+function shownByByte(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length;) {
+    const lengths = [1, 2, 3, 4].filter((length) => isOneCharacter(bytes.subarray(at, at + length)));
+    const length = lengths[0] ?? 1;
+    text += lengths.length === 0 ? '\ufffd' : shown.decode(bytes.subarray(at, at + length));
+    at += length;
+  }
+  return text;
+}
+
+function isOneCharacter(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes).toString('utf8');
+  return Array.from(text).length === 1 && Buffer.from(text).equals(bytes);
 }
 
 function byRow(report: Report): Map<number, Problem[]> {
