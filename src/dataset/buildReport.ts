@@ -65,11 +65,11 @@ export class ReportBuilder {
 
   /** Hands over the rows that can be duplicates, for the search. */
   takeHashed(): HashedSegment[] {
-    return this.#segments.map(({ number, hashed, lineBreaks, index: rowIndex }, index) => ({
+    return this.#segments.map(({ number, hashed, lineBreaks, firstOffset }, index) => ({
       ...hashed,
       number,
       lineBreaks,
-      firstOffset: rowIndex[1] ?? 0,
+      firstOffset,
       ...(this.#beginnings[index] ?? { firstRow: 0, firstLine: 0 }),
     }));
   }
@@ -100,7 +100,6 @@ export class ReportBuilder {
       duplicatesLookedForRows: duplicates.lastRow ?? rows,
       statistics: this.#statistics(file.sizeBytes, sum('characters')),
       problems: this.#problems(format, duplicates),
-      index: this.#index(),
     };
   }
 
@@ -152,18 +151,6 @@ export class ReportBuilder {
       ...groups.filter(({ severity }) => severity === 'error'),
       ...groups.filter(({ severity }) => severity === 'warning'),
     ];
-  }
-
-  #index(): Report['index'] {
-    const rows: number[] = [];
-    const offsets: number[] = [];
-    for (const [number, { index }] of this.#segments.entries()) {
-      for (let at = 0; at < index.length; at += 2) {
-        rows.push((this.#beginnings[number]?.firstRow ?? 0) + (index[at] ?? 0) + 1);
-        offsets.push(index[at + 1] ?? 0);
-      }
-    }
-    return { rows: Float64Array.from(rows), offsets: Float64Array.from(offsets) };
   }
 }
 

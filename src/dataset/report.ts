@@ -68,16 +68,6 @@ export interface Report {
   statistics: Statistics;
   /** Only those that occur, errors first, in the order of `PROBLEMS`. */
   problems: readonly ProblemGroup[];
-  /** Where rows begin, for finding one quickly. */
-  index: RowIndex;
-}
-
-/** Some rows and where they begin, in order and at most some 256 KiB apart: from there a row is found by counting line ends. */
-export interface RowIndex {
-  /** Row numbers, from 1; the first entry is row 1. */
-  rows: Float64Array;
-  /** The byte offset of each of them. */
-  offsets: Float64Array;
 }
 
 /** How many problems of a severity, or of a class, a report counts. */

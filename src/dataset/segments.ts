@@ -8,8 +8,6 @@ import { masked } from './masked.ts';
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
 /** A longer row is not checked (`scanner/grammar.ts`). */
 export const MAX_ROW_BYTES = 64 * 1024 * 1024;
-/** How far apart the entries of the row index are. */
-const INDEX_BYTES = 256 * 1024;
 const LF = 0x0a;
 
 /** The problems of one code in a segment, in order. */
@@ -40,8 +38,8 @@ export interface Segment {
   lineBreaks: number;
   characters: number;
   places: SegmentPlaces[];
-  /** Entries of the row index: row from 0 in the segment and offset in the file, by turns. */
-  index: Float64Array<ArrayBuffer>;
+  /** Where in the file its first row begins; 0 without one. */
+  firstOffset: number;
   /** The rows that can be duplicates. */
   hashed: HashedRows;
 }
@@ -120,9 +118,8 @@ class Collector {
   #blankRows = 0;
   #lineBreaks = 0;
   #characters = 0;
-  #nextEntry = 0;
+  #firstOffset = 0;
   readonly #places = new Map<number, { fields: number[]; details: string[] }>();
-  readonly #index: number[] = [];
 
   /** @param base the file's offset of the input's first byte */
   constructor(number: number, base: number, keepsHashes: boolean, scratch: HashedScratch) {
@@ -165,7 +162,7 @@ class Collector {
   }
 
   #addRows({ rows, blankRows, rowStarts, rowHashes }: Scanned): void {
-    this.#addEntries(rows, rowStarts);
+    if (this.#rows === 0) this.#firstOffset = this.#base + (rowStarts[0] ?? 0);
     if (rows === blankRows || !this.#keepsHashes) return;
     const scratch = this.#scratch;
     scratch.reserve(rows);
@@ -173,22 +170,6 @@ class Collector {
     for (let row = 0; row < rows; row++) {
       const hash = rowHashes[row] ?? 0;
       if (hash !== 0) scratch.add(hash, (rowStarts[row] ?? 0) + toSegment, this.#rows + row);
-    }
-  }
-
-  /** Adds the rows that are far enough behind the last entry of the index. */
-  #addEntries(rows: number, rowStarts: Uint32Array): void {
-    for (let row = 0; ; row++) {
-      let last = rows;
-      while (row < last) {
-        const middle = (row + last) >> 1;
-        if (this.#base + (rowStarts[middle] ?? 0) >= this.#nextEntry) last = middle;
-        else row = middle + 1;
-      }
-      if (row === rows) return;
-      const offset = this.#base + (rowStarts[row] ?? 0);
-      this.#index.push(this.#rows + row, offset);
-      this.#nextEntry = offset + INDEX_BYTES;
     }
   }
 
@@ -204,7 +185,7 @@ class Collector {
         fields: Float64Array.from(fields),
         details,
       })),
-      index: Float64Array.from(this.#index),
+      firstOffset: this.#firstOffset,
       hashed: this.#scratch.take(this.#rows),
     };
   }

@@ -44,8 +44,8 @@ function check(job: Job): void {
     const number = Atomics.add(job.shared, SHARED.nextSegment, 1);
     if (number >= job.segments) break;
     const segment = reader.read(number, Atomics.load(job.shared, SHARED.hashedEnough) === 0);
-    const { places, index, hashed } = segment;
-    const arrays = [index, hashed.hashes, hashed.starts, hashed.rows, ...places.map(({ fields }) => fields)];
+    const { places, hashed } = segment;
+    const arrays = [hashed.hashes, hashed.starts, hashed.rows, ...places.map(({ fields }) => fields)];
     say(
       { kind: 'segment', segment },
       arrays.flatMap((array) => (array === undefined ? [] : [array.buffer])),

@@ -53,7 +53,6 @@ export function reportOf(changes: Partial<Report> = {}): Report {
       maxTurns: 2,
     },
     problems: [],
-    index: { rows: new Float64Array([1]), offsets: new Float64Array([0]) },
     ...changes,
   };
 }

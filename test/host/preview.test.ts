@@ -59,7 +59,6 @@ function reportOf(kind: FileKind, problems: ProblemGroup[], blankRows = 0): Repo
       maxTurns: 4,
     },
     problems,
-    index: { rows: new Float64Array([1]), offsets: new Float64Array([0]) },
   };
 }
 

@@ -12,6 +12,7 @@ export function formatMoney(cents: number | undefined, currency?: string): strin
 }
 
 export function formatBytes(bytes: number): string {
+  if (bytes === 1) return vscode.l10n.t('1 byte');
   if (bytes < 1_000) return vscode.l10n.t('{0} bytes', bytes);
   const units = ['kB', 'MB', 'GB'];
   let value = bytes / 1_000;

@@ -353,7 +353,7 @@ describe('a check of a dataset', () => {
         ),
         details: [],
       })),
-      index: Float64Array.of(0, number),
+      firstOffset: number,
       hashed: { hashes: new Uint32Array(), starts: new Uint32Array(), rows: undefined },
     });
     const counts: Counts = {

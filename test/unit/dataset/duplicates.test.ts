@@ -171,7 +171,7 @@ describe('rows that stand in a file twice', () => {
     const builder = new ReportBuilder(10, 5);
     const segment = (number: number, rows: number[]): Segment => ({
       ...{ number, rows: 10, blankRows: 10 - rows.length, lineBreaks: 0, characters: 0, places: [] },
-      index: Float64Array.of(0, number * 100),
+      firstOffset: number * 100,
       hashed: {
         hashes: new Uint32Array(rows.length),
         starts: Uint32Array.from(rows),

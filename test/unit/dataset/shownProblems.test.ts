@@ -110,6 +110,7 @@ describe('summaryOf', () => {
       sizeBytes: 1_000,
       verdict: 'errors',
       rows: 10,
+      isBlank: false,
       format: 'chat',
       errors: 20,
       secrets: 4,
