@@ -165,9 +165,10 @@ function utf16Length(from: usize, to: usize): u32 {
       units++;
       continue;
     }
-    const length = sequenceLength(at);
+    let length = sequenceLength(at);
     units += length == 4 ? 2 : 1;
-    at += length > 0 ? length : showsEachByte ? 1 : brokenLength(at);
+    if (length == 0) length = showsEachByte ? 1 : brokenLength(at);
+    at += length;
   }
   return units;
 }

@@ -32,6 +32,8 @@ const OPEN: usize = memory.data(MAX_ROW_BYTES / 8);
 /** The number of each open object, for its keys. */
 const OBJECTS: usize = memory.data((MAX_DEPTH + 1) * 4, 4);
 
+const EIGHT_BRACKETS: u64 = 0x5b5b5b5b5b5b5b5b;
+
 /** What a token may be. */
 const VALUE = 0;
 const VALUE_OR_CLOSE = 1;
@@ -109,9 +111,15 @@ function readTokens(from: usize, end: usize): usize {
       if (depth <= MAX_SHAPE_DEPTH) scalarShape(depth, KIND_STRING, at + 1, next - 1);
       at = next;
       state = AFTER_VALUE;
+    } else if (depth > MAX_DEPTH && (depth & 7) == 0 && load<u64>(at) == EIGHT_BRACKETS) {
+      // So deep there is nothing but brackets, and nothing to note: a file of them is no reason to wait.
+      store<u8>(OPEN + ((<usize>depth) >> 3), 0);
+      depth += 8;
+      at += 8;
+      state = VALUE_OR_CLOSE;
     } else if (character == 0x7b || character == 0x5b) {
       open(character == 0x7b, at++);
-      state = isInObject() ? KEY_OR_CLOSE : VALUE_OR_CLOSE;
+      state = character == 0x7b ? KEY_OR_CLOSE : VALUE_OR_CLOSE;
     } else if (character == 0x5d && state == VALUE_OR_CLOSE) {
       close(at++);
       state = AFTER_VALUE;
@@ -188,8 +196,11 @@ function open(isObject: bool, at: usize): void {
   const byte = OPEN + (index >> 3);
   const bit: u32 = 1 << (index & 7);
   store<u8>(byte, isObject ? load<u8>(byte) | bit : load<u8>(byte) & ~bit);
-  if (depth > MAX_DEPTH) noteInRow(TOO_DEEP, at, 1);
-  else if (isObject) store<u32>(OBJECTS + ((<usize>depth) << 2), newObject());
+  if (depth > MAX_DEPTH) {
+    if (depth == MAX_DEPTH + 1) noteInRow(TOO_DEEP, at, 1);
+    return;
+  }
+  if (isObject) store<u32>(OBJECTS + ((<usize>depth) << 2), newObject());
   if (depth <= MAX_SHAPE_DEPTH) openShape(depth, isObject, at);
 }
 
