@@ -185,4 +185,22 @@ describe('the grammar of a row', () => {
       assert.equal(codes.includes('too-deep'), depth > 512);
     }
   });
+
+  it('knows what is open at any depth, whatever was open there in rows before', async () => {
+    const objects = (depth: number, inside: string) => `${'{"a":'.repeat(depth)}${inside}${'}'.repeat(depth)}`;
+    const arrays = (depth: number, inside: string) => `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`;
+    for (const depth of [510, 520, 521, 530, 1000]) {
+      const rows = [
+        objects(depth + 40, '1'),
+        arrays(depth, ''),
+        arrays(depth, objects(3, arrays(21, '1,{}'))),
+        `${'['.repeat(depth)}${'}'.repeat(depth)}`,
+        `${'['.repeat(depth)}${']'.repeat(depth - 1)}}`,
+      ];
+      const report = await check(rows.join('\n'));
+      const broken = (row: number) => codesOf(report, row).includes('unexpected-character');
+      assert.deepEqual([1, 2, 3, 4, 5].map(broken), [false, false, false, true, true], `depth ${depth}`);
+      assert.equal(codesOf(report, 2).includes('not-an-object'), true);
+    }
+  });
 });
