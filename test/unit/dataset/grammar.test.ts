@@ -187,7 +187,8 @@ describe('the grammar of a row', () => {
   });
 
   it('knows what is open at any depth, whatever was open there in rows before', async () => {
-    const objects = (depth: number, inside: string) => `${'{"a":'.repeat(depth)}${inside}${'}'.repeat(depth)}`;
+    const objects = (depth: number, inside: string) =>
+      `${'{"a":'.repeat(depth)}${inside}${'}'.repeat(depth)}`;
     const arrays = (depth: number, inside: string) => `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`;
     for (const depth of [510, 520, 521, 530, 1000]) {
       const rows = [
