@@ -220,6 +220,10 @@ describe('datasets in the editor', () => {
   });
 
   it('lose their problems when they are closed, unless a person asked for the check, and when they are deleted', async () => {
+    // Well before it is deleted: a watcher tells nothing of a file that comes and goes at once.
+    const inWorkspace = vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'deleted.jsonl');
+    await writeFile(inWorkspace.fsPath, '\n{}\n');
+
     const { uri } = await opened('closed.jsonl', '\n\n{}\n');
     await until(() => problems(uri).length > 0, 'not checked');
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
@@ -232,8 +236,6 @@ describe('datasets in the editor', () => {
     await sleep(500);
     assert.ok(problems(uri).length > 0);
 
-    const inWorkspace = vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'deleted.jsonl');
-    await writeFile(inWorkspace.fsPath, '\n{}\n');
     await vscode.commands.executeCommand('fineTuning.checkDataset', inWorkspace);
     assert.ok(problems(inWorkspace).length > 0);
     await rm(inWorkspace.fsPath);
@@ -264,6 +266,16 @@ describe('datasets in the editor', () => {
       await until(async () => (await lenses(uri))[0] === 'Check Dataset', 'no lens');
       await sleep(500);
       assert.deepEqual(codes(uri), []);
+      // What a person asked for stays when the file is opened, as long as it is true.
+      const asked = await written('asked.jsonl', '\n{}\n');
+      await vscode.commands.executeCommand('fineTuning.checkDataset', asked);
+      const found = codes(asked);
+      assert.ok(found.length > 0);
+      await vscode.window.showTextDocument(asked);
+      await sleep(500);
+      assert.deepEqual(codes(asked), found);
+      await appendFile(asked.fsPath, '\n');
+      await hasCodes(asked);
     } finally {
       await settings.update('checkAutomaticallyUpToMB', undefined, vscode.ConfigurationTarget.Global);
     }

@@ -32,6 +32,7 @@ describe('rows for the preview', () => {
   async function rowsOf(content: string | Buffer, report?: Report, wanted = [1]): Promise<PreviewRow[]> {
     const name = path.join(folder, 'rows.jsonl');
     await writeFile(name, content);
+    file?.dispose();
     file = await RowFile.open(name);
     await file.count(new AbortController().signal, () => undefined);
     return previewRows(file, report, wanted);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Locator } from 'playwright-core';
 import { results } from '../env/project.ts';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
@@ -63,14 +64,30 @@ describe('the problems of a dataset', () => {
     }
   }
 
+  /** Does something until it shows what is waited for: the panel draws its rows anew whenever something was checked. */
+  async function expectAfter(shown: Locator, act: () => Promise<void>): Promise<void> {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await act();
+      const isShown = await shown.waitFor({ timeout: 5000 }).then(
+        () => true,
+        () => false,
+      );
+      if (isShown) return;
+    }
+    await shown.waitFor();
+  }
+
   /** Chooses a quick fix of the problem that is selected in the panel. */
   async function fix(text: string | RegExp, title: string): Promise<void> {
-    await problem(text).first().click();
-    await workbench.page.keyboard.press('Control+.');
-    const item = workbench.page.locator('.action-widget .monaco-list-row, .monaco-menu .action-item');
-    await item.getByText(title, { exact: true }).first().waitFor();
+    const list = workbench.page.locator('.action-widget .monaco-list-row, .monaco-menu .action-item');
+    const item = list.getByText(title, { exact: true }).first();
+    await expectAfter(item, async () => {
+      await workbench.page.keyboard.press('Escape');
+      await problem(text).first().click();
+      await workbench.page.keyboard.press('Control+.');
+    });
     await workbench.screenshot(`dataset-fix-${title.split(' ').slice(0, 3).join('-').toLowerCase()}`);
-    await item.getByText(title, { exact: true }).first().click();
+    await item.click();
   }
 
   it('stand in the Problems panel and above the first line', async () => {

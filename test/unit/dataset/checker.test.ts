@@ -270,6 +270,50 @@ describe('a check of a dataset', () => {
       }
     });
 
+    it('fails for no reason of the file is rejected with its cause, and not as if the file could not be read', async () => {
+      const { worker } = await checkerFiles();
+      const { own } = await withWorker(
+        `import { Scanner } from ${JSON.stringify(path.join(path.dirname(worker), 'scanner.ts'))};
+         Scanner.prototype.scan = () => { throw new RangeError('broken scanner'); };
+         await import(${JSON.stringify(worker)});`,
+      );
+      try {
+        const dataset = path.join(folder(), 'small.jsonl');
+        await writeFile(dataset, CLEAN);
+        await assert.rejects(own.check(dataset), (error: unknown) => {
+          assert.ok(isDeath(error) && error instanceof CheckError);
+          assert.match(String(error.cause), /broken scanner/);
+          return true;
+        });
+      } finally {
+        await own.dispose();
+      }
+    });
+
+    it('was idle for a while is not stopped in the middle of a check, whatever failed before', async () => {
+      const { worker } = await checkerFiles();
+      const { file } = await withWorker(
+        `import { parentPort } from 'node:worker_threads';
+         const pause = new Int32Array(new SharedArrayBuffer(4));
+         const post = parentPort.postMessage.bind(parentPort);
+         parentPort.postMessage = (answer, transfer) => {
+           if (answer.kind === 'done') Atomics.wait(pause, 0, 0, 150);
+           post(answer, transfer);
+         };
+         await import(${JSON.stringify(worker)});`,
+      );
+      const own = new DatasetChecker({ ...(await checkerFiles()), worker: file }, 100);
+      try {
+        const dataset = path.join(folder(), 'small.jsonl');
+        await writeFile(dataset, CLEAN);
+        await own.check(dataset);
+        await assert.rejects(own.check(folder()), { code: 'unreadable' });
+        assert.equal((await own.check(dataset)).rows, 2);
+      } finally {
+        await own.dispose();
+      }
+    });
+
     it('finds no scanner is rejected, and works once there is one', async () => {
       const files = await checkerFiles();
       const scanner = path.join(folder(), 'late.wasm');

@@ -53,14 +53,20 @@ describe('fixes', () => {
 
   it('remove repeated rows and keep the first', () => {
     for (const [text, expected] of [
-      ['a\nb\na\nb\na\n', 'a\nb\n'],
-      ['a\na', 'a\n'],
-      ['a\n\n\na\n', 'a\n\n\n'],
-      ['a\na \nA\n', 'a\na \nA\n'],
-      ['x\uFFFD\nx\uFFFD\n', 'x\uFFFD\nx\uFFFD\n'],
-      ['constructor\n__proto__\nconstructor\n', 'constructor\n__proto__\n'],
+      ['{"a":1}\n{}\n{"a":1}\n{}\n{"a":1}\n', '{"a":1}\n{}\n'],
+      ['{}\n{}', '{}\n'],
+      ['{}\n\n\n{}\n', '{}\n\n\n'],
+      ['{}\n{} \n{ }\n', '{}\n{} \n{ }\n'],
+      ['{"x":"\uFFFD"}\n{"x":"\uFFFD"}\n', '{"x":"\uFFFD"}\n{"x":"\uFFFD"}\n'],
+      [`${BOM}{}\n${BOM}{}\n`, `${BOM}{}\n`],
     ] as const)
       assert.equal(fixed(removeDuplicateRows, text), expected, JSON.stringify(text));
+  });
+
+  it('leave repeated lines that are no rows: of objects over many lines, or with a lone CR in them', () => {
+    const spread = [{ a: [1, {}] }, { a: [1, {}] }].map((row) => JSON.stringify(row, null, 2)).join('\n');
+    for (const text of [spread, '{"a":1,\r"b":2}\n{"a":1,\r"b":3}\n', 'true\ntrue\n[{}]\n[{}]\n'])
+      assert.deepEqual(removeDuplicateRows(linesOf(text)), [], text);
   });
 
   it('remove one line, the last one without a line end too', () => {

@@ -208,6 +208,17 @@ describe('Reports', () => {
     assert.equal(told.length, count);
   });
 
+  it('drops what is known of other bytes only, whoever asked for it', async () => {
+    await reports.dropIfOld(file);
+    assert.equal(told.length, 0);
+    const report = await checked();
+    await reports.dropIfOld(file);
+    assert.equal(reports.get(file)?.report, report);
+    await appendFile(file, '{}\n');
+    await reports.dropIfOld(file);
+    assert.equal(reports.get(file), undefined);
+  });
+
   it('stops what is under way when it is disposed, and tells nothing more', async () => {
     const waiting = reports.check(file);
     const check = await begun(1);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ArrayToLines, NotAnArrayError } from '../../../src/dataset/arrayToLines.ts';
@@ -82,6 +82,20 @@ describe('rewriteDataset', () => {
     assert.deepEqual([first, second], [file('train.lines.jsonl'), file('train.lines-2.jsonl')]);
     assert.equal(await readFile(first, 'utf8'), '{"a":1}\n{"a":2}\n');
     assert.equal(await readFile(file('train.jsonl'), 'utf8'), '[{"a":1},\n{"a":2}]');
+  });
+
+  it('lets nobody read the copy who may not read the dataset', async function () {
+    if (process.platform === 'win32') this.skip();
+    await writeFile(file('private.jsonl'), '[{}]');
+    for (const [mode, expected] of [
+      [0o600, 0o600],
+      [0o400, 0o600],
+      [0o700, 0o600],
+    ] as const) {
+      await chmod(file('private.jsonl'), mode);
+      const written = await rewriteDataset(file('private.jsonl'), 'array-to-lines');
+      assert.equal((await stat(written)).mode & 0o777, expected);
+    }
   });
 
   it('takes the byte order mark from the start only', async () => {
