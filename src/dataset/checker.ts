@@ -117,6 +117,7 @@ export class DatasetChecker implements Disposable {
       locatedLimit: LOCATED_LIMIT,
       shared: new Int32Array(new SharedArrayBuffer(SHARED.length * 4)),
     };
+    throwIfCancelled(stop);
     stop.addEventListener('abort', () => Atomics.store(job.shared, SHARED.stopped, 1), { once: true });
     const isWhole = options.shapeOnly !== true;
     const builder = new ReportBuilder(LOCATED_LIMIT);
@@ -199,6 +200,7 @@ export class DatasetChecker implements Disposable {
   }
 
   #rest(): void {
+    clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {
       for (const worker of this.#workers.splice(0)) void worker.dispose();
     }, this.#idleMs).unref();

@@ -34,16 +34,31 @@ export function removeLine(lines: readonly string[], index: number): LineEdit[] 
 
 /**
  * Removes rows that are the same as an earlier one, unit for unit, and keeps the first. Rows with a replacement character
- * stay: in its place the file may hold different bytes.
+ * stay: in its place the file may hold different bytes. Where a repeated line is no object by itself, lines are not rows, but
+ * parts of larger ones: then nothing is removed.
  */
 export function removeDuplicateRows(lines: readonly string[]): LineEdit[] {
   const seen = new Set<string>();
-  return deleteLines(lines, (line, index) => {
+  let otherLines = 0;
+  const edits = deleteLines(lines, (line, index) => {
     if (line.includes('\uFFFD') || isBlankRow(lines, index) || line === '') return false;
-    if (seen.has(line)) return true;
-    seen.add(line);
-    return false;
+    if (!seen.has(line)) {
+      seen.add(line);
+      return false;
+    }
+    if (!isObject(line)) otherLines += 1;
+    return true;
   });
+  return otherLines === 0 ? edits : [];
+}
+
+function isObject(line: string): boolean {
+  try {
+    const value: unknown = JSON.parse(line.startsWith(BOM) ? line.slice(BOM.length) : line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 /** Removes byte order marks from the beginnings of rows: elsewhere one may belong to a text. */

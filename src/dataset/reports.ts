@@ -76,6 +76,13 @@ export class Reports implements Disposable {
     if (report === undefined || !this.#askedFor.has(report)) this.drop(path);
   }
 
+  /** Forgets a file whose last report is of other bytes than it has now. */
+  async dropIfOld(path: string): Promise<void> {
+    const report = this.get(path)?.report;
+    if (report !== undefined && !(await isStill(path, report)) && this.get(path)?.report === report)
+      this.drop(path);
+  }
+
   /** Forgets a file, as when it is gone. */
   drop(path: string): void {
     if (this.#states.delete(path)) this.#changed.fire({ path, progress: undefined, report: undefined });
@@ -170,6 +177,7 @@ export class Reports implements Disposable {
 
 /** Whether the file is still what a report judged, as far as its size and time tell. */
 async function isStill(path: string, { sizeBytes, mtimeMs }: Report): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.size === sizeBytes && Math.floor(found.mtimeMs) === Math.floor(mtimeMs);
+  // Whole milliseconds, as in the report: a number with a fraction may be rounded to another one.
+  const found = await stat(path, { bigint: true }).catch(() => undefined);
+  return found?.size === BigInt(sizeBytes) && Number(found.mtimeMs) === Math.trunc(mtimeMs);
 }

@@ -22,7 +22,7 @@ export async function rewriteDataset(
 ): Promise<string> {
   const input = await open(source, 'r');
   try {
-    const { path: target, handle } = await newFileBeside(source, rewriting);
+    const { path: target, handle } = await newFileBeside(source, rewriting, (await input.stat()).mode);
     try {
       await copy(input, handle, rewriting, options);
       await handle.close();
@@ -64,17 +64,21 @@ function withoutBom(start: Buffer): Buffer {
   return hasBom ? start.subarray(3) : start;
 }
 
-/** `train.jsonl` becomes `train.lines.jsonl`, or `train.lines-2.jsonl` where that is taken. */
+/**
+ * `train.jsonl` becomes `train.lines.jsonl`, or `train.lines-2.jsonl` where that is taken. Who may not read the dataset may
+ * not read its copy.
+ */
 async function newFileBeside(
   source: string,
   rewriting: Rewriting,
+  mode: number,
 ): Promise<{ path: string; handle: FileHandle }> {
   const { dir, name } = path.parse(source);
   const suffix = rewriting === 'array-to-lines' ? 'lines' : 'no-bom';
   for (let number = 1; ; number++) {
     const file = path.join(dir, `${name}.${suffix}${number === 1 ? '' : `-${number}`}.jsonl`);
     try {
-      return { path: file, handle: await open(file, 'wx') };
+      return { path: file, handle: await open(file, 'wx', (mode & 0o666) | 0o200) };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || number >= MAX_NAMES) throw error;
     }

@@ -45,10 +45,6 @@ export class RowList implements Disposable {
     this.#report = report;
   }
 
-  get filter(): RowFilter {
-    return this.#filter;
-  }
-
   get phase(): ListPhase {
     return this.#phase;
   }

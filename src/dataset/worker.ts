@@ -27,9 +27,17 @@ parentPort?.on('message', (request: Request) => {
     if (request.kind === 'check') check(request);
     else compare(request);
   } catch (error) {
-    say({ kind: 'failed', reason: error instanceof ShorterFileError ? 'changing' : 'unreadable' });
+    const reason = failureOf(error);
+    // What is no matter of the file ends the thread, so that its cause is known.
+    if (reason === undefined) throw error;
+    say({ kind: 'failed', reason });
   }
 });
+
+function failureOf(error: unknown): Extract<Answer, { kind: 'failed' }>['reason'] | undefined {
+  if (error instanceof ShorterFileError) return 'changing';
+  return (error as NodeJS.ErrnoException).syscall === undefined ? undefined : 'unreadable';
+}
 
 function say(answer: Answer, transfer: ArrayBuffer[] = []): void {
   parentPort?.postMessage(answer, transfer);

@@ -69,7 +69,8 @@ export class AutoCheck implements Disposable {
       const found = await stat(path).catch(() => undefined);
       if (stop.signal.aborted) return;
       if (found?.isFile() !== true || found.size === 0 || found.size > autoCheckMaxBytes()) {
-        this.#reports.drop(path);
+        // What a person asked for stays as long as it is true.
+        await this.#reports.dropIfOld(path);
         return;
       }
       await this.#reports.fresh(path, stop.signal);

@@ -189,13 +189,13 @@ export class PreviewDocument implements vscode.CustomDocument {
     const content = this.#content;
     if (content === undefined || !('file' in content) || content.file.path !== changedPath) return;
     const state = this.#reports.get(changedPath);
-    if (state === undefined) return;
     const { file } = content;
-    const isSame =
-      state.report?.sizeBytes === file.sizeBytes && Math.trunc(state.report.mtimeMs) === file.mtimeMs;
-    const report = isSame ? state.report : undefined;
+    // Where there is none any more, as after a check that failed, what was known of the shown bytes is still true.
+    const known = state?.report ?? this.#check.report;
+    const isSame = known?.sizeBytes === file.sizeBytes && Math.trunc(known.mtimeMs) === file.mtimeMs;
+    const report = isSame ? known : undefined;
     const { failure } = this.#check;
-    this.#check = { progress: state.progress, report, failure: report === undefined ? failure : undefined };
+    this.#check = { progress: state?.progress, report, failure: report === undefined ? failure : undefined };
     this.#checked.fire(undefined);
   }
 

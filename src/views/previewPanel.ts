@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { CancelledError } from '../base/errors.ts';
 import type { PreviewFilter, PreviewMessage, PreviewRequest } from '../dataset/previewProtocol.ts';
+import { previewRequestOf } from '../dataset/previewRequest.ts';
 import { RowList } from '../dataset/rowList.ts';
 import type { ProblemChoice } from '../dataset/rowProblems.ts';
 import { summaryOf } from '../dataset/summary.ts';
@@ -45,7 +46,12 @@ export class PreviewPanel implements Disposable {
     this.#document = document;
     this.#panel = panel;
     this.#log = log;
-    this.#store.add(panel.webview.onDidReceiveMessage((message: PreviewRequest) => this.#answer(message)));
+    this.#store.add(
+      panel.webview.onDidReceiveMessage((message) => {
+        const request = previewRequestOf(message);
+        if (request !== undefined) this.#answer(request);
+      }),
+    );
     this.#store.add(document.onDidOpen(() => this.#begin()));
     this.#store.add(document.onDidCount(() => this.#didCount()));
     this.#store.add(document.onDidCheck(() => this.#didCheck()));

@@ -56,7 +56,10 @@ export function tellVerdicts(summaries: readonly Summary[], failed: number): voi
     [failed, (n: string) => l10n.t('{0} not checked', n)],
   ] as const;
   const found = parts.filter(([n]) => n > 0).map(([n, say]) => say(formatCount(n)));
-  const text = l10n.t('{0} datasets checked: {1}.', formatCount(summaries.length), found.join(', '));
+  const text =
+    summaries.length === 1
+      ? l10n.t('1 dataset checked: {0}.', found.join(', '))
+      : l10n.t('{0} datasets checked: {1}.', formatCount(summaries.length), found.join(', '));
   const show = problemsTitle();
   const actions = count('clean') === summaries.length ? [] : [show];
   void vscode.window.showInformationMessage(text, ...actions).then((choice) => {

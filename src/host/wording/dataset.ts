@@ -146,7 +146,7 @@ export function moreSentence(shown: number, hiddenErrors: number, hiddenWarnings
     ),
   ].join(l10n.t(' and '));
   return l10n.t(
-    '{0}: only {1} are listed here. The preview of the dataset shows them all.',
+    '{0}: only {1} are listed here. The preview of the dataset counts them all, and shows more of them.',
     hidden,
     formatCount(shown),
   );

@@ -88,7 +88,8 @@ export function listStatus(list: {
   const { l10n } = vscode;
   const { phase, length, rows, isCounted, searched, problems } = list;
   const all = formatCount(rows);
-  if (phase === 'all') return isCounted ? rowCount(rows) : l10n.t('{0} rows so far…', all);
+  if (!isCounted) return l10n.t('{0} rows so far…', all);
+  if (phase === 'all') return rowCount(rows);
   if (phase === 'waiting') return l10n.t('Waiting for the check…');
   const shown = l10n.t('{0} of {1} rows', formatCount(length), all);
   const cut =

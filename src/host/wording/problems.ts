@@ -60,8 +60,10 @@ const SENTENCES: Readonly<Record<ProblemCode, (detail: string) => string>> = {
     ),
   'number-precision': () =>
     l10n.t('A number with more digits than most readers keep. If each digit matters, write it as a text.'),
-  'too-deep': () => l10n.t('Brackets are nested more than 512 deep. The rest of the row is not checked.'),
-  'row-too-long': () => l10n.t('The row is longer than 64 MiB. The rest of it is not checked.'),
+  'too-deep': () =>
+    l10n.t('Brackets are nested more than 512 deep. Repeated keys are not looked for further inside.'),
+  'row-too-long': () =>
+    l10n.t('The row is longer than 64 MiB. It is not checked, and no secrets are looked for in it.'),
   'too-many-keys': () =>
     l10n.t('More keys than are compared with each other. Repeated ones may go unnoticed.'),
   'unknown-format': () =>
