@@ -165,7 +165,8 @@ class Page {
 
   #remember(): void {
     this.#extension.remember(() => ({
-      filter: this.#filter,
+      // Not the text: what a person searched for may be a secret, and this is kept on the disk.
+      filter: { ...this.#filter, text: '' },
       row: this.#feed.topRow,
       detailsHidden: this.#detailsHidden,
       switched: this.#feed.switched.slice(-200),

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../api/types.ts';
+import { MAX_DATASET_BYTES } from '../api/types.ts';
 import { inspectDataset } from '../dataset/inspect.ts';
 import type { Reports } from '../dataset/reports.ts';
 import { summaryOrFailure, type Summary } from '../dataset/summary.ts';
@@ -42,10 +42,7 @@ export function checkDataset(reports: Reports, log: Log) {
 
 /** Says what keeps a file from being checked. */
 async function isCheckable(uri: vscode.Uri): Promise<boolean> {
-  const problem =
-    uri.scheme === 'file'
-      ? await inspectDataset(uri.fsPath, { maxBytes: MAX_DATASET_BYTES, warnBytes: WARN_DATASET_BYTES })
-      : 'not-on-disk';
+  const problem = uri.scheme === 'file' ? await inspectDataset(uri.fsPath, MAX_DATASET_BYTES) : 'not-on-disk';
   if (typeof problem !== 'string') return true;
   const name = path.posix.basename(uri.path);
   if (problem === 'missing') tellCheckFailed(name, problem);

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { MAX_DATASET_BYTES, WARN_DATASET_BYTES, type Balance } from '../api/types.ts';
+import { MAX_DATASET_BYTES, type Balance } from '../api/types.ts';
 import { ServiceError } from '../api/errors.ts';
 import { CancelledError } from '../base/errors.ts';
 import { inspectDataset, type DatasetFile } from '../dataset/inspect.ts';
@@ -58,17 +58,16 @@ export function submitDataset(
   return async (argument?: unknown, selection?: unknown, preset?: unknown): Promise<void> => {
     const session = sessions.active ?? (await startSomewhere(sessions));
     if (session === undefined) return;
-    const file = await readyFile(argument, selection);
-    if (file === undefined) return;
+    const filePath = await readyFile(argument, selection);
+    if (filePath === undefined) return;
     const open = submitter.pending.find(
-      ({ accountId, draft }) => accountId === session.account.id && draft.dataset.path === file.path,
+      ({ accountId, draft }) => accountId === session.account.id && draft.dataset.path === filePath,
     );
-    if (open !== undefined && !(await confirmAnother(path.basename(file.path), open.state === 'unknown')))
+    if (open !== undefined && !(await confirmAnother(path.basename(filePath), open.state === 'unknown')))
       return;
-    const check = await passGate(vscode.Uri.file(file.path), session.account.name, (signal, tell) =>
-      summaryOrFailure(reports.fresh(file.path, signal, tell), (error) => log.error('not-checked', error)),
-    );
-    if (check === undefined) return;
+    const checked = await passChecked(filePath, session.account.name, reports, log);
+    if (checked === undefined) return;
+    const { file, check } = checked;
     const { modelId, label: presetLabel } = presetOf(preset);
     const choices = await askForChoices(session, file, check, modelId ?? argument, presetLabel);
     if (choices === undefined) return;
@@ -110,7 +109,8 @@ async function startSomewhere(sessions: Sessions): Promise<Session | undefined> 
   return sessions.active;
 }
 
-async function readyFile(argument: unknown, selection: unknown): Promise<DatasetFile | undefined> {
+/** Which file, saved and fit to be sent. */
+async function readyFile(argument: unknown, selection: unknown): Promise<string | undefined> {
   const chosen = await chooseDataset(argument, selection);
   const saved = chosen === undefined ? undefined : await saveIfNeeded(chosen);
   if (saved === undefined) return undefined;
@@ -119,11 +119,33 @@ async function readyFile(argument: unknown, selection: unknown): Promise<Dataset
     refuseDataset(name, 'not-on-disk', MAX_DATASET_BYTES);
     return undefined;
   }
-  const limits = { maxBytes: MAX_DATASET_BYTES, warnBytes: WARN_DATASET_BYTES };
-  const file = await inspectDataset(saved.fsPath, limits);
+  return (await inspected(saved.fsPath))?.path;
+}
+
+async function inspected(filePath: string): Promise<DatasetFile | undefined> {
+  const file = await inspectDataset(filePath, MAX_DATASET_BYTES);
   if (typeof file !== 'string') return file;
-  refuseDataset(name, file, MAX_DATASET_BYTES);
+  refuseDataset(path.basename(filePath), file, MAX_DATASET_BYTES);
   return undefined;
+}
+
+/** Checks the file and lets it pass the gate; what is returned, and only that, is what was checked. */
+async function passChecked(
+  filePath: string,
+  accountName: string,
+  reports: Reports,
+  log: Log,
+): Promise<{ file: DatasetFile; check: Summary | 'unchecked' } | undefined> {
+  for (;;) {
+    const check = await passGate(vscode.Uri.file(filePath), accountName, (signal, tell) =>
+      summaryOrFailure(reports.fresh(filePath, signal, tell), (error) => log.error('not-checked', error)),
+    );
+    const file = check === undefined ? undefined : await inspected(filePath);
+    if (check === undefined || file === undefined) return undefined;
+    const isSame =
+      check !== 'unchecked' && check.sizeBytes === file.sizeBytes && check.mtimeMs === file.mtimeMs;
+    if (check === 'unchecked' || isSame) return { file, check };
+  }
 }
 
 async function askForChoices(
@@ -154,7 +176,6 @@ async function askForChoices(
       isSandbox: session.account.kind === 'sandbox',
       fileName,
       sizeBytes: file.sizeBytes,
-      nearLimit: file.nearLimit,
       check,
       models: available,
       balance,

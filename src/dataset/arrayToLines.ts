@@ -56,9 +56,9 @@ export class ArrayToLines {
     return out.subarray(0, length);
   }
 
-  /** @throws NotAnArrayError unless the array was closed */
+  /** @throws NotAnArrayError unless the array was closed, with something in it */
   end(): void {
-    if (this.#place !== 'after') throw new NotAnArrayError();
+    if (this.#place !== 'after' || this.rows === 0) throw new NotAnArrayError();
   }
 
   #outside(byte: number, out: Buffer, length: number): number {

@@ -75,7 +75,7 @@ export class ReportBuilder {
   }
 
   build(
-    file: { path: string; sizeBytes: number; mtimeMs: number },
+    file: Pick<Report, 'path' | 'sizeBytes' | 'mtimeMs' | 'ctimeMs'>,
     sha256: string,
     kind: FileKind,
     duplicates: Duplicates,

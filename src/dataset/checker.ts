@@ -159,7 +159,7 @@ export class DatasetChecker implements Disposable {
     if (after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs)
       throw new CheckError('changing');
     const report = builder.build(
-      { path, sizeBytes, mtimeMs: Number(before.mtimeMs) },
+      { path, sizeBytes, mtimeMs: Number(before.mtimeMs), ctimeMs: Number(before.ctimeMs) },
       sha256,
       kind,
       compared?.duplicates ?? { total: 0, places: new Float64Array(), details: [], lastRow: undefined },

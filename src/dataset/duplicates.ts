@@ -25,7 +25,7 @@ export interface Duplicates {
 
 /** Rows that are looked at; beyond, memory would not be bounded. */
 export const MAX_HASHED_ROWS = 8_000_000;
-/** Rows between two looks whether to go on. */
+/** Rows looked at between two questions whether to go on. */
 const STEP = 4096;
 
 /**
@@ -47,12 +47,16 @@ export function findDuplicates(
   const places: number[] = [];
   const details: string[] = [];
   let total = 0;
-  for (let row = 0; row < count; row++) {
-    if (row % STEP === 0 && !goesOn()) break;
+  let looks = 0;
+  let isStopped = false;
+  for (let row = 0; row < count && !isStopped; row++) {
     rows.seek(row);
     const { hash } = rows;
     let slot = Math.imul(hash, 0x9e3779b1) >>> (32 - bits);
     for (; ; slot = (slot + 1) & (table.length - 1)) {
+      // Here and not at each row: a file can be made so that all its rows have one hash.
+      if (looks++ % STEP === 0 && !goesOn()) isStopped = true;
+      if (isStopped) break;
       const other = (table[slot] ?? 0) - 1;
       if (other < 0) {
         table[slot] = row + 1;

@@ -8,21 +8,10 @@ export interface DatasetFile {
   sizeBytes: number;
   /** When it was last written; whole milliseconds since the epoch. */
   mtimeMs: number;
-  /** The service may find it too large: "600 MB" is not defined (spec: "Limits"). */
-  nearLimit: boolean;
-}
-
-/** Sizes in bytes: above the first a file is refused, from the second on it is warned of. */
-export interface SizeLimits {
-  maxBytes: number;
-  warnBytes: number;
 }
 
 /** Looks at a file without reading its rows: whether it is one that can be sent at all. Never throws. */
-export async function inspectDataset(
-  path: string,
-  limits: SizeLimits,
-): Promise<DatasetFile | DatasetProblem> {
+export async function inspectDataset(path: string, maxBytes: number): Promise<DatasetFile | DatasetProblem> {
   try {
     // Of a number of milliseconds with a fraction, another reader may round another one.
     const found = await stat(path, { bigint: true });
@@ -33,8 +22,8 @@ export async function inspectDataset(
     await (await open(path, 'r')).close();
     const sizeBytes = Number(found.size);
     if (sizeBytes === 0) return 'empty';
-    if (sizeBytes > limits.maxBytes) return 'too-large';
-    return { path, sizeBytes, mtimeMs: Number(found.mtimeMs), nearLimit: sizeBytes >= limits.warnBytes };
+    if (sizeBytes > maxBytes) return 'too-large';
+    return { path, sizeBytes, mtimeMs: Number(found.mtimeMs) };
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'missing' : 'unreadable';
   }

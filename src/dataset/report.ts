@@ -1,4 +1,4 @@
-import type { ProblemClass, ProblemGroup, Severity } from './problems.ts';
+import type { ProblemClass, ProblemCode, ProblemGroup, Severity } from './problems.ts';
 
 /** What the rows of a dataset can look like, in the order of the scanner's numbers (`scanner/codes.ts`). */
 export const FORMATS = [
@@ -51,8 +51,10 @@ export interface Statistics {
 export interface Report {
   path: string;
   sizeBytes: number;
-  /** When the judged bytes were last changed, as the file system tells, in milliseconds. */
+  /** When the judged bytes were last changed, as the file system tells, in whole milliseconds. */
   mtimeMs: number;
+  /** When anything of the file was, its times too: a copy that keeps the first time has another here. */
+  ctimeMs: number;
   /** SHA-256 of the judged bytes, in hexadecimal. */
   sha256: string;
   kind: FileKind;
@@ -87,10 +89,16 @@ export function countProblems(
 /** What is to be done with a dataset: it can go, or a person has to look first. */
 export type Verdict = 'clean' | 'warnings' | 'errors';
 
-/** Errors, secrets and a file of blank rows only stop a submission until a person has looked; an address or other warnings do not. */
+/** Warnings that stop a submission as errors do: secrets, and rows that were not searched for secrets. */
+const STOPPING: readonly ProblemCode[] = ['api-key', 'private-key', 'row-too-long'];
+
+/**
+ * Errors, secrets, rows too long to be checked and a file of blank rows only stop a submission until a person has looked; an
+ * address or other warnings do not.
+ */
 export function verdictOf(report: Report): Verdict {
-  const secrets = report.problems.some(({ code }) => code === 'api-key' || code === 'private-key');
-  if (report.kind !== 'rows' || report.rows === report.blankRows || secrets) return 'errors';
+  const stops = report.problems.some(({ code }) => STOPPING.includes(code));
+  if (report.kind !== 'rows' || report.rows === report.blankRows || stops) return 'errors';
   if (countProblems(report, { severity: 'error' }) > 0) return 'errors';
   return countProblems(report) > 0 ? 'warnings' : 'clean';
 }

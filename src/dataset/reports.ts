@@ -50,7 +50,7 @@ export class Reports implements Disposable {
   }
 
   /**
-   * The report of a file as it is now: the last one where size and time are still the same, else that of a check.
+   * The report of a file as it is now: the last one where size and times are still the same, else that of a check.
    * @throws CheckError, CancelledError
    */
   async fresh(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
@@ -176,8 +176,12 @@ export class Reports implements Disposable {
 }
 
 /** Whether the file is still what a report judged, as far as its size and time tell. */
-async function isStill(path: string, { sizeBytes, mtimeMs }: Report): Promise<boolean> {
+async function isStill(path: string, { sizeBytes, mtimeMs, ctimeMs }: Report): Promise<boolean> {
   // Whole milliseconds, as in the report: a number with a fraction may be rounded to another one.
   const found = await stat(path, { bigint: true }).catch(() => undefined);
-  return found?.size === BigInt(sizeBytes) && Number(found.mtimeMs) === Math.trunc(mtimeMs);
+  return (
+    found?.size === BigInt(sizeBytes) &&
+    found.mtimeMs === BigInt(mtimeMs) &&
+    found.ctimeMs === BigInt(ctimeMs)
+  );
 }

@@ -6,6 +6,7 @@ import { countProblems, verdictOf, type FileKind, type Format, type Report, type
 export interface Summary {
   kind: FileKind;
   sizeBytes: number;
+  mtimeMs: number;
   verdict: Verdict;
   rows: number;
   /** Whether all rows are blank. */
@@ -16,6 +17,8 @@ export interface Summary {
   secrets: number;
   /** Warnings without the secrets. */
   warnings: number;
+  /** Rows that are too long to be checked, among the warnings. */
+  unchecked: number;
   emailAddresses: number;
   cardNumbers: number;
   /** An estimate without a tokenizer. */
@@ -30,6 +33,7 @@ export function summaryOf(report: Report): Summary {
   return {
     kind: report.kind,
     sizeBytes: report.sizeBytes,
+    mtimeMs: report.mtimeMs,
     verdict: verdictOf(report),
     rows: report.rows,
     isBlank: report.rows === report.blankRows,
@@ -38,6 +42,7 @@ export function summaryOf(report: Report): Summary {
     secrets,
     // Line ends of Windows are one matter, on however many lines.
     warnings: countProblems(report, { severity: 'warning' }) - secrets - Math.max(total('crlf') - 1, 0),
+    unchecked: total('row-too-long'),
     emailAddresses: total('email-address'),
     cardNumbers: total('card-number'),
     estimatedTokens: report.statistics.estimatedTokens,

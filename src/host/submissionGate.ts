@@ -1,7 +1,13 @@
 import * as vscode from 'vscode';
 import type { CheckFailure } from '../dataset/errors.ts';
 import type { Summary } from '../dataset/summary.ts';
-import { checkWords, confirmProblems, stopAtProblems, stopWithoutVerdict } from './dialogs/checkDialogs.ts';
+import {
+  checkWords,
+  confirmProblems,
+  confirmUnchecked,
+  stopAtProblems,
+  stopWithoutVerdict,
+} from './dialogs/checkDialogs.ts';
 import { COMMANDS } from './ids.ts';
 import { withLateProgress } from './lateProgress.ts';
 
@@ -22,7 +28,8 @@ export async function passGate(
     if (typeof found !== 'string') {
       return found.verdict !== 'errors' || (await goOn(uri, name, found, accountName)) ? found : undefined;
     }
-    const choice = await stopWithoutVerdict(name, found);
+    const first = await stopWithoutVerdict(name, found);
+    const choice = first === 'unchecked' ? await confirmUnchecked(name, accountName) : first;
     if (choice !== 'again') return choice;
   }
 }

@@ -138,7 +138,7 @@ export class PreviewDocument implements vscode.CustomDocument {
   async #open(): Promise<PreviewContent> {
     if (this.uri.scheme !== 'file') return { problem: 'not-on-disk' };
     const { fsPath } = this.uri;
-    const found = await inspectDataset(fsPath, { maxBytes: Infinity, warnBytes: Infinity });
+    const found = await inspectDataset(fsPath, Infinity);
     if (typeof found === 'string') return { problem: found };
     try {
       return { file: await RowFile.open(fsPath) };

@@ -26,6 +26,7 @@ function reportOf(kind: FileKind, problems: ProblemGroup[], blankRows = 0): Repo
     path: '/data/rows.jsonl',
     sizeBytes: 2_000_000,
     mtimeMs: 0,
+    ctimeMs: 0,
     sha256: 'ab'.repeat(32),
     kind,
     rows: 2_000,

@@ -88,6 +88,11 @@ export function noteInRow(code: i32, at: usize, length: usize): void {
   store<u32>(entry, <u32>length, 4);
 }
 
+/** True if the row is no JSON text. */
+export function hasFailed(): bool {
+  return failure >= 0;
+}
+
 /** Tells what was found in the row. Nothing is said of the shape of a row that is no JSON text. */
 export function endRow(): void {
   if (failure >= 0) {

@@ -15,8 +15,12 @@ const TAIL_ALPHANUMERIC = 1;
 const TAIL_UPPER = 2;
 const TAIL_BASE64 = 3;
 
-/** Of a key so many letters and digits stand together, some of each: names in source code seldom have them. */
+/**
+ * Of a key so many letters and digits stand together: some of each, or letters that change between upper and lower case more
+ * often than the words of a name do.
+ */
 const MIN_RANDOM: usize = 12;
+const LETTERS_PER_CHANGE: usize = 3;
 
 /** What `readTail` read last: where it began and ended, and where the last letters and digits end that look like a key's. */
 let tailKind: u32 = 0;
@@ -73,13 +77,18 @@ function readTail(from: usize, kind: u32): void {
   randomEnd = 0;
   let letters: usize = 0;
   let digits: usize = 0;
+  let changes: usize = 0;
   let at = from;
   for (; isOfTail(load<u8>(at), kind); at++) {
     const character = <u32>load<u8>(at);
     if (isDigit(character)) digits++;
-    else if (isAlphanumeric(character)) letters++;
-    else letters = digits = 0;
-    if (letters + digits >= MIN_RANDOM && letters > 0 && digits > 0) randomEnd = at + 1;
+    else if (isAlphanumeric(character)) {
+      letters++;
+      // Upper and lower case differ by one bit.
+      if (letters > 1 && ((character ^ load<u8>(at - 1)) & 0x20) != 0) changes++;
+    } else letters = digits = changes = 0;
+    const isMixed = digits > 0 || changes * LETTERS_PER_CHANGE >= letters;
+    if (letters + digits >= MIN_RANDOM && letters > 0 && isMixed) randomEnd = at + 1;
   }
   tailEnd = at;
 }

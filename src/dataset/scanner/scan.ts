@@ -7,6 +7,7 @@ import {
   beginRow,
   endRow,
   forgetAll,
+  hasFailed,
   noteInRow,
   tell,
   TOTALS,
@@ -129,7 +130,6 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
   } else if (end - start > MAX_ROW_BYTES) {
     noteInRow(ROW_TOO_LONG, start, 1);
   } else {
-    hash = hashRow(start, end);
     const length = <u32>(end - start);
     countLength(length);
     if (length >= LONG_ROW_BYTES) noteInRow(VERY_LONG_ROW, start, 1);
@@ -137,6 +137,8 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
       countShape();
       tell(ROW_OF_FORMAT + format, start, 1);
     }
+    // A part of a row that was broken into lines is no row that stands there twice.
+    if (!hasFailed()) hash = hashRow(start, end);
   }
   endRow();
   endOfRow(start, hash, breaks);

@@ -95,8 +95,11 @@ export async function stopAtProblems(
                 ),
               ]
             : []),
+          ...(summary.unchecked > 0 ? [notSearchedSentence()] : []),
         ].join(' ')
-      : kindSentence(summary.kind);
+      : [kindSentence(summary.kind), ...(summary.kind === 'json-array' ? [] : [notSearchedSentence()])].join(
+          ' ',
+        );
   const problems = problemsTitle();
   const lines = arrayTitle();
   const submit = l10n.t('Submit Anyway…');
@@ -148,7 +151,7 @@ export async function stopWithoutVerdict(
 ): Promise<'again' | 'unchecked' | undefined> {
   const { l10n } = vscode;
   const again = againTitle();
-  const unchecked = l10n.t('Go On Unchecked');
+  const unchecked = l10n.t('Go On Unchecked…');
   const choice = await vscode.window.showWarningMessage(
     failureSentence(name, failure),
     { modal: true, detail: l10n.t('Nothing has been sent.') },
@@ -156,6 +159,33 @@ export async function stopWithoutVerdict(
     ...(failure === 'worker-died' ? [unchecked] : []),
   );
   return choice === again ? 'again' : choice === unchecked ? 'unchecked' : undefined;
+}
+
+/** The one more step where nothing was checked. */
+export async function confirmUnchecked(
+  name: string,
+  accountName: string,
+): Promise<'again' | 'unchecked' | undefined> {
+  const { l10n } = vscode;
+  const again = againTitle();
+  const unchecked = l10n.t('Go On Unchecked');
+  const choice = await vscode.window.showWarningMessage(
+    l10n.t('Go on with {0} unchecked?', name),
+    {
+      modal: true,
+      detail: l10n.t(
+        'The file would be sent to {0} although neither faults nor secrets in it were looked for. Model, summary and both consents come next.',
+        accountName,
+      ),
+    },
+    again,
+    unchecked,
+  );
+  return choice === again ? 'again' : choice === unchecked ? 'unchecked' : undefined;
+}
+
+function notSearchedSentence(): string {
+  return vscode.l10n.t('What could not be checked was not searched for API keys and other secrets either.');
 }
 
 function nameOf(uri: vscode.Uri): string {

@@ -4,7 +4,7 @@ import type { Summary } from '../../dataset/summary.ts';
 import { cutLabel } from '../label.ts';
 import { openServiceLink } from '../links.ts';
 import { modelLinks } from '../modelLinks.ts';
-import { checkRows } from '../wording/dataset.ts';
+import { checkRows, sizePhrase } from '../wording/dataset.ts';
 import { formatBytes, formatMoney } from '../wording/format.ts';
 import { ask, pick, runSteps, type Choice, type Place, type Step, type StepEnd } from './steps.ts';
 
@@ -14,7 +14,6 @@ interface SubmissionContext {
   isSandbox: boolean;
   fileName: string;
   sizeBytes: number;
-  nearLimit: boolean;
   check: Summary | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
@@ -161,6 +160,7 @@ async function summaryStep(context: SubmissionContext, state: State, place: Plac
     value: to,
   });
   const { balance } = context;
+  const size = sizePhrase(context.sizeBytes);
   const answer = await pick<number | typeof stay | 'next'>(place, {
     placeholder: l10n.t('Read this, then continue. Nothing has been sent.'),
     items: [
@@ -173,9 +173,7 @@ async function summaryStep(context: SubmissionContext, state: State, place: Plac
           : context.accountName,
       ),
       row('file', l10n.t('Dataset'), l10n.t('{0}, {1}', context.fileName, formatBytes(context.sizeBytes))),
-      ...(context.nearLimit
-        ? [row('warning', l10n.t('Size'), l10n.t('close to “600 MB”: the service may refuse it'))]
-        : []),
+      ...(size === undefined ? [] : [row('warning', l10n.t('Size'), size)]),
       ...checkRows(context.check).map(({ icon, name, value }) => row(icon, name, value)),
       row(
         'symbol-misc',

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { CheckFailure } from '../../dataset/errors.ts';
+import { WARN_DATASET_BYTES } from '../../api/types.ts';
 import type { Format } from '../../dataset/report.ts';
 import type { Summary } from '../../dataset/summary.ts';
 
@@ -44,7 +45,16 @@ export function verdictLine(summary: Summary): string {
 
 /** The verdict as a sentence: "gsm8k.jsonl: 7,473 rows of question/answer, 2 warnings." */
 export function verdictSentence(name: string, summary: Summary): string {
-  return vscode.l10n.t('{0}: {1}.', name, verdictPhrase(summary));
+  const size = sizePhrase(summary.sizeBytes);
+  const phrase = verdictPhrase(summary);
+  return vscode.l10n.t('{0}: {1}.', name, size === undefined ? phrase : `${phrase}, ${size}`);
+}
+
+/** What is said of a size that the service may refuse: "600 MB" can be 600,000,000 bytes or more (spec: "Limits"). */
+export function sizePhrase(sizeBytes: number): string | undefined {
+  return sizeBytes < WARN_DATASET_BYTES
+    ? undefined
+    : vscode.l10n.t('close to “600 MB”: the service may refuse it');
 }
 
 /** The verdict within a sentence: "7,473 rows of question/answer, 2 warnings". */
@@ -98,8 +108,17 @@ export function checkRows(check: Summary | 'unchecked'): { icon: string; name: s
 
 /** What stops a submission until a person has looked: "3 errors, 1 secret", or what the file is instead of rows. */
 export function stoppingPhrase(summary: Summary): string {
+  const { l10n } = vscode;
   if (summary.kind !== 'rows') return kindName(summary.kind);
-  return (foundCounts({ ...summary, warnings: 0 }) ?? [vscode.l10n.t('it has only blank rows')]).join(', ');
+  if (summary.isBlank) return l10n.t('it has only blank rows');
+  return [
+    ...(foundCounts({ ...summary, warnings: 0 }) ?? []),
+    ...some(
+      summary.unchecked,
+      l10n.t('1 row too long to be checked'),
+      l10n.t('{0} rows too long to be checked', formatCount(summary.unchecked)),
+    ),
+  ].join(', ');
 }
 
 /** What is wrong with a file that has no rows, and what to do. */

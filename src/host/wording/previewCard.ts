@@ -3,7 +3,7 @@ import type { ProblemClass, ProblemGroup } from '../../dataset/problems.ts';
 import type { Format, Report, Role } from '../../dataset/report.ts';
 import type { PreviewCard, PreviewChart, PreviewProblemClass } from '../../dataset/previewProtocol.ts';
 import type { Summary } from '../../dataset/summary.ts';
-import { formatCount, formatName, kindSentence, tokensPhrase, verdictPhrase } from './dataset.ts';
+import { formatCount, formatName, kindSentence, sizePhrase, tokensPhrase, verdictPhrase } from './dataset.ts';
 import { formatBytes } from './format.ts';
 import { problemClassName, problemName } from './problemNames.ts';
 
@@ -49,7 +49,8 @@ function factsOf(
   summary: Summary | undefined,
 ): PreviewCard['facts'] {
   const { l10n } = vscode;
-  const size = { name: l10n.t('Size'), value: formatBytes(sizeBytes) };
+  const parts = [formatBytes(sizeBytes), sizePhrase(sizeBytes) ?? []].flat();
+  const size = { name: l10n.t('Size'), value: parts.join(', ') };
   if (report === undefined || summary === undefined) return [size];
   const hash = {
     name: l10n.t('SHA-256'),

@@ -23,6 +23,12 @@ describe('rows that stand in a file twice', () => {
       .map(({ row, line, detail = '' }) => [row, line, detail]);
   }
 
+  it('are not parts of rows that were broken into lines', async () => {
+    const pretty = [1, 2, 3].map((n) => JSON.stringify({ text: String(n), more: [] }, null, 2)).join('\n');
+    assert.deepEqual(await duplicatesIn(pretty), []);
+    assert.deepEqual(await duplicatesIn(`${pretty}\n{"text":"a"}\n{"text":"a"}`), [[14, 14, '13']]);
+  });
+
   it('are found, each with the first that is the same', async () => {
     const rows = ['{"text":"a"}', '{"text":"b"}', '{"text":"a"}', '{"text":"a"}', '{"text":"b"}'];
     assert.deepEqual(await duplicatesIn(rows.join('\n')), [
@@ -189,7 +195,7 @@ describe('rows that stand in a file twice', () => {
       [10, 100],
     ]);
     const nothing = { total: 0, places: new Float64Array(), details: [] };
-    const file = { path: '', sizeBytes: 0, mtimeMs: 0 };
+    const file = { path: '', sizeBytes: 0, mtimeMs: 0, ctimeMs: 0 };
     assert.equal(builder.build(file, '', 'rows', { ...nothing, lastRow: 16 }).duplicatesLookedForRows, 16);
     assert.equal(
       builder.build(file, '', 'rows', { ...nothing, lastRow: undefined }).duplicatesLookedForRows,

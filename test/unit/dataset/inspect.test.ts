@@ -3,13 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, mkdir, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../../src/api/types.ts';
+import { MAX_DATASET_BYTES } from '../../../src/api/types.ts';
 import { inspectDataset } from '../../../src/dataset/inspect.ts';
 
 describe('inspectDataset', () => {
   let folder: string;
   let file: string;
-  const limits = { maxBytes: MAX_DATASET_BYTES, warnBytes: WARN_DATASET_BYTES };
 
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'inspect-'));
@@ -20,71 +19,65 @@ describe('inspectDataset', () => {
   async function sized(sizeBytes: number) {
     await writeFile(file, '');
     await truncate(file, sizeBytes); // sparse
-    return inspectDataset(file, limits);
+    return inspectDataset(file, MAX_DATASET_BYTES);
   }
 
   it('tells size and path of a file that can be sent', async () => {
     const found = await sized(1);
     const { mtimeMs } = await stat(file, { bigint: true });
-    assert.deepEqual(found, { path: file, sizeBytes: 1, mtimeMs: Number(mtimeMs), nearLimit: false });
+    assert.deepEqual(found, { path: file, sizeBytes: 1, mtimeMs: Number(mtimeMs) });
   });
 
   it('follows a link', async () => {
     await writeFile(file, '{}');
     const link = path.join(folder, 'link.jsonl');
     await symlink(file, link);
-    const found = await inspectDataset(link, limits);
+    const found = await inspectDataset(link, MAX_DATASET_BYTES);
     const { mtimeMs } = await stat(file, { bigint: true });
-    assert.deepEqual(found, { path: link, sizeBytes: 2, mtimeMs: Number(mtimeMs), nearLimit: false });
+    assert.deepEqual(found, { path: link, sizeBytes: 2, mtimeMs: Number(mtimeMs) });
   });
 
   it('tells the time of the last write in whole milliseconds, rounded down', async () => {
     await writeFile(file, '{}');
     // A number with a fraction would round this one up.
     execFileSync('touch', ['-d', '2026-01-05T12:00:00.122999999Z', file]);
-    const found = await inspectDataset(file, limits);
+    const found = await inspectDataset(file, MAX_DATASET_BYTES);
     assert.equal(typeof found === 'object' && found.mtimeMs, Date.parse('2026-01-05T12:00:00.122Z'));
   });
 
-  it('warns from 600,000,000 bytes and refuses above 629,145,600', async () => {
-    const near = async (sizeBytes: number) => {
-      const found = await sized(sizeBytes);
-      return typeof found === 'string' ? found : found.nearLimit;
-    };
-    assert.equal(await near(599_999_999), false);
-    assert.equal(await near(600_000_000), true);
-    assert.equal(await near(629_145_600), true);
-    assert.equal(await near(629_145_601), 'too-large');
-    assert.equal(await near(2 ** 40), 'too-large');
+  it('refuses above 629,145,600 bytes', async () => {
+    assert.equal(typeof (await sized(629_145_600)), 'object');
+    assert.equal(await sized(629_145_601), 'too-large');
+    assert.equal(await sized(2 ** 40), 'too-large');
   });
 
   it('refuses an empty file', async () => assert.equal(await sized(0), 'empty'));
 
   it('refuses a missing file, and a link to one', async () => {
-    assert.equal(await inspectDataset(file, limits), 'missing');
+    assert.equal(await inspectDataset(file, MAX_DATASET_BYTES), 'missing');
     await symlink(file, path.join(folder, 'dangling'));
-    assert.equal(await inspectDataset(path.join(folder, 'dangling'), limits), 'missing');
+    assert.equal(await inspectDataset(path.join(folder, 'dangling'), MAX_DATASET_BYTES), 'missing');
   });
 
   it('refuses a folder, and a link to one', async () => {
     await mkdir(file);
-    assert.equal(await inspectDataset(file, limits), 'folder');
+    assert.equal(await inspectDataset(file, MAX_DATASET_BYTES), 'folder');
     await symlink(file, path.join(folder, 'link'));
-    assert.equal(await inspectDataset(path.join(folder, 'link'), limits), 'folder');
+    assert.equal(await inspectDataset(path.join(folder, 'link'), MAX_DATASET_BYTES), 'folder');
   });
 
   it('refuses a pipe without waiting for its writer, and a device', async function () {
     if (process.platform === 'win32') assert.fail('run this on a system with pipes in the file system');
     this.timeout(2000);
     execFileSync('mkfifo', [file]);
-    assert.equal(await inspectDataset(file, limits), 'not-a-file');
-    assert.equal(await inspectDataset('/dev/null', limits), 'not-a-file');
+    assert.equal(await inspectDataset(file, MAX_DATASET_BYTES), 'not-a-file');
+    assert.equal(await inspectDataset('/dev/null', MAX_DATASET_BYTES), 'not-a-file');
   });
 
   it('refuses what cannot be read: a loop of links, an impossible name', async () => {
     await symlink(file, file);
-    assert.equal(await inspectDataset(file, limits), 'unreadable');
-    assert.equal(await inspectDataset(path.join(folder, 'x'.repeat(5000)), limits), 'unreadable');
-    assert.equal(await inspectDataset('a\0b', limits), 'unreadable');
+    assert.equal(await inspectDataset(file, MAX_DATASET_BYTES), 'unreadable');
+    assert.equal(await inspectDataset(path.join(folder, 'x'.repeat(5000)), MAX_DATASET_BYTES), 'unreadable');
+    assert.equal(await inspectDataset('a\0b', MAX_DATASET_BYTES), 'unreadable');
   });
 });

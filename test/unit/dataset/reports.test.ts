@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { CancelledError } from '../../../src/base/errors.ts';
 import type { CheckOptions } from '../../../src/dataset/checker.ts';
 import { CheckError } from '../../../src/dataset/errors.ts';
@@ -34,12 +34,19 @@ describe('Reports', () => {
       check(path, options = {}) {
         const { promise, resolve, reject } = Promise.withResolvers<Report>();
         // Like the checker, it judges the bytes that are there when it begins.
-        const begun = stat(path);
+        const begun = stat(path, { bigint: true });
         checks.push({
           options,
           finish: async () => {
-            const { size, mtimeMs } = await begun;
-            resolve(reportOf({ path, sizeBytes: size, mtimeMs }));
+            const { size, mtimeMs, ctimeMs } = await begun;
+            resolve(
+              reportOf({
+                path,
+                sizeBytes: Number(size),
+                mtimeMs: Number(mtimeMs),
+                ctimeMs: Number(ctimeMs),
+              }),
+            );
             await promise;
           },
           fail: reject,
@@ -84,6 +91,18 @@ describe('Reports', () => {
     ]);
     assert.deepEqual(told1, [0.5]);
     assert.deepEqual(reports.all, [{ path: file, progress: undefined, report }]);
+  });
+
+  it('does not take a file for the same whose first time was put back', async () => {
+    const mtime = new Date('2026-05-01T12:00:00Z');
+    await utimes(file, mtime, mtime);
+    const report = await checked();
+    await sleep(5);
+    await writeFile(file, '[]\n');
+    await utimes(file, mtime, mtime);
+    const again = reports.fresh(file);
+    await (await begun(2)).finish();
+    assert.notEqual(await again, report);
   });
 
   it('knows a fresh report by size and time', async () => {

@@ -18,7 +18,6 @@ function lines(text: string | Uint8Array, chunkBytes = Infinity): string {
 describe('ArrayToLines', () => {
   it('keeps the elements as they stand', () => {
     for (const [text, expected] of [
-      ['[]', ''],
       ['[{}]', '{}\n'],
       [' [ {"a" : 1.0} ,\n{"b":"\\u00e9, ]\\"[\\\\"} ] \n', '{"a" : 1.0}\n{"b":"\\u00e9, ]\\"[\\\\"}\n'],
       ['[1e400,"a",null,[[1],[2]]]', '1e400\n"a"\nnull\n[[1],[2]]\n'],
@@ -51,6 +50,8 @@ describe('ArrayToLines', () => {
     for (const text of [
       '',
       ' ',
+      '[]',
+      ' [ ] ',
       '{}',
       '[{}',
       '[{}] {}',

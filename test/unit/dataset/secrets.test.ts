@@ -10,6 +10,8 @@ const keys = [
   ...[
     `service_${tail(24)}`,
     `service_live-${tail(16)}`,
+    // Letters alone, as one key in some hundred has them.
+    'service_qRtZpLmWxKcVbNhGfDsAyUiO',
     `sk-${tail(20)}`,
     `sk-proj-${tail(40)}_x`,
     `sk-ant-api03-${tail(30)}`,
@@ -61,6 +63,8 @@ const secrets: [code: string, text: string][] = [
 const harmless = [
   ...[
     'service_account_credentials_v2',
+    'service_AccountManagerFactoryProvider',
+    'service_accountmanagerfactoryprovider',
     'service_client_2_connection_pool',
     'service_',
     'service_ab3',

@@ -108,6 +108,7 @@ describe('summaryOf', () => {
     assert.deepEqual(summaryOf(report), {
       kind: 'rows',
       sizeBytes: 1_000,
+      mtimeMs: 1_700_000_000_000,
       verdict: 'errors',
       rows: 10,
       isBlank: false,
@@ -115,6 +116,7 @@ describe('summaryOf', () => {
       errors: 20,
       secrets: 4,
       warnings: 14,
+      unchecked: 0,
       emailAddresses: 12,
       cardNumbers: 1,
       estimatedTokens: 250,
@@ -129,6 +131,10 @@ describe('summaryOf', () => {
       'warnings',
     );
     assert.equal(verdict(groupOf('private-key', rows(1, 1))), 'errors');
+    // It was not searched for secrets.
+    assert.equal(verdict(groupOf('row-too-long', rows(1, 1))), 'errors');
+    assert.equal(summaryOf(reportOf({ problems: [groupOf('row-too-long', rows(1, 2), 3)] })).unchecked, 3);
+    assert.equal(summaryOf(reportOf({ problems: [groupOf('crlf', rows(1, 10), 10)] })).warnings, 1);
     assert.equal(summaryOf(reportOf({ kind: 'utf-16' })).verdict, 'errors');
   });
 });

@@ -369,7 +369,7 @@ describe('Submitter', () => {
     const session = connected(await service((_request, response) => void held.push(response)));
     const draft = await bench.draft();
     const { dataset } = draft;
-    const found = await inspectDataset(dataset.path, { maxBytes: 1e9, warnBytes: 1e9 });
+    const found = await inspectDataset(dataset.path, 1e9);
     assert.ok(typeof found === 'object');
     const dated = { ...draft, dataset: { ...dataset, mtimeMs: found.mtimeMs } };
     const first = submitter.submit(session, dated, silent());
