@@ -9,6 +9,7 @@ import {
   moreSentence,
   verdictLine,
   verdictPhrase,
+  verdictSentence,
 } from '../../src/host/wording/dataset.ts';
 import { groupOf, reportOf } from '../helpers/report.ts';
 import { messagesOf, type Message } from './messages.ts';
@@ -74,6 +75,14 @@ describe('the gate before the steps of a submission', () => {
     assert.equal((await gate([errors], 'Submit Anyway…', 'Go On as It Is')).passed, errors);
   });
 
+  it('stops at rows that were not searched for secrets, and at a file of blank rows', async () => {
+    const long = await gate([summaryOf(reportOf({ problems: [groupOf('row-too-long', ROW)] }))]);
+    assert.equal(long.passed, undefined);
+    assert.match(long.messages[0]?.text ?? '', /: 1 row too long to be checked\.$/);
+    const blank = await gate([summaryOf(reportOf({ rows: 3, blankRows: 3 }))]);
+    assert.match(blank.messages[0]?.text ?? '', /: it has only blank rows\.$/);
+  });
+
   it('never lets pass by an answer to the second question alone', async () => {
     assert.equal((await gate([errors], 'Go On as It Is')).passed, undefined);
   });
@@ -94,9 +103,13 @@ describe('the gate before the steps of a submission', () => {
     assert.deepEqual((await gate(['unreadable'])).messages[0]?.buttons, ['Check Again']);
     const again = await gate(['changing', 'changing', clean], 'Check Again', 'Go On Unchecked');
     assert.deepEqual([again.passed, again.checks], [clean, 3]);
-    const died = await gate(['worker-died'], 'Go On Unchecked');
-    assert.deepEqual(died.messages[0]?.buttons, ['Check Again', 'Go On Unchecked']);
-    assert.equal(died.passed, 'unchecked');
+    const once = await gate(['worker-died'], 'Go On Unchecked…');
+    assert.deepEqual(once.messages[0]?.buttons, ['Check Again', 'Go On Unchecked…']);
+    assert.equal(once.messages[1]?.text, 'Go on with rows.jsonl unchecked?');
+    assert.equal(once.passed, undefined);
+    const twice = await gate(['worker-died'], 'Go On Unchecked…', 'Go On Unchecked');
+    assert.equal(twice.passed, 'unchecked');
+    assert.equal((await gate(['worker-died', clean], 'Go On Unchecked…', 'Check Again')).passed, clean);
   });
 });
 
@@ -115,6 +128,12 @@ describe('verdicts in words', () => {
     assert.equal(verdictLine(summaryOf(reportOf({ format: undefined }))), '10 rows · no problems');
     assert.equal(moreSentence(200, 1, 0).slice(0, 12), '1 more error');
     assert.match(moreSentence(200, 1_000, 2), /^1,000 more errors and 2 more warnings: only 200 are listed/);
+  });
+
+  it('warn from 600,000,000 bytes on, which the service may take for more than 600 MB', () => {
+    const sentence = (sizeBytes: number) => verdictSentence('a.jsonl', summaryOf(reportOf({ sizeBytes })));
+    assert.equal(sentence(599_999_999), 'a.jsonl: 10 rows of chat, no problems found.');
+    assert.match(sentence(600_000_000), /no problems found, close to “600 MB”: the service may refuse it\.$/);
   });
 
   it('stand in the summary of a submission, an estimate as one, and what may be private', () => {
