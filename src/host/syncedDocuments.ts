@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 
 /** Above this many UTF-16 units VS Code keeps a document from extensions, and shows nothing of theirs in it. */
-const MAX_SYNCED_UNITS = 50 * 1024 * 1024;
+export const MAX_SYNCED_UNITS = 50 * 1024 * 1024;
 
 /** The open text document of a file, if VS Code tells extensions of it. */
 export function openDocument(path: string): vscode.TextDocument | undefined {

@@ -3,13 +3,11 @@ import { lineOfRow } from '../dataset/editorLines.ts';
 import type { Report } from '../dataset/report.ts';
 import type { RowFile } from '../dataset/rowFile.ts';
 import { problemsOfRow } from '../dataset/rowProblems.ts';
+import { MAX_SYNCED_UNITS } from '../host/syncedDocuments.ts';
 
-/** A larger document is not synced to extensions, so that nothing in it can be selected. */
-const MAX_SOURCE_BYTES = 50 * 1024 * 1024;
-
-/** Whether a row of the file can be shown in the text editor. */
+/** Whether a row of the file can be shown in the text editor: in a document that is not synced nothing can be selected. */
 export function hasSource(file: RowFile): boolean {
-  return file.sizeBytes <= MAX_SOURCE_BYTES;
+  return file.sizeBytes <= MAX_SYNCED_UNITS;
 }
 
 /**

@@ -91,7 +91,7 @@ describe('the card of a dataset', () => {
     assert.match(fact(card, 'Tokens') ?? '', /510,000 .*estimate/);
     assert.equal(fact(card, 'Duplicates'), '1,200 rows; not looked for beyond row 1,000');
     assert.equal(card.facts.find(({ copy }) => copy !== undefined)?.copy, 'ab'.repeat(32));
-    const [lengths, formats, roles] = card.charts;
+    const [lengths, formats, repeats, roles] = card.charts;
     assert.deepEqual(
       lengths?.parts.map(({ share }) => share),
       [1, 1 / 3],
@@ -101,6 +101,13 @@ describe('the card of a dataset', () => {
       [
         ['chat', '1,999 (> 99.9 %)'],
         ['question/answer', '1 (< 0.1 %)'],
+      ],
+    );
+    assert.deepEqual(
+      repeats?.parts.map(({ name, value }) => [name, value.split(' ')[0]]),
+      [
+        ['only once, or the first', '798'],
+        ['repeated', '1,200'],
       ],
     );
     assert.deepEqual(

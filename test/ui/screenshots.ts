@@ -1,12 +1,39 @@
 // `npm run screenshots`: the README's pictures, taken from the real interface.
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../env/project.ts';
+import { Preview } from './preview.ts';
 import { chooseClockSpeed, enterSandbox } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
+
+/** Rows of a support desk, with what is often wrong among them. */
+function tickets(): string {
+  const row = (question: string, answer: string) =>
+    JSON.stringify({
+      messages: [
+        { role: 'system', content: 'You answer the customers of a small bakery.' },
+        { role: 'user', content: question },
+        { role: 'assistant', content: answer },
+      ],
+    });
+  const breads = ['rye bread', 'baguettes', 'plum cake', 'croissants', 'sourdough'];
+  const rows = Array.from({ length: 240 }, (_, index) => {
+    const bread = breads[index % breads.length] ?? '';
+    const day = 1 + (index % 28);
+    return row(
+      `Do you have ${bread} on May ${day}? My order is number ${1000 + index}.`,
+      `Yes. There is ${bread} from half past six, and your order waits until noon.`,
+    );
+  });
+  rows[41] = row('Can you send me the bill?', 'It is on its way to mia@crumbs-and-co.net.');
+  rows[42] = row('Is the cake vegan?', 'The plum cake is, the others are not.').replace('"}]}', '",}]}');
+  rows[43] = row('Where are you?', '');
+  rows[90] = rows[12] ?? '';
+  return `${rows.join('\n')}\n`;
+}
 
 describe('pictures for the README', () => {
   let parent: string;
@@ -18,6 +45,7 @@ describe('pictures for the README', () => {
     // The window's title shows the folder's name.
     const folder = path.join(parent, 'maths-tutor');
     await mkdir(folder);
+    await writeFile(path.join(folder, 'tickets.jsonl'), tickets());
     await cp(path.join(root, 'test/fixtures/sample/train.jsonl'), path.join(folder, 'train.jsonl'));
     vscode = await VSCode.start({
       settings: { 'workbench.colorTheme': 'Dark Modern', 'editor.minimap.enabled': false },
@@ -37,6 +65,17 @@ describe('pictures for the README', () => {
   after(async () => {
     await vscode.close();
     await rm(parent, { recursive: true, force: true });
+  });
+
+  it('preview', async () => {
+    const preview = new Preview(workbench);
+    await preview.open('tickets.jsonl');
+    await preview.waitForVerdict(/1 error/);
+    await preview.goTo(42);
+    await workbench.screenshot('preview');
+    await workbench.editors.closeAll();
+    await workbench.sideBar.open('Fine-Tuning');
+    await workbench.editors.open(path.join(parent, 'maths-tutor/train.jsonl'));
   });
 
   const runs = () => workbench.sideBar.view('Runs');

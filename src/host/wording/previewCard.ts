@@ -93,12 +93,16 @@ function turnsText(turns: number): string {
 
 function duplicatesText(report: Report): string {
   const { l10n } = vscode;
-  const count = report.problems.find(({ code }) => code === 'duplicate-row')?.total ?? 0;
+  const count = duplicatesOf(report);
   const text =
     count === 0 ? l10n.t('none') : count === 1 ? l10n.t('1 row') : l10n.t('{0} rows', formatCount(count));
   return report.duplicatesLookedForRows >= report.rows
     ? text
     : l10n.t('{0}; not looked for beyond row {1}', text, formatCount(report.duplicatesLookedForRows));
+}
+
+function duplicatesOf(report: Report): number {
+  return report.problems.find(({ code }) => code === 'duplicate-row')?.total ?? 0;
 }
 
 function chartsOf(report: Report): PreviewChart[] {
@@ -115,10 +119,19 @@ function chartsOf(report: Report): PreviewChart[] {
     name: formatName(format as Format),
     count,
   }));
+  const repeated = duplicatesOf(report);
+  const repeats =
+    repeated === 0
+      ? []
+      : [
+          { name: l10n.t('only once, or the first'), count: report.rows - report.blankRows - repeated },
+          { name: l10n.t('repeated'), count: repeated },
+        ];
   const turns = Object.entries(roles).map(([role, count]) => ({ name: roleName(role as Role), count }));
   return [
     chart('columns', l10n.t('Length of rows'), l10n.t('Length'), l10n.t('Rows'), columns),
     chart('bars', l10n.t('Formats'), l10n.t('Format'), l10n.t('Rows'), occurring(formats)),
+    chart('bars', l10n.t('Duplicates'), l10n.t('Row'), l10n.t('Rows'), repeats),
     chart('bars', l10n.t('Who speaks'), l10n.t('Role'), l10n.t('Turns'), occurring(turns)),
   ].filter(({ parts }) => parts.length > 0);
 }
