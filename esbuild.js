@@ -98,7 +98,11 @@ async function noticeOf(folder) {
 await rm('dist', { recursive: true, force: true });
 const built = new Set();
 const inputs = [];
-let entries = { extension: 'src/extension.ts', datasetWorker: 'src/dataset/worker.ts' };
+let entries = {
+  extension: 'src/extension.ts',
+  datasetWorker: 'src/dataset/worker.ts',
+  digestWorker: 'src/api/digestWorker.ts',
+};
 while (Object.keys(entries).length > 0) {
   const { metafile } = await bundle(entries);
   inputs.push(...Object.keys(metafile.inputs));

@@ -35,7 +35,8 @@ export class LazySandbox implements Disposable {
   /** Its account's id, and this start's address and API key. @throws SandboxNotStartedError, CancelledError */
   async start(): Promise<Connection & { accountId: string }> {
     const { accountId, baseUrl, apiKey } = await this.#started();
-    return { accountId, baseUrl, apiKey };
+    // It is one account, whichever API key each start makes.
+    return { accountId, baseUrl, apiKey, keyId: 'sandbox' };
   }
 
   /** @throws SandboxNotStartedError, CancelledError */

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../base/errors.ts';
 import { readAnswer } from './answer.ts';
-import { OpenDataset } from './openDataset.ts';
-import { ServiceError } from './errors.ts';
+import { Digest } from './digest.ts';
+import { DigestError, ServiceError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { encodeMultipart } from './multipart.ts';
+import { OpenDataset } from './openDataset.ts';
 import { parseHttpDate, retryDelayMs } from './retry.ts';
 import {
   readArtifacts,
@@ -27,12 +28,14 @@ import type {
   RunPage,
   RunSubmission,
 } from './types.ts';
-import { uploadBody, uploadLength, type UploadHooks } from './upload.ts';
+import { uploadBody, uploadLength, type Expected, type UploadHooks } from './upload.ts';
 
 /** Where the service is and with which API key; `baseUrl` as `parseAddress` gives it. */
 export interface Connection {
   baseUrl: string;
   apiKey: string;
+  /** A random id of the stored API key, not derived from it: another one whenever the API key was entered anew. */
+  keyId: string;
 }
 
 export interface CallOptions {
@@ -46,6 +49,8 @@ export interface ClientOptions {
   /** Milliseconds since the epoch. */
   now?: () => number;
   maxConcurrent?: number;
+  /** The script of the thread that hashes datasets (`digestWorker.ts`), an absolute path; needed where one has a `sha256`. */
+  digestWorker?: string;
 }
 
 /**
@@ -59,6 +64,7 @@ export class Client {
   readonly #sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly #now: () => number;
   readonly #slots: Slots;
+  readonly #digestWorker: string | undefined;
   #clockSkewMs: number | undefined;
 
   /** @param transport asked anew for each request, so that changed proxy settings count at once */
@@ -69,6 +75,12 @@ export class Client {
     this.#sleep = options.sleep ?? sleep;
     this.#now = options.now ?? Date.now;
     this.#slots = new Slots(options.maxConcurrent ?? 4);
+    this.#digestWorker = options.digestWorker;
+  }
+
+  /** Which API key this client sends: `Connection.keyId`. */
+  get keyId(): string {
+    return this.#connection.keyId;
   }
 
   /**
@@ -113,7 +125,8 @@ export class Client {
 
   /**
    * POST /runs, sent once. Before `onClosed` was called nothing can have been charged, whatever this throws.
-   * @throws DatasetChangedError when the file is not what the submission says, and what `beforeClose` throws
+   * @throws DatasetChangedError when the file is not what the submission says, DigestError when that could not be found
+   * out, and what `beforeClose` throws
    */
   async createRun(submission: RunSubmission, options: CallOptions & UploadHooks = {}): Promise<RunCreation> {
     return this.#slots.run(() => this.#upload(submission, options), options.signal);
@@ -121,21 +134,28 @@ export class Client {
 
   async #upload(submission: RunSubmission, options: CallOptions & UploadHooks): Promise<RunCreation> {
     const multipart = encodeMultipart(submission);
-    const { path, sizeBytes, mtimeMs } = submission.dataset;
-    const dataset = await OpenDataset.open(path, sizeBytes, mtimeMs);
+    const { path, sizeBytes, sha256 } = submission.dataset;
+    const dataset = await OpenDataset.open(path, sizeBytes);
     const over = new AbortController();
+    let expected: Expected | undefined;
     try {
+      if (sha256 !== undefined) expected = { sha256, digest: this.#startDigest() };
       const headers = {
         'content-type': multipart.contentType,
         'content-length': String(uploadLength(multipart, dataset)),
         'idempotency-key': submission.idempotencyKey,
       };
-      const body = uploadBody(multipart, dataset, options, over.signal);
+      const body = uploadBody(multipart, dataset, options, over.signal, expected);
       return await this.#send({ method: 'POST', headers, body }, '/runs', readRunCreation, options);
     } finally {
       over.abort();
-      await dataset.close();
+      await Promise.all([expected?.digest.dispose(), dataset.close()]);
     }
+  }
+
+  #startDigest(): Digest {
+    if (this.#digestWorker === undefined) throw new DigestError();
+    return new Digest(this.#digestWorker);
   }
 
   async #get<T>(path: string, read: Reader<T>, options?: CallOptions): Promise<T> {
@@ -169,8 +189,18 @@ export class Client {
     });
     const nowMs = this.#now();
     const dateMs = parseHttpDate(answer.header('date'));
-    if (dateMs !== undefined) this.#clockSkewMs = dateMs - nowMs;
-    return readAnswer(answer, read, apiKey, nowMs);
+    // A gateway or a portal has a clock of its own.
+    const learn = () => {
+      if (dateMs !== undefined) this.#clockSkewMs = dateMs - nowMs;
+    };
+    try {
+      const value = await readAnswer(answer, read, apiKey, nowMs);
+      learn();
+      return value;
+    } catch (error) {
+      if (error instanceof ServiceError) learn();
+      throw error;
+    }
   }
 }
 

@@ -86,6 +86,15 @@ export class DatasetChangedError extends ApiError {
   }
 }
 
+/** The thread that hashes a dataset died or did not start; the closing boundary never left, so nothing can be charged. */
+export class DigestError extends ApiError {
+  readonly code = 'digest-failed';
+
+  constructor(options?: ErrorOptions) {
+    super('the thread that hashes the dataset died or did not start', options);
+  }
+}
+
 /** The storage refused a signed URL; most often it expired. */
 export class SignedUrlRefusedError extends ApiError {
   readonly code = 'signed-url-refused';

@@ -1,8 +1,11 @@
-import type { BigIntStats } from 'node:fs';
+import { constants, type BigIntStats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import type { Digest } from './digest.ts';
 import { DatasetChangedError } from './errors.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
+/** A pipe in the place of the file is opened at once, to be refused; Windows has no such flag, nor such files. */
+const OPEN_FLAGS = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
 
 /** The dataset while it is sent: one open file that must stay what it was, from the first byte to the last. */
 export class OpenDataset {
@@ -14,16 +17,14 @@ export class OpenDataset {
     this.#atOpen = atOpen;
   }
 
-  /** @throws DatasetChangedError unless it is a file of this size, last written at that time where one is given */
-  static async open(path: string, sizeBytes: number, mtimeMs?: number): Promise<OpenDataset> {
-    const handle = await reading(open(path));
+  /** @throws DatasetChangedError unless it is a file, of this size where one is given */
+  static async open(path: string, sizeBytes?: number): Promise<OpenDataset> {
+    const handle = await reading(open(path, OPEN_FLAGS));
     try {
       const stats = await reading(handle.stat({ bigint: true }));
       if (!stats.isFile()) throw new DatasetChangedError('changed');
-      if (stats.size !== BigInt(sizeBytes))
+      if (sizeBytes !== undefined && stats.size !== BigInt(sizeBytes))
         throw new DatasetChangedError(stats.size > sizeBytes ? 'grew' : 'shrank');
-      if (mtimeMs !== undefined && stats.mtimeMs !== BigInt(mtimeMs))
-        throw new DatasetChangedError('changed');
       return new OpenDataset(handle, stats);
     } catch (error) {
       await handle.close();
@@ -38,16 +39,20 @@ export class OpenDataset {
   /**
    * The bytes, in chunks of 1 MiB and a shorter last one. Two buffers take turns, one being read while the other is
    * sent, so a chunk is valid only until the one after it is asked for.
-   * @throws DatasetChangedError at the latest after the last chunk
+   * @param digest is given every chunk, and no buffer is filled again before it has hashed what was in it
+   * @throws DatasetChangedError at the latest after the last chunk, and what the digest throws
    */
-  async *chunks(): AsyncGenerator<Uint8Array> {
-    let [current, other] = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
+  async *chunks(digest?: Digest): AsyncGenerator<Uint8Array> {
+    let [current, other] = [sharedBuffer(), sharedBuffer()];
     let next = this.#fill(current, 0);
+    let hashed = Promise.resolve();
     for (let position = 0; position < this.sizeBytes; position += CHUNK_BYTES) {
       const chunk = await next;
-      next = this.#fill(other, position + CHUNK_BYTES);
-      // Whoever reads may leave before it is awaited.
-      next.catch(() => undefined);
+      const [free, previousHashed] = [other, hashed];
+      if (digest !== undefined) hashed = digest.add(chunk);
+      next = previousHashed.then(() => this.#fill(free, position + CHUNK_BYTES));
+      // Whoever reads may leave before they are awaited.
+      for (const left of [hashed, next]) left.catch(() => undefined);
       yield chunk;
       [current, other] = [other, current];
     }
@@ -59,7 +64,7 @@ export class OpenDataset {
   }
 
   /** Fills the buffer from the file as far as the file should reach: short reads must not become short chunks. */
-  async #fill(buffer: Buffer, position: number): Promise<Uint8Array> {
+  async #fill(buffer: Buffer<SharedArrayBuffer>, position: number): Promise<Uint8Array> {
     const wanted = Math.max(0, Math.min(buffer.byteLength, this.sizeBytes - position));
     for (let filled = 0; filled < wanted;) {
       const { bytesRead } = await reading(
@@ -78,6 +83,11 @@ export class OpenDataset {
     if (size !== this.#atOpen.size || mtimeNs !== this.#atOpen.mtimeNs)
       throw new DatasetChangedError('changed');
   }
+}
+
+/** On memory that another thread can read too. */
+function sharedBuffer(): Buffer<SharedArrayBuffer> {
+  return Buffer.from(new SharedArrayBuffer(CHUNK_BYTES));
 }
 
 async function reading<T>(work: Promise<T>): Promise<T> {

@@ -13,6 +13,7 @@ export type { ProxySettings } from './proxy.ts';
 type Undici = typeof import('./undici.ts');
 type UsableRoute = Exclude<Route, { kind: 'unusable' }>;
 type TlsOptions = { secureContext?: SecureContext; rejectUnauthorized?: false };
+type SocketOptions = TlsOptions & { signal?: AbortSignal };
 type Connect = NonNullable<ConstructorParameters<Undici['Agent']>[0]>['connect'];
 
 /**
@@ -42,8 +43,16 @@ export class Transport implements Disposable {
     const route = resolveRoute(request.url, this.#settings);
     if (route.kind === 'unusable') throw new NetworkError('proxy', 'ERR_UNUSABLE_PROXY');
     const undici = await import('./undici.ts');
-    const dispatcher = this.#dispatcher(undici, route, request);
-    return new Exchange(request, this.#timeouts, route.kind === 'proxy').run(undici.request, dispatcher);
+    const exchange = new Exchange(request, this.#timeouts, route.kind === 'proxy');
+    if (request.method === 'GET')
+      return exchange.run(undici.request, this.#kept(undici, route, request.url.protocol));
+    // A POST is never repeated, so it never takes a kept connection that the other side may just be closing.
+    const own = this.#created(undici, route, request.url.protocol, request.signal);
+    try {
+      return await exchange.run(undici.request, own);
+    } finally {
+      closeWhenIdle(own);
+    }
   }
 
   /** Takes no more requests; those under way end as they would. */
@@ -52,37 +61,35 @@ export class Transport implements Disposable {
     for (const dispatcher of this.#dispatchers.values()) closeWhenIdle(dispatcher);
   }
 
-  #dispatcher(undici: Undici, route: UsableRoute, { method, url }: HttpRequest): Dispatcher {
-    const isTls = url.protocol === 'https:';
-    // A POST is never repeated, so it never takes a kept connection that the other side may just be closing.
-    const isFresh = method === 'POST';
-    const key = JSON.stringify([route, isTls, isFresh]);
+  #kept(undici: Undici, route: UsableRoute, protocol: string): Dispatcher {
+    const key = JSON.stringify([route, protocol]);
     let dispatcher = this.#dispatchers.get(key);
     if (dispatcher === undefined) {
-      dispatcher = this.#createDispatcher(undici, route, isTls ? this.#tlsOptions() : {}, isFresh);
+      dispatcher = this.#created(undici, route, protocol);
       this.#dispatchers.set(key, dispatcher);
-      if (this.#disposed) closeWhenIdle(dispatcher);
     }
     return dispatcher;
   }
 
-  #createDispatcher(undici: Undici, route: UsableRoute, tls: TlsOptions, isFresh: boolean): Dispatcher {
+  /** @param signal ends connections too that do not stand yet, for which undici alone would wait */
+  #created(undici: Undici, route: UsableRoute, protocol: string, signal?: AbortSignal): Dispatcher {
+    const socket = { ...(protocol === 'https:' && this.#tlsOptions()), ...(signal && { signal }) };
+    const dispatcher = this.#routed(undici, route, socket);
+    if (this.#disposed) closeWhenIdle(dispatcher);
+    return dispatcher;
+  }
+
+  #routed(undici: Undici, route: UsableRoute, socket: SocketOptions): Dispatcher {
     const { connectMs } = this.#timeouts;
-    const options = {
-      allowH2: false,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connectTimeout: connectMs,
-      ...(isFresh && { keepAliveTimeout: 1, keepAliveMaxTimeout: 1 }),
-    };
+    const options = { allowH2: false, headersTimeout: 0, bodyTimeout: 0, connectTimeout: connectMs };
     if (route.kind === 'direct')
-      return new undici.Agent({ ...options, connect: { ...tls, timeout: connectMs } });
+      return new undici.Agent({ ...options, connect: { ...socket, timeout: connectMs } });
     return new undici.ProxyAgent({
       ...options,
       uri: route.url,
       ...(route.authorization !== undefined && { token: route.authorization }),
-      requestTls: tls,
-      proxyTls: tls,
+      requestTls: socket,
+      proxyTls: socket,
       // undici's own factory needs the root module, and waits five minutes for the answer to CONNECT.
       clientFactory: (_origin, options) => tunnelling(undici, options as { connect: Connect }, connectMs),
     });

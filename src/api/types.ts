@@ -114,8 +114,8 @@ export interface RunSubmission {
   idempotencyKey: string;
   /** The multipart boundary; kept, so that every attempt is byte-identical. */
   boundary: string;
-  /** `mtimeMs`, whole milliseconds: the file must not have been written since; not looked at when undefined. */
-  dataset: { path: string; filename: string; sizeBytes: number; mtimeMs?: number };
+  /** `sha256`, lower-case hexadecimal, of the bytes that may be sent; nothing is compared when undefined. */
+  dataset: { path: string; filename: string; sizeBytes: number; sha256?: string };
   model_id: string;
   /** Omitted when undefined or empty. */
   label?: string;

@@ -1,4 +1,6 @@
 import { throwIfCancelled } from '../base/errors.ts';
+import type { Digest } from './digest.ts';
+import { DatasetChangedError } from './errors.ts';
 import type { OpenDataset } from './openDataset.ts';
 import type { Multipart } from './multipart.ts';
 
@@ -6,10 +8,23 @@ import type { Multipart } from './multipart.ts';
 export interface UploadHooks {
   /** Bytes of the whole request body that the network took. */
   onProgress?(sentBytes: number, totalBytes: number): void;
-  /** Awaited before the closing boundary; when it throws, the boundary is never sent and its error ends the call. */
+  /**
+   * Awaited before the closing boundary, once every other byte has left and is what it should be; it may write to disk.
+   * When it throws, the boundary is never sent and its error ends the call.
+   */
   beforeClose?(): Promise<void>;
-  /** The closing boundary is about to leave: from here on the service may have the request, and may charge for it. */
+  /**
+   * The closing boundary is about to leave, in the same step: from here on the service may have the request, and may
+   * charge for it.
+   */
   onClosed?(): void;
+}
+
+/** What the bytes of the dataset have to be. */
+export interface Expected {
+  digest: Digest;
+  /** In lower-case hexadecimal. */
+  sha256: string;
 }
 
 /** The smallest slice still fills undici's write buffer, so that a slice has left before the next is asked for. */
@@ -23,15 +38,16 @@ export function uploadLength(multipart: Multipart, dataset: OpenDataset): number
 
 /**
  * The request body of a submission: head, dataset, and the closing boundary as a chunk of its own, released only when
- * the dataset is whole and unchanged and `beforeClose` agreed.
+ * the dataset is whole and unchanged, the bytes that were sent are those expected, and `beforeClose` agreed.
  * @param over aborts when the exchange has ended: then the closing boundary stays
- * @throws DatasetChangedError, CancelledError, and what the hooks throw
+ * @throws DatasetChangedError, DigestError, CancelledError, and what the hooks throw
  */
 export async function* uploadBody(
   multipart: Multipart,
   dataset: OpenDataset,
   hooks: UploadHooks,
   over: AbortSignal,
+  expected?: Expected,
 ): AsyncGenerator<Uint8Array> {
   const totalBytes = uploadLength(multipart, dataset);
   let sentBytes = 0;
@@ -40,7 +56,7 @@ export async function* uploadBody(
   yield multipart.head;
   sent(multipart.head);
   let sliceBytes = MIN_SLICE_BYTES;
-  for await (const chunk of dataset.chunks()) {
+  for await (const chunk of dataset.chunks(expected?.digest)) {
     for (let start = 0; start < chunk.byteLength;) {
       const slice = chunk.subarray(start, start + sliceBytes);
       const startedMs = performance.now();
@@ -50,6 +66,9 @@ export async function* uploadBody(
       sliceBytes = nextSliceBytes(sliceBytes, performance.now() - startedMs);
     }
   }
+  throwIfCancelled(over);
+  if (expected !== undefined && (await expected.digest.read()) !== expected.sha256)
+    throw new DatasetChangedError('changed');
   throwIfCancelled(over);
   await hooks.beforeClose?.();
   throwIfCancelled(over);

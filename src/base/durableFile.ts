@@ -8,7 +8,7 @@ import path from 'node:path';
  */
 export async function writeFileDurably(file: string, text: string): Promise<void> {
   const directory = path.dirname(file);
-  await mkdir(directory, { recursive: true });
+  await makeDirectoryDurably(directory);
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {
     const handle = await open(temporary, 'wx', 0o600);
@@ -24,6 +24,15 @@ export async function writeFileDurably(file: string, text: string): Promise<void
     throw error;
   }
   await syncDirectory(directory);
+}
+
+/** Makes a folder and those above it where they are missing, so that a crash cannot take what is written into it along. */
+export async function makeDirectoryDurably(directory: string, mode = 0o777): Promise<void> {
+  const first = await mkdir(directory, { recursive: true, mode });
+  if (first === undefined) return;
+  // Each name stands in the folder above, which may be one that this process may not read.
+  for (let made = path.resolve(directory); made.length >= first.length; made = path.dirname(made))
+    await syncDirectory(path.dirname(made)).catch(() => undefined);
 }
 
 /** Makes renames and new names in a folder durable, where the platform can (Windows cannot open a folder). */

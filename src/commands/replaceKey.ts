@@ -1,5 +1,5 @@
 import type { Client, Connection } from '../api/client.ts';
-import type { ApiKeys } from '../host/apiKeys.ts';
+import { UNTRIED_KEY_ID, type ApiKeys } from '../host/apiKeys.ts';
 import { askToReplaceKey } from '../host/dialogs/accountDialogs.ts';
 import { COMMANDS } from '../host/ids.ts';
 import { isKeyWorthStoring } from '../host/keyTrial.ts';
@@ -26,7 +26,7 @@ export function replaceKey(
     }
     const apiKey = await askToReplaceKey(account.name, account.baseUrl);
     if (apiKey === undefined) return;
-    const client = createClient({ baseUrl: account.baseUrl, apiKey });
+    const client = createClient({ baseUrl: account.baseUrl, apiKey, keyId: UNTRIED_KEY_ID });
     if (!(await isKeyWorthStoring((signal) => client.getBalance({ signal }), COMMANDS.replaceKey))) return;
     await apiKeys.store({ accountId: account.id, origin: originOf(account) }, apiKey);
     tellKeyReplaced(account.name);

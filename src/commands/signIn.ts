@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, Connection } from '../api/client.ts';
-import type { ApiKeys } from '../host/apiKeys.ts';
+import { UNTRIED_KEY_ID, type ApiKeys } from '../host/apiKeys.ts';
 import { askToSignIn } from '../host/dialogs/accountDialogs.ts';
 import { COMMANDS } from '../host/ids.ts';
 import { isKeyWorthStoring } from '../host/keyTrial.ts';
@@ -18,7 +18,7 @@ export function signIn(
   return async (): Promise<void> => {
     const form = await askToSignIn(baseUrlSetting());
     if (form === undefined) return;
-    const client = createClient({ baseUrl: form.baseUrl, apiKey: form.apiKey });
+    const client = createClient({ baseUrl: form.baseUrl, apiKey: form.apiKey, keyId: UNTRIED_KEY_ID });
     if (!(await isKeyWorthStoring((signal) => client.getBalance({ signal }), COMMANDS.signIn))) return;
     const account: ServiceAccount = {
       kind: 'service',

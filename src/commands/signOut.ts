@@ -4,13 +4,17 @@ import type { AccountStore } from '../runs/accountStore.ts';
 
 /**
  * Forgets the active account and deletes its API key; the sandbox keeps its runs.
- * @param isBusy whether something of an account is under way or not known yet
+ * @param stakeOf what of an account is not at its end: something that may be or become a charge, or only what can be continued
  */
-export function signOut(accounts: AccountStore, apiKeys: ApiKeys, isBusy: (accountId: string) => boolean) {
+export function signOut(
+  accounts: AccountStore,
+  apiKeys: ApiKeys,
+  stakeOf: (accountId: string) => 'charge' | 'kept' | undefined,
+) {
   return async (): Promise<void> => {
     const account = accounts.active;
     if (account === undefined) return;
-    if (!(await confirmSignOut(account.name, isBusy(account.id)))) return;
+    if (!(await confirmSignOut(account.name, stakeOf(account.id)))) return;
     // The account first: a session that loses its key would ask for another one.
     await accounts.remove(account.id);
     await apiKeys.delete(account.id);

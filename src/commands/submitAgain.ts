@@ -3,6 +3,7 @@ import { chooseRun } from '../host/dialogs/runDialogs.ts';
 import { COMMANDS, VIEWS } from '../host/ids.ts';
 import { withViewProgress } from '../host/progress.ts';
 import { runChoices } from '../host/runChoices.ts';
+import { withoutMarker } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
@@ -25,10 +26,10 @@ export function submitAgain(sessions: Sessions) {
 async function presetOf(runs: RunStore, runId: string): Promise<{ modelId: string; label?: string }> {
   const row = runs.get(runId);
   const known = runs.label(runId);
-  if (row !== undefined && known !== undefined) return { modelId: row.model_id, label: known };
+  if (row !== undefined && known !== undefined) return { modelId: row.model_id, label: withoutMarker(known) };
   try {
     const { model_id, label } = runs.detail(runId) ?? (await runs.loadDetail(runId));
-    return { modelId: model_id, ...(label === undefined ? {} : { label }) };
+    return { modelId: model_id, ...(label === undefined ? {} : { label: withoutMarker(label) }) };
   } catch (error) {
     if (row === undefined) throw error;
     return { modelId: row.model_id };

@@ -1,95 +1,100 @@
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { MAX_DATASET_BYTES, type Balance } from '../api/types.ts';
-import { ServiceError } from '../api/errors.ts';
-import { CancelledError } from '../base/errors.ts';
+import { MAX_DATASET_BYTES } from '../api/types.ts';
 import { inspectDataset, type DatasetFile } from '../dataset/inspect.ts';
 import type { Reports } from '../dataset/reports.ts';
 import { summaryOrFailure, type Summary } from '../dataset/summary.ts';
 import { chooseDataset, refuseDataset, saveIfNeeded } from '../host/dialogs/datasetDialogs.ts';
-import { askToSubmit, type ConsentedChoices } from '../host/dialogs/submissionDialogs.ts';
-import { COMMANDS, type CommandId } from '../host/ids.ts';
+import { offerOpenOne } from '../host/dialogs/pendingDialogs.ts';
+import { askToSubmit } from '../host/dialogs/submissionDialogs.ts';
+import { COMMANDS } from '../host/ids.ts';
 import { cutLabel, defaultLabel } from '../host/label.ts';
+import { withLateProgress } from '../host/lateProgress.ts';
 import type { Log } from '../host/log.ts';
 import { modelOf } from '../host/modelArgument.ts';
-import { withCancellableProgress } from '../host/progress.ts';
+import { labelMarkerSetting } from '../host/settings.ts';
+import { usingStorage } from '../host/storageError.ts';
 import { passGate } from '../host/submissionGate.ts';
+import { tellOutcome } from '../host/submissionOutcome.ts';
+import { withSubmissionProgress } from '../host/submissionProgress.ts';
 import { askWhereToWork } from '../host/wording/accounts.ts';
-import { uploadText } from '../host/wording/runs.ts';
-import {
-  confirmAnother,
-  submissionWords,
-  tellCancelled,
-  tellCharged,
-  tellNoModels,
-  tellNotCharged,
-  tellUnknown,
-} from '../host/wording/submission.ts';
-import type { Outcome } from '../runs/outcome.ts';
+import { submissionWords, tellNoModels } from '../host/wording/submission.ts';
+import type { Draft } from '../runs/intent.ts';
+import type { Journal } from '../runs/journal.ts';
+import { newMarker, withMarker, withoutMarker } from '../runs/marker.ts';
+import type { PendingSubmission } from '../runs/pendingSubmission.ts';
+import { priorsOf } from '../runs/priors.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Draft, SubmissionState, Submitter } from '../runs/submitter.ts';
+import type { Submitter } from '../runs/submitter.ts';
 
-/** How long a refusal waits for the balance that it is told with. */
-const BALANCE_WAIT_MS = 5_000;
-
-/** What "Submit Again…" takes over from an earlier run. */
-export interface Preset {
+/** What "Submit Again…" and a refused submission hand over. */
+interface Preset {
   modelId?: string;
   label?: string;
+  priority?: boolean;
+}
+
+/** What the command works with, besides VS Code. */
+interface Parts {
+  sessions: Sessions;
+  submitter: Submitter;
+  journal: Pick<Journal, 'receipts'>;
+  /** Resolves when the journal was read. @throws what the file system says */
+  openJournal: () => Promise<void>;
+  reports: Reports;
+  /** The digest of a file that was not checked. @throws DatasetChangedError, DigestError, CancelledError */
+  sha256Of: (path: string, signal: AbortSignal, onProgress: (fraction: number) => void) => Promise<string>;
+  /** Makes an account the active one, if it is not and the person agrees. */
+  beActive: (accountId: string) => Promise<boolean>;
+  /** Shows a loaded run. */
+  reveal: (runId: string) => Promise<void>;
+  log: Log;
+}
+
+/** A dataset as it was judged, or not: what is submitted are the bytes with this digest. */
+interface Dataset {
+  file: DatasetFile;
+  check: Summary | 'unchecked';
+  sha256: string;
 }
 
 /**
  * Leads from a file to a run: which file, saved, checked, choices and consents by a person, upload, outcome.
  * Called as `(uri?, uris?)` from menus, with a row of the Models view, and with a preset by "Submit Again…".
- * @param beActive makes an account the active one, if it is not and the person agrees
- * @param reveal shows a loaded run
- * @throws ApiError, KeyMissingError when models cannot be read, CancelledError; after consent it throws nothing
+ * @throws ApiError, KeyMissingError when models cannot be read, StorageError where the journal cannot, CancelledError; after
+ * consent it throws nothing
  */
-export function submitDataset(
-  sessions: Sessions,
-  submitter: Submitter,
-  reports: Reports,
-  beActive: (accountId: string) => Promise<boolean>,
-  reveal: (runId: string) => Promise<void>,
-  log: Log,
-) {
-  return async (argument?: unknown, selection?: unknown, preset?: unknown): Promise<void> => {
+export function submitDataset(parts: Parts) {
+  const { sessions, submitter, beActive, reveal, log } = parts;
+  return async (argument?: unknown, selection?: unknown, given?: unknown): Promise<void> => {
     const session = sessions.active ?? (await startSomewhere(sessions));
     if (session === undefined) return;
     const filePath = await readyFile(argument, selection);
     if (filePath === undefined) return;
-    const open = submitter.pending.find(
-      ({ accountId, draft }) => accountId === session.account.id && draft.dataset.path === filePath,
+    await usingStorage(parts.openJournal);
+    const dataset = await passChecked(filePath, session.account.name, parts);
+    if (dataset === undefined || !(await passOpenOne(session, dataset, submitter))) return;
+    const { preset, draft } = (await askForDraft(session, dataset, argument, presetOf(given), parts)) ?? {};
+    if (draft === undefined || preset === undefined) return;
+    const { filename } = draft.dataset;
+    const isMine = ({ accountId, intent }: PendingSubmission) =>
+      accountId === session.account.id && isOf(intent, draft);
+    const outcome = await withSubmissionProgress(
+      submissionWords.title(filename, session.account.name),
+      submitter.onDidChange,
+      isMine,
+      (signal) => submitter.submit(session, draft, signal),
     );
-    if (open !== undefined && !(await confirmAnother(path.basename(filePath), open.state === 'unknown')))
-      return;
-    const checked = await passChecked(filePath, session.account.name, reports, log);
-    if (checked === undefined) return;
-    const { file, check } = checked;
-    const { modelId, label: presetLabel } = presetOf(preset);
-    const choices = await askForChoices(session, file, check, modelId ?? argument, presetLabel);
-    if (choices === undefined) return;
-    const { model, label, priority, ...consents } = choices;
-    const draft: Draft = {
-      dataset: {
-        path: file.path,
-        filename: path.basename(file.path),
-        sizeBytes: file.sizeBytes,
-        mtimeMs: file.mtimeMs,
-      },
-      model_id: model.model_id,
-      ...(label === '' ? {} : { label }),
-      ...consents,
-      priority_processing: priority,
+    const submitted = {
+      id: submitter.pending.find(isMine)?.id,
+      path: filePath,
+      filename,
+      preset,
+      account: session.account,
+      readBalance: () => session.balance.refresh(),
     };
-    const outcome = await submitWithProgress(session, submitter, draft);
-    // A notification can be answered after a switch: its button acts on the account of its run.
-    const act = async (command: CommandId, ...args: unknown[]) => {
-      if (await beActive(session.account.id)) await vscode.commands.executeCommand(command, ...args);
-    };
-    await tell(session, draft, outcome, act, log);
+    await tellOutcome(outcome, submitted, beActive, log);
     // The charge is told; that the view could not show the run would only confuse.
     if (outcome.kind === 'charged') await reveal(outcome.run.run_id).catch(() => undefined);
   };
@@ -98,8 +103,20 @@ export function submitDataset(
 /** Commands can be called by anybody with anything. */
 function presetOf(value: unknown): Preset {
   if (typeof value !== 'object' || value === null) return {};
-  const { modelId, label } = value as Record<string, unknown>;
-  return { ...(typeof modelId === 'string' && { modelId }), ...(typeof label === 'string' && { label }) };
+  const { modelId, label, priority } = value as Record<string, unknown>;
+  return {
+    ...(typeof modelId === 'string' && { modelId }),
+    ...(typeof label === 'string' && { label }),
+    ...(typeof priority === 'boolean' && { priority }),
+  };
+}
+
+/** An intent holds the moments of the consents that its draft was made with. */
+function isOf({ dataset, consents }: Draft, draft: Draft): boolean {
+  return (
+    dataset.sha256 === draft.dataset.sha256 &&
+    consents.data_policy.accepted_at === draft.consents.data_policy.accepted_at
+  );
 }
 
 async function startSomewhere(sessions: Sessions): Promise<Session | undefined> {
@@ -133,128 +150,109 @@ async function inspected(filePath: string): Promise<DatasetFile | undefined> {
 async function passChecked(
   filePath: string,
   accountName: string,
-  reports: Reports,
-  log: Log,
-): Promise<{ file: DatasetFile; check: Summary | 'unchecked' } | undefined> {
+  { reports, sha256Of, log }: Parts,
+): Promise<Dataset | undefined> {
   for (;;) {
     const check = await passGate(vscode.Uri.file(filePath), accountName, (signal, tell) =>
       summaryOrFailure(reports.fresh(filePath, signal, tell), (error) => log.error('not-checked', error)),
     );
     const file = check === undefined ? undefined : await inspected(filePath);
     if (check === undefined || file === undefined) return undefined;
-    const isSame =
-      check !== 'unchecked' && check.sizeBytes === file.sizeBytes && check.mtimeMs === file.mtimeMs;
-    if (check === 'unchecked' || isSame) return { file, check };
+    if (check === 'unchecked') {
+      const hashing = submissionWords.hashing(path.basename(filePath));
+      const sha256 = await withLateProgress(hashing, (signal, tell) => sha256Of(filePath, signal, tell));
+      return { file, check, sha256 };
+    }
+    if (check.sizeBytes === file.sizeBytes && check.mtimeMs === file.mtimeMs)
+      return { file, check, sha256: check.sha256 };
   }
 }
 
-async function askForChoices(
+/** Lets a dataset pass of which no submission is open, or that the person wants to train another model with. */
+async function passOpenOne(
   session: Session,
-  file: DatasetFile,
-  check: Summary | 'unchecked',
-  model: unknown,
-  label: string | undefined,
-): Promise<ConsentedChoices | undefined> {
-  const [models, balance] = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Window, title: submissionWords.preparing() },
-    () =>
-      Promise.all([
-        session.models.refresh(),
-        // The summary can do without: it says that the balance is not known.
-        session.balance.refresh().catch(() => undefined),
-      ]),
+  { file, sha256 }: Dataset,
+  submitter: Submitter,
+): Promise<boolean> {
+  const open = submitter.pending.find(
+    ({ accountId, state, intent: { dataset } }) =>
+      accountId === session.account.id &&
+      state !== 'refused' &&
+      (dataset.path === file.path || dataset.sha256 === sha256),
   );
-  const available = models.filter(({ available }) => available);
+  if (open === undefined) return true;
+  const modelName = session.models.nameOf(open.intent.model_id);
+  const choice = await offerOpenOne(path.basename(file.path), open, modelName);
+  if (choice === 'open') await vscode.commands.executeCommand(COMMANDS.resolveSubmission, open.id);
+  return choice === 'another';
+}
+
+/** Leads through the steps; undefined where no model is available, or the person gave it up. */
+async function askForDraft(
+  session: Session,
+  dataset: Dataset,
+  argument: unknown,
+  given: Preset,
+  parts: Parts,
+): Promise<{ draft: Draft; preset: Required<Preset> } | undefined> {
+  const { file, check, sha256 } = dataset;
+  const [models, balance, receipts] = await vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Window, title: submissionWords.preparing() },
+    () => readFacts(session, parts),
+  );
+  const available = models.filter((model) => model.available);
   if (available.length === 0) {
     tellNoModels();
     return undefined;
   }
-  const fileName = path.basename(file.path);
-  return askToSubmit(
+  const filename = path.basename(file.path);
+  const marker = labelMarkerSetting() ? newMarker() : undefined;
+  const choices = await askToSubmit(
     {
       accountName: session.account.name,
       isSandbox: session.account.kind === 'sandbox',
-      fileName,
+      fileName: filename,
       sizeBytes: file.sizeBytes,
       check,
       models: available,
       balance,
+      marker: marker === undefined ? undefined : { text: marker, join: (label) => withMarker(label, marker) },
+      priors: priorsOf(receipts, session.account.id, sha256).map((prior) => ({
+        ...prior,
+        modelName: session.models.nameOf(prior.modelId),
+      })),
     },
     {
-      model: modelOf(model, available),
-      label: label === undefined ? defaultLabel(fileName) : cutLabel(label),
-      priority: false,
+      model: modelOf(given.modelId ?? argument, available),
+      label: given.label === undefined ? defaultLabel(filename) : cutLabel(given.label),
+      priority: given.priority ?? false,
     },
   );
+  if (choices === undefined) return undefined;
+  const { model, label, priority, consents } = choices;
+  const rows = check === 'unchecked' || check.kind !== 'rows' ? {} : { rows: check.rows };
+  const draft: Draft = {
+    dataset: { path: file.path, filename, sizeBytes: file.sizeBytes, sha256, ...rows },
+    model_id: model.model_id,
+    ...(label === '' ? {} : { label }),
+    ...(marker === undefined ? {} : { marker }),
+    priority_processing: priority,
+    consents,
+    ...(balance === undefined ? {} : { balanceBefore: balance }),
+  };
+  return { draft, preset: { modelId: model.model_id, label: withoutMarker(label), priority } };
 }
 
-async function submitWithProgress(session: Session, submitter: Submitter, draft: Draft): Promise<Outcome> {
-  const title = submissionWords.title(draft.dataset.filename, session.account.name);
-  return withCancellableProgress(title, async (signal, report) => {
-    let state: SubmissionState | undefined;
-    const subscription = submitter.onDidChange((pending) => {
-      if (pending.draft !== draft) return;
-      // Of progress some may be left out, of states none.
-      const isProgress = pending.state === state;
-      state = pending.state;
-      report(
-        uploadText(pending, Date.now()),
-        isProgress ? pending.sentBytes / pending.totalBytes : undefined,
-      );
-    });
-    try {
-      return await submitter.submit(session, draft, signal);
-    } finally {
-      subscription.dispose();
-    }
-  });
-}
-
-async function tell(
-  session: Session,
-  draft: Draft,
-  outcome: Outcome,
-  act: (command: CommandId, ...args: unknown[]) => Promise<void>,
-  log: Log,
-): Promise<void> {
-  const { filename } = draft.dataset;
-  const isSandbox = session.account.kind === 'sandbox';
-  switch (outcome.kind) {
-    case 'charged': {
-      const { run } = outcome;
-      tellCharged(run, filename, isSandbox, () => void act(COMMANDS.showRun, run.run_id));
-      return;
-    }
-    case 'not-charged':
-      if (outcome.error instanceof CancelledError) {
-        tellCancelled(filename);
-        return;
-      }
-      log.error('not-submitted', outcome.error);
-      tellNotCharged(
-        outcome.error,
-        await balanceNow(session, outcome.error),
-        isSandbox,
-        () => {
-          const preset: Preset = { modelId: draft.model_id, label: draft.label ?? '' };
-          void act(COMMANDS.submitDataset, vscode.Uri.file(draft.dataset.path), undefined, preset);
-        },
-        // The log is that of all accounts.
-        (command) =>
-          void (command === COMMANDS.showLog ? vscode.commands.executeCommand(command) : act(command)),
-      );
-      return;
-    case 'unknown':
-      log.error('outcome-unknown', outcome.error);
-      tellUnknown(filename, outcome.error, isSandbox, () => void act(COMMANDS.refresh));
-  }
-}
-
-/** The balance beside a refusal for its sake, as it is now and not as it was; undefined where it does not come soon. */
-async function balanceNow(session: Session, error: unknown): Promise<Balance | undefined> {
-  if (!(error instanceof ServiceError) || error.code !== 'insufficient_balance') return undefined;
-  return Promise.race([
+/** What the steps show: models, balance and the receipts of earlier submissions. @throws ApiError, KeyMissingError */
+function readFacts(session: Session, { journal, log }: Parts) {
+  return Promise.all([
+    session.models.refresh(),
+    // The summary can do without: it says that the balance is not known.
     session.balance.refresh().catch(() => undefined),
-    delay(BALANCE_WAIT_MS, undefined, { ref: false }),
+    // What was submitted earlier is pointed out, and never a reason to stop.
+    journal.receipts().catch((error: unknown) => {
+      log.error('receipts', error);
+      return [];
+    }),
   ]);
 }

@@ -7,6 +7,8 @@ export interface Summary {
   kind: FileKind;
   sizeBytes: number;
   mtimeMs: number;
+  /** SHA-256 of the judged bytes, in hexadecimal. */
+  sha256: string;
   verdict: Verdict;
   rows: number;
   /** Whether all rows are blank. */
@@ -34,6 +36,7 @@ export function summaryOf(report: Report): Summary {
     kind: report.kind,
     sizeBytes: report.sizeBytes,
     mtimeMs: report.mtimeMs,
+    sha256: report.sha256,
     verdict: verdictOf(report),
     rows: report.rows,
     isBlank: report.rows === report.blankRows,

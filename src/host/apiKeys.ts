@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 
 /** Whose key, and the only origin it may be sent to. */
@@ -5,6 +6,22 @@ interface KeyOwner {
   accountId: string;
   origin: string;
 }
+
+/** An API key as it is stored. */
+interface StoredKey {
+  apiKey: string;
+  /**
+   * A random id, not derived from the API key: another one whenever another API key was entered. A submission that was
+   * begun with one API key is not sent again with another.
+   */
+  keyId: string;
+}
+
+/** Of API keys that were stored before they had ids. */
+const FIRST_KEY_ID = 'first';
+
+/** Of an API key that is only tried: nothing is submitted with it. */
+export const UNTRIED_KEY_ID = 'untried';
 
 const PREFIX = 'fineTuning.apiKey.';
 
@@ -27,20 +44,27 @@ export class ApiKeys implements vscode.Disposable {
     });
   }
 
-  /** The key, if there is one that was entered for this very origin. */
-  async read(owner: KeyOwner): Promise<string | undefined> {
+  /** The API key, if there is one that was entered for this very origin. */
+  async read(owner: KeyOwner): Promise<StoredKey | undefined> {
     const text = await this.#secrets.get(PREFIX + owner.accountId);
     if (text === undefined) return undefined;
     try {
-      const { origin, apiKey } = JSON.parse(text) as { origin?: unknown; apiKey?: unknown };
-      return origin === owner.origin && typeof apiKey === 'string' ? apiKey : undefined;
+      const { origin, apiKey, keyId } = JSON.parse(text) as Record<string, unknown>;
+      if (origin !== owner.origin || typeof apiKey !== 'string') return undefined;
+      return { apiKey, keyId: typeof keyId === 'string' && keyId !== '' ? keyId : FIRST_KEY_ID };
     } catch {
       return undefined;
     }
   }
 
+  /** Stores an API key; the same one for the same origin keeps its id. */
   async store(owner: KeyOwner, apiKey: string): Promise<void> {
-    await this.#secrets.store(PREFIX + owner.accountId, JSON.stringify({ origin: owner.origin, apiKey }));
+    const known = await this.read(owner);
+    const keyId = known?.apiKey === apiKey ? known.keyId : randomUUID();
+    await this.#secrets.store(
+      PREFIX + owner.accountId,
+      JSON.stringify({ origin: owner.origin, apiKey, keyId }),
+    );
   }
 
   /**

@@ -22,7 +22,10 @@ export const COMMANDS = {
   copyRunId: 'fineTuning.copyRunId',
   downloadAdapter: 'fineTuning.downloadAdapter',
   cancelSubmission: 'fineTuning.cancelSubmission',
-  dismissSubmission: 'fineTuning.dismissSubmission',
+  resolveSubmission: 'fineTuning.resolveSubmission',
+  continueSubmission: 'fineTuning.continueSubmission',
+  checkSubmission: 'fineTuning.checkSubmission',
+  discardSubmission: 'fineTuning.discardSubmission',
   refreshBalance: 'fineTuning.refreshBalance',
   openModelTerms: 'fineTuning.openModelTerms',
   openModelUsePolicy: 'fineTuning.openModelUsePolicy',
@@ -47,6 +50,7 @@ export const SETTINGS = {
   baseUrl: 'baseUrl',
   lowBalance: 'lowBalance',
   checkAutomaticallyUpToMB: 'checkAutomaticallyUpToMB',
+  labelMarker: 'labelMarker',
 } as const;
 
 export const CONTEXT_KEYS = {

@@ -2,9 +2,9 @@ import path from 'node:path';
 import { cutAtWholeCharacters } from '../api/plainText.ts';
 import { MAX_LABEL_LENGTH } from '../api/types.ts';
 
-/** Cuts a label to the service's 255, counted in UTF-16 units, at whole characters as a person sees them. */
-export function cutLabel(text: string): string {
-  return cutAtWholeCharacters(text, MAX_LABEL_LENGTH);
+/** Cuts a label to the service's 255, counted in UTF-16 units, or less, at whole characters as a person sees them. */
+export function cutLabel(text: string, maxLength = MAX_LABEL_LENGTH): string {
+  return cutAtWholeCharacters(text, maxLength);
 }
 
 /** The label that is offered for a file: its name without the extension. */

@@ -25,6 +25,11 @@ export function autoCheckMaxBytes(): number {
   return own().get(SETTINGS.checkAutomaticallyUpToMB, 0) * 1_000_000;
 }
 
+/** Whether a marker is added to the label of each run, by which it is recognised. */
+export function labelMarkerSetting(): boolean {
+  return own().get(SETTINGS.labelMarker, true);
+}
+
 /** What VS Code itself is told about proxies and certificates. */
 export function proxySettings(): ProxySettings {
   const http = vscode.workspace.getConfiguration('http');

@@ -1,181 +1,299 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { ServiceError } from '../api/errors.ts';
-import type { RunSubmission } from '../api/types.ts';
+import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
-import { CancelledError, throwIfCancelled } from '../base/errors.ts';
+import { CancelledError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
-import { outcomeOf, type Outcome } from './outcome.ts';
+import { originOf, type Account } from './account.ts';
+import { Ends } from './ends.ts';
+import type { Finding } from './finding.ts';
+import { isSameWish, mayBeCharged, type Draft, type Intent } from './intent.ts';
+import type { Journal } from './journal.ts';
+import type { Lease } from './lease.ts';
+import { Looks } from './looks.ts';
+import type { Outcome } from './outcome.ts';
+import type { PendingSubmission } from './pendingSubmission.ts';
+import { PendingSubmissions } from './pendingSubmissions.ts';
+import { Series, type SeriesEnd } from './series.ts';
 import type { Session } from './session.ts';
+import { UploadQueue } from './uploadQueue.ts';
 
-/** What the person chose and consented to: one wish to train. */
-export type Draft = Omit<RunSubmission, 'idempotencyKey' | 'boundary'>;
-
-/** `validating`: every byte is out and the service prices it. `unknown`: no answer came; it may have been charged. */
-export type SubmissionState = 'queued' | 'uploading' | 'validating' | 'unknown';
-
-/** A submission that is under way, or whose outcome is not known. */
-export interface PendingSubmission {
-  /** Its Idempotency-Key. */
-  readonly id: string;
-  readonly accountId: string;
-  readonly draft: Draft;
-  readonly state: SubmissionState;
-  readonly sentBytes: number;
-  readonly totalBytes: number;
-  /** When the upload began; milliseconds since the epoch. */
-  readonly startedAtMs?: number;
-}
+type Owned = { lease: Lease; intent: Intent };
 
 /**
- * Owns the submissions that are under way: one upload at a time, the others wait in order. Each is one intent with one
- * Idempotency-Key, sent at most once; this is the one way to `createRun`.
+ * Owns the way from a wish to a charge, at most one for each wish: one upload at a time, the others wait in order. Each wish
+ * is an intent of the journal with one Idempotency-Key; this is the one way to `createRun`.
  */
 export class Submitter implements Disposable {
-  readonly #onDidChange = new Emitter<PendingSubmission>();
-  readonly #pending = new Map<string, PendingSubmission>();
+  readonly #journal: Journal;
+  readonly #time: { clock: Clock; random: () => number };
+  readonly #pending: PendingSubmissions;
+  readonly #ends: Ends;
+  readonly #looks: Looks;
   readonly #cancels = new Map<string, AbortController>();
   readonly #stop = new AbortController();
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #onDidChange = new Emitter<PendingSubmission>();
+  readonly #uploads = new UploadQueue();
+  readonly #checks = new Map<string, Promise<Finding | undefined>>();
 
-  /** Fires when a submission began, progressed, ended or was dismissed, with its last state. */
+  /** Fires when a submission began, progressed, ended or was dismissed, here or in another window, with its last state. */
   readonly onDidChange = this.#onDidChange.event;
+
+  /** @param time for tests: time, and the random numbers from 0 up to 1 of the jitter */
+  constructor(journal: Journal, time: { clock?: Clock; random?: () => number } = {}) {
+    this.#journal = journal;
+    this.#time = { clock: SYSTEM_CLOCK, random: Math.random, ...time };
+    this.#pending = new PendingSubmissions(journal, (submission) => this.#onDidChange.fire(submission));
+    this.#ends = new Ends(journal, this.#time.clock, (id) => this.#pending.hide(id));
+    this.#looks = new Looks(journal, this.#time.clock, (session, owned, run) =>
+      this.#ends.charged(session, owned, run, 'found'),
+    );
+  }
 
   /** Oldest first. */
   get pending(): readonly PendingSubmission[] {
-    return [...this.#pending.values()];
+    return this.#pending.all;
   }
 
-  /** Whether something of this account is under way or not known yet. */
+  /** Whether something of this account is under way or open. */
   isBusy(accountId: string): boolean {
     return this.pending.some((submission) => submission.accountId === accountId);
   }
 
   /** Whether something of this account may have been charged without being known to be. */
   isUnknown(accountId: string): boolean {
-    return this.pending.some(({ accountId: id, state }) => id === accountId && state === 'unknown');
+    return this.pending.some(({ accountId: id, intent }) => id === accountId && mayBeCharged(intent));
   }
 
   /**
-   * Sends a draft once, after the uploads that were asked for earlier. Never throws: the outcome says what is true.
-   * After `charged` the session's runs and balance know it; after `unknown`, too, they are read again. After a balance
-   * that was too low it is read again.
-   * @param id the Idempotency-Key
+   * Makes an intent of a draft and sends it, after the uploads that were asked for earlier. Never throws: the outcome says
+   * what is true. After `charged` the session's runs and balance know it; after `unknown`, too, they are read again.
    */
-  async submit(
-    session: Session,
-    draft: Draft,
-    signal: AbortSignal,
-    id: string = randomUUID(),
-  ): Promise<Outcome> {
-    const cancel = new AbortController();
-    this.#cancels.set(id, cancel);
-    const anySignal = AbortSignal.any([signal, cancel.signal, this.#stop.signal]);
-    this.#set({
-      id,
-      accountId: session.account.id,
-      draft,
-      state: 'queued',
-      sentBytes: 0,
-      totalBytes: draft.dataset.sizeBytes,
-    });
-    const turn = this.#queue.then(() => this.#send(session, id, draft, anySignal));
-    this.#queue = turn;
-    const outcome = await Promise.race([turn, whileQueued(anySignal, () => this.#pending.get(id)?.state)]);
-    this.#cancels.delete(id);
-    if (outcome.kind === 'unknown') this.#update(id, { state: 'unknown' });
-    else this.#remove(id);
-    // Not awaited, and never an error: the outcome is told at once, and what is read later shows when it comes.
-    if (outcome.kind !== 'not-charged')
-      void Promise.allSettled([session.runs.refresh(), session.balance.refresh()]);
-    else if (isTooPoor(outcome.error)) void Promise.allSettled([session.balance.refresh()]);
-    return outcome;
-  }
-
-  /**
-   * Stops a submission as long as nothing of it can have been charged: it waits, or is being uploaded.
-   * @returns false where it is too late
-   */
-  cancel(id: string): boolean {
-    const submission = this.#pending.get(id);
-    if (submission === undefined || !isCancellable(submission)) return false;
-    this.#cancels.get(id)?.abort();
-    return true;
-  }
-
-  /** Takes a submission whose outcome is not known off the list, as the person asked. */
-  dismiss(id: string): void {
-    if (this.#pending.get(id)?.state === 'unknown') this.#remove(id);
-  }
-
-  /** Stops what is under way. */
-  dispose(): void {
-    this.#stop.abort();
-    this.#onDidChange.dispose();
-  }
-
-  async #send(session: Session, id: string, draft: Draft, signal: AbortSignal): Promise<Outcome> {
-    let closed = false;
+  async submit(session: Session, draft: Draft, signal: AbortSignal): Promise<Outcome> {
+    const intent = this.#intentOf(session.account, draft);
+    // Before it is shown for the first time.
+    this.#pending.set(intent.id, { state: 'queued' });
+    let created: Awaited<ReturnType<Journal['create']>>;
     try {
-      throwIfCancelled(signal);
-      this.#update(id, { state: 'uploading', startedAtMs: Date.now() });
-      const submission: RunSubmission = {
-        ...draft,
-        idempotencyKey: id,
-        boundary: `----FineTuning${randomBytes(18).toString('hex')}`,
-      };
-      const run = await session.call((client) =>
-        client.createRun(submission, {
-          signal,
-          onProgress: (sentBytes, totalBytes) => this.#update(id, { sentBytes, totalBytes }),
-          onClosed: () => {
-            closed = true;
-            this.#update(id, { state: 'validating' });
-          },
-        }),
-      );
-      session.runs.insertCreated(run, draft.model_id, draft.label);
-      if (run.balance_after_cents !== undefined && run.currency !== undefined)
-        session.balance.set({ balance_cents: run.balance_after_cents, currency: run.currency });
-      return { kind: 'charged', run };
+      created = await this.#journal.create(intent);
     } catch (error) {
-      return outcomeOf(error, closed);
+      // Nothing connects before the intent is on disk.
+      this.#pending.rest(intent.id);
+      return { kind: 'not-charged', error, kept: false };
+    }
+    if ('existing' in created) {
+      this.#pending.rest(intent.id);
+      return { kind: 'open', id: created.existing.id };
+    }
+    void this.#dropRefused(intent);
+    return this.#send(session, { lease: created.lease, intent }, signal);
+  }
+
+  /**
+   * Sends an open intent again, with the same Idempotency-Key and bytes; one that may have been charged is looked for first.
+   * Never throws.
+   */
+  async resume(session: Session, id: string, signal: AbortSignal): Promise<Outcome> {
+    let owned: Owned | undefined;
+    try {
+      owned = await this.#acquire(session, id);
+    } catch (error) {
+      const open = this.#journal.intents.find((intent) => intent.id === id);
+      return open !== undefined && mayBeCharged(open)
+        ? { kind: 'unknown', error }
+        : { kind: 'not-charged', error, kept: true };
+    }
+    if (owned === undefined || owned.intent.refused !== undefined) {
+      owned?.lease.release();
+      return { kind: 'elsewhere' };
+    }
+    if (!mayBeCharged(owned.intent)) return this.#send(session, owned, signal);
+    this.#pending.set(id, { state: 'checking' });
+    try {
+      const { finding, intent } = await this.#looks.look(session, owned, signal);
+      if (finding.verdict === 'charged') return { kind: 'charged', run: finding.run };
+      return await this.#send(session, { ...owned, intent }, signal);
+    } catch (error) {
+      return { kind: 'unknown', error };
+    } finally {
+      owned.lease.release();
+      this.#pending.rest(id);
     }
   }
 
-  #set(submission: PendingSubmission): void {
-    this.#pending.set(submission.id, submission);
-    this.#onDidChange.fire(submission);
+  /**
+   * Looks what became of an open intent; nothing but reads. Undefined where another window has it, or it is settled.
+   * @throws ApiError, CancelledError, KeyMissingError
+   */
+  check(session: Session, id: string, signal?: AbortSignal): Promise<Finding | undefined> {
+    const running = this.#checks.get(id);
+    if (running !== undefined) return running;
+    const check = this.#check(session, id, signal).finally(() => this.#checks.delete(id));
+    this.#checks.set(id, check);
+    return check;
   }
 
-  #update(id: string, change: Partial<PendingSubmission>): void {
-    const submission = this.#pending.get(id);
-    if (submission !== undefined) this.#set({ ...submission, ...change });
+  /** Looks for whatever of an account may have been charged, where a look is due. Never throws. */
+  async look(session: Session): Promise<void> {
+    for (const { id, accountId, state } of this.pending) {
+      if (accountId !== session.account.id || state !== 'unknown' || !this.#looks.isDue(id)) continue;
+      await this.check(session, id, this.#stop.signal).catch(() => undefined);
+    }
   }
 
-  #remove(id: string): void {
-    const submission = this.#pending.get(id);
-    if (submission === undefined) return;
-    this.#pending.delete(id);
-    this.#onDidChange.fire(submission);
+  /**
+   * Settles an intent with a run that the person recognised. @returns false where another window has it
+   * @throws ApiError, KeyMissingError when the run cannot be read
+   */
+  async adopt(session: Session, id: string, runId: string): Promise<boolean> {
+    const owned = await this.#acquire(session, id);
+    if (owned === undefined) return false;
+    try {
+      const run = await this.#looks.read(session, runId);
+      await this.#ends.charged(session, owned, run, 'recognised');
+      return true;
+    } finally {
+      owned.lease.release();
+    }
   }
-}
 
-/** Whether the closing boundary has not left: `Submitter.cancel` would stop it uncharged. */
-export function isCancellable({ state }: PendingSubmission): boolean {
-  return state === 'queued' || state === 'uploading';
-}
+  /** Gives an intent up, as the person asked. @returns false where another window has it */
+  async discard(id: string): Promise<boolean> {
+    if (this.#cancels.has(id)) return false;
+    const owned = await this.#journal.acquire(id);
+    if (owned === undefined) return false;
+    const at = { localMs: this.#time.clock.nowMs() };
+    const isOpen = mayBeCharged(owned.intent) && !this.#looks.isNotCharged(owned.intent);
+    await this.#ends.settle(owned, isOpen ? { kind: 'discarded', at } : { kind: 'not-charged', at });
+    return true;
+  }
 
-function isTooPoor(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'insufficient_balance';
-}
+  /**
+   * Stops what is being sent, before its closing boundary has left.
+   * @returns false where it is too late
+   */
+  cancel(id: string): boolean {
+    const submission = this.pending.find((pending) => pending.id === id);
+    const cancel = this.#cancels.get(id);
+    if (submission === undefined || cancel === undefined || !isCancellable(submission)) return false;
+    cancel.abort();
+    return true;
+  }
 
-/** Ends at once a submission that is cancelled while it waits for its turn; one that is being sent ends by itself. */
-function whileQueued(signal: AbortSignal, state: () => SubmissionState | undefined): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const leave = () => {
-      if (state() === 'queued') resolve({ kind: 'not-charged', error: new CancelledError() });
+  /** Stops what is under way; the journal knows how far it came. */
+  dispose(): void {
+    this.#stop.abort();
+    this.#pending.dispose();
+    this.#onDidChange.dispose();
+  }
+
+  async #check(session: Session, id: string, signal?: AbortSignal): Promise<Finding | undefined> {
+    const owned = await this.#acquire(session, id);
+    if (owned === undefined) return undefined;
+    this.#pending.set(id, { state: 'checking' });
+    try {
+      return (await this.#looks.look(session, owned, signal)).finding;
+    } finally {
+      owned.lease.release();
+      this.#pending.rest(id);
+    }
+  }
+
+  #intentOf(account: Account, draft: Draft): Intent {
+    return {
+      version: 1,
+      id: randomUUID(),
+      boundary: `----FineTuning${randomBytes(18).toString('hex')}`,
+      accountId: account.id,
+      origin: placeOf(account),
+      created: { localMs: this.#time.clock.nowMs() },
+      ...draft,
+      attempts: [],
     };
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
-  });
+  }
+
+  /** @returns undefined where another window has it, it is settled, or it belongs to another account */
+  async #acquire(session: Session, id: string): Promise<Owned | undefined> {
+    if (this.#cancels.has(id)) return undefined;
+    const owned = await this.#journal.acquire(id);
+    if (owned === undefined) return undefined;
+    const { accountId, origin } = owned.intent;
+    if (accountId === session.account.id && origin === placeOf(session.account)) return owned;
+    owned.lease.release();
+    return undefined;
+  }
+
+  /** A draft that was refused is replaced by the submission that came of it. */
+  async #dropRefused(intent: Intent): Promise<void> {
+    const refused = this.#journal.intents.filter(
+      (other) => other.refused !== undefined && isSameWish(other, intent),
+    );
+    for (const { id } of refused) await this.discard(id).catch(() => false);
+  }
+
+  async #send(session: Session, owned: Owned, signal: AbortSignal): Promise<Outcome> {
+    const { id } = owned.intent;
+    const cancel = new AbortController();
+    this.#cancels.set(id, cancel);
+    this.#pending.set(id, { state: 'queued', attempt: owned.intent.attempts.length });
+    const anySignal = AbortSignal.any([signal, cancel.signal, this.#stop.signal]);
+    try {
+      const end = await this.#uploads.run(() => this.#series(session, owned, anySignal), anySignal);
+      return await this.#tellTruth(session, owned.lease, end ?? stillQueued(owned.intent), anySignal);
+    } finally {
+      this.#cancels.delete(id);
+      owned.lease.release();
+      this.#pending.rest(id);
+    }
+  }
+
+  /** Looks before it says that the outcome is not known. */
+  async #tellTruth(session: Session, lease: Lease, end: SeriesEnd, signal: AbortSignal): Promise<Outcome> {
+    const stopping = this.#stop.signal;
+    const { intent } = end;
+    const outcome = await this.#ends.conclude(session, { lease, intent }, end, stopping);
+    if (outcome.kind !== 'unknown' || stopping.aborted) return outcome;
+    this.#pending.set(intent.id, { state: 'checking' });
+    try {
+      // Who cancelled wants to know, too; who cancels now need not wait for it.
+      const until = signal.aborted ? stopping : signal;
+      const { finding } = await this.#looks.look(session, { lease, intent }, until);
+      return finding.verdict === 'charged' ? { kind: 'charged', run: finding.run } : outcome;
+    } catch {
+      return outcome;
+    }
+  }
+
+  #series(session: Session, owned: Owned, signal: AbortSignal): Promise<SeriesEnd> {
+    const { id } = owned.intent;
+    const series = new Series(session, this.#journal, owned, this.#time, {
+      onAttempt: (attempt) =>
+        this.#pending.set(id, {
+          state: 'uploading',
+          attempt,
+          startedAtMs: this.#time.clock.nowMs(),
+          sentBytes: 0,
+        }),
+      onProgress: (sentBytes, totalBytes) => this.#pending.set(id, { sentBytes, totalBytes }),
+      onClosed: () => this.#pending.set(id, { state: 'validating' }),
+      onWaiting: (retryAtMs) => this.#pending.set(id, { state: 'waiting', retryAtMs }),
+    });
+    return series.run(signal);
+  }
+}
+
+/** Whether it can be stopped before its closing boundary has left. */
+export function isCancellable({ state }: PendingSubmission): boolean {
+  return state === 'queued' || state === 'uploading' || state === 'waiting';
+}
+
+/** Where an account's submissions go, and nowhere else; the sandbox has another address at each start. */
+function placeOf(account: Account): string {
+  return account.kind === 'sandbox' ? 'sandbox' : originOf(account);
+}
+
+function stillQueued(intent: Intent): SeriesEnd {
+  const error = new CancelledError();
+  return mayBeCharged(intent)
+    ? { kind: 'reconcile', waitMs: 0, error, intent }
+    : { kind: 'dropped', error, intent };
 }

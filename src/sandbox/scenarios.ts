@@ -2,6 +2,7 @@
 export const SCENARIOS = [
   'none',
   'answer-lost',
+  'connection-lost',
   'slow-answer',
   'rate-limited',
   'insufficient-balance',

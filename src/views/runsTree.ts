@@ -10,14 +10,15 @@ import {
   runFacts,
   runTooltip,
   treeWords,
-  uploadText,
   type Fact,
   type RunView,
 } from '../host/wording/runs.ts';
+import type { PendingSubmission } from '../runs/pendingSubmission.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import { isCancellable, type PendingSubmission, type Submitter } from '../runs/submitter.ts';
+import type { Submitter } from '../runs/submitter.ts';
 import { followActive } from './activeSession.ts';
+import { submissionItem } from './submissionItem.ts';
 import { UploadPace } from './uploadPace.ts';
 
 /** A row of the Runs view. Commands take the `run` and `submission` rows as their argument. */
@@ -29,6 +30,8 @@ export type RunsNode =
 
 /** Relative times are drawn anew this often while the view is visible. */
 const REDRAW_MS = 30_000;
+/** And the time until the next attempt. */
+const TICK_MS = 1_000;
 
 /** Shows pending submissions and the active account's runs, newest first; a run unfolds into its details. */
 export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
@@ -42,6 +45,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #submissionNodes = new Map<string, RunsNode & { kind: 'submission' }>();
   readonly #uploadPace = new UploadPace();
   #redraw: NodeJS.Timeout | undefined;
+  #tick: NodeJS.Timeout | undefined;
 
   readonly onDidChangeTreeData = this.#onDidChange.event;
 
@@ -95,6 +99,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   dispose(): void {
     clearInterval(this.#redraw);
+    clearInterval(this.#tick);
     for (const subscription of this.#subscriptions) subscription.dispose();
     this.#onDidChange.dispose();
   }
@@ -131,9 +136,19 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     if (node !== undefined) this.#onDidChange.fire(node);
   }
 
+  #drawWaiting(): void {
+    for (const { id, state } of this.#submitter.pending) {
+      const node = state === 'waiting' ? this.#submissionNodes.get(id) : undefined;
+      if (node !== undefined) this.#onDidChange.fire(node);
+    }
+  }
+
   #planRedraw(): void {
     clearInterval(this.#redraw);
-    if (this.#view.visible) this.#redraw = setInterval(() => this.#draw(), REDRAW_MS);
+    clearInterval(this.#tick);
+    if (!this.#view.visible) return;
+    this.#redraw = setInterval(() => this.#draw(), REDRAW_MS);
+    this.#tick = setInterval(() => this.#drawWaiting(), TICK_MS);
   }
 
   #roots(session: Session): RunsNode[] {
@@ -200,23 +215,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   #submissionItem({ id }: RunsNode & { kind: 'submission' }): vscode.TreeItem {
     const submission = this.#submitter.pending.find((pending) => pending.id === id);
     if (submission === undefined) return new vscode.TreeItem('');
-    const { draft, state } = submission;
-    const item = new vscode.TreeItem(draft.label ?? draft.dataset.filename);
-    item.id = `submission:${id}`;
-    item.description = uploadText(submission, Date.now());
-    item.tooltip = `${draft.dataset.filename}\n${item.description}`;
-    item.accessibilityInformation = { label: `${draft.dataset.filename}, ${item.description}` };
-    item.iconPath =
-      state === 'unknown'
-        ? new vscode.ThemeIcon('question', new vscode.ThemeColor('list.warningForeground'))
-        : new vscode.ThemeIcon(state === 'queued' ? 'clockface' : 'cloud-upload');
-    item.contextValue =
-      state === 'unknown'
-        ? 'submission.unknown'
-        : isCancellable(submission)
-          ? 'submission.cancellable'
-          : 'submission';
-    return item;
+    const modelId = submission.intent.model_id;
+    const modelName = this.#sessions.active?.models.nameOf(modelId) ?? modelId;
+    return submissionItem(submission, modelName, Date.now());
   }
 }
 

@@ -1,4 +1,4 @@
-import type { PendingSubmission } from '../runs/submitter.ts';
+import type { PendingSubmission } from '../runs/pendingSubmission.ts';
 
 /** Progress is drawn at most this often. */
 const PROGRESS_MS = 300;
@@ -17,7 +17,8 @@ export class UploadPace {
       this.#drawn.delete(id);
       return 'list';
     }
-    if (drawn?.state === state && nowMs - drawn.atMs < PROGRESS_MS) return undefined;
+    const isProgress = drawn?.state === state && state === 'uploading';
+    if (isProgress && nowMs - drawn.atMs < PROGRESS_MS) return undefined;
     this.#drawn.set(id, { state, atMs: nowMs });
     return drawn === undefined ? 'list' : 'row';
   }

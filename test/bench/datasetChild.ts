@@ -1,10 +1,11 @@
 // A process of its own that does one thing with one dataset and says what it took: `datasetChild <task> <file> <worker> <scanner>`.
-import { createReadStream, openSync, readFileSync, readSync } from 'node:fs';
+import { createReadStream, openSync, readSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { DatasetChecker, type CheckOptions } from '../../src/dataset/checker.ts';
 import type { Said } from './measure.ts';
+import { peakBytes } from './peak.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 const IDLE_MS = 1000;
@@ -90,13 +91,6 @@ async function delayDuring(work: () => Promise<Said>): Promise<Said> {
   const said = await work();
   delay.disable();
   return { ...said, delayP99Ms: delay.percentile(99) / 1e6, delayMaxMs: delay.max / 1e6 };
-}
-
-/** The most memory that this process ever had. Not `maxRSS`, which begins with that of the process which started this one. */
-function peakBytes(): number | undefined {
-  if (process.platform !== 'linux') return undefined;
-  const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
-  return Number(kib) * 1024;
 }
 
 const said = await run();

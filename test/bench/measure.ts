@@ -14,9 +14,13 @@ export interface Job {
   capMs: number;
 }
 
-/** What processes of `datasetChild.ts` say; each its own part of it. */
+/** What processes of `datasetChild.ts` and `uploadChild.ts` say; each its own part of it. */
 export interface Said {
   rows?: number;
+  /** Of what it was started for, without its start and what it did to be warm. */
+  workMs?: number;
+  /** From the start of the process to the end of its first work. */
+  firstMs?: number;
   /** Undefined where the system does not tell. */
   peakBytes?: number;
   delayP99Ms?: number;

@@ -1,102 +1,142 @@
-// The upload of 600 MB on loopback beside `curl -F`, in one run, in turn, against one sink.
-import { fork, spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+// The upload of 600 MB on loopback beside `curl -F`, without and with the digest, and what it costs the rest of the process.
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Client } from '../../src/api/client.ts';
-import { Transport } from '../../src/api/transport.ts';
-import { machine, median, say, table } from './results.ts';
+import { build } from 'esbuild';
+import { sha256OfFile } from '../../src/api/digestFile.ts';
+import type { RunSubmission } from '../../src/api/types.ts';
+import { DIGEST_WORKER } from '../helpers/digestWorker.ts';
+import { interleaved, type Job, type Series } from './measure.ts';
+import { machine, say } from './results.ts';
+import type { UploadJob } from './uploadChild.ts';
+import { sectionOf } from './uploadSection.ts';
 
-const SIZE_BYTES = 600_000_000;
-const RUNS = 5;
+const TINY_BYTES = 1_000;
+const SMALL_BYTES = 60_000_000;
+const PACED_BYTES = 120_000_000;
+const LARGE_BYTES = 600_000_000;
+const PACE_BYTES_PER_SECOND = 60_000_000;
+const CAP_MS = 60_000;
 
-/** Measures the upload and returns a section of RESULTS.md. */
+type Dataset = RunSubmission['dataset'];
+
+/** Measures the upload, in about two minutes, and returns a section of RESULTS.md. */
 export async function benchUpload(): Promise<string> {
   const before = machine();
   const folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-bench-'));
-  const dataset = path.join(folder, 'dataset.jsonl');
-  const sink = fork(path.join(import.meta.dirname, 'sink.ts'));
-  const transport = new Transport({ strictSsl: true, systemCertificates: false, env: {} });
+  const sinks: ChildProcess[] = [];
+  const sink = async (...args: string[]) => {
+    const child = fork(path.join(import.meta.dirname, 'sink.ts'), args);
+    sinks.push(child);
+    const [port] = (await once(child, 'message')) as [number];
+    return `http://127.0.0.1:${port}`;
+  };
   try {
-    await fill(dataset);
-    const [port] = (await once(sink, 'message')) as [number];
-    const baseUrl = `http://127.0.0.1:${port}`;
-    const client = new Client({ baseUrl, apiKey: 'service_bench' }, () => transport);
-    await upload(client, dataset);
-    const rssBytes = process.memoryUsage().rss;
-    let peakBytes = rssBytes;
-    const pairs: { ours: number; curl: number }[] = [];
-    for (let run = 0; run < RUNS; run += 1) {
-      const ours = await timed(() =>
-        upload(client, dataset, () => (peakBytes = Math.max(peakBytes, process.memoryUsage.rss()))),
-      );
-      const curl = await timed(() => curlUpload(baseUrl, dataset));
-      pairs.push({ ours, curl });
-      say(`run ${run + 1}: ours ${ours.toFixed(0)} ms, curl ${curl.toFixed(0)} ms`);
-    }
-    return section(before, pairs, peakBytes - rssBytes);
+    const job = await jobsOf(folder);
+    const fast = await sink();
+    const paced = await sink(String(PACE_BYTES_PER_SECOND));
+    say('writing datasets');
+    const [tiny, small, middle, large] = [
+      await dataset(folder, TINY_BYTES),
+      await dataset(folder, SMALL_BYTES),
+      await dataset(folder, PACED_BYTES),
+      await dataset(folder, LARGE_BYTES),
+    ] as const;
+    const { curl, ...speed } = await checked('600 MB', {
+      curl: curlJob(fast, large),
+      plain: job({ baseUrl: fast, first: plain(small), dataset: plain(large) }),
+      hashed: job({ baseUrl: fast, first: small, dataset: large }),
+    });
+    return sectionOf({
+      machine: before,
+      curl,
+      speed,
+      start: await checked('start', {
+        plain: job({ baseUrl: fast, first: plain(tiny), dataset: plain(tiny) }),
+        hashed: job({ baseUrl: fast, first: tiny, dataset: tiny }),
+      }),
+      small: await checked('memory, 60 MB', {
+        plain: job({ baseUrl: fast, dataset: plain(small) }),
+        hashed: job({ baseUrl: fast, dataset: small }),
+      }),
+      large: await checked('memory, 600 MB', {
+        plain: job({ baseUrl: fast, dataset: plain(large) }),
+        hashed: job({ baseUrl: fast, dataset: large }),
+      }),
+      idealMs: (PACED_BYTES / PACE_BYTES_PER_SECOND) * 1000,
+      paced: await checked('120 MB at 60 MB/s', {
+        plain: job({ baseUrl: paced, first: plain(tiny), dataset: plain(middle), watches: true }),
+        hashed: job({ baseUrl: paced, first: tiny, dataset: middle, watches: true }),
+      }),
+      watched: await checked('event loop, 600 MB', {
+        plain: job({ baseUrl: fast, first: plain(small), dataset: plain(large), watches: true }),
+        hashed: job({ baseUrl: fast, first: small, dataset: large, watches: true }),
+      }),
+    });
   } finally {
-    transport.dispose();
-    sink.kill();
+    for (const child of sinks) child.kill();
     await rm(folder, { recursive: true });
   }
 }
 
-function section(before: string, pairs: { ours: number; curl: number }[], grownBytes: number): string {
-  const seconds = (values: number[]) => (median(values) / 1000).toFixed(2);
-  return [
-    before,
-    `The upload of 600 MB on loopback beside \`curl -F\`, the median of ${RUNS} runs in turn. curl is measured with its start; ours runs in
-a process that has done one upload before, and its memory is what the process grew by since.`,
-    table(
-      ['curl, s', 'Ours, s', 'Ours / curl', 'Growth of memory, MB'],
-      [
-        [
-          seconds(pairs.map(({ curl }) => curl)),
-          seconds(pairs.map(({ ours }) => ours)),
-          median(pairs.map(({ ours, curl }) => ours / curl)).toFixed(2),
-          (grownBytes / 1e6).toFixed(1),
-        ],
-      ],
-    ),
-  ].join('\n\n');
+async function checked<Name extends string>(
+  title: string,
+  jobs: Readonly<Record<Name, Job>>,
+): Promise<Record<Name, Series>> {
+  const all = await interleaved(title, jobs);
+  for (const [name, { failure }] of Object.entries<Series>(all))
+    if (failure !== undefined) throw new Error(`${title}: ${name} ${failure}`);
+  return all;
 }
 
 /** Real bytes, not a hole: reading a hole costs nothing. */
-async function fill(file: string): Promise<void> {
+async function dataset(folder: string, sizeBytes: number): Promise<Dataset> {
+  const file = path.join(folder, `${sizeBytes}.jsonl`);
   const handle = await open(file, 'w');
   const row = `${JSON.stringify({ question: 'x'.repeat(480), answer: 'y'.repeat(480) })}\n`;
   const block = Buffer.from(row.repeat(1_000));
-  for (let left = SIZE_BYTES; left > 0; left -= block.length)
+  for (let left = sizeBytes; left > 0; left -= block.length)
     await handle.write(block, 0, Math.min(block.length, left));
   await handle.close();
+  const sha256 = await sha256OfFile(file, { worker: DIGEST_WORKER });
+  return { path: file, filename: 'dataset.jsonl', sizeBytes, sha256 };
 }
 
-async function upload(client: Client, file: string, onProgress: () => void = () => undefined): Promise<void> {
-  await client.createRun(
-    {
-      idempotencyKey: randomUUID(),
-      boundary: randomUUID(),
-      dataset: { path: file, filename: 'dataset.jsonl', sizeBytes: SIZE_BYTES },
-      model_id: 'm',
-      model_terms_accepted: true,
-      data_policy_accepted: true,
-      priority_processing: false,
-    },
-    { onProgress },
-  );
+function plain({ path, filename, sizeBytes }: Dataset): Dataset {
+  return { path, filename, sizeBytes };
 }
 
-function curlUpload(baseUrl: string, file: string): void {
-  const fields = ['-F', 'model_id=m', '-F', `dataset=@${file}`];
-  const { status } = spawnSync('curl', ['-sS', '-f', '-H', 'Expect:', ...fields, `${baseUrl}/api/v1/runs`]);
-  if (status !== 0) throw new Error('curl is missing or failed');
+function curlJob(baseUrl: string, { path }: Dataset): Job {
+  const fields = ['-F', 'model_id=m', '-F', `dataset=@${path}`];
+  return {
+    command: 'curl',
+    args: ['-sS', '-f', '-H', 'Expect:', ...fields, `${baseUrl}/api/v1/runs`],
+    reports: false,
+    capMs: CAP_MS,
+  };
 }
 
-async function timed(work: () => unknown): Promise<number> {
-  const startedMs = performance.now();
-  await work();
-  return performance.now() - startedMs;
+/** Bundles the child and the thread that hashes as they are shipped, so that nothing is compiled while they are timed. */
+async function jobsOf(folder: string): Promise<(job: Omit<UploadJob, 'digestWorker'>) => Job> {
+  await build({
+    entryPoints: { child: path.join(import.meta.dirname, 'uploadChild.ts'), digestWorker: DIGEST_WORKER },
+    outdir: folder,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    minify: true,
+    logLevel: 'warning',
+  });
+  return (job) => ({
+    command: process.execPath,
+    args: [
+      path.join(folder, 'child.cjs'),
+      JSON.stringify({ ...job, digestWorker: path.join(folder, 'digestWorker.cjs') } satisfies UploadJob),
+    ],
+    reports: true,
+    capMs: CAP_MS,
+  });
 }

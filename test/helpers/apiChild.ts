@@ -3,6 +3,7 @@ import { Client, type Connection } from '../../src/api/client.ts';
 import { ApiError, NetworkError } from '../../src/api/errors.ts';
 import { Transport, type ProxySettings } from '../../src/api/transport.ts';
 import type { RunSubmission } from '../../src/api/types.ts';
+import { DIGEST_WORKER } from './digestWorker.ts';
 
 export type ChildTask =
   | { kind: 'balance'; connection: Connection; settings: ProxySettings }
@@ -14,7 +15,10 @@ const SLOTS = ['undici.globalDispatcher.1', 'undici.globalDispatcher.2'].map((na
 
 async function run(task: ChildTask): Promise<unknown> {
   const transport = new Transport(task.kind === 'balance' ? task.settings : DIRECT);
-  const client = new Client(task.connection, () => transport, { sleep: () => Promise.resolve() });
+  const client = new Client(task.connection, () => transport, {
+    sleep: () => Promise.resolve(),
+    digestWorker: DIGEST_WORKER,
+  });
   const slots = () => SLOTS.map((slot): unknown => Reflect.get(globalThis, slot));
   switch (task.kind) {
     case 'balance':

@@ -26,7 +26,10 @@ describe('https from inside the extension host', () => {
   const client = (strictSsl: boolean) => {
     const { port } = server.address() as AddressInfo;
     const transport = new Transport({ strictSsl, systemCertificates: true, env: {} });
-    return new Client({ baseUrl: `https://127.0.0.1:${port}`, apiKey: 'service_x' }, () => transport);
+    return new Client(
+      { baseUrl: `https://127.0.0.1:${port}`, apiKey: 'service_x', keyId: 'key-1' },
+      () => transport,
+    );
   };
 
   it('refuses a certificate that nobody trusts', async () => {

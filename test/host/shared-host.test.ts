@@ -36,7 +36,7 @@ describe('commands called by anybody with anything', () => {
     await vscode.commands.executeCommand('fineTuning.useSandbox');
   });
 
-  for (const command of ['fineTuning.showRun', 'fineTuning.openModelTerms', 'fineTuning.dismissSubmission'])
+  for (const command of ['fineTuning.showRun', 'fineTuning.openModelTerms', 'fineTuning.resolveSubmission'])
     it(`${command} survives an unknown id and nonsense`, async () => {
       for (const argument of [
         'no-such-run',

@@ -15,7 +15,10 @@ describe('commands without an active account', () => {
   });
 
   for (const command of [
+    'checkSubmission',
+    'continueSubmission',
     'copyRunId',
+    'discardSubmission',
     'downloadAdapter',
     'loadMoreRuns',
     'openModelTerms',
@@ -24,6 +27,7 @@ describe('commands without an active account', () => {
     'refreshModels',
     'refreshBalance',
     'replaceKey',
+    'resolveSubmission',
     'showRun',
     'signOut',
     'submitAgain',
@@ -104,9 +108,9 @@ describe('API keys', () => {
     const owner = { accountId: 'a', origin: 'https://service.test' };
     let during: string | undefined;
     await keys.storeWith(owner, 'service_x', async () => {
-      during = await keys.read(owner);
+      during = (await keys.read(owner))?.apiKey;
     });
-    assert.deepEqual([during, await keys.read(owner)], ['service_x', 'service_x']);
+    assert.deepEqual([during, (await keys.read(owner))?.apiKey], ['service_x', 'service_x']);
     const full = new Error('disk full');
     await assert.rejects(
       keys.storeWith({ ...owner, accountId: 'b' }, 'service_y', () => Promise.reject(full)),

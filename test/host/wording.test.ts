@@ -12,7 +12,7 @@ import { COMMANDS } from '../../src/host/ids.ts';
 import { SandboxNotStartedError } from '../../src/host/sandboxNotStarted.ts';
 import { act, asText, explain } from '../../src/host/wording/errors.ts';
 import { formatBytes, formatDuration, formatMoney, formatTime } from '../../src/host/wording/format.ts';
-import { runDescription, runFacts, uploadText } from '../../src/host/wording/runs.ts';
+import { runDescription, runFacts } from '../../src/host/wording/runs.ts';
 import { DiskError } from '../../src/runs/downloader.ts';
 import { FileExistsError } from '../../src/runs/exclusiveName.ts';
 import { SCENARIOS } from '../../src/sandbox/scenarios.ts';
@@ -172,16 +172,6 @@ describe('runs in words', () => {
     const value = (name: string) => facts.find((fact) => fact.name === name)?.value;
     assert.match(value('Price') ?? '', /5\.17 USD \(currency assumed/);
     assert.equal(value('Plan'), 'not told');
-  });
-
-  it('tells bytes, speed and time left of an upload', () => {
-    const upload = {
-      state: 'uploading',
-      sentBytes: 30_000_000,
-      totalBytes: 60_000_000,
-      startedAtMs: now - 3_000,
-    } as const;
-    assert.equal(uploadText(upload, now), '30.0 MB of 60.0 MB · 10.0 MB/s · 3 s left');
   });
 });
 

@@ -102,22 +102,32 @@ export async function confirmUntriedKey(error: unknown): Promise<boolean> {
   return choice === store;
 }
 
-/** Whether to sign out; says what is still under way. */
-export async function confirmSignOut(name: string, busy: boolean): Promise<boolean> {
+/**
+ * Whether to sign out; says what is not at its end.
+ * @param stake `charge`: something may be or become a charge; `kept`: submissions that can still be continued
+ */
+export async function confirmSignOut(name: string, stake: 'charge' | 'kept' | undefined): Promise<boolean> {
   const { l10n } = vscode;
   const signOut = l10n.t('Sign Out');
-  const detail = l10n.t('Its API key is deleted from this machine. Runs on the service go on.');
+  const detail = [
+    ...(stake === 'charge'
+      ? [
+          l10n.t(
+            'Something of this account is under way or its outcome is not known: a charge may exist or be made, and it cannot be looked for any more.',
+          ),
+        ]
+      : stake === 'kept'
+        ? [
+            l10n.t(
+              'Its submissions in the Runs view, of which nothing was charged, cannot be continued any more.',
+            ),
+          ]
+        : []),
+    l10n.t('Its API key is deleted from this machine. Runs on the service go on.'),
+  ].join(' ');
   const choice = await vscode.window.showWarningMessage(
     l10n.t('Sign out of {0}?', name),
-    {
-      modal: true,
-      detail: busy
-        ? l10n.t(
-            'Something of this account is under way or its outcome is not known: a charge may exist or be made. {0}',
-            detail,
-          )
-        : detail,
-    },
+    { modal: true, detail },
     signOut,
   );
   return choice === signOut;

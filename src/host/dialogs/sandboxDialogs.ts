@@ -10,7 +10,16 @@ export function scenarioRows(): { id: string; label: string; detail: string }[] 
     {
       id: 'answer-lost',
       label: l10n.t('Answer lost after the charge'),
-      detail: l10n.t('The run is charged, then the connection breaks without an answer.'),
+      detail: l10n.t(
+        'The run is charged, then the connection breaks without an answer. A repeat gets the answer of then.',
+      ),
+    },
+    {
+      id: 'connection-lost',
+      label: l10n.t('Connection lost before the charge'),
+      detail: l10n.t(
+        'The first try of a submission arrives whole, then the connection breaks and nothing is charged.',
+      ),
     },
     {
       id: 'slow-answer',
@@ -55,13 +64,13 @@ export function scenarioRows(): { id: string; label: string; detail: string }[] 
     { id: 'many-runs', label: l10n.t('10,000 runs'), detail: l10n.t('The list holds 10,000 more runs.') },
     {
       id: 'conflict-on-replay',
-      label: l10n.t('Repeated Idempotency-Key: conflict'),
-      detail: l10n.t('Answers 409 to a repeated Idempotency-Key instead of repeating the answer.'),
+      label: l10n.t('Answer lost, a repeat is a conflict'),
+      detail: l10n.t('The run is charged without an answer. A repeated Idempotency-Key gets 409.'),
     },
     {
       id: 'error-on-replay',
-      label: l10n.t('Repeated Idempotency-Key: error'),
-      detail: l10n.t('Answers 500 to a repeated Idempotency-Key instead of repeating the answer.'),
+      label: l10n.t('Answer lost, a repeat is an error'),
+      detail: l10n.t('The run is charged without an answer. A repeated Idempotency-Key gets 500.'),
     },
   ];
 }

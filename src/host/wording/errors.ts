@@ -8,6 +8,7 @@ import {
 } from '../../api/errors.ts';
 import { ExpectedError } from '../../base/errors.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
+import { journalSentence } from './journalErrors.ts';
 
 /** One thing to do about an error: a command, or what failed once more, from its first question on. */
 interface Action {
@@ -38,7 +39,10 @@ export function explain(error: unknown): Explanation {
     return { sentence: refusedLinkSentence(error.httpStatus), action: downloadAgain() };
   if (error instanceof DatasetChangedError)
     return { sentence: changedSentence(error), action: submitAgain() };
-  if (error instanceof ExpectedError) return explainCode(error.code);
+  if (error instanceof ExpectedError) {
+    const sentence = journalSentence(error.code, error);
+    return sentence === undefined ? explainCode(error.code) : { sentence, action: showLog() };
+  }
   return { sentence: vscode.l10n.t('Something went wrong inside the extension.'), action: showLog() };
 }
 
@@ -73,7 +77,7 @@ function explainService(error: ServiceError): Explanation {
     case 'insufficient_balance':
       return {
         sentence: vscode.l10n.t(
-          'The balance is too low for this run. The service does not tell the price. Add funds in its dashboard, then submit again.',
+          'The balance is too low for this run. The service does not tell the price. Add funds in its dashboard, then continue.',
         ),
         action: { title: vscode.l10n.t('Refresh Balance'), command: COMMANDS.refreshBalance },
       };

@@ -51,6 +51,11 @@ export function formatTime(text: string | number): string {
   return date.toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
+/** A day in the person's zone and language. */
+export function formatDay(timeMs: number): string {
+  return new Date(timeMs).toLocaleDateString(vscode.env.language, { dateStyle: 'medium' });
+}
+
 export function formatClock(timeMs: number): string {
   return new Date(timeMs).toLocaleTimeString(vscode.env.language, { timeStyle: 'short' });
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { RunDetail, RunSummary } from '../../api/types.ts';
-import { formatAgo, formatBytes, formatDuration, formatMoney, formatTime } from './format.ts';
+import { formatAgo, formatDuration, formatMoney, formatTime } from './format.ts';
 import { sandboxNote } from './sandbox.ts';
 
 /** Everything that a row of the Runs view shows of a run, as it is known. */
@@ -117,7 +117,8 @@ export function runFacts(detail: RunDetail, modelName: string, currency: string 
   return facts;
 }
 
-function priceText(cents: number, currency: string | undefined): string {
+/** A price whose currency the details do not name. @param currency that of the balance, which is assumed */
+export function priceText(cents: number, currency: string | undefined): string {
   return currency === undefined
     ? vscode.l10n.t('{0} (currency not told)', formatMoney(cents))
     : vscode.l10n.t('{0} (currency assumed from the balance)', formatMoney(cents, currency));
@@ -131,37 +132,10 @@ function withDuration(end: string, start: string | undefined, what: 'queue' | 't
     : vscode.l10n.t('after {1} of training, {0}', formatTime(end), formatDuration(ms));
 }
 
-/** What stands beside an upload: bytes, speed and time left, or what it waits for. */
-interface UploadView {
-  state: 'queued' | 'uploading' | 'validating' | 'unknown';
-  sentBytes: number;
-  totalBytes: number;
-  startedAtMs?: number | undefined;
-}
-
-export function uploadText({ state, sentBytes, totalBytes, startedAtMs }: UploadView, nowMs: number): string {
-  const { l10n } = vscode;
-  switch (state) {
-    case 'queued':
-      return l10n.t('Waiting for the upload before it');
-    case 'validating':
-      return l10n.t('Uploaded; the service is validating');
-    case 'unknown':
-      return l10n.t('No answer: it may have been charged');
-    case 'uploading': {
-      const seconds = startedAtMs === undefined ? 0 : (nowMs - startedAtMs) / 1_000;
-      const amount = l10n.t('{0} of {1}', formatBytes(sentBytes), formatBytes(totalBytes));
-      if (seconds < 0.5 || sentBytes === 0) return amount;
-      const bytesPerSecond = sentBytes / seconds;
-      const leftMs = ((totalBytes - sentBytes) / bytesPerSecond) * 1_000;
-      return l10n.t('{0} · {1}/s · {2} left', amount, formatBytes(bytesPerSecond), formatDuration(leftMs));
-    }
-  }
-}
-
 /** Words of the trees that belong to no run. */
 export const treeWords = {
   loadMore: () => vscode.l10n.t('Load more'),
+  resolve: () => vscode.l10n.t('Resolve Submission'),
   detailsFailed: (text: string) => vscode.l10n.t('Details could not be read. {0}', text),
   offlineSince: (clock: string) =>
     vscode.l10n.t('Offline since {0}: what is shown may be out of date.', clock),

@@ -1,16 +1,19 @@
 import * as vscode from 'vscode';
-import type { RunCreation } from '../../api/types.ts';
+import type { Balance, RunCreation } from '../../api/types.ts';
 import { ServiceError } from '../../api/errors.ts';
 import { CancelledError } from '../../base/errors.ts';
-import { COMMANDS, VIEWS, type CommandId } from '../ids.ts';
+import { COMMANDS, type CommandId } from '../ids.ts';
 import { asText, explain } from './errors.ts';
 import { formatMoney } from './format.ts';
+import { priceText } from './runs.ts';
 import { withSandboxNote } from './sandbox.ts';
 
 export const submissionWords = {
   title: (fileName: string, accountName: string) =>
     vscode.l10n.t('Submitting {0} to {1}', fileName, accountName),
   preparing: () => vscode.l10n.t('Fine-Tuning: reading models and balance…'),
+  hashing: (fileName: string) => vscode.l10n.t('Hashing {0}', fileName),
+  checking: (fileName: string) => vscode.l10n.t('Looking what became of {0}', fileName),
 };
 
 /** Tells what the run cost, with what the service did not tell called so. */
@@ -29,66 +32,119 @@ export function tellCharged(
     plan_name ?? l10n.t('not told'),
     formatMoney(balance_after_cents, currency),
   );
-  const show = l10n.t('Show Run');
-  void vscode.window.showInformationMessage(withSandboxNote(facts, isSandbox), show).then((choice) => {
+  offerRun(withSandboxNote(facts, isSandbox), showRun);
+}
+
+/**
+ * Tells that a submission whose answer got lost was charged after all.
+ * @param balance as it is now; only it names a currency
+ */
+export function tellFound(
+  run: Pick<RunCreation, 'run_id' | 'price_cents'>,
+  fileName: string,
+  balance: Balance | undefined,
+  isSandbox: boolean,
+  showRun: () => void,
+): void {
+  const { l10n } = vscode;
+  const facts = l10n.t(
+    '{0} was submitted and charged: its run was found. Price: {1}. Balance: {2}.',
+    fileName,
+    run.price_cents === undefined ? l10n.t('not told') : priceText(run.price_cents, balance?.currency),
+    formatMoney(balance?.balance_cents, balance?.currency),
+  );
+  offerRun(withSandboxNote(facts, isSandbox), showRun);
+}
+
+function offerRun(text: string, showRun: () => void): void {
+  const show = vscode.l10n.t('Show Run');
+  void vscode.window.showInformationMessage(text, show).then((choice) => {
     if (choice === show) showRun();
   });
 }
 
+/** What can be done about a submission that did not become a run; each acts on the account of the submission. */
+export interface SubmissionActions {
+  /** Goes on with what is kept in the Runs view. */
+  goOn: () => void;
+  /** Starts anew with the same file, model and label. */
+  again: () => void;
+  run: (command: CommandId) => void;
+}
+
 /**
  * Tells that nothing was charged, and why.
- * @param again starts anew with the same file, model and label
- * @param run runs a command for the account of the submission
+ * @param kept whether it stands in the Runs view, to be continued
+ * @param balance as it is now, where it was too low
  */
 export function tellNotCharged(
   error: unknown,
-  balance: { balance_cents: number; currency: string } | undefined,
+  kept: boolean,
+  balance: Balance | undefined,
   isSandbox: boolean,
-  again: () => void,
-  run: (command: CommandId) => void,
+  actions: SubmissionActions,
 ): void {
   const { l10n } = vscode;
   const explanation = explain(error);
-  const isTooLow =
-    error instanceof ServiceError && error.code === 'insufficient_balance' && balance !== undefined;
-  const have = isTooLow
-    ? ` ${l10n.t('The balance is {0}.', formatMoney(balance.balance_cents, balance.currency))}`
-    : '';
   // A refused API key has a notice of its own, which names the account.
   const action = explanation.action?.command === COMMANDS.replaceKey ? undefined : explanation.action;
-  // Nothing is sent again by itself: the steps and the consents are gone through anew.
-  const title = action?.command === 'again' ? l10n.t('Submit Again…') : action?.title;
-  const text = `${l10n.t('Not submitted; nothing was charged.')} ${asText(explanation)}${have}`;
+  const buttons = new Map<string, () => void>();
+  // Nothing is sent again by itself: the steps and the consents are gone through anew, or the person confirms.
+  if (kept) buttons.set(l10n.t('Continue…'), actions.goOn);
+  if (action !== undefined && action.command !== 'again') {
+    const { command } = action;
+    buttons.set(action.title, () => actions.run(command));
+  } else if (action !== undefined && !kept) buttons.set(l10n.t('Submit Again…'), actions.again);
+  const text = [
+    l10n.t('Not submitted; nothing was charged.'),
+    asText(explanation),
+    ...(isTooLow(error) && balance !== undefined
+      ? [l10n.t('The balance is {0}.', formatMoney(balance.balance_cents, balance.currency))]
+      : []),
+    ...(kept ? [l10n.t('The submission is kept in the Runs view.')] : []),
+  ].join(' ');
   void vscode.window
-    .showErrorMessage(withSandboxNote(text, isSandbox), ...(title === undefined ? [] : [title]))
-    .then((choice) => {
-      if (choice === undefined || action === undefined) return;
-      if (action.command === 'again') again();
-      else run(action.command);
-    });
+    .showErrorMessage(withSandboxNote(text, isSandbox), ...buttons.keys())
+    .then((choice) => buttons.get(choice ?? '')?.());
 }
 
-/** Tells that the outcome is not known. No plain retry is offered: it could be charged twice. */
-export function tellUnknown(fileName: string, error: unknown, isSandbox: boolean, refresh: () => void): void {
+/** Whether the service refused for the sake of the balance. */
+export function isTooLow(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'insufficient_balance';
+}
+
+/** Tells that the outcome is not known. No plain retry is offered: what can be done stands beside what is known. */
+export function tellUnknown(
+  fileName: string,
+  error: unknown,
+  isSandbox: boolean,
+  actions: { check: () => void; show: () => void },
+): void {
   const { l10n } = vscode;
-  const look = l10n.t('Look at Runs');
-  void vscode.window
-    .showWarningMessage(
-      withSandboxNote(
-        l10n.t(
-          'It may have been charged: {0} was uploaded whole, and no answer came that says so. {1} Runs and balance are read again for a while; look there before you submit it again.',
-          fileName,
-          error instanceof CancelledError ? '' : asText(explain(error)),
-        ),
-        isSandbox,
-      ),
-      look,
-    )
-    .then((choice) => {
-      if (choice !== look) return;
-      void vscode.commands.executeCommand(`${VIEWS.runs}.focus`);
-      refresh();
-    });
+  const check = l10n.t('Check Now');
+  const show = l10n.t('Show');
+  const text = [
+    l10n.t(
+      'It may have been charged: {0} was uploaded whole, and no answer came that says for certain.',
+      fileName,
+    ),
+    ...(error instanceof CancelledError ? [] : [asText(explain(error))]),
+    l10n.t('It stands in the Runs view until that is known; runs and balance are looked at for a while.'),
+  ].join(' ');
+  void vscode.window.showWarningMessage(withSandboxNote(text, isSandbox), check, show).then((choice) => {
+    if (choice === check) actions.check();
+    if (choice === show) actions.show();
+  });
+}
+
+/** Tells that nothing was sent from here. */
+export function tellElsewhere(fileName: string): void {
+  void vscode.window.showInformationMessage(
+    vscode.l10n.t(
+      'Nothing was sent from this window: another one has the submission of {0}, or it is settled. The Runs view tells which.',
+      fileName,
+    ),
+  );
 }
 
 /** Tells that a cancelled submission ended before anything could be charged. */
@@ -103,40 +159,6 @@ export function tellTooLate(fileName: string): void {
   void vscode.window.showInformationMessage(
     vscode.l10n.t('{0} was uploaded whole: it cannot be cancelled any more.', fileName),
   );
-}
-
-/** Before a second submission of a file whose first one is open: whether it is meant. */
-export async function confirmAnother(name: string, isUnknown: boolean): Promise<boolean> {
-  const { l10n } = vscode;
-  const all = l10n.t('Submit All the Same');
-  const choice = await vscode.window.showWarningMessage(
-    isUnknown
-      ? l10n.t('{0} may have been charged already.', name)
-      : l10n.t('{0} is being submitted already.', name),
-    {
-      modal: true,
-      detail: l10n.t(
-        'Another submission would be another run, with another charge. Compare the balance and the newest runs first.',
-      ),
-    },
-    all,
-  );
-  return choice === all;
-}
-
-/** Whether to take a submission of unknown outcome off the list. */
-export async function confirmDismiss(name: string): Promise<boolean> {
-  const { l10n } = vscode;
-  const dismiss = l10n.t('Take Off the List');
-  const choice = await vscode.window.showWarningMessage(
-    l10n.t('Take {0} off the list?', name),
-    {
-      modal: true,
-      detail: l10n.t('It may have been charged. Compare the balance and the newest runs first.'),
-    },
-    dismiss,
-  );
-  return choice === dismiss;
 }
 
 export function tellNoModels(): void {

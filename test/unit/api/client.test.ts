@@ -51,7 +51,7 @@ describe('client', () => {
 
   function client(options: ClientOptions = {}, baseUrl = server.url): Client {
     const sleep = (ms: number) => Promise.resolve(void slept.push(ms));
-    return new Client({ baseUrl, apiKey: API_KEY }, () => transport, {
+    return new Client({ baseUrl, apiKey: API_KEY, keyId: 'key-1' }, () => transport, {
       random: () => 0.5,
       sleep,
       ...options,
@@ -68,8 +68,10 @@ describe('client', () => {
     assert.equal((await client().createArtifactDownloads('r'))[0]?.filename, 'a *** b');
   });
 
+  it('tells the id of its API key', () => assert.equal(client().keyId, 'key-1'));
+
   it('changes no code and no id for an API key that happens to be a part of it', async () => {
-    const short = new Client({ baseUrl: server.url, apiKey: 'key' }, () => transport);
+    const short = new Client({ baseUrl: server.url, apiKey: 'key', keyId: 'key-1' }, () => transport);
     answer = json({ error: { code: 'invalid_api_key', message: 'no key' } }, 401);
     await assert.rejects(short.getBalance(), { code: 'invalid_api_key', serviceMessage: 'no ***' });
     answer = json({ run: { run_id: 'key-1', status: 'queued', model_id: 'monkey' } });
@@ -440,7 +442,7 @@ describe('client', () => {
         setImmediate(() => stop.abort());
       };
       // With the real clock: half a minute would pass otherwise.
-      const patient = new Client({ baseUrl: server.url, apiKey: API_KEY }, () => transport, {
+      const patient = new Client({ baseUrl: server.url, apiKey: API_KEY, keyId: 'key-1' }, () => transport, {
         random: () => 60,
       });
       await assert.rejects(patient.getBalance({ signal: stop.signal }), CancelledError);
@@ -530,8 +532,7 @@ describe('client', () => {
       setImmediate(() => sendJson(response, 200, BALANCE));
     };
     assert.deepEqual(await client().getBalance(), BALANCE);
-    await assert.rejects(old.send({ method: 'GET', url: new URL(server.url), headers: {} }), {
-      code: 'network',
-    });
+    for (const method of ['GET', 'POST'] as const)
+      await assert.rejects(old.send({ method, url: new URL(server.url), headers: {} }), { code: 'network' });
   });
 });

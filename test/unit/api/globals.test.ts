@@ -10,7 +10,7 @@ describe('the dispatcher behind every fetch of the process', () => {
       );
       const result = await runChild({
         kind: 'globals',
-        connection: { baseUrl: server.url, apiKey: 'k' },
+        connection: { baseUrl: server.url, apiKey: 'k', keyId: 'key-1' },
         fetchFirst,
       });
       await server.close();

@@ -43,7 +43,7 @@ describe('proxy and certificates', function () {
     return runChild(
       {
         kind: 'balance',
-        connection: { baseUrl: `https://${host}:${service.port}`, apiKey: 'service_secret' },
+        connection: { baseUrl: `https://${host}:${service.port}`, apiKey: 'service_secret', keyId: 'key-1' },
         settings: { strictSsl: true, systemCertificates: true, env: {}, ...settings },
       },
       env,
@@ -152,7 +152,7 @@ describe('proxy and certificates', function () {
       env: {},
     });
     const client = new Client(
-      { baseUrl: `https://service.test:${broken.port}`, apiKey: 'k' },
+      { baseUrl: `https://service.test:${broken.port}`, apiKey: 'k', keyId: 'key-1' },
       () => transport,
       {
         sleep: () => Promise.resolve(),
@@ -169,7 +169,10 @@ describe('proxy and certificates', function () {
       { httpProxy: proxy.url, strictSsl: true, systemCertificates: false, env: {} },
       { timeouts: { connectMs: 100 } },
     );
-    const client = new Client({ baseUrl: 'https://service.test', apiKey: 'k' }, () => transport);
+    const client = new Client(
+      { baseUrl: 'https://service.test', apiKey: 'k', keyId: 'key-1' },
+      () => transport,
+    );
     await assert.rejects(client.getBalance(), { code: 'network', reason: 'connect-timeout' });
     transport.dispose();
   });

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import type { Session } from '../../../src/runs/session.ts';
 import type { Sessions } from '../../../src/runs/sessions.ts';
-import { Submitter } from '../../../src/runs/submitter.ts';
 import { sendJson } from '../../helpers/httpServer.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
-import { Bench, row, silent, until } from '../runs/support.ts';
+import { Bench, row } from '../runs/support.ts';
 
 type Accounts = Parameters<typeof import('../../../src/host/accountAccess.ts').accountAccess>[0];
 
@@ -13,7 +12,6 @@ describe('commands of runs', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../helpers/vscodeStandIn.ts');
   let submitAgain: typeof import('../../../src/commands/submitAgain.ts').submitAgain;
-  let cancelSubmission: typeof import('../../../src/commands/cancelSubmission.ts').cancelSubmission;
   let accountAccess: typeof import('../../../src/host/accountAccess.ts').accountAccess;
   let bench: Bench;
   let session: Session;
@@ -23,17 +21,16 @@ describe('commands of runs', () => {
     hooks = standInForVscode();
     standIn = await import('../../helpers/vscodeStandIn.ts');
     ({ submitAgain } = await import('../../../src/commands/submitAgain.ts'));
-    ({ cancelSubmission } = await import('../../../src/commands/cancelSubmission.ts'));
     ({ accountAccess } = await import('../../../src/host/accountAccess.ts'));
   });
   after(() => hooks.deregister());
 
   beforeEach(async () => {
-    standIn.executed.length = 0;
-    standIn.told.sentences.length = 0;
+    standIn.forget();
     bench = await Bench.start();
     const details: Record<string, unknown> = {
       old: { run_id: 'old', status: 'completed', model_id: 'm-old', label: 'Läbel' },
+      marked: { run_id: 'marked', status: 'completed', model_id: 'm-old', label: 'Läbel ft-7k3m9qpx' },
       bare: { run_id: 'bare', status: 'completed', model_id: 'm-bare' },
       odd: { run_id: 7 },
     };
@@ -43,7 +40,7 @@ describe('commands of runs', () => {
       else if (id in details) sendJson(response, 200, { run: details[id] });
       else sendJson(response, 404, { error: { code: 'not_found', message: '' } });
     });
-    session = bench.session({ baseUrl: server.url, apiKey: 'service_test' });
+    session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
     sessions = { active: session } as unknown as Sessions;
   });
   afterEach(() => bench.end());
@@ -59,6 +56,14 @@ describe('commands of runs', () => {
     ]);
   });
 
+  it('"Submit Again…" leaves the marker of the earlier run behind', async () => {
+    await submitAgain(sessions)('marked');
+    session.runs.insertCreated({ run_id: 'new' }, 'm-old', 'Läbel ft-7k3m9qpx');
+    await submitAgain(sessions)('new');
+    const preset = ['fineTuning.submitDataset', { modelId: 'm-old', label: 'Läbel' }];
+    assert.deepEqual(presets(), [preset, preset]);
+  });
+
   it('"Submit Again…" of a run that the service does not know ends with its word', async () => {
     await assert.rejects(submitAgain(sessions)('nobody'), { code: 'not_found' });
     assert.deepEqual(presets(), []);
@@ -68,21 +73,6 @@ describe('commands of runs', () => {
     await session.runs.refresh();
     await submitAgain(sessions)('odd');
     assert.deepEqual(presets(), [['fineTuning.submitDataset', { modelId: 'm' }]]);
-  });
-
-  it('"Cancel Upload" says when it is too late, and nothing of a row that is gone', async () => {
-    const held = await bench.serve((request) => void request.resume());
-    const submitter = new Submitter();
-    const slow = bench.session({ baseUrl: held.url, apiKey: 'service_test' });
-    const outcome = submitter.submit(slow, await bench.draft(), silent(), 'one');
-    await until(() => submitter.pending[0]?.state === 'validating');
-    for (const argument of [{ kind: 'submission', id: 'one' }, 'gone', undefined, { id: 7 }])
-      cancelSubmission(submitter)(argument);
-    assert.deepEqual(standIn.told.sentences, [
-      'train.jsonl was uploaded whole: it cannot be cancelled any more.',
-    ]);
-    submitter.dispose();
-    assert.equal((await outcome).kind, 'unknown');
   });
 
   it('a button of another account’s notification asks before it switches to it', async () => {

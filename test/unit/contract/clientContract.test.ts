@@ -36,7 +36,10 @@ describe('the client and the sandbox, with a validating proxy between them', fun
       });
       request.pipe(forward);
     });
-    client = new Client({ baseUrl: recorder.url, apiKey: bench.sandbox.apiKey }, () => transport);
+    client = new Client(
+      { baseUrl: recorder.url, apiKey: bench.sandbox.apiKey, keyId: 'key-1' },
+      () => transport,
+    );
   });
 
   after(async () => {

@@ -51,6 +51,10 @@ const CONTRACT = {
     'fineTuning.copyRunId',
     'fineTuning.downloadAdapter',
     'fineTuning.cancelSubmission',
+    'fineTuning.resolveSubmission',
+    'fineTuning.continueSubmission',
+    'fineTuning.checkSubmission',
+    'fineTuning.discardSubmission',
     'fineTuning.refreshBalance',
     'fineTuning.showLog',
     'fineTuning.sandbox.scenario',
@@ -58,7 +62,7 @@ const CONTRACT = {
     'fineTuning.sandbox.addFunds',
   ],
   views: ['fineTuning.runs', 'fineTuning.models'],
-  settings: ['fineTuning.baseUrl'],
+  settings: ['fineTuning.baseUrl', 'fineTuning.labelMarker'],
 };
 
 describe('package.json', () => {

@@ -36,7 +36,7 @@ describe('Downloader', () => {
       let now = Date.now();
       sandbox = await bench.sandbox(() => now);
       session = bench.session(sandbox);
-      const outcome = await new Submitter().submit(session, await bench.draft(), silent());
+      const outcome = await new Submitter(bench.journal).submit(session, await bench.draft(), silent());
       assert.ok(outcome.kind === 'charged');
       runId = outcome.run.run_id;
       now += 3_600_000;
@@ -188,7 +188,7 @@ describe('Downloader', () => {
       if (request.url === '/start?sig=1') response.writeHead(302, { location: '/moved?sig=2' }).end();
       else response.end('bytes');
     });
-    const session = bench.session({ baseUrl: server.url, apiKey: 'service_CaNaRy' });
+    const session = bench.session({ baseUrl: server.url, apiKey: 'service_CaNaRy', keyId: 'key-1' });
     await downloader.download(session, at(`${server.url}/start?sig=1`), target, { signal: silent() });
     assert.equal(await readFile(target, 'utf8'), 'bytes');
     assert.equal(seen.length, 2);

@@ -1,56 +1,9 @@
 import assert from 'node:assert/strict';
-import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../../src/api/errors.ts';
-import { ERROR_CODES } from '../../../src/api/types.ts';
-import { CancelledError } from '../../../src/base/errors.ts';
 import { numberedFileName, safeFileName } from '../../../src/runs/fileName.ts';
-import { outcomeOf } from '../../../src/runs/outcome.ts';
 import { phaseOf } from '../../../src/runs/phase.ts';
 import { shared } from '../../../src/runs/shared.ts';
 import { nextLookMs } from '../../../src/runs/watcher.ts';
 import { row } from './support.ts';
-
-describe('outcomeOf', () => {
-  const HTTP: Record<(typeof ERROR_CODES)[number], number> = {
-    invalid_api_key: 401,
-    rate_limited: 429,
-    validation_failed: 422,
-    not_found: 404,
-    insufficient_balance: 402,
-    model_not_available: 422,
-    consent_required: 422,
-    idempotency_conflict: 409,
-  };
-  const REFUSED = new Set<string>(
-    ERROR_CODES.filter((code) => code !== 'not_found' && code !== 'idempotency_conflict'),
-  );
-  const errors: [name: string, error: unknown, whenClosed: string][] = [
-    ...ERROR_CODES.map((code): [string, unknown, string] => [
-      code,
-      new ServiceError(code, HTTP[code]),
-      REFUSED.has(code) ? 'not-charged' : 'unknown',
-    ]),
-    ['a foreign code with 402', new ServiceError('quota', 402), 'unknown'],
-    ['a foreign code with 500', new ServiceError('internal', 500), 'unknown'],
-    ['a known code with 500', new ServiceError('validation_failed', 500), 'unknown'],
-    ['401 without a body of the contract', new UnexpectedAnswerError(401, 'no-error-body'), 'unknown'],
-    ['429 without a body of the contract', new UnexpectedAnswerError(429, 'no-error-body'), 'unknown'],
-    ['413', new UnexpectedAnswerError(413, 'no-error-body'), 'unknown'],
-    ['HTML with 200', new UnexpectedAnswerError(200, 'html'), 'unknown'],
-    ['201 without a run_id', new UnexpectedAnswerError(201, 'wrong-shape'), 'unknown'],
-    ['a redirect', new UnexpectedAnswerError(307, 'redirect'), 'unknown'],
-    ['a reset', new NetworkError('reset'), 'unknown'],
-    ['no answer in time', new NetworkError('answer-timeout'), 'unknown'],
-    ['a cancel', new CancelledError(), 'unknown'],
-    ['a bug', new TypeError('x'), 'unknown'],
-    ['nothing', undefined, 'unknown'],
-  ];
-  for (const [name, error, whenClosed] of errors) {
-    it(`${name}: ${whenClosed} after the closing boundary, not charged before`, () => {
-      assert.deepEqual(outcomeOf(error, true), { kind: whenClosed, error });
-      assert.deepEqual(outcomeOf(error, false), { kind: 'not-charged', error });
-    });
-  }
-});
 
 describe('phaseOf', () => {
   const detail = { run_id: 'r', status: 'running', model_id: 'm' };

@@ -114,7 +114,7 @@ describe('RunStore', () => {
       const held = gate ?? Promise.resolve();
       void held.then(() => sendJson(response, 200, body));
     });
-    store = bench.session({ baseUrl: server.url, apiKey: 'k' }).runs;
+    store = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' }).runs;
     store.onDidChange((change) => changes.push(change));
   });
   afterEach(() => bench.end());
@@ -307,7 +307,7 @@ describe('RunStore', () => {
       if (!isUp) request.socket.destroy();
       else sendJson(response, 200, { data: [row('a', 1, 'running')], has_more: false });
     });
-    const { runs } = bench.session({ baseUrl: server.url, apiKey: 'k' });
+    const { runs } = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
     await runs.refresh();
     const told: RunChange[] = [];
     runs.onDidChange((change) => told.push(change));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Connection } from '../../../src/api/client.ts';
 import { NetworkError, ServiceError } from '../../../src/api/errors.ts';
 import { CancelledError } from '../../../src/base/errors.ts';
 import { KeyRejectedError, type SessionState } from '../../../src/runs/session.ts';
@@ -32,7 +33,7 @@ describe('Session', () => {
     let opened = 0;
     const session = bench.session(() => {
       opened += 1;
-      return Promise.resolve(key === '' ? undefined : { baseUrl: url, apiKey: key });
+      return Promise.resolve(key === '' ? undefined : { baseUrl: url, apiKey: key, keyId: 'key-1' });
     });
     const states: SessionState[] = [];
     session.onDidChangeState((state) => states.push(state));
@@ -127,7 +128,7 @@ describe('Session', () => {
 
   it('is offline, since when, while nothing answers, and ready again after', async () => {
     let port = 'http://127.0.0.1:9';
-    const session = bench.session(() => Promise.resolve({ baseUrl: port, apiKey: 'k' }));
+    const session = bench.session(() => Promise.resolve({ baseUrl: port, apiKey: 'k', keyId: 'key-1' }));
     const states: SessionState[] = [];
     session.onDidChangeState((state) => states.push(state));
     const before = Date.now();
@@ -156,7 +157,7 @@ describe('Session', () => {
         const server = await bench.serve(
           (_request, response) => void response.writeHead(status, headers).end(text),
         );
-        const session = bench.session({ baseUrl: server.url, apiKey: 'k' });
+        const session = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
         const states: SessionState[] = [];
         session.onDidChangeState((next) => states.push(next));
         await assert.rejects(session.runs.loadDetail('r'), { code: 'unexpected-answer' });
@@ -169,7 +170,7 @@ describe('Session', () => {
       if (keys.push(undefined) === 1) response.end('<html>');
       else sendJson(response, 200, BALANCE);
     });
-    const session = bench.session({ baseUrl: server.url, apiKey: 'k' });
+    const session = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
     await assert.rejects(session.balance.refresh(), { code: 'unexpected-answer' });
     assert.equal(session.state, 'offline');
     await session.balance.refresh();
@@ -200,7 +201,7 @@ describe('Session', () => {
       else answer();
     });
     let apiKey = 'k1';
-    const session = bench.session(() => Promise.resolve({ baseUrl: server.url, apiKey }));
+    const session = bench.session(() => Promise.resolve({ baseUrl: server.url, apiKey, keyId: 'key-1' }));
     const reads = () => [
       session.balance.refresh(),
       session.models.refresh(),
@@ -223,14 +224,14 @@ describe('Session', () => {
   });
 
   it('sends nothing with a key that was replaced while it was fetched', async () => {
-    const slow = Promise.withResolvers<{ baseUrl: string; apiKey: string }>();
+    const slow = Promise.withResolvers<Connection>();
     let connects = 0;
     const session = bench.session(() =>
-      (connects += 1) === 1 ? slow.promise : Promise.resolve({ baseUrl: url, apiKey: 'k2' }),
+      (connects += 1) === 1 ? slow.promise : Promise.resolve({ baseUrl: url, apiKey: 'k2', keyId: 'key-1' }),
     );
     const read = session.call((client) => client.getBalance());
     session.reconnect();
-    slow.resolve({ baseUrl: url, apiKey: 'k1' });
+    slow.resolve({ baseUrl: url, apiKey: 'k1', keyId: 'key-1' });
     await read;
     assert.deepEqual(keys, ['k2']);
   });
@@ -284,7 +285,7 @@ describe('Session', () => {
     const session = bench.session(() =>
       broken
         ? Promise.reject(new Error('the sandbox did not start'))
-        : Promise.resolve({ baseUrl: url, apiKey: 'k' }),
+        : Promise.resolve({ baseUrl: url, apiKey: 'k', keyId: 'key-1' }),
     );
     const ends = await Promise.allSettled([session.balance.refresh(), session.runs.refresh()]);
     assert.ok(ends.every((end) => end.status === 'rejected'));
@@ -304,7 +305,7 @@ describe('BalanceStore', () => {
       const body = { balance_cents: cents, currency: 'EUR' };
       held.push(() => sendJson(response, 200, body));
     });
-    const { balance } = bench.session({ baseUrl: server.url, apiKey: 'k' });
+    const { balance } = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
     const told: (number | undefined)[] = [];
     balance.onDidChange(() => told.push(balance.current?.balance_cents));
     const reading = balance.refresh();

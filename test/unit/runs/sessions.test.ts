@@ -36,7 +36,7 @@ describe('Sessions', () => {
     });
     sessions = new Sessions(
       accounts,
-      () => Promise.resolve({ baseUrl: server.url, apiKey: 'service_test' }),
+      () => Promise.resolve({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' }),
       (connection) => new Client(connection, () => bench.transport),
     );
     told = [];
@@ -50,7 +50,7 @@ describe('Sessions', () => {
   });
 
   it('tells the state of every account’s session, and that it has told a 401, whichever is active', async () => {
-    const submitter = new Submitter();
+    const submitter = new Submitter(bench.journal);
     const session = sessions.active;
     assert.equal(session?.account.id, 'two');
     const submission = submitter.submit(session, await bench.draft(), silent());

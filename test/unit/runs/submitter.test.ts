@@ -55,7 +55,7 @@ describe('Submitter', () => {
     });
   }
   const connected = ({ url }: TestServer, id?: string) =>
-    bench.session({ baseUrl: url, apiKey: `key-${id}` }, id);
+    bench.session({ baseUrl: url, apiKey: `key-${id}`, keyId: 'key-1' }, id);
   const errorOf = (outcome: Outcome) => (outcome.kind === 'charged' ? undefined : outcome.error);
 
   describe('with the sandbox', () => {
@@ -99,7 +99,7 @@ describe('Submitter', () => {
 
     it('is not charged with a wrong API key or a model that does not exist', async () => {
       const sandbox = await bench.sandbox();
-      const wrong = bench.session({ baseUrl: sandbox.baseUrl, apiKey: 'service_wrong' });
+      const wrong = bench.session({ baseUrl: sandbox.baseUrl, apiKey: 'service_wrong', keyId: 'key-1' });
       const refused = await submitter.submit(wrong, await bench.draft(), silent());
       assert.deepEqual([refused.kind, wrong.state], ['not-charged', 'key-rejected']);
       const draft = { ...(await bench.draft()), model_id: 'no-such-model' };
@@ -409,7 +409,7 @@ describe('Submitter', () => {
       [keyless.kind, (errorOf(keyless) as { code: string }).code],
       ['not-charged', 'key-missing'],
     );
-    const nowhere = bench.session({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k' });
+    const nowhere = bench.session({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', keyId: 'key-1' });
     assert.equal((await submitter.submit(nowhere, await bench.draft(), silent())).kind, 'not-charged');
   });
 

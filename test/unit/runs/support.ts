@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type http from 'node:http';
 import { tmpdir } from 'node:os';
@@ -6,31 +7,48 @@ import { Client, type Connection } from '../../../src/api/client.ts';
 import { Transport } from '../../../src/api/transport.ts';
 import type { RunSummary } from '../../../src/api/types.ts';
 import type { Account } from '../../../src/runs/account.ts';
+import type { Draft } from '../../../src/runs/intent.ts';
+import { Journal, type JournalOptions } from '../../../src/runs/journal.ts';
 import { Session } from '../../../src/runs/session.ts';
-import type { Draft } from '../../../src/runs/submitter.ts';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { DIGEST_WORKER } from '../../helpers/digestWorker.ts';
 import { startHttpServer, type TestServer } from '../../helpers/httpServer.ts';
 
-/** What one test opens, all of it closed at its end: a folder, local servers, a transport and sessions. */
+/** What one test opens, all of it closed at its end: a folder, a journal, local servers, a transport and sessions. */
 export class Bench {
   readonly folder: string;
+  /** Open and empty. */
+  readonly journal: Journal;
   readonly transport = new Transport({ strictSsl: true, systemCertificates: false, env: {} });
   readonly #open: { close(): Promise<void> }[] = [];
   readonly #sessions: Session[] = [];
+  readonly #journals: Journal[] = [];
 
-  private constructor(folder: string) {
+  private constructor(folder: string, journalOptions: JournalOptions) {
     this.folder = folder;
+    this.journal = this.#createJournal(journalOptions);
   }
 
-  static async start(): Promise<Bench> {
-    return new Bench(await mkdtemp(path.join(tmpdir(), 'runs-test-')));
+  static async start(journalOptions: JournalOptions = {}): Promise<Bench> {
+    const bench = new Bench(await mkdtemp(path.join(tmpdir(), 'runs-test-')), journalOptions);
+    await bench.journal.open();
+    return bench;
   }
 
   async end(): Promise<void> {
-    for (const session of this.#sessions) session.dispose();
+    for (const one of [...this.#sessions, ...this.#journals]) one.dispose();
     for (const server of this.#open) await server.close();
     this.transport.dispose();
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  get journalFolder(): string {
+    return path.join(this.folder, 'journal');
+  }
+
+  /** Another window's journal in the same folder; to be opened. */
+  otherJournal(options: JournalOptions = {}): Journal {
+    return this.#createJournal(options);
   }
 
   async serve(listener: http.RequestListener): Promise<TestServer> {
@@ -46,31 +64,50 @@ export class Bench {
     return sandbox;
   }
 
-  /** A session that never waits between retries. */
-  session(connect: Connection | (() => Promise<Connection | undefined>), id = 'account-1'): Session {
+  /** A session whose reads never wait between retries. @param now the machine's clock, where it is not the real one */
+  session(
+    connect: Sandbox | Connection | (() => Promise<Connection | undefined>),
+    id = 'account-1',
+    now?: () => number,
+  ): Session {
     const account: Account = { kind: 'service', id, name: id, baseUrl: 'https://service.test' };
     const session = new Session(
       account,
-      typeof connect === 'function' ? connect : () => Promise.resolve(connect),
-      (connection) => new Client(connection, () => this.transport, { sleep: () => Promise.resolve() }),
+      typeof connect === 'function' ? connect : () => Promise.resolve({ keyId: 'key-1', ...connect }),
+      (connection) =>
+        new Client(connection, () => this.transport, {
+          sleep: () => Promise.resolve(),
+          digestWorker: DIGEST_WORKER,
+          ...(now && { now }),
+        }),
     );
     this.#sessions.push(session);
     return session;
   }
 
-  /** A dataset on disk and what the person chose for it. */
-  async draft(rows = 10, name = 'train.jsonl'): Promise<Draft> {
-    const text = '{"prompt":"a","completion":"b"}\n'.repeat(rows);
+  /** A dataset on disk and what the person chose for it; files of another name hold other bytes. */
+  async draft(rows = 10, name = 'train.jsonl', changes: Partial<Draft> = {}): Promise<Draft> {
+    const text = `{"prompt":"${name}","completion":"b"}\n`.repeat(rows);
     const file = path.join(this.folder, name);
     await writeFile(file, text);
+    const sha256 = createHash('sha256').update(text).digest('hex');
     return {
-      dataset: { path: file, filename: name, sizeBytes: Buffer.byteLength(text) },
+      dataset: { path: file, filename: name, sizeBytes: Buffer.byteLength(text), sha256, rows },
       model_id: 'qwen3-8b',
       label: 'Läbel',
-      model_terms_accepted: true,
-      data_policy_accepted: true,
       priority_processing: false,
+      consents: {
+        model_terms: { accepted_at: '2026-05-03T12:00:00Z', urls: ['https://terms.test/'] },
+        data_policy: { accepted_at: '2026-05-03T12:00:01Z' },
+      },
+      ...changes,
     };
+  }
+
+  #createJournal(options: JournalOptions): Journal {
+    const journal = new Journal(this.journalFolder, options);
+    this.#journals.push(journal);
+    return journal;
   }
 }
 

@@ -29,6 +29,16 @@ describe('sandbox scenarios', () => {
     assert.equal((await runs()).length, 2);
   });
 
+  it('connection-lost: the first try is not charged, its repeat is', async () => {
+    const key = randomUUID();
+    const before = await balance();
+    control().setScenario('connection-lost');
+    await assert.rejects(bench().submit({}, key));
+    assert.deepEqual([await balance(), (await runs()).length], [before, 0]);
+    assert.equal((await bench().submit({}, key)).status, 201);
+    assert.equal(await balance(), before - 101);
+  });
+
   it('slow-answer: charged at once, answered later', async () => {
     control().setScenario('slow-answer');
     control().setSpeed(400);
@@ -186,10 +196,12 @@ describe('sandbox scenarios', () => {
     ['conflict-on-replay', 409, 'idempotency_conflict'],
     ['error-on-replay', 500, 'internal_error'],
   ] as const) {
-    it(`${scenario}: a first use is charged, a repeat is answered ${status}`, async () => {
+    it(`${scenario}: a first use is charged without an answer, a repeat is answered ${status}`, async () => {
       const key = randomUUID();
+      const before = await balance();
       control().setScenario(scenario);
-      assert.equal((await bench().submit({}, key)).status, 201);
+      await assert.rejects(bench().submit({}, key));
+      assert.equal(await balance(), before - 101);
       const left = await balance();
       const repeat = await bench().submit({}, key);
       assert.deepEqual([repeat.status, repeat.body.error.code], [status, code]);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { PendingSubmission, SubmissionState } from '../../../src/runs/submitter.ts';
+import type { PendingSubmission, SubmissionState } from '../../../src/runs/pendingSubmission.ts';
 import { UploadPace } from '../../../src/views/uploadPace.ts';
 
 describe('UploadPace', () => {
@@ -26,5 +26,13 @@ describe('UploadPace', () => {
     assert.deepEqual(drawn.slice(0, 4), ['list a', 'list b', 'row a', 'row b']);
     assert.equal(drawn.length, 20);
     assert.equal(drawn.filter((one) => one.startsWith('list')).length, 2);
+  });
+
+  it('draws at once whatever changes in another state than that of an upload', () => {
+    const pace = new UploadPace();
+    for (const state of ['unknown', 'waiting', 'not-charged'] as const) {
+      pace.next(submission('a', state), true, 0);
+      assert.equal(pace.next(submission('a', state), true, 1), 'row', state);
+    }
   });
 });

@@ -1,0 +1,60 @@
+import * as vscode from 'vscode';
+import { COMMANDS, type CommandId } from '../host/ids.ts';
+import { withCancellableProgress } from '../host/progress.ts';
+import { usingStorage } from '../host/storageError.ts';
+import { chooseSubmission } from '../host/submissionChoice.ts';
+import type { TellFoundRun } from '../host/submissionOutcome.ts';
+import { tellCannotTell, tellNotNow, tellNothingCharged } from '../host/wording/pendingNotices.ts';
+import { submissionWords, tellElsewhere } from '../host/wording/submission.ts';
+import { canCheck, canContinue } from '../runs/pendingActions.ts';
+import type { Sessions } from '../runs/sessions.ts';
+import type { Submitter } from '../runs/submitter.ts';
+
+/**
+ * Looks what became of a submission, of its row or id, whose outcome is not known, and tells it; nothing but reads.
+ * @param beActive makes an account the active one, if it is not and the person agrees
+ * @param reveal shows a loaded run
+ * @throws ApiError, CancelledError, KeyMissingError, StorageError, LeaseUnavailableError
+ */
+export function checkSubmission(
+  sessions: Sessions,
+  submitter: Submitter,
+  beActive: (accountId: string) => Promise<boolean>,
+  reveal: (runId: string) => Promise<void>,
+  tellFoundRun: TellFoundRun,
+) {
+  return async (argument: unknown): Promise<void> => {
+    const submission = await chooseSubmission(
+      argument,
+      submitter.pending,
+      sessions.active?.account.id,
+      beActive,
+      canCheck,
+    );
+    const session = sessions.active;
+    if (submission === undefined || session === undefined) return;
+    if (!canCheck(submission)) {
+      tellNotNow(submission);
+      return;
+    }
+    const { id } = submission;
+    const { filename } = submission.intent.dataset;
+    const isSandbox = session.account.kind === 'sandbox';
+    const finding = await withCancellableProgress(submissionWords.checking(filename), (signal) =>
+      usingStorage(() => submitter.check(session, id, signal)),
+    );
+    const now = submitter.pending.find((pending) => pending.id === id);
+    const act = async (command: CommandId, argument: string) => {
+      if (await beActive(session.account.id)) await vscode.commands.executeCommand(command, argument);
+    };
+    if (finding?.verdict === 'charged') {
+      const { account, balance } = session;
+      await tellFoundRun(finding.run, { filename, account, readBalance: () => balance.refresh() });
+      await reveal(finding.run.run_id).catch(() => undefined);
+    } else if (finding === undefined || now === undefined) tellElsewhere(filename);
+    else if (finding.verdict === 'not-charged') {
+      const goOn = () => void act(COMMANDS.continueSubmission, id);
+      tellNothingCharged(filename, isSandbox, canContinue(now, Date.now()) ? goOn : undefined);
+    } else tellCannotTell(now, finding.doubt, isSandbox, () => void act(COMMANDS.resolveSubmission, id));
+  };
+}

@@ -1,0 +1,65 @@
+import * as vscode from 'vscode';
+import { confirmContinue } from '../host/dialogs/pendingDialogs.ts';
+import { COMMANDS } from '../host/ids.ts';
+import type { Log } from '../host/log.ts';
+import { usingStorage } from '../host/storageError.ts';
+import { chooseSubmission } from '../host/submissionChoice.ts';
+import { tellOutcome } from '../host/submissionOutcome.ts';
+import { withSubmissionProgress } from '../host/submissionProgress.ts';
+import { tellNotNow } from '../host/wording/pendingNotices.ts';
+import { submissionWords } from '../host/wording/submission.ts';
+import { withoutMarker } from '../runs/marker.ts';
+import { canContinue } from '../runs/pendingActions.ts';
+import type { Sessions } from '../runs/sessions.ts';
+import type { Submitter } from '../runs/submitter.ts';
+
+/**
+ * Goes on with a submission that is not settled, of its row or id: the same bytes with the same Idempotency-Key, when a
+ * person confirms it. One that was refused leads through the steps again, with fresh consents.
+ * @param beActive makes an account the active one, if it is not and the person agrees
+ * @param reveal shows a loaded run
+ */
+export function continueSubmission(
+  sessions: Sessions,
+  submitter: Submitter,
+  beActive: (accountId: string) => Promise<boolean>,
+  reveal: (runId: string) => Promise<void>,
+  log: Log,
+) {
+  return async (argument: unknown): Promise<void> => {
+    const isWanted = (one: (typeof submitter.pending)[number]) => canContinue(one, Date.now());
+    const submission = await chooseSubmission(
+      argument,
+      submitter.pending,
+      sessions.active?.account.id,
+      beActive,
+      isWanted,
+    );
+    const session = sessions.active;
+    if (submission === undefined || session === undefined) return;
+    if (!isWanted(submission)) {
+      tellNotNow(submission);
+      return;
+    }
+    const { id, intent } = submission;
+    const { dataset, model_id, label = '', priority_processing } = intent;
+    const preset = { modelId: model_id, label: withoutMarker(label), priority: priority_processing };
+    if (submission.state === 'refused') {
+      const uri = vscode.Uri.file(dataset.path);
+      await vscode.commands.executeCommand(COMMANDS.submitDataset, uri, undefined, preset);
+      return;
+    }
+    const { account, models, balance } = session;
+    if (!(await confirmContinue(submission, models.nameOf(model_id), account.name))) return;
+    const outcome = await withSubmissionProgress(
+      submissionWords.title(dataset.filename, account.name),
+      submitter.onDidChange,
+      (one) => one.id === id,
+      (signal) => usingStorage(() => submitter.resume(session, id, signal)),
+    );
+    const { path, filename } = dataset;
+    const readBalance = () => balance.refresh();
+    await tellOutcome(outcome, { id, path, filename, preset, account, readBalance }, beActive, log);
+    if (outcome.kind === 'charged') await reveal(outcome.run.run_id).catch(() => undefined);
+  };
+}

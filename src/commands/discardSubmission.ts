@@ -1,0 +1,37 @@
+import { confirmDiscard } from '../host/dialogs/pendingDialogs.ts';
+import { usingStorage } from '../host/storageError.ts';
+import { chooseSubmission } from '../host/submissionChoice.ts';
+import { tellNotNow } from '../host/wording/pendingNotices.ts';
+import { tellElsewhere } from '../host/wording/submission.ts';
+import { canDiscard } from '../runs/pendingActions.ts';
+import type { Sessions } from '../runs/sessions.ts';
+import type { Submitter } from '../runs/submitter.ts';
+
+/**
+ * Gives up a submission that is not settled, of its row or id, after a warning where it may have been charged.
+ * @param beActive makes an account the active one, if it is not and the person agrees
+ * @throws StorageError, LeaseUnavailableError
+ */
+export function discardSubmission(
+  sessions: Sessions,
+  submitter: Submitter,
+  beActive: (accountId: string) => Promise<boolean>,
+) {
+  return async (argument: unknown): Promise<void> => {
+    const submission = await chooseSubmission(
+      argument,
+      submitter.pending,
+      sessions.active?.account.id,
+      beActive,
+      canDiscard,
+    );
+    if (submission === undefined) return;
+    if (!canDiscard(submission)) {
+      tellNotNow(submission);
+      return;
+    }
+    if (!(await confirmDiscard(submission))) return;
+    const isDone = await usingStorage(() => submitter.discard(submission.id));
+    if (!isDone) tellElsewhere(submission.intent.dataset.filename);
+  };
+}

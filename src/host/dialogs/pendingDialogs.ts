@@ -1,0 +1,223 @@
+import * as vscode from 'vscode';
+import type { RunDetail } from '../../api/types.ts';
+import {
+  stateText,
+  submissionDescription,
+  submissionName,
+  truthSentence,
+  type SubmissionView,
+} from '../wording/pending.ts';
+import { candidateText, knownRows, type KnownSubmission } from '../wording/resolve.ts';
+import { pick, type Choice } from './steps.ts';
+
+/** What a person can do about a submission that is not settled. */
+export type Resolution =
+  | { kind: 'continue' }
+  | { kind: 'check' }
+  | { kind: 'adopt'; run: RunDetail }
+  | { kind: 'discard' }
+  | { kind: 'cancel' };
+
+/** Which of the resolutions there are at the moment. */
+export interface Possible {
+  continue: boolean;
+  check: boolean;
+  discard: boolean;
+  cancel: boolean;
+  /** The runs that could be this one. */
+  candidates: readonly RunDetail[];
+}
+
+/** Shows what is known of a submission, above it what can be done; undefined when it is left. */
+export async function askToResolve(
+  known: KnownSubmission,
+  possible: Possible,
+): Promise<Resolution | undefined> {
+  const { l10n } = vscode;
+  const nowMs = Date.now();
+  const separator = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator }) as Choice<Row>;
+  const actions = actionRows(known, possible);
+  const facts = knownRows(known, nowMs).map(({ icon, name, value }): Choice<Row> => ({
+    label: `$(${icon}) ${name}`,
+    description: value,
+    value: 'stay',
+  }));
+  const title = l10n.t('Submission of {0}', known.view.intent.dataset.filename);
+  const answer = await pick<Row>(
+    { title, step: 1, totalSteps: 1 },
+    {
+      placeholder: truthSentence(known.view, nowMs),
+      items: [
+        ...(actions.length === 0 ? [] : [separator(l10n.t('what can be done')), ...actions]),
+        separator(l10n.t('what is known')),
+        ...facts,
+      ],
+      stays: (value) => value === 'stay',
+    },
+  );
+  return answer.kind === 'value' && answer.value !== 'stay' ? answer.value : undefined;
+}
+
+type Row = Resolution | 'stay';
+
+/** What costs nothing stands first, so that pressing Enter sends and discards nothing. */
+function actionRows({ view }: KnownSubmission, possible: Possible): Choice<Row>[] {
+  const { l10n } = vscode;
+  const row = (icon: string, label: string, detail: string, value: Resolution): Choice<Row> => ({
+    label: `$(${icon}) ${label}`,
+    detail,
+    value,
+  });
+  const currency = view.intent.balanceBefore?.currency;
+  const isRefused = view.state === 'refused';
+  return [
+    ...(possible.check
+      ? [
+          row('search', l10n.t('Check Now'), l10n.t('Reads runs and balance; sends nothing.'), {
+            kind: 'check',
+          }),
+        ]
+      : []),
+    ...possible.candidates.map((run) => {
+      const { name, detail } = candidateText(run, currency);
+      return row('pass', name, detail, { kind: 'adopt', run });
+    }),
+    ...(possible.cancel
+      ? [row('close', l10n.t('Cancel'), l10n.t('Stops it before it is sent whole.'), { kind: 'cancel' })]
+      : []),
+    ...(possible.continue
+      ? [
+          row(
+            'play',
+            l10n.t('Continue…'),
+            isRefused
+              ? l10n.t('Leads through the steps again; both consents are asked for anew.')
+              : l10n.t(
+                  'Sends the same bytes with the same Idempotency-Key, so that the service charges at most once within 24 hours.',
+                ),
+            { kind: 'continue' },
+          ),
+        ]
+      : []),
+    ...(possible.discard
+      ? [
+          row(
+            'trash',
+            l10n.t('Discard…'),
+            view.state === 'unknown'
+              ? l10n.t('Takes it off the list. It may have been charged.')
+              : l10n.t('Takes it off the list. Nothing was charged.'),
+            { kind: 'discard' },
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** Before it is sent again: it may cost money. */
+export async function confirmContinue(
+  view: SubmissionView,
+  modelName: string,
+  accountName: string,
+): Promise<boolean> {
+  const { l10n } = vscode;
+  const { dataset } = view.intent;
+  const send = l10n.t('Send Again');
+  const choice = await vscode.window.showWarningMessage(
+    l10n.t('Send {0} to {1} again?', dataset.filename, accountName),
+    {
+      modal: true,
+      detail: [
+        truthSentence(view, Date.now()),
+        l10n.t(
+          'The same bytes are sent with the same Idempotency-Key, so that the service charges for them at most once within 24 hours. If they were not charged yet, they will be.',
+        ),
+        l10n.t('Model: {0}. A run cannot be cancelled.', modelName),
+      ].join(' '),
+    },
+    send,
+  );
+  return choice === send;
+}
+
+/** Whether to take a submission off the list. */
+export async function confirmDiscard(view: SubmissionView): Promise<boolean> {
+  const { l10n } = vscode;
+  const discard = l10n.t('Discard');
+  const choice = await vscode.window.showWarningMessage(
+    l10n.t('Discard the submission of {0}?', view.intent.dataset.filename),
+    {
+      modal: true,
+      detail:
+        view.state === 'unknown'
+          ? l10n.t(
+              'It may have been charged, and after this it is not looked for any more. Compare the balance and the newest runs first.',
+            )
+          : l10n.t('Nothing was charged. The dataset stays where it is.'),
+    },
+    discard,
+  );
+  return choice === discard;
+}
+
+/** Whether a run is the one that a submission became. */
+export async function confirmAdopt(
+  view: SubmissionView,
+  run: RunDetail,
+  currency: string | undefined,
+): Promise<boolean> {
+  const { l10n } = vscode;
+  const yes = l10n.t('This Is My Run');
+  const { detail } = candidateText(run, currency);
+  const choice = await vscode.window.showWarningMessage(
+    l10n.t('Did the submission of {0} become this run?', view.intent.dataset.filename),
+    {
+      modal: true,
+      detail: l10n.t('{0}. The submission then counts as charged, and leaves the list.', detail),
+    },
+    yes,
+  );
+  return choice === yes;
+}
+
+/** Before the steps, where a submission of the same dataset is open. */
+export async function offerOpenOne(
+  fileName: string,
+  view: SubmissionView,
+  modelName: string,
+): Promise<'open' | 'another' | undefined> {
+  const { l10n } = vscode;
+  const open = l10n.t('Open It');
+  const another = l10n.t('Go On with Another Model');
+  const choice = await vscode.window.showWarningMessage(
+    l10n.t('A submission of {0} is open already.', fileName),
+    {
+      modal: true,
+      detail: l10n.t(
+        '{0}, model {1}. The same dataset with the same model can be submitted again once that one is settled or discarded; with another model it is another run, with another charge.',
+        stateText(view, Date.now()),
+        modelName,
+      ),
+    },
+    open,
+    another,
+  );
+  return choice === open ? 'open' : choice === another ? 'another' : undefined;
+}
+
+/** Which one of several. */
+export async function pickSubmission<T extends SubmissionView>(views: readonly T[]): Promise<T | undefined> {
+  const { l10n } = vscode;
+  const answer = await pick<T>(
+    { title: l10n.t('Choose a Submission'), step: 1, totalSteps: 1 },
+    {
+      placeholder: l10n.t('Which submission?'),
+      items: views.map((view) => ({
+        label: submissionName(view),
+        description: submissionDescription(view, Date.now()),
+        value: view,
+      })),
+    },
+  );
+  return answer.kind === 'value' ? answer.value : undefined;
+}

@@ -1,0 +1,85 @@
+import type { Doubt } from './finding.ts';
+import type { Intent, Look } from './intent.ts';
+
+/** How long the service may validate and price a whole dataset after its last byte. */
+export const PRICING_MS = 15 * 60_000;
+/** So far apart are two looks that together say that nothing was charged. */
+const BETWEEN_LOOKS_MS = 2 * 60_000;
+
+/** When the last attempt began, or released its closing boundary, by the service's clock; undefined where it is not known. */
+export function lastSendMs({ attempts }: Intent): number | undefined {
+  const times = attempts.map(({ started, closed }) => (closed ?? started).serviceMs);
+  return times.includes(undefined) ? undefined : Math.max(...times.map((ms) => ms ?? 0));
+}
+
+/** From when on, by the service's clock, a look that finds nothing says something; undefined where no time is known. */
+export function settledFromMs({ attempts }: Intent): number | undefined {
+  const ends = attempts.flatMap(({ closed }) => {
+    if (closed === undefined) return [];
+    // However the attempt ended: the service may still be pricing what it has whole.
+    return [closed.serviceMs === undefined ? undefined : closed.serviceMs + PRICING_MS];
+  });
+  return ends.includes(undefined) ? undefined : Math.max(...ends.map((ms) => ms ?? 0));
+}
+
+/** The intent before a new attempt: what was seen before says nothing of it. */
+export function withoutLooks(intent: Intent): Intent {
+  const next = { ...intent };
+  delete next.firstCleanLook;
+  delete next.lastLook;
+  return next;
+}
+
+/** The intent with a look taken in: the first clean one is kept, any other finding takes it away. */
+export function withLook(intent: Intent, look: Look): Intent {
+  const { firstCleanLook, ...rest } = intent;
+  if (!isClean(intent, look)) return { ...rest, lastLook: look };
+  return { ...rest, firstCleanLook: firstCleanLook ?? look, lastLook: look };
+}
+
+/**
+ * Why it cannot be told that an intent, which may have been charged, was not; undefined where it can: two complete looks,
+ * far enough apart and late enough, with the marker, without a candidate or a lower balance.
+ */
+export function doubtOf(intent: Intent): Doubt | undefined {
+  const { lastLook, firstCleanLook, balanceBefore } = intent;
+  if (lastLook === undefined) return 'incomplete';
+  if (lastLook.otherKey) return 'key-replaced';
+  if (lastLook.candidates.length > 0) return 'candidates';
+  if (!lastLook.complete) return 'incomplete';
+  if (intent.marker === undefined) return 'no-marker';
+  if (balanceBefore === undefined) return 'no-balance';
+  if (isLower(intent, lastLook)) return 'balance';
+  if (lastLook.at.serviceMs === undefined || settledFromMs(intent) === undefined) return 'no-clock';
+  if (firstCleanLook?.at.serviceMs === undefined) return 'too-early';
+  return lastLook.at.serviceMs - firstCleanLook.at.serviceMs < BETWEEN_LOOKS_MS ? 'too-early' : undefined;
+}
+
+/** When, by this machine's clock, the next look may take a `too-early` away. */
+export function nextLookAtMs(intent: Intent): number | undefined {
+  const { lastLook, firstCleanLook } = intent;
+  const fromMs = settledFromMs(intent);
+  if (lastLook?.at.serviceMs === undefined || fromMs === undefined) return undefined;
+  const dueMs =
+    firstCleanLook?.at.serviceMs === undefined ? fromMs : firstCleanLook.at.serviceMs + BETWEEN_LOOKS_MS;
+  return lastLook.at.localMs + Math.max(0, dueMs - lastLook.at.serviceMs);
+}
+
+function isClean(intent: Intent, look: Look): boolean {
+  const fromMs = settledFromMs(intent);
+  return (
+    look.complete &&
+    look.otherKey === undefined &&
+    look.candidates.length === 0 &&
+    !isLower(intent, look) &&
+    look.at.serviceMs !== undefined &&
+    fromMs !== undefined &&
+    look.at.serviceMs >= fromMs
+  );
+}
+
+function isLower({ balanceBefore }: Intent, { balance_cents }: Look): boolean {
+  return (
+    balanceBefore === undefined || balance_cents === undefined || balance_cents < balanceBefore.balance_cents
+  );
+}

@@ -1,0 +1,138 @@
+import { statSync, unlinkSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ExpectedError } from '../base/errors.ts';
+
+/** How often a lock is tried: another may hold it for a moment, only to see whether it is free. */
+const TRIES = 5;
+const TRY_AGAIN_MS = 12;
+const SQLITE_BUSY = 5;
+
+/** The file system does not lock, or not here: who owns something cannot be known, so nobody does. */
+export class LeaseUnavailableError extends ExpectedError {
+  readonly code = 'lease-unavailable';
+
+  constructor(cause?: unknown) {
+    super('the lock file cannot be locked', { cause });
+  }
+}
+
+/**
+ * Ownership of something by one holder among all processes of this machine, and within this one: the operating system's
+ * lock on an empty file. It ends with its process and not before, however long the machine sleeps. Who holds it must keep it
+ * reachable and release it; nothing but this class may open a lock file (POSIX drops a process's locks of a file
+ * as soon as any descriptor of that file is closed).
+ */
+export class Lease {
+  readonly file: string;
+  readonly #database: DatabaseSync;
+  readonly #identity: string;
+
+  private constructor(file: string, database: DatabaseSync, identity: string) {
+    this.file = file;
+    this.#database = database;
+    this.#identity = identity;
+  }
+
+  /**
+   * Takes the lease of a lock file, which is made where it is missing. Undefined when another living holder has it.
+   * @param tries one does not wait for those that hold it for a moment only
+   * @throws LeaseUnavailableError
+   */
+  static async take(file: string, tries = TRIES): Promise<Lease | undefined> {
+    try {
+      const sqlite = await import('node:sqlite');
+      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      for (let left = tries; ;) {
+        const lease = Lease.#tryOnce(file, sqlite.DatabaseSync);
+        if (lease !== undefined || --left <= 0) return lease;
+        await delay(TRY_AGAIN_MS * (0.5 + Math.random()));
+      }
+    } catch (error) {
+      throw new LeaseUnavailableError(error);
+    }
+  }
+
+  /**
+   * Whether a living holder, in whichever process, has the lease of a lock file.
+   * @throws LeaseUnavailableError
+   */
+  static async isTaken(file: string): Promise<boolean> {
+    let identity: string | undefined;
+    try {
+      identity = identityOf(file);
+    } catch (error) {
+      throw new LeaseUnavailableError(error);
+    }
+    if (identity === undefined) return false;
+    const lease = await Lease.take(file);
+    lease?.release();
+    return lease === undefined;
+  }
+
+  static #tryOnce(file: string, Database: typeof DatabaseSync): Lease | undefined {
+    // SQLite alone makes the file: closing a descriptor of our own could drop a lock of this process.
+    if (identityOf(file) === undefined) new Database(file).close();
+    const identity = identityOf(file);
+    const database = new Database(file);
+    let lease: Lease | undefined;
+    try {
+      // With a journal in memory nothing is written: the file stays empty, and has no other beside it.
+      database.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');
+      // A former owner may have removed the file meanwhile: then what was locked is not what others find.
+      if (identity !== undefined && identityOf(file) === identity)
+        lease = new Lease(file, database, identity);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    } finally {
+      if (lease === undefined) database.close();
+    }
+    return lease;
+  }
+
+  /** Whether it is still held, read from the disk again: not after the file was removed or replaced, or it was released. */
+  isHeld(): boolean {
+    try {
+      return this.#database.isTransaction && identityOf(this.file) === this.#identity;
+    } catch {
+      // A closed database has no transactions to tell of.
+      return false;
+    }
+  }
+
+  /** Gives it up; the file stays. May be called again. */
+  release(): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  /**
+   * Gives it up and takes its file away, unless another's stands there. Only when what is owned has ended: one who takes it
+   * could miss that the file was removed twice meanwhile, since a file system uses its numbers again. May be called again.
+   */
+  remove(): void {
+    const { file } = this;
+    // While it is held nobody else owns the file. Windows removes no open file: there only one that nobody has.
+    if (process.platform === 'win32') this.release();
+    if (process.platform === 'win32' || this.isHeld())
+      try {
+        unlinkSync(file);
+      } catch {
+        // It stays, free, and is swept another time.
+      }
+    this.release();
+  }
+}
+
+/** Which file stands at a path: another one has another identity as long as this one is open. */
+function identityOf(file: string): string | undefined {
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
+}
+
+function isBusy(error: unknown): boolean {
+  const code = (error as { errcode?: unknown }).errcode;
+  // The lower byte is the primary result code.
+  return typeof code === 'number' && (code & 0xff) === SQLITE_BUSY;
+}

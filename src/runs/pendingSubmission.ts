@@ -1,0 +1,40 @@
+import type { Intent } from './intent.ts';
+
+/**
+ * `validating`: every byte is out and the service prices it. `waiting`: for the next attempt. `elsewhere`: another window
+ * has it. `unsent`: nothing of it can have been charged. `unknown`: it may have been. `not-charged`: two complete looks
+ * found nothing. `refused`: by the service, before anything could be charged; the draft is kept.
+ */
+export type SubmissionState =
+  | 'queued'
+  | 'uploading'
+  | 'validating'
+  | 'waiting'
+  | 'checking'
+  | 'elsewhere'
+  | 'unsent'
+  | 'unknown'
+  | 'not-charged'
+  | 'refused';
+
+/** A submission that is under way, or about which the person has something to decide. */
+export interface PendingSubmission {
+  /** Its Idempotency-Key. */
+  readonly id: string;
+  readonly accountId: string;
+  readonly intent: Intent;
+  readonly state: SubmissionState;
+  readonly sentBytes: number;
+  readonly totalBytes: number;
+  /** When this attempt's upload began; milliseconds since the epoch. */
+  readonly startedAtMs?: number;
+  /** Which attempt this is, from 1; 0 before the first. */
+  readonly attempt: number;
+  /** When the next attempt begins, while `waiting`; milliseconds since the epoch. */
+  readonly retryAtMs?: number;
+}
+
+/** Whether this window sends it at the moment. */
+export function isUnderWay({ state }: PendingSubmission): boolean {
+  return state === 'queued' || state === 'uploading' || state === 'validating' || state === 'waiting';
+}

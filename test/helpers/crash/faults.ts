@@ -1,0 +1,125 @@
+/** What goes back to whoever sent a request. */
+export type Reply =
+  /** What the service has to say. */
+  | { kind: 'answer' }
+  | { kind: 'reset' }
+  /** The service closes its side and says nothing. */
+  | { kind: 'half-close' }
+  /** Nothing comes, for as long as the client waits: that is so much time. */
+  | { kind: 'silence'; costMs: number }
+  /** The service's answer, cut: a whole response with half the JSON, or a response that ends early. */
+  | { kind: 'torn'; by: 'json' | 'length' }
+  | { kind: 'page'; status: number }
+  | { kind: 'redirect'; status: number }
+  | { kind: 'error'; status: number; code?: string; /** `date:n` is the HTTP date in n seconds. */ retryAfter?: string }
+  /** A success that names no run. */
+  | { kind: 'nameless'; status: number };
+
+/** What happens to one attempt. */
+export interface Fault {
+  /** It never reaches the service. */
+  connect?: 'refused' | 'dns' | 'tls';
+  /** Where in the body the reply comes. */
+  at: 'head' | 'middle' | 'end';
+  /** What the service does with a body that came whole; `late`: it prices for so long, whatever becomes of the connection. */
+  work: 'none' | 'charge' | { lateMs: number };
+  reply: Reply;
+  /** Before the reply: time that passes, a machine that sleeps, a wall clock that is set. */
+  passMs?: number;
+  sleepMs?: number;
+  setWallMs?: number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** The service may price for so long after it has the whole body. */
+export const PRICING_MS = 15 * MINUTE_MS;
+const STALL_MS = 2 * MINUTE_MS;
+
+const RESET: Reply = { kind: 'reset' };
+const ANSWER: Reply = { kind: 'answer' };
+/** All but the last seconds, which the whole seconds of a `Date` may take. */
+const LATE = { lateMs: PRICING_MS - 5_000 };
+const SILENCE: Reply = { kind: 'silence', costMs: PRICING_MS };
+
+const error = (status: number, code?: string, retryAfter?: string): Reply => ({
+  kind: 'error',
+  status,
+  ...(code !== undefined && { code }),
+  ...(retryAfter !== undefined && { retryAfter }),
+});
+const end = (work: Fault['work'], reply: Reply): Fault => ({ at: 'end', work, reply });
+const refusal = (at: Fault['at'], status: number, code: string): Fault => ({
+  at,
+  work: 'none',
+  reply: error(status, code),
+});
+const nowhere = (connect: Fault['connect'] & string): Fault => ({ connect, at: 'head', work: 'none', reply: RESET });
+
+/** Everything that may happen to an attempt, by name. `ok`: nothing. */
+export const FAULTS = {
+  ok: end('charge', ANSWER),
+  refused: nowhere('refused'),
+  dns: nowhere('dns'),
+  tls: nowhere('tls'),
+  'reset at head': { at: 'head', work: 'none', reply: RESET },
+  'reset mid-body': { at: 'middle', work: 'none', reply: RESET },
+  stall: { at: 'middle', work: 'none', reply: { kind: 'silence', costMs: STALL_MS } },
+  'half-close mid-body': { at: 'middle', work: 'none', reply: { kind: 'half-close' } },
+  'half-close after body, processed': end('charge', { kind: 'half-close' }),
+  'half-close after body, not processed': end('none', { kind: 'half-close' }),
+  'reset after body, processed': end('charge', RESET),
+  'reset after body, not processed': end('none', RESET),
+  'reset after body, processed late': end(LATE, RESET),
+  'header timeout, processed': end('charge', SILENCE),
+  'header timeout, not processed': end('none', SILENCE),
+  'header timeout, processed late': end(LATE, SILENCE),
+  'truncated JSON': end('charge', { kind: 'torn', by: 'json' }),
+  'truncated answer': end('charge', { kind: 'torn', by: 'length' }),
+  'truncated answer, not processed': end('none', { kind: 'torn', by: 'length' }),
+  'portal page 200': end('none', { kind: 'page', status: 200 }),
+  'portal page 200, processed': end('charge', { kind: 'page', status: 200 }),
+  'portal page 402': end('none', { kind: 'page', status: 402 }),
+  'redirect 307': end('none', { kind: 'redirect', status: 307 }),
+  'redirect 302, processed': end('charge', { kind: 'redirect', status: 302 }),
+  'redirect 308, early': { at: 'head', work: 'none', reply: { kind: 'redirect', status: 308 } },
+  '429 seconds': end('none', error(429, 'rate_limited', '30')),
+  '429 date': end('none', error(429, 'rate_limited', 'date:90')),
+  '429 nonsense': end('none', error(429, 'rate_limited', 'soon')),
+  '429 huge': end('none', error(429, 'rate_limited', '86400')),
+  '429, early': { at: 'head', work: 'none', reply: error(429, 'rate_limited', '20') },
+  '408': end('none', error(408)),
+  '408, processed': end('charge', error(408)),
+  '500': end('none', error(500, 'internal')),
+  '500, processed': end('charge', error(500, 'internal')),
+  '500, processed late': end(LATE, error(500, 'internal')),
+  '503': end('none', error(503, 'unavailable', '15')),
+  '503, early': { at: 'head', work: 'none', reply: error(503, 'unavailable') },
+  '401': refusal('end', 401, 'invalid_api_key'),
+  '402': refusal('end', 402, 'insufficient_balance'),
+  '402, early': refusal('head', 402, 'insufficient_balance'),
+  '422': refusal('end', 422, 'validation_failed'),
+  '404': end('none', error(404, 'not_found')),
+  '404, processed': end('charge', error(404, 'not_found')),
+  '413': end('none', error(413)),
+  '413, early': { at: 'head', work: 'none', reply: error(413) },
+  '409': end('none', error(409, 'idempotency_conflict')),
+  '409, processed': end('charge', error(409, 'idempotency_conflict')),
+  '201 without run_id': end('charge', { kind: 'nameless', status: 201 }),
+  '200 without run_id': end('none', { kind: 'nameless', status: 200 }),
+  '201, early': { at: 'head', work: 'charge', reply: ANSWER },
+  'slow answer': { at: 'end', work: 'charge', reply: ANSWER, passMs: PRICING_MS - MINUTE_MS },
+  'sleep 25 h mid-body': { at: 'middle', work: 'charge', reply: ANSWER, sleepMs: 25 * HOUR_MS },
+  'sleep 25 h mid-body, reset': { at: 'middle', work: 'none', reply: RESET, sleepMs: 25 * HOUR_MS },
+  'sleep 25 h after body, processed': { at: 'end', work: 'charge', reply: RESET, sleepMs: 25 * HOUR_MS },
+  'sleep 2 h after body, processed': { at: 'end', work: 'charge', reply: RESET, sleepMs: 2 * HOUR_MS },
+  'clock set back mid-body': { at: 'middle', work: 'charge', reply: ANSWER, setWallMs: -26 * HOUR_MS },
+  'clock set forward after body': { at: 'end', work: 'charge', reply: RESET, setWallMs: 400 * 24 * HOUR_MS },
+} as const satisfies Record<string, Fault>;
+
+export type FaultName = keyof typeof FAULTS;
+
+/** Whether the client has to run into one of its limits of time, which are short then. */
+export function isSilent({ reply }: Fault): boolean {
+  return reply.kind === 'silence';
+}

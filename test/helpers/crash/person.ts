@@ -1,0 +1,172 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { duel } from './duel.ts';
+import type { Shown, Told } from './protocol.ts';
+import { Died, type WindowProcess } from './windowProcess.ts';
+import type { World } from './world.ts';
+
+const MINUTE_MS = 60_000;
+/** After so many things done, the person gives up. */
+const PATIENCE = 24;
+/** After so many, nothing fails any more but what is planned. */
+const HEALED_AFTER = 6;
+
+/** The one in front of the screen: submits, and after each end and restart does what the cell says with what is open. */
+export class Person {
+  readonly #world: World;
+  #window: WindowProcess | undefined;
+  #opened = 0;
+  #isCharged = false;
+  #isBetweenOver = false;
+  #triedOpen = false;
+  /** Ids that two looks found uncharged, and that would not go through even so. */
+  readonly #checks = new Map<string, number>();
+  readonly #hopeless = new Map<string, number>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Lives until the wish is charged, or patience ends. @returns whether the person knows of the charge */
+  async live(): Promise<boolean> {
+    for (let done = 0; done < PATIENCE && !this.#isCharged; done++) {
+      this.#world.healed = done >= HEALED_AFTER;
+      try {
+        await this.#step(await this.#present());
+      } catch (error) {
+        if (!(error instanceof Died)) throw error;
+        if (this.#window !== undefined) this.#world.died(this.#window);
+        this.#window = undefined;
+        await this.#betweenWindows();
+      }
+    }
+    return this.#isCharged;
+  }
+
+  async #present(): Promise<WindowProcess> {
+    if (this.#window !== undefined) return this.#window;
+    const { crashes, killAfterMs, second } = this.#world.spec;
+    if (second !== undefined && this.#opened === 0) {
+      this.#opened = 2;
+      this.#window = await duel(this.#world);
+      return this.#window;
+    }
+    const crash = crashes[this.#opened];
+    this.#opened += 1;
+    const window = await this.#world.open(crash);
+    this.#window = window;
+    if (killAfterMs !== undefined && this.#opened === 1) setTimeout(() => void window.kill(), killAfterMs);
+    return window;
+  }
+
+  async #betweenWindows(): Promise<void> {
+    const { spec, clock } = this.#world;
+    if (this.#isBetweenOver) return;
+    this.#isBetweenOver = true;
+    if (spec.sleepMs !== undefined) clock.sleepMachine(spec.sleepMs);
+    if (spec.setWallMs !== undefined) clock.setWall(spec.setWallMs);
+    if (spec.datasetBecomes !== undefined) await this.#world.changeDataset(spec.datasetBecomes);
+  }
+
+  async #step(window: WindowProcess): Promise<void> {
+    const shown = await window.call('pending');
+    const item = shown.find(({ state }) => state !== 'refused') ?? shown[0];
+    if (item !== undefined && item.state !== 'refused') {
+      await this.#decide(window, item);
+      return;
+    }
+    if (await this.#seesReceipt(window)) return;
+    // A refusal is answered with fresh consents, and a new Idempotency-Key.
+    await this.#submit(window);
+  }
+
+  async #seesReceipt(window: WindowProcess): Promise<boolean> {
+    const receipts = await window.call('receipts');
+    for (const { id, settled } of receipts)
+      if (settled.kind === 'charged') {
+        this.#world.claims.receipt(id, settled.run.run_id, settled.run.price_cents);
+        this.#isCharged = true;
+      }
+    return this.#isCharged;
+  }
+
+  async #submit(window: WindowProcess): Promise<Told> {
+    const told = await window.call('submit', this.#world.draft);
+    await this.#hear(window, told);
+    return told;
+  }
+
+  async #decide(window: WindowProcess, item: Shown): Promise<void> {
+    const { person } = this.#world.spec;
+    if (person === 'impatient' && !this.#triedOpen) {
+      this.#triedOpen = true;
+      const told = await this.#submit(window);
+      if (told.kind !== 'open') this.#world.violate(`I3: the same again while one is open: ${told.kind}`);
+      return;
+    }
+    if (item.state === 'unsent') {
+      if (person === 'discards' || this.#isHopeless(item.id)) await this.#discard(window, item);
+      else await this.#resume(window, item);
+      return;
+    }
+    if (item.state === 'not-charged') {
+      if (person === 'checks, then starts anew' || this.#isHopeless(item.id)) await this.#discard(window, item);
+      else await this.#resume(window, item);
+      return;
+    }
+    if (person === 'discards' || this.#isBeyond(item.id)) await this.#discard(window, item);
+    else if ((person === 'continues' || person === 'impatient') && !this.#isHopeless(item.id))
+      await this.#resume(window, item);
+    else await this.#check(window, item);
+  }
+
+  /** Twice in vain is enough: the service may have kept its failure. */
+  #isHopeless(id: string): boolean {
+    return (this.#hopeless.get(id) ?? 0) >= 2;
+  }
+
+  async #resume(window: WindowProcess, { id }: Shown): Promise<void> {
+    this.#hopeless.set(id, (this.#hopeless.get(id) ?? 0) + 1);
+    await this.#hear(window, await window.call('resume', id));
+  }
+
+  async #check(window: WindowProcess, { id }: Shown): Promise<void> {
+    // Whoever waits for a verdict gives the service its time.
+    this.#world.pass(8 * MINUTE_MS);
+    const told = await window.call('check', id);
+    await this.#hear(window, told);
+    const [candidate, ...others] = told.candidates ?? [];
+    const { withoutMarker } = this.#world.spec;
+    if (withoutMarker === true && candidate !== undefined && others.length === 0)
+      this.#world.tell(`  recognises it: ${await window.call('adopt', id, candidate.run_id)}`);
+    this.#checks.set(id, (this.#checks.get(id) ?? 0) + 1);
+  }
+
+  /** What cannot be told after so many looks never will be. */
+  #isBeyond(id: string): boolean {
+    return (this.#checks.get(id) ?? 0) >= 4;
+  }
+
+  async #discard(window: WindowProcess, { id, state }: Shown): Promise<void> {
+    const isDone = await window.call('discard', id);
+    this.#world.tell(`  discards what is ${state}: ${isDone}`);
+    if (isDone && state === 'unknown') this.#world.warnedDiscards += 1;
+  }
+
+  async #hear(window: WindowProcess, { kind, error }: Told): Promise<void> {
+    if (kind === 'charged') this.#isCharged = true;
+    await this.#seesNothingOpen(window);
+    if (error?.code === 'invalid_api_key' || error?.code === 'key-rejected') await this.#world.replaceKey(window);
+  }
+
+  /** I9: whatever was told, nothing is under way; other windows' locks are only looked at, for a moment. */
+  async #seesNothingOpen(window: WindowProcess): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      const open = await window.call('descriptors');
+      const left = open.filter((file) => file.endsWith('.jsonl') || file.endsWith('.lock'));
+      const isSure = tries >= 20 || left.some((file) => file.endsWith('.jsonl'));
+      if (left.length > 0 && isSure) this.#world.violate(`I9: open after the end: ${left.join(', ')}`);
+      if (left.length === 0 || isSure) return;
+      await delay(10);
+    }
+  }
+}

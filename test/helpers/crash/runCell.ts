@@ -1,0 +1,57 @@
+import type { CellResult, CellSpec } from './cellSpec.ts';
+import { verify } from './invariants.ts';
+import { Person } from './person.ts';
+import type { Stage } from './stage.ts';
+import { World } from './world.ts';
+
+/** In real time; a cell takes a small part of it. */
+const LIMIT_MS = 20_000;
+
+/** Lives through one cell and looks at what is left. Never throws: what goes wrong is a violation. */
+export async function runCell(spec: CellSpec, stage: Stage): Promise<CellResult> {
+  const world = await World.make(spec, stage);
+  let knows = false;
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('I7: it never ends')), LIMIT_MS);
+    });
+    knows = await Promise.race([new Person(world).live(), late]);
+  } catch (error) {
+    world.violate(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  } finally {
+    clearTimeout(timer);
+  }
+  await world.close();
+  verify(world);
+  const { charges, posts } = world.service.ledger;
+  if (knows && charges.length === 0) world.violate('I4: told as charged, and nothing was');
+  if (!knows && spec.datasetBecomes === undefined) world.violate('end: the person never learned of a charge');
+  const result: CellResult = {
+    spec,
+    violations: world.violations,
+    kills: world.kills,
+    windows: world.windows.length,
+    attempts: posts.length,
+    charges: charges.length,
+    faults: world.faultsHit,
+    killedAt: world.killedAt,
+    end: knows ? 'charged' : 'open',
+    story: world.story,
+  };
+  await world.end();
+  return result;
+}
+
+/** Runs cells, two at a time: the machine may have no more cores. */
+export async function runCells(
+  specs: readonly CellSpec[],
+  stage: Stage,
+  onEnd: (result: CellResult) => void,
+): Promise<void> {
+  const rest = specs.values();
+  const worker = async () => {
+    for (const spec of rest) onEnd(await runCell(spec, stage));
+  };
+  await Promise.all(Array.from({ length: Number(process.env['PAR'] ?? 2) }, worker));
+}

@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startHttpsServer, type TestServer } from '../httpServer.ts';
+import { bundleWindow, type Bundle, type Sabotage } from './bundle.ts';
+import { sha256 } from './uploadProbe.ts';
+import { WindowProcess } from './windowProcess.ts';
+
+/** What must be found nowhere: parts of the API key, of the dataset's rows, and of a signed URL. */
+export const CANARIES = {
+  apiKey: 'service_canaryKey7Qx2',
+  otherApiKey: 'service_canaryKey9Zz4',
+  row: 'canary row: the patient asked',
+  signedUrl: 'https://storage.test/a.zip?signature=canarySig31',
+} as const;
+
+/** What a hostile service says back. */
+export const ECHO = `${CANARIES.row} ${CANARIES.apiKey} ${CANARIES.signedUrl}`;
+
+const ROWS = 2600;
+
+/** What all cells share: the bundled program, a server with a certificate that nobody trusts, a folder, a dataset. */
+export class Stage {
+  readonly folder: string;
+  readonly bundle: Bundle;
+  readonly distrusted: TestServer;
+  readonly dataset: { text: string; sha256: string; sizeBytes: number; rows: number };
+
+  readonly #idle: WindowProcess[] = [];
+
+  private constructor(folder: string, bundle: Bundle, distrusted: TestServer) {
+    this.folder = folder;
+    this.bundle = bundle;
+    this.distrusted = distrusted;
+    const text = `{"prompt":"${CANARIES.row}","completion":"to go home"}\n`.repeat(ROWS);
+    this.dataset = { text, sha256: sha256(text), sizeBytes: Buffer.byteLength(text), rows: ROWS };
+  }
+
+  static async set(sabotages: readonly Sabotage[] = []): Promise<Stage> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'crash-test-'));
+    const answer: http.RequestListener = (_request, response) => void response.end();
+    return new Stage(folder, await bundleWindow(folder, sabotages), await startHttpsServer(answer));
+  }
+
+  /** A process that has no cell. */
+  take(): WindowProcess {
+    return this.#idle.pop() ?? new WindowProcess(this.bundle.window);
+  }
+
+  /** Takes back a process whose window was closed. */
+  giveBack(window: WindowProcess): void {
+    if (!window.isOver) this.#idle.push(window);
+  }
+
+  async strike(): Promise<void> {
+    await Promise.all(this.#idle.map((window) => window.kill()));
+    await this.distrusted.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

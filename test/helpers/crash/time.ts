@@ -1,0 +1,121 @@
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import type { Clock } from '../../../src/base/clock.ts';
+import { CancelledError } from '../../../src/base/errors.ts';
+
+/** What time it is in a cell: the service's, how far the machine's wall clock is off, how long the machine has slept. */
+export interface Time {
+  serviceMs: number;
+  wallOffsetMs: number;
+  asleepMs: number;
+}
+
+const TIME_BYTES = 24;
+
+/** A time to begin with: no cell knows the real one. */
+export const START_MS = Date.UTC(2031, 4, 3, 12, 0, 0, 250);
+
+/** The one time of a cell. It moves only when it is told to, and stands in a file, where every process reads it at once. */
+export class VirtualClock {
+  readonly file: string;
+  readonly #fd: number;
+  readonly #time: Time = { serviceMs: START_MS, wallOffsetMs: 0, asleepMs: 0 };
+  #events: { atMs: number; action: () => void }[] = [];
+
+  constructor(file: string) {
+    this.file = file;
+    this.#fd = openSync(file, 'w');
+    this.#write();
+  }
+
+  /** By the service. */
+  get nowMs(): number {
+    return this.#time.serviceMs;
+  }
+
+  /** Lets time pass; what is due meanwhile happens at its time. */
+  pass(ms: number): void {
+    const untilMs = this.#time.serviceMs + Math.max(0, ms);
+    for (;;) {
+      const next = this.#events.filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0];
+      if (next === undefined) break;
+      this.#events = this.#events.filter((event) => event !== next);
+      this.#time.serviceMs = Math.max(this.#time.serviceMs, next.atMs);
+      next.action();
+    }
+    this.#time.serviceMs = Math.max(this.#time.serviceMs, untilMs);
+    this.#write();
+  }
+
+  /** The machine sleeps: its monotonic clock stands still. */
+  sleepMachine(ms: number): void {
+    this.#time.asleepMs += ms;
+    this.pass(ms);
+  }
+
+  /** Somebody sets the machine's wall clock. */
+  setWall(byMs: number): void {
+    this.#time.wallOffsetMs += byMs;
+    this.#write();
+  }
+
+  at(atMs: number, action: () => void): void {
+    this.#events.push({ atMs, action });
+  }
+
+  dispose(): void {
+    closeSync(this.#fd);
+  }
+
+  #write(): void {
+    const { serviceMs, wallOffsetMs, asleepMs } = this.#time;
+    writeSync(this.#fd, new Float64Array([serviceMs, wallOffsetMs, asleepMs]), 0, TIME_BYTES, 0);
+  }
+}
+
+/** A process's clocks in a cell. To sleep is to ask for time to pass: it takes none. */
+export class SharedClock implements Clock {
+  readonly #fd: number;
+  readonly #pass: (ms: number) => Promise<void>;
+  readonly #bytes = new Float64Array(TIME_BYTES / 8);
+  readonly #originMs: number;
+
+  /** @param pass resolves when so much time has passed */
+  constructor(file: string, pass: (ms: number) => Promise<void>) {
+    this.#fd = openSync(file, 'r');
+    this.#pass = pass;
+    // As in a real process, where the monotonic clock says nothing of the time of day.
+    this.#originMs = this.#read().serviceMs - 12_345;
+  }
+
+  nowMs(): number {
+    const { serviceMs, wallOffsetMs } = this.#read();
+    return serviceMs + wallOffsetMs;
+  }
+
+  monotonicMs(): number {
+    const { serviceMs, asleepMs } = this.#read();
+    return serviceMs - asleepMs - this.#originMs;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) throw new CancelledError();
+    await new Promise<void>((resolve, reject) => {
+      const leave = () => reject(new CancelledError());
+      signal?.addEventListener('abort', leave, { once: true });
+      this.#pass(ms).then(() => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      }, reject);
+    });
+  }
+
+  dispose(): void {
+    closeSync(this.#fd);
+  }
+
+  #read(): Time {
+    readSync(this.#fd, this.#bytes, 0, TIME_BYTES, 0);
+    const [serviceMs = NaN, wallOffsetMs = NaN, asleepMs = NaN] = this.#bytes;
+    return { serviceMs, wallOffsetMs, asleepMs };
+  }
+}

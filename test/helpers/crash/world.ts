@@ -1,0 +1,285 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type http from 'node:http';
+import path from 'node:path';
+import type { Draft, Intent } from '../../../src/runs/intent.ts';
+import { newMarker, withMarker } from '../../../src/runs/marker.ts';
+import { startHttpServer, type TestServer } from '../httpServer.ts';
+import { Random } from '../random.ts';
+import type { CellSpec } from './cellSpec.ts';
+import { FAULTS, isSilent, type Fault, type FaultName, type Reply } from './faults.ts';
+import { HostileService } from './hostileService.ts';
+import type { Post } from './ledger.ts';
+import type { AccountConfig, AttemptPlan, Crash, CrashPoint, Shown, Told, Verb } from './protocol.ts';
+import { CANARIES, ECHO, type Stage } from './stage.ts';
+import { VirtualClock } from './time.ts';
+import { Claims } from './claims.ts';
+import type { Surroundings, WindowProcess } from './windowProcess.ts';
+
+const READ_FAULTS: readonly Reply[] = [
+  { kind: 'reset' },
+  { kind: 'error', status: 500, code: 'internal' },
+  { kind: 'error', status: 404, code: 'not_found' },
+  { kind: 'page', status: 200 },
+  { kind: 'torn', by: 'json' },
+  { kind: 'half-close' },
+];
+
+/** One cell's world: its time, its services, its folder, and the processes that live in it. */
+export class World implements Surroundings {
+  readonly spec: CellSpec;
+  readonly stage: Stage;
+  readonly folder: string;
+  readonly clock: VirtualClock;
+  readonly service: HostileService;
+  readonly elsewhere: http.IncomingMessage[];
+  readonly draft: Draft;
+  readonly account: AccountConfig;
+  readonly claims: Claims;
+  readonly windows: WindowProcess[] = [];
+  readonly story: string[] = [];
+  readonly violations: string[] = [];
+  kills = 0;
+  /** Reads fail no more. */
+  healed = false;
+  /** What the person gave up without knowing. */
+  warnedDiscards = 0;
+  readonly faultsHit: FaultName[] = [];
+  readonly killedAt: CrashPoint[] = [];
+  /** Earlier ones of the account, which requests may still carry. */
+  readonly formerApiKeys: string[] = [];
+  /** How many attempts each press of a button led to. */
+  readonly attemptsOfCalls: [call: string, attempts: number][] = [];
+  /** What window is to end where; a pause at the service's points ends with `release`. */
+  readonly #crashes = new Map<number, Crash & { isOver?: boolean }>();
+  readonly #faults = new Map<string, Fault>();
+  readonly #posts = new Map<number, number>();
+  readonly #random: Random;
+  readonly #elsewhere: TestServer;
+  #nextFault = 0;
+  #release: (() => void) | undefined;
+  #pausedAtService: ((point: CrashPoint) => void) | undefined;
+
+  private constructor(spec: CellSpec, stage: Stage, folder: string, elsewhere: TestServer, seen: http.IncomingMessage[]) {
+    this.spec = spec;
+    this.stage = stage;
+    this.folder = folder;
+    this.clock = new VirtualClock(`${folder}.time`);
+    this.#random = new Random(spec.seed);
+    this.#elsewhere = elsewhere;
+    this.elsewhere = seen;
+    this.service = new HostileService({
+      mode: spec.mode,
+      clock: this.clock,
+      echo: ECHO,
+      faultOf: (post) => this.#faults.get(`${post.window}:${post.ordinal}`) ?? FAULTS.ok,
+      readFault: () => this.#readFault(),
+      elsewhere: () => `${this.#elsewhere.url}/api/v1/runs`,
+      onPost: (post) => this.#onPost(post),
+      onPoint: (point, post) => this.#onPoint(point, post),
+      ...(spec.pageRows !== undefined && { pageRows: spec.pageRows }),
+      ...(spec.listLagMs !== undefined && { listLagMs: spec.listLagMs }),
+    });
+    this.claims = new Claims(this.service.ledger, (text) => this.violate(text));
+    const marker = newMarker();
+    const { sha256, sizeBytes, rows } = stage.dataset;
+    const dataset = { path: path.join(folder, 'train.jsonl'), filename: 'train.jsonl', sizeBytes, sha256, rows };
+    this.draft = {
+      dataset,
+      model_id: 'qwen3-8b',
+      label: spec.withoutMarker === true ? 'first try' : withMarker('first try', marker),
+      ...(spec.withoutMarker !== true && { marker }),
+      priority_processing: false,
+      consents: {
+        model_terms: { accepted_at: '2031-05-03T12:00:00Z', urls: ['https://models.test/terms'] },
+        data_policy: { accepted_at: '2031-05-03T12:00:00Z' },
+      },
+    };
+    this.account = { id: 'account-1', baseUrl: '', apiKey: CANARIES.apiKey, keyId: 'key-1' };
+  }
+
+  static async make(spec: CellSpec, stage: Stage): Promise<World> {
+    const folder = await mkdtemp(path.join(stage.folder, 'cell-'));
+    const seen: http.IncomingMessage[] = [];
+    const elsewhere = await startHttpServer((request, response) => {
+      seen.push(request);
+      response.end('{}');
+    });
+    const world = new World(spec, stage, folder, elsewhere, seen);
+    await world.service.start();
+    world.account.baseUrl = world.service.url;
+    await mkdir(folder, { recursive: true });
+    await writeFile(world.draft.dataset.path, stage.dataset.text);
+    if (spec.wallOffsetMs !== undefined) world.clock.setWall(spec.wallOffsetMs);
+    const { clock, service } = world;
+    // Old ones and just now: of the same model, with and without a label.
+    for (let index = 0; index < (spec.otherRuns ?? 0); index++)
+      service.books.addOther('qwen3-8b', `other ${index}`, 10, clock.nowMs - index * 7 * 60_000);
+    return world;
+  }
+
+  /** Closes the windows that are still open; their processes go to other cells at the end. */
+  async close(): Promise<void> {
+    for (const window of this.windows) await window.close().catch(() => window.kill());
+  }
+
+  async end(): Promise<void> {
+    for (const window of this.windows) this.stage.giveBack(window);
+    await this.service.close();
+    await this.#elsewhere.close();
+    this.clock.dispose();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  violate(text: string): void {
+    if (!this.violations.includes(text)) this.violations.push(text);
+  }
+
+  tell(text: string): void {
+    this.story.push(text);
+  }
+
+  /** A new process on the same folder. */
+  async open(crash?: Crash, account: AccountConfig = this.account): Promise<WindowProcess> {
+    const number = this.windows.length + 1;
+    const window = this.stage.take();
+    this.windows.push(window);
+    if (crash !== undefined) this.#crashes.set(number, { ...crash });
+    this.tell(`window ${number} opens${crash === undefined ? '' : ` (to end at: ${crash.point})`}`);
+    await window.start(this, {
+      window: number,
+      folder: this.folder,
+      clockFile: this.clock.file,
+      digestWorker: this.stage.bundle.digestWorker,
+      account,
+      seed: this.spec.seed + number,
+      ...(crash !== undefined && { crash }),
+    });
+    return window;
+  }
+
+  /** A window has died: at its point, unless somebody killed it before. */
+  died(window: WindowProcess): void {
+    this.kills += 1;
+    const crash = this.#crashes.get(window.number);
+    if (crash !== undefined) this.killedAt.push(crash.point);
+    this.tell(`  window ${window.number} was killed`);
+  }
+
+  /** Resolves when a window pauses at its point, in itself or at the service. */
+  paused(window: WindowProcess): Promise<CrashPoint> {
+    const atService = new Promise<CrashPoint>((resolve) => (this.#pausedAtService = resolve));
+    return Promise.race([window.paused, atService]);
+  }
+
+  /** Lets go on whatever pauses. */
+  release(window: WindowProcess): void {
+    window.goOn();
+    this.#release?.();
+  }
+
+  pass(ms: number): void {
+    this.tell(`  ${Math.round(ms)} ms pass`);
+    this.clock.pass(ms);
+  }
+
+  planOf(window: number, ordinal: number): AttemptPlan {
+    const name: FaultName = this.spec.faults[this.#nextFault] ?? 'ok';
+    this.#nextFault += 1;
+    this.faultsHit.push(name);
+    const { othersSpend = 0 } = this.spec;
+    if (this.#random.chance(othersSpend)) this.service.books.addOther('qwen3-8b', 'another one', 50);
+    const fault: Fault = FAULTS[name];
+    this.#faults.set(`${window}:${ordinal}`, fault);
+    this.tell(`  window ${window} sends attempt ${ordinal}: ${name}`);
+    const { connect } = fault;
+    const instead = { refused: 'http://127.0.0.1:1', tls: this.stage.distrusted.url, dns: undefined };
+    const insteadOf = connect && instead[connect];
+    return {
+      isSilent: isSilent(fault),
+      ...(connect !== undefined && { connect }),
+      ...(insteadOf !== undefined && { insteadOf }),
+    };
+  }
+
+  shown(window: number, shown: Shown, isGone: boolean, posts: number): void {
+    if (!isGone) this.claims.shown(window, shown, posts);
+  }
+
+  answered(window: number, verb: Verb, args: unknown[], value: unknown, posts: number): void {
+    if (verb === 'submit' || verb === 'resume') {
+      this.attemptsOfCalls.push([verb, posts - (this.#posts.get(window) ?? 0)]);
+      this.#posts.set(window, posts);
+    }
+    if (verb === 'pending') for (const shown of value as Shown[]) this.claims.shown(window, shown, posts);
+    if (verb === 'discard' && value === true) this.claims.discarded(String(args[0]));
+    if (verb !== 'submit' && verb !== 'resume' && verb !== 'check') return;
+    const told = value as Told;
+    this.claims.told(window, told, posts);
+    this.tell(
+      `  window ${window} ${verb}: ${told.kind}${told.doubt === undefined ? '' : ` (${told.doubt})`}` +
+        (told.error === undefined ? '' : ` [${told.error.code}: ${told.error.text.split('\n')[0] ?? ''}]`),
+    );
+  }
+
+  /** The journal's file of an intent, as the disk has it. */
+  intentOf(id: string, folder: 'intents' | 'receipts' = 'intents'): Intent | undefined {
+    const file = path.join(this.folder, 'journal', folder, `${id}.json`);
+    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Intent) : undefined;
+  }
+
+  /** The person enters another API key for the account. */
+  async replaceKey(window: WindowProcess): Promise<void> {
+    const { account, formerApiKeys } = this;
+    formerApiKeys.push(account.apiKey);
+    account.keyId = `key-${formerApiKeys.length + 1}`;
+    account.apiKey = formerApiKeys.length % 2 === 1 ? CANARIES.otherApiKey : CANARIES.apiKey;
+    this.tell(`  enters another API key`);
+    await window.call('reconnect', account);
+  }
+
+  /** Another file at the dataset's path, or none. */
+  async changeDataset(to: NonNullable<CellSpec['datasetBecomes']>): Promise<void> {
+    const { path: file } = this.draft.dataset;
+    const { text } = this.stage.dataset;
+    const texts = { other: text.replaceAll('home', 'hell'), longer: `${text}{}\n`, shorter: text.slice(0, -1) };
+    if (to === 'gone') await rm(file);
+    else await writeFile(file, texts[to]);
+  }
+
+  #readFault(): Reply | undefined {
+    const { readTrouble = 0 } = this.spec;
+    return !this.healed && this.#random.chance(readTrouble) ? this.#random.of(READ_FAULTS) : undefined;
+  }
+
+  /** I3: no other Idempotency-Key for the same wish while one is unresolved. The intent is on disk before anything connects. */
+  #onPost({ idempotencyKey, seq }: Post): void {
+    const others = new Set(this.service.ledger.posts.map((post) => post.idempotencyKey));
+    others.delete(idempotencyKey);
+    for (const other of others) {
+      const isOpen = !this.claims.isResolved(other) && this.intentOf(other, 'receipts') === undefined;
+      if (isOpen && this.intentOf(other)?.refused === undefined)
+        this.violate(`I3: request ${seq} has a new Idempotency-Key while another is unresolved`);
+    }
+    const intent = this.intentOf(idempotencyKey);
+    if (intent === undefined || intent.attempts.length === 0)
+      this.violate(`journal: request ${seq} was sent before its intent was durable and marked as sending`);
+  }
+
+  async #onPoint(point: 'sent' | 'answer-torn', post: Post): Promise<void> {
+    const crash = this.#crashes.get(post.window);
+    const name: CrashPoint = point === 'sent' ? 'sent' : 'answer torn';
+    const intent = this.intentOf(post.idempotencyKey);
+    if (intent?.attempts.some(({ closed }) => closed !== undefined) !== true)
+      this.violate(`journal: request ${post.seq} released its closing boundary before that was durable`);
+    if (crash?.point !== name || post.ordinal < (crash.fromAttempt ?? 0) || crash.isOver === true) return;
+    crash.isOver = true;
+    if (crash.by !== 'pause') {
+      await this.windows[post.window - 1]?.kill();
+      return;
+    }
+    const released = new Promise<void>((resolve) => (this.#release = resolve));
+    this.#pausedAtService?.(name);
+    await released;
+  }
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import type { Intent } from '../../src/runs/intent.ts';
+import type { PendingSubmission } from '../../src/runs/pendingSubmission.ts';
+
+/** An intent by hand: never sent, but for what is given. */
+export function intentOf(changes: Partial<Intent> = {}): Intent {
+  const accepted_at = '2026-05-01T11:00:00.000Z';
+  return {
+    version: 1,
+    id: randomUUID(),
+    boundary: '----b',
+    accountId: 'account-1',
+    origin: 'https://service.test',
+    created: { localMs: Date.parse('2026-05-01T11:00:00Z') },
+    dataset: {
+      path: '/data/train.jsonl',
+      filename: 'train.jsonl',
+      sizeBytes: 600_000_000,
+      sha256: '0'.repeat(64),
+      rows: 7_473,
+    },
+    model_id: 'qwen3-8b',
+    priority_processing: false,
+    consents: { model_terms: { accepted_at, urls: [] }, data_policy: { accepted_at } },
+    attempts: [],
+    ...changes,
+  };
+}
+
+/** An attempt that was sent whole a minute after it began, and had ended a minute later unless it was interrupted. */
+export function wholeAttempt(startedMs: number, isInterrupted = false): Intent['attempts'][number] {
+  return {
+    started: { localMs: startedMs },
+    closed: { localMs: startedMs + 60_000 },
+    ...(!isInterrupted && { ended: { localMs: startedMs + 120_000 }, code: 'network' }),
+  };
+}
+
+/** A submission that is not settled, by hand. */
+export function pendingOf(
+  state: PendingSubmission['state'],
+  intent: Intent = intentOf(),
+  live: Partial<PendingSubmission> = {},
+): PendingSubmission {
+  return {
+    id: intent.id,
+    accountId: intent.accountId,
+    intent,
+    state,
+    sentBytes: 0,
+    totalBytes: intent.dataset.sizeBytes,
+    attempt: intent.attempts.length,
+    ...live,
+  };
+}

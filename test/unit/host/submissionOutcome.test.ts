@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { DatasetChangedError, NetworkError, ServiceError } from '../../../src/api/errors.ts';
+import { CancelledError, ExpectedError } from '../../../src/base/errors.ts';
+import { standInForVscode } from '../../helpers/standInForVscode.ts';
+
+type Submission = typeof import('../../../src/host/submissionOutcome.ts');
+type Outcome = Parameters<Submission['tellOutcome']>[0];
+type Submitted = Parameters<Submission['tellOutcome']>[1];
+
+describe('outcomes of submissions, told', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../helpers/vscodeStandIn.ts');
+  let module: Submission;
+  let explain: typeof import('../../../src/host/wording/errors.ts').explain;
+  let logged: string[];
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../helpers/vscodeStandIn.ts');
+    module = await import('../../../src/host/submissionOutcome.ts');
+    ({ explain } = await import('../../../src/host/wording/errors.ts'));
+  });
+  after(() => hooks.deregister());
+  beforeEach(() => {
+    standIn.forget();
+    logged = [];
+  });
+
+  const submitted: Submitted = {
+    id: 'id-1',
+    path: '/data/train.jsonl',
+    filename: 'train.jsonl',
+    preset: { modelId: 'm', label: 'My run', priority: true },
+    account: { id: 'account-1', kind: 'service' },
+    readBalance: () => Promise.resolve({ balance_cents: 150, currency: 'USD' }),
+  };
+
+  /** The sentence, its buttons, and what pressing one of them executes. */
+  async function tell(outcome: Outcome, press?: string, changes: Partial<Submitted> = {}, isActive = true) {
+    standIn.forget();
+    standIn.told.answer = (buttons) => buttons.find((button) => button === press);
+    const log = { error: (what: string) => void logged.push(what) };
+    await module.tellOutcome(outcome, { ...submitted, ...changes }, () => Promise.resolve(isActive), log);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(standIn.told.sentences.length, outcome.kind === 'open' ? 0 : 1);
+    return {
+      sentence: standIn.told.sentences[0] ?? '',
+      buttons: standIn.told.buttons[0] ?? [],
+      executed: standIn.executed,
+    };
+  }
+  const tooLow = new ServiceError('insufficient_balance', 402);
+  const broken = new NetworkError('reset');
+
+  it('say in their first words whether it was charged: yes, no, or not known yet', async () => {
+    const run = { run_id: 'r', price_cents: 517, currency: 'USD' };
+    const charged = await tell({ kind: 'charged', run });
+    assert.match(charged.sentence, /^train\.jsonl was submitted and charged\. Price: 5\.17 USD\./);
+    for (const error of [
+      tooLow,
+      broken,
+      new DatasetChangedError('grew'),
+      Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write' }),
+      new Error('x'),
+    ])
+      for (const kept of [true, false])
+        assert.match(
+          (await tell({ kind: 'not-charged', error, kept })).sentence,
+          /^Not submitted; nothing was charged\. /,
+        );
+    assert.match(
+      (await tell({ kind: 'not-charged', error: new CancelledError(), kept: false })).sentence,
+      /^train\.jsonl was not submitted; nothing was charged\.$/,
+    );
+    for (const error of [broken, tooLow, new CancelledError(), new Error('x')])
+      assert.match(
+        (await tell({ kind: 'unknown', error })).sentence,
+        /^It may have been charged: train\.jsonl was uploaded whole, /,
+      );
+    assert.match((await tell({ kind: 'elsewhere' })).sentence, /^Nothing was sent from this window: /);
+  });
+
+  it('lead on where a balance was too low, with what it is now', async () => {
+    const { sentence, buttons, executed } = await tell(
+      { kind: 'not-charged', error: tooLow, kept: true },
+      'Continue…',
+    );
+    assert.match(sentence, /The balance is 1\.50 USD\. The submission is kept in the Runs view\.$/);
+    assert.deepEqual(buttons, ['Continue…', 'Refresh Balance']);
+    assert.deepEqual(executed, [['fineTuning.continueSubmission', 'id-1']]);
+    const unread = await tell({ kind: 'not-charged', error: tooLow, kept: true }, 'Refresh Balance', {
+      readBalance: () => Promise.reject(broken),
+    });
+    assert.doesNotMatch(unread.sentence, /The balance is \d/);
+    assert.deepEqual(unread.executed, [['fineTuning.refreshBalance']]);
+  });
+
+  it('let what is kept be continued, and only what is not be begun anew', async () => {
+    const kept = await tell({ kind: 'not-charged', error: broken, kept: true }, 'Continue…');
+    assert.deepEqual(kept.buttons, ['Continue…']);
+    assert.deepEqual(kept.executed, [['fineTuning.continueSubmission', 'id-1']]);
+    const dropped = await tell(
+      { kind: 'not-charged', error: new DatasetChangedError('grew'), kept: false },
+      'Submit Again…',
+    );
+    assert.deepEqual(dropped.buttons, ['Submit Again…']);
+    assert.doesNotMatch(dropped.sentence, /kept/);
+    const [command, uri, , preset] = dropped.executed[0] ?? [];
+    assert.deepEqual(
+      [command, (uri as { fsPath: string }).fsPath, preset],
+      ['fineTuning.submitDataset', '/data/train.jsonl', submitted.preset],
+    );
+    const lost = await tell({ kind: 'not-charged', error: broken, kept: true }, undefined, { id: undefined });
+    assert.deepEqual(lost.buttons, ['Submit Again…']);
+  });
+
+  it('offer a look and what is known where the outcome is not known, and nothing that sends', async () => {
+    const { buttons, executed } = await tell({ kind: 'unknown', error: broken }, 'Check Now');
+    assert.deepEqual(buttons, ['Check Now', 'Show']);
+    assert.deepEqual(executed, [['fineTuning.checkSubmission', 'id-1']]);
+    assert.deepEqual((await tell({ kind: 'unknown', error: broken }, 'Show')).executed, [
+      ['fineTuning.resolveSubmission', 'id-1'],
+    ]);
+    assert.deepEqual(logged, ['outcome-unknown', 'outcome-unknown']);
+  });
+
+  it('open the submission that is open already', async () => {
+    assert.deepEqual((await tell({ kind: 'open', id: 'id-2' })).executed, [
+      ['fineTuning.resolveSubmission', 'id-2'],
+    ]);
+  });
+
+  it('act on their own account or not at all', async () => {
+    const { executed } = await tell({ kind: 'unknown', error: broken }, 'Check Now', {}, false);
+    assert.deepEqual(executed, []);
+  });
+
+  it('say that it is the sandbox', async () => {
+    const changes = { account: { id: 's', kind: 'sandbox' } } as const;
+    for (const outcome of [
+      { kind: 'charged', run: { run_id: 'r' } },
+      { kind: 'not-charged', error: tooLow, kept: true },
+      { kind: 'unknown', error: broken },
+    ] satisfies Outcome[])
+      assert.match((await tell(outcome, undefined, changes)).sentence, /Sandbox: nothing is trained/);
+  });
+
+  it('have a sentence of its own for each reason of the journal', () => {
+    class Odd extends ExpectedError {
+      readonly code: string;
+      constructor(code: string) {
+        super(code);
+        this.code = code;
+      }
+    }
+    const codes = [
+      'lease-unavailable',
+      'journal-busy',
+      'journal-unreadable',
+      'later-version',
+      'not-owner',
+      'key-replaced',
+      'window-closed',
+      'clocks-disagree',
+      'too-early',
+      'digest-failed',
+      'storage-full',
+      'storage-denied',
+      'storage-failed',
+    ];
+    const sentences = codes.map((code) => explain(new Odd(code)).sentence);
+    assert.equal(new Set(sentences).size, codes.length);
+    for (const [index, sentence] of sentences.entries())
+      assert.doesNotMatch(sentence, /This did not work/, codes[index] ?? '');
+    assert.equal(explain(new Odd('lease-lost')).sentence, explain(new Odd('not-owner')).sentence);
+    const unreadable = Object.assign(new Odd('journal-unreadable'), { file: '/some/folder/x.json' });
+    assert.match(explain(unreadable).sentence, /The file x\.json of the journal/);
+    const early = Object.assign(new Odd('too-early'), { retryAfterMs: 90_000 });
+    assert.equal(explain(early).sentence, 'The service asked to wait. Try again in 2 min.');
+  });
+
+  it('name what is wrong with the disk', async () => {
+    const disk = async (code: string) => {
+      const error = Object.assign(new Error('x'), { code, syscall: 'open' });
+      return (await tell({ kind: 'not-charged', error, kept: false })).sentence;
+    };
+    for (const code of ['ENOSPC', 'EDQUOT']) assert.match(await disk(code), /no space left/);
+    for (const code of ['EACCES', 'EPERM', 'EROFS']) assert.match(await disk(code), /may not be written to/);
+    assert.match(await disk('EIO'), /could not be written or read/);
+    const inside = await tell({ kind: 'not-charged', error: new Error('ENOSPC'), kept: false });
+    assert.match(inside.sentence, /Something went wrong inside the extension/);
+  });
+});

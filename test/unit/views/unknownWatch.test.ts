@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Emitter } from '../../../src/base/event.ts';
+import type { Receipt } from '../../../src/runs/intent.ts';
+import type { PendingSubmission } from '../../../src/runs/pendingSubmission.ts';
+import type { Session, SessionState } from '../../../src/runs/session.ts';
+import type { Sessions } from '../../../src/runs/sessions.ts';
+import type { Submitter } from '../../../src/runs/submitter.ts';
+import type { UnknownWatch } from '../../../src/views/unknownWatch.ts';
+import { standInForVscode } from '../../helpers/standInForVscode.ts';
+import { intentOf, pendingOf, wholeAttempt } from '../../helpers/submissions.ts';
+
+describe('after a start', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../helpers/vscodeStandIn.ts');
+  let createWatch: new (...parts: ConstructorParameters<typeof UnknownWatch>) => UnknownWatch;
+  let tellFoundRunsOnce: typeof import('../../../src/host/submissionOutcome.ts').tellFoundRunsOnce;
+  let showInterrupted: typeof import('../../../src/views/interruptedNotices.ts').showInterrupted;
+  let pending: PendingSubmission[];
+  let receipts: Receipt[];
+  let owned: string[];
+  let looks: number;
+  let whileLooking: () => void;
+  let state: SessionState;
+  let changed: Emitter<PendingSubmission>;
+  let stateChanged: Emitter<SessionState>;
+  let activeChanged: Emitter<Session | undefined>;
+  let watch: UnknownWatch | undefined;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../helpers/vscodeStandIn.ts');
+    ({ UnknownWatch: createWatch } = await import('../../../src/views/unknownWatch.ts'));
+    ({ tellFoundRunsOnce } = await import('../../../src/host/submissionOutcome.ts'));
+    ({ showInterrupted } = await import('../../../src/views/interruptedNotices.ts'));
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(() => {
+    standIn.forget();
+    [pending, receipts, owned, looks, state] = [[], [], [], 0, 'ready'];
+    whileLooking = () => undefined;
+    changed = new Emitter();
+    stateChanged = new Emitter();
+    activeChanged = new Emitter();
+  });
+  afterEach(() => {
+    watch?.dispose();
+    watch = undefined;
+  });
+
+  const sessionOf = (id: string) =>
+    ({
+      account: { id, kind: 'service', name: id },
+      balance: { refresh: () => Promise.resolve({ balance_cents: 400, currency: 'USD' }) },
+      onDidChangeState: stateChanged.event,
+      get state() {
+        return state;
+      },
+    }) as unknown as Session;
+  const sessionsOf = (session: Session | undefined) =>
+    ({ active: session, onDidChangeActive: activeChanged.event }) as unknown as Sessions;
+  const submitter = {
+    get pending() {
+      return pending;
+    },
+    onDidChange: (listener: (one: PendingSubmission) => void) => changed.event(listener),
+    look: () => {
+      looks += 1;
+      whileLooking();
+      return Promise.resolve();
+    },
+  } as unknown as Submitter;
+  const journal = {
+    receipts: () => Promise.resolve(receipts),
+    isOwned: (id: string) => Promise.resolve(owned.includes(id)),
+  };
+  const beActive = () => Promise.resolve(true);
+  const begin = (tellFoundRun = tellFoundRunsOnce(beActive)) =>
+    (watch = new createWatch(sessionsOf(sessionOf('account-1')), submitter, journal, beActive, tellFoundRun));
+  const unknownOne = (id = 'one', accountId = 'account-1') =>
+    pendingOf('unknown', intentOf({ id, accountId, attempts: [wholeAttempt(Date.now(), true)] }));
+  const receiptOf = ({ intent }: PendingSubmission, how: 'found' | 'recognised'): Receipt => ({
+    ...intent,
+    settled: { kind: 'charged', at: { localMs: 0 }, run: { run_id: 'r', price_cents: 100 }, how },
+  });
+  const later = async () => {
+    for (let turns = 0; turns < 5; turns++) await turn();
+  };
+
+  describe('looks by itself', () => {
+    it('while something is not known and the service answers', async () => {
+      state = 'connecting';
+      begin();
+      pending = [unknownOne('other', 'account-2'), pendingOf('unsent')];
+      state = 'ready';
+      stateChanged.fire('ready');
+      await later();
+      assert.equal(looks, 0);
+      const [, , one] = (pending = [...pending, unknownOne()]);
+      if (one !== undefined) changed.fire(one);
+      await later();
+      assert.equal(looks, 1);
+      stateChanged.fire('ready');
+      await later();
+      assert.equal(looks, 2);
+      state = 'key-rejected';
+      stateChanged.fire('key-rejected');
+      await later();
+      assert.equal(looks, 2);
+    });
+
+    it('once at a time, and no more when it is disposed', async () => {
+      pending = [unknownOne()];
+      whileLooking = () => {
+        if (looks < 9) pending.forEach((one) => changed.fire(one));
+      };
+      state = 'connecting';
+      begin();
+      state = 'ready';
+      stateChanged.fire('ready');
+      await later();
+      assert.equal(looks, 1);
+      watch?.dispose();
+      stateChanged.fire('ready');
+      pending.forEach((one) => changed.fire(one));
+      await later();
+      assert.equal(looks, 1);
+    });
+
+    it('and tells a charge that it found, with its price; not one that the person recognised', async () => {
+      for (const how of ['found', 'recognised'] as const) {
+        standIn.forget();
+        const one = unknownOne();
+        pending = [one];
+        whileLooking = () => {
+          pending = [];
+          receipts = [receiptOf(one, how)];
+        };
+        begin();
+        await later();
+        watch?.dispose();
+        assert.equal(standIn.told.sentences.length, how === 'found' ? 1 : 0);
+      }
+    });
+
+    it('and tells a charge once, also where the person looked at the same time', async () => {
+      const one = unknownOne();
+      const tellFoundRun = tellFoundRunsOnce(beActive);
+      standIn.told.answer = ([button]) => button;
+      for (let times = 0; times < 2; times++) {
+        pending = [one];
+        whileLooking = () => {
+          pending = [];
+          receipts = [receiptOf(one, 'found')];
+        };
+        begin(tellFoundRun);
+        await later();
+        watch?.dispose();
+      }
+      assert.equal(standIn.told.sentences.length, 1);
+      assert.match(standIn.told.sentences[0] ?? '', /its run was found\. Price: 1\.00 USD/);
+      assert.deepEqual(standIn.executed, [['fineTuning.showRun', 'r']]);
+    });
+
+    it('and tells that nothing was charged, which can then be continued', async () => {
+      pending = [unknownOne()];
+      whileLooking = () => (pending = pending.map((one) => ({ ...one, state: 'not-charged' })));
+      standIn.told.answer = ([button]) => button;
+      begin();
+      await later();
+      assert.match(standIn.told.sentences[0] ?? '', /^train\.jsonl was not charged\./);
+      assert.deepEqual(standIn.executed, [['fineTuning.continueSubmission', 'one']]);
+    });
+
+    it('and says nothing where it is still not known', async () => {
+      pending = [unknownOne()];
+      begin();
+      await later();
+      assert.deepEqual([looks, standIn.told.sentences], [1, []]);
+    });
+  });
+
+  describe('what an earlier window left open is told once, without a modal', () => {
+    const begun = async (active: string | undefined) => {
+      const session = active === undefined ? undefined : sessionOf(active);
+      const notices = await showInterrupted(sessionsOf(session), submitter, journal, beActive);
+      await later();
+      return notices;
+    };
+
+    it('as a warning where it may have been charged, with a look and what is known', async () => {
+      pending = [unknownOne()];
+      for (const [button, command] of [
+        ['Check Now', 'fineTuning.checkSubmission'],
+        ['Show', 'fineTuning.resolveSubmission'],
+      ] as const) {
+        standIn.forget();
+        standIn.told.answer = () => button;
+        (await begun('account-1')).dispose();
+        assert.deepEqual(standIn.told.sentences, [
+          'A submission of train.jsonl was interrupted; it may have been charged.',
+        ]);
+        assert.deepEqual(standIn.told.details, []);
+        assert.deepEqual(standIn.told.buttons, [['Check Now', 'Show']]);
+        assert.deepEqual(standIn.executed, [[command, 'one']]);
+      }
+    });
+
+    it('as a word where nothing was', async () => {
+      pending = [pendingOf('unsent'), pendingOf('refused')];
+      await begun('account-1');
+      assert.deepEqual(standIn.told.sentences, [
+        'A submission of train.jsonl was interrupted; nothing was charged. It can be continued.',
+      ]);
+      assert.deepEqual(standIn.told.buttons, [['Show']]);
+    });
+
+    it('together where there are several, the person choosing which one', async () => {
+      pending = [unknownOne('one'), unknownOne('two'), pendingOf('unsent')];
+      standIn.told.answer = ([button]) => button;
+      await begun('account-1');
+      assert.deepEqual(standIn.told.sentences, [
+        '2 submissions were interrupted; they may have been charged.',
+      ]);
+      assert.deepEqual(standIn.executed, [['fineTuning.checkSubmission', undefined]]);
+    });
+
+    it('not where another window has it, and of another account when that becomes active', async () => {
+      pending = [unknownOne('one'), unknownOne('two', 'account-2')];
+      owned = ['one'];
+      await begun('account-1');
+      assert.deepEqual(standIn.told.sentences, []);
+      for (let times = 0; times < 2; times++) activeChanged.fire(sessionOf('account-2'));
+      await later();
+      assert.equal(standIn.told.sentences.length, 1);
+      pending.push(unknownOne('new', 'account-3'));
+      activeChanged.fire(sessionOf('account-3'));
+      await later();
+      assert.equal(standIn.told.sentences.length, 1);
+    });
+  });
+});
