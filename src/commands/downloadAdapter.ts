@@ -17,6 +17,7 @@ import { runChoices } from '../host/runChoices.ts';
 import { downloadText, downloadTitle } from '../host/wording/download.ts';
 import type { Downloader } from '../runs/downloader.ts';
 import { numberedFileName, safeFileName } from '../runs/fileName.ts';
+import { withoutMarker } from '../runs/marker.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
 /** Brings a run's adapter into a folder that the person chooses. @throws ApiError, DiskError, FileExistsError */
@@ -28,7 +29,7 @@ export function downloadAdapter(sessions: Sessions, downloader: Downloader) {
     if (runId === undefined) {
       const chosen = await chooseRun(
         argument,
-        runChoices(session, (run) => run.artifacts_available),
+        runChoices(session, withoutMarker, (run) => run.artifacts_available),
       );
       // As a call of its own: should it fail, what does it once more knows the run.
       if (chosen !== undefined) await vscode.commands.executeCommand(COMMANDS.downloadAdapter, chosen);

@@ -14,10 +14,10 @@ import type { RunCreation } from '../api/types.ts';
 import type { Finding } from '../runs/finding.ts';
 import { doubtOf } from '../runs/judge.ts';
 import { canCheck, canContinue, canDiscard } from '../runs/pendingActions.ts';
-import type { PendingSubmission } from '../runs/pendingSubmission.ts';
+import { isCancellable, type PendingSubmission } from '../runs/pendingSubmission.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import { isCancellable, type Submitter } from '../runs/submitter.ts';
+import type { Submitter } from '../runs/submitter.ts';
 
 /** What a look of just now came to; `failure` where it did not succeed. */
 interface Looked {

@@ -2,6 +2,7 @@ import { chooseRun } from '../host/dialogs/runDialogs.ts';
 import { VIEWS } from '../host/ids.ts';
 import { withViewProgress } from '../host/progress.ts';
 import { runChoices } from '../host/runChoices.ts';
+import { withoutMarker } from '../runs/marker.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
 /**
@@ -13,7 +14,7 @@ export function showRun(sessions: Sessions, reveal: (runId: string, expand: bool
   return async (argument: unknown): Promise<void> => {
     const session = sessions.active;
     if (session === undefined) return;
-    const runId = await chooseRun(argument, runChoices(session));
+    const runId = await chooseRun(argument, runChoices(session, withoutMarker));
     if (runId === undefined) return;
     await withViewProgress(VIEWS.runs, () => session.runs.loadDetail(runId));
     await reveal(runId, true);

@@ -15,7 +15,7 @@ export function submitAgain(sessions: Sessions) {
   return async (argument: unknown): Promise<void> => {
     const session = sessions.active;
     if (session === undefined) return;
-    const runId = await chooseRun(argument, runChoices(session));
+    const runId = await chooseRun(argument, runChoices(session, withoutMarker));
     if (runId === undefined) return;
     const preset = await withViewProgress(VIEWS.runs, () => presetOf(session.runs, runId));
     await vscode.commands.executeCommand(COMMANDS.submitDataset, undefined, undefined, preset);

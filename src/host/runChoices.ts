@@ -9,14 +9,16 @@ interface Runs {
   phase: (run: RunSummary) => RunView['phase'];
 }
 
-/** The loaded runs as rows to choose from. */
+/** The loaded runs as rows to choose from. @param withoutMarker a label as the person gave it */
 export function runChoices(
   session: { runs: Runs; models: { nameOf: (modelId: string) => string } },
+  withoutMarker: (label: string) => string,
   isWanted: (run: RunSummary) => boolean = () => true,
 ): RunChoice[] {
   return (session.runs.rows ?? []).filter(isWanted).map((run) => {
     const modelName = session.models.nameOf(run.model_id);
-    const label = session.runs.label(run.run_id);
+    const given = withoutMarker(session.runs.label(run.run_id) ?? '');
+    const label = given === '' ? undefined : given;
     const view: RunView = { run, phase: session.runs.phase(run), modelName, label };
     return { runId: run.run_id, name: label ?? modelName, description: runDescription(view, Date.now()) };
   });

@@ -1,5 +1,6 @@
 import type { RunCreation } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
+import { ExpectedError } from '../base/errors.ts';
 import type { Finding } from './finding.ts';
 import { mayBeCharged, type Intent, type Look } from './intent.ts';
 import type { Journal } from './journal.ts';
@@ -14,6 +15,15 @@ type Owned = { lease: Lease; intent: Intent };
 const BY_ITSELF_MS = 60 * 60_000;
 const SOON_MS = 20_000;
 const LATER_MS = 2 * 60_000;
+
+/** A run that could be the one is listed since the person asked to send it again; nothing was sent. */
+export class CandidatesError extends ExpectedError {
+  readonly code = 'candidates';
+
+  constructor() {
+    super('a run that could be this one is listed now');
+  }
+}
 
 /** Finds out what became of intents that may have been charged, and keeps what each look saw. */
 export class Looks {
@@ -121,4 +131,10 @@ function findingOf(intent: Intent, { at, candidates }: Sight): Finding {
     atMs: at.localMs,
     ...(againAtMs !== undefined && { againAtMs }),
   };
+}
+
+/** Whether the last look found runs that the look before had not. */
+export function hasNewCandidates(before: Intent, after: Intent): boolean {
+  const known = before.lastLook?.candidates ?? [];
+  return after.lastLook?.candidates.some((runId) => !known.includes(runId)) ?? false;
 }

@@ -34,7 +34,7 @@ export interface PendingSubmission {
   readonly retryAtMs?: number;
 }
 
-/** Whether this window sends it at the moment. */
-export function isUnderWay({ state }: PendingSubmission): boolean {
-  return state === 'queued' || state === 'uploading' || state === 'validating' || state === 'waiting';
+/** Whether it can be stopped before its closing boundary has left. */
+export function isCancellable({ state }: PendingSubmission): boolean {
+  return state === 'queued' || state === 'uploading' || state === 'waiting';
 }

@@ -9,9 +9,9 @@ import type { Finding } from './finding.ts';
 import { isSameWish, mayBeCharged, type Draft, type Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
 import type { Lease } from './lease.ts';
-import { Looks } from './looks.ts';
+import { CandidatesError, hasNewCandidates, Looks } from './looks.ts';
 import type { Outcome } from './outcome.ts';
-import type { PendingSubmission } from './pendingSubmission.ts';
+import { isCancellable, type PendingSubmission } from './pendingSubmission.ts';
 import { PendingSubmissions } from './pendingSubmissions.ts';
 import { Series, type SeriesEnd } from './series.ts';
 import type { Session } from './session.ts';
@@ -111,6 +111,8 @@ export class Submitter implements Disposable {
     try {
       const { finding, intent } = await this.#looks.look(session, owned, signal);
       if (finding.verdict === 'charged') return { kind: 'charged', run: finding.run };
+      // What the person did not know of when they asked, they decide about first.
+      if (hasNewCandidates(owned.intent, intent)) return { kind: 'unknown', error: new CandidatesError() };
       return await this.#send(session, { ...owned, intent }, signal);
     } catch (error) {
       return { kind: 'unknown', error };
@@ -279,11 +281,6 @@ export class Submitter implements Disposable {
     });
     return series.run(signal);
   }
-}
-
-/** Whether it can be stopped before its closing boundary has left. */
-export function isCancellable({ state }: PendingSubmission): boolean {
-  return state === 'queued' || state === 'uploading' || state === 'waiting';
 }
 
 /** Where an account's submissions go, and nowhere else; the sandbox has another address at each start. */

@@ -13,6 +13,7 @@ import {
   type Fact,
   type RunView,
 } from '../host/wording/runs.ts';
+import { withoutMarker } from '../runs/marker.ts';
 import type { PendingSubmission } from '../runs/pendingSubmission.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
@@ -227,7 +228,8 @@ function failureFact(runId: string, error: unknown): RunsNode {
 }
 
 function viewOf(session: Session, run: RunSummary): RunView {
-  const label = session.runs.label(run.run_id);
+  // The marker is for the extension: the details and the service show it.
+  const label = withoutMarker(session.runs.label(run.run_id) ?? '');
   return {
     run,
     phase: session.runs.phase(run),

@@ -8,8 +8,7 @@ import {
 } from '../host/wording/pending.ts';
 import { treeWords } from '../host/wording/runs.ts';
 import { canCheck, canContinue } from '../runs/pendingActions.ts';
-import type { PendingSubmission, SubmissionState } from '../runs/pendingSubmission.ts';
-import { isCancellable } from '../runs/submitter.ts';
+import { isCancellable, type PendingSubmission, type SubmissionState } from '../runs/pendingSubmission.ts';
 
 /** The row of a submission that is not settled: selecting it shows what is known and what can be done. */
 export function submissionItem(

@@ -15,7 +15,7 @@ export interface UploadJob {
   first?: RunSubmission['dataset'];
   dataset: RunSubmission['dataset'];
   /** Whether the event loop is watched. */
-  watches: boolean;
+  watches?: boolean;
 }
 
 const { baseUrl, digestWorker, first, dataset, watches } = JSON.parse(process.argv[2] ?? '') as UploadJob;
@@ -36,21 +36,25 @@ async function upload(sent: RunSubmission['dataset']): Promise<void> {
   });
 }
 
-const said: Said = {};
-if (first !== undefined) {
-  await upload(first);
-  // The clock of a process starts with it.
-  said.firstMs = performance.now();
+async function run(): Promise<Said> {
+  const said: Said = {};
+  if (first !== undefined) {
+    await upload(first);
+    // The clock of a process starts with it.
+    said.firstMs = performance.now();
+  }
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  if (watches) delay.enable();
+  const startedMs = performance.now();
+  await upload(dataset);
+  said.workMs = performance.now() - startedMs;
+  if (watches) {
+    said.delayP99Ms = delay.percentile(99) / 1e6;
+    said.delayMaxMs = delay.max / 1e6;
+  }
+  said.peakBytes = peakBytes();
+  transport.dispose();
+  return said;
 }
-const delay = monitorEventLoopDelay({ resolution: 1 });
-if (watches) delay.enable();
-const startedMs = performance.now();
-await upload(dataset);
-said.workMs = performance.now() - startedMs;
-if (watches) {
-  said.delayP99Ms = delay.percentile(99) / 1e6;
-  said.delayMaxMs = delay.max / 1e6;
-}
-said.peakBytes = peakBytes();
-transport.dispose();
-process.stdout.write(JSON.stringify(said));
+
+void run().then((said) => process.stdout.write(JSON.stringify(said)));

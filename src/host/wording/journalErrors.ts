@@ -38,6 +38,10 @@ export function journalSentence(code: string, error: Error): string | undefined 
       return l10n.t(
         'How long ago it was first sent is not certain: a clock was set, the machine slept, or the service tells no time. It is not sent again.',
       );
+    case 'candidates':
+      return l10n.t(
+        'A run that could be this one is listed now. Say first whether it is; nothing was sent again.',
+      );
     case 'too-early':
       return 'retryAfterMs' in error && typeof error.retryAfterMs === 'number'
         ? l10n.t('The service asked to wait. Try again in {0}.', formatDuration(error.retryAfterMs))

@@ -93,6 +93,13 @@ describe('RunsTree', () => {
     assert.deepEqual([badge(), await tree.getChildren()], [undefined, []]);
   });
 
+  it('calls a run by the label that the person gave, without its marker, or by its model', async () => {
+    await session.runs.refresh();
+    session.runs.insertCreated({ run_id: 'a' }, 'm', 'maths ft-7k3m9qpx');
+    session.runs.insertCreated({ run_id: 'b' }, 'm', 'ft-7k3m9qpx');
+    assert.deepEqual((await texts()).sort(), ['m', 'maths']);
+  });
+
   it('draws only its row while a submission is uploaded, and the list at its begin and end', async () => {
     const held = Promise.withResolvers<undefined>();
     session.onDidChangeState(() => drawn.push(undefined));
