@@ -65,6 +65,7 @@ import { DatasetPreviews } from './views/datasetPreviews.ts';
 import { showInterrupted } from './views/interruptedNotices.ts';
 import { showKeyNotices } from './views/keyNotice.ts';
 import { ModelsTree } from './views/modelsTree.ts';
+import { showReceiptLabels } from './views/receiptLabels.ts';
 import { RunsTree } from './views/runsTree.ts';
 import { UnknownWatch } from './views/unknownWatch.ts';
 import { keepWelcomeState } from './views/welcomeState.ts';
@@ -219,7 +220,10 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   disposables.add(new AutoCheck(reports, log));
   disposables.add(new ActiveWatch(sessions, submitter, log));
   void openJournal()
-    .then(async () => disposables.add(await showInterrupted(sessions, submitter, journal, beActive)))
+    .then(async () => disposables.add(await showInterrupted(sessions, submitter, beActive)))
     .catch((error: unknown) => reporter.report(asStorageError(error), () => void openJournal()))
-    .finally(() => disposables.add(new UnknownWatch(sessions, submitter, journal, beActive, tellFoundRun)));
+    .finally(() => {
+      disposables.add(new UnknownWatch(sessions, submitter, journal, beActive, tellFoundRun));
+      disposables.add(showReceiptLabels(sessions, journal, log));
+    });
 }

@@ -10,6 +10,8 @@ import { API_KEY_PREFIX, ERROR_CODES } from './types.ts';
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_MESSAGE_LENGTH = 300;
 const MASK = '***';
+/** What a code that the contract does not list may look like. */
+const CODE = /^[\w.-]{1,64}$/;
 
 /**
  * Reads an answer to its end and makes it a value.
@@ -61,7 +63,9 @@ async function readError(answer: HttpAnswer, secret: string, nowMs: number): Pro
 
 /** A code of the contract decides what was charged: a secret that happens to be part of it changes nothing of it. */
 function plainCode(code: string, secret: string): string {
-  return (ERROR_CODES as readonly string[]).includes(code) ? code : plain(code, secret);
+  if ((ERROR_CODES as readonly string[]).includes(code)) return code;
+  // A code goes into the log and the journal: what does not look like one could be anything.
+  return CODE.test(code) && !code.includes(secret) ? code : 'unknown';
 }
 
 /** Masked before it is cut, and after what a plain line leaves out is gone: it may be what kept the secret apart. */

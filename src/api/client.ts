@@ -85,7 +85,7 @@ export class Client {
 
   /**
    * How far the service's clock was ahead of this machine's at the last answer that told a `Date`; behind is negative.
-   * Undefined until then. A header is whole seconds: less than two apart is no difference.
+   * Undefined until then, and after an answer that told none. A header is whole seconds: less than two apart is no difference.
    */
   get clockSkewMs(): number | undefined {
     return this.#clockSkewMs;
@@ -190,9 +190,7 @@ export class Client {
     const nowMs = this.#now();
     const dateMs = parseHttpDate(answer.header('date'));
     // A gateway or a portal has a clock of its own.
-    const learn = () => {
-      if (dateMs !== undefined) this.#clockSkewMs = dateMs - nowMs;
-    };
+    const learn = () => (this.#clockSkewMs = dateMs === undefined ? undefined : dateMs - nowMs);
     try {
       const value = await readAnswer(answer, read, apiKey, nowMs);
       learn();

@@ -6,7 +6,7 @@ export abstract class ApiError extends ExpectedError {}
 
 /** The service answered with the contract's error body (spec: "Errors"). */
 export class ServiceError extends ApiError {
-  /** A code of the contract, or another one exactly as it came. */
+  /** A code of the contract, another one that looks like a code, or `unknown`. */
   readonly code: string;
   /** Whether the contract lists the code. */
   readonly known: boolean;

@@ -31,12 +31,15 @@ export function retryDelayMs(error: unknown, retries: number, random: number): n
   return retryAfterMs > MAX_RETRY_AFTER_MS ? undefined : retryAfterMs + jitterMs(retries, random);
 }
 
-/** Retry-After in milliseconds, from seconds or an HTTP date; undefined when it is neither. */
+/** Nobody waits longer, and more digits than a number holds would be no time at all. */
+export const LONGEST_RETRY_AFTER_MS = 7 * 24 * 60 * 60_000;
+
+/** Retry-After in milliseconds, a week at most, from seconds or an HTTP date; undefined when it is neither. */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   const text = value?.trim() ?? '';
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  if (/^\d+$/.test(text)) return Math.min(LONGEST_RETRY_AFTER_MS, Number(text) * 1000);
   const dateMs = parseHttpDate(text);
-  return dateMs === undefined ? undefined : Math.max(0, dateMs - nowMs);
+  return dateMs === undefined ? undefined : Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, dateMs - nowMs));
 }
 
 /** Milliseconds since the epoch of an HTTP date (RFC 9110, 5.6.7); undefined for anything else. */

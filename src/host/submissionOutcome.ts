@@ -20,7 +20,7 @@ const BALANCE_WAIT_MS = 5_000;
 
 /** How a submission ended, for now, as `runs/` says it. */
 type Outcome =
-  | { kind: 'charged'; run: RunCreation }
+  | { kind: 'charged'; run: RunCreation; found?: true }
   | { kind: 'not-charged'; error: unknown; kept: boolean }
   | { kind: 'unknown'; error: unknown }
   | { kind: 'open'; id: string }
@@ -58,8 +58,10 @@ export async function tellOutcome(
   };
   switch (outcome.kind) {
     case 'charged': {
-      const { run } = outcome;
-      tellCharged(run, filename, isSandbox, () => void act(COMMANDS.showRun, run.run_id));
+      const { run, found } = outcome;
+      const show = () => void act(COMMANDS.showRun, run.run_id);
+      if (found) tellFound(run, filename, await soon(submitted.readBalance()), isSandbox, show);
+      else tellCharged(run, filename, isSandbox, show);
       return;
     }
     case 'not-charged': {

@@ -1,5 +1,5 @@
 import type { Doubt } from './finding.ts';
-import type { Intent, Look } from './intent.ts';
+import type { Attempt, Intent, Look, Moment } from './intent.ts';
 
 /** How long the service may validate and price a whole dataset after its last byte. */
 export const PRICING_MS = 15 * 60_000;
@@ -14,10 +14,11 @@ export function lastSendMs({ attempts }: Intent): number | undefined {
 
 /** From when on, by the service's clock, a look that finds nothing says something; undefined where no time is known. */
 export function settledFromMs({ attempts }: Intent): number | undefined {
-  const ends = attempts.flatMap(({ closed }) => {
+  const ends = attempts.flatMap(({ closed, ended }) => {
     if (closed === undefined) return [];
-    // However the attempt ended: the service may still be pricing what it has whole.
-    return [closed.serviceMs === undefined ? undefined : closed.serviceMs + PRICING_MS];
+    // The last bytes may have arrived as late as the end of the connection; what is whole may still be priced.
+    const times = [closed.serviceMs, ended?.serviceMs];
+    return [times.includes(undefined) ? undefined : Math.max(...times.map((ms) => ms ?? 0)) + PRICING_MS];
   });
   return ends.includes(undefined) ? undefined : Math.max(...ends.map((ms) => ms ?? 0));
 }
@@ -31,7 +32,8 @@ export function withoutLooks(intent: Intent): Intent {
 }
 
 /** The intent with a look taken in: the first clean one is kept, any other finding takes it away. */
-export function withLook(intent: Intent, look: Look): Intent {
+export function withLook(open: Intent, look: Look): Intent {
+  const intent = { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, look.at)) };
   const { firstCleanLook, ...rest } = intent;
   if (!isClean(intent, look)) return { ...rest, lastLook: look };
   return { ...rest, firstCleanLook: firstCleanLook ?? look, lastLook: look };
@@ -63,6 +65,13 @@ export function nextLookAtMs(intent: Intent): number | undefined {
   const dueMs =
     firstCleanLook?.at.serviceMs === undefined ? fromMs : firstCleanLook.at.serviceMs + BETWEEN_LOOKS_MS;
   return lastLook.at.localMs + Math.max(0, dueMs - lastLook.at.serviceMs);
+}
+
+/** After a crash, or a sleep, the first look is the first moment at which an attempt is known to be over. */
+function overAt(attempt: Attempt, at: Moment): Attempt {
+  return attempt.closed === undefined || attempt.ended?.serviceMs !== undefined
+    ? attempt
+    : { ...attempt, ended: at };
 }
 
 function isClean(intent: Intent, look: Look): boolean {

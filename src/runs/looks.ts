@@ -83,6 +83,8 @@ export class Looks {
   isDue(id: string): boolean {
     const intent = this.#journal.intents.find((open) => open.id === id);
     if (intent === undefined) return false;
+    const { localMs = 0 } = intent.attempts.at(-1)?.notBefore ?? {};
+    if (localMs > this.#clock.nowMs()) return false;
     const lookedAtMs = this.#lookedAtMs.get(id);
     if (lookedAtMs === undefined) return true;
     const nowMs = this.#clock.nowMs();

@@ -1,3 +1,4 @@
+import type { Intent, Moment } from './intent.ts';
 import {
   DatasetChangedError,
   NetworkError,
@@ -5,6 +6,7 @@ import {
   UnexpectedAnswerError,
   type NetworkErrorReason,
 } from '../api/errors.ts';
+import { LONGEST_RETRY_AFTER_MS } from '../api/retry.ts';
 import { CancelledError, ExpectedError } from '../base/errors.ts';
 
 /** The service asked, after an earlier attempt, to be left alone for some more time; nothing was sent. */
@@ -70,6 +72,21 @@ export function nextStep(error: unknown, series: Series, random: number): Step {
     return { kind: closed ? 'reconcile' : 'unsent', waitMs: retryAfterMs };
   const jitterMs = random * Math.min(CAP_MS, BASE_MS * 2 ** (series.attempts - 1));
   return { kind: 'retry', afterMs: retryAfterMs + jitterMs, waitMs: retryAfterMs };
+}
+
+/**
+ * Keeps what the service asked for after the last attempt: nothing is sent before.
+ * @throws TooEarlyError
+ */
+export function assertNotTooEarly({ attempts }: Intent, now: Moment): void {
+  const notBefore = attempts.at(-1)?.notBefore;
+  if (notBefore === undefined) return;
+  const waitMs =
+    notBefore.serviceMs === undefined || now.serviceMs === undefined
+      ? notBefore.localMs - now.localMs
+      : notBefore.serviceMs - now.serviceMs;
+  // Longer than any that is kept: the clock was set.
+  if (waitMs > 0 && waitMs <= LONGEST_RETRY_AFTER_MS) throw new TooEarlyError(waitMs);
 }
 
 /** The status of an answer that is none of the contract's successes. */

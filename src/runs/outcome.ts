@@ -2,7 +2,8 @@ import type { RunCreation } from '../api/types.ts';
 
 /** How a submission ended, for now, for the person's money. */
 export type Outcome =
-  | { kind: 'charged'; run: RunCreation }
+  /** `found`: not by its answer, but by a look, which knows less of the charge. */
+  | { kind: 'charged'; run: RunCreation; found?: true }
   /** `kept`: it stands among the pending ones, to be continued or discarded. */
   | { kind: 'not-charged'; error: unknown; kept: boolean }
   /** It may have been charged. */

@@ -18,12 +18,13 @@ export class PendingSubmissions implements Disposable {
   readonly #onChange: (submission: PendingSubmission) => void;
   readonly #subscription: Disposable;
   readonly #live = new Map<string, Live>();
-  readonly #elsewhere = new Set<string>();
+  /** What an intent was when it was known that nobody had it, by its id: every other one may be another window's. */
+  readonly #free = new Map<string, string>();
   /** Told as settled, though the disk would not take it. */
   readonly #hidden = new Set<string>();
   #shown = new Map<string, PendingSubmission>();
   #timer: NodeJS.Timeout | undefined;
-  #isProbing = false;
+  #probing: Promise<void> | undefined;
   #disposed = false;
 
   /** @param onChange told each submission that changed, came or went, with its last state */
@@ -53,7 +54,14 @@ export class PendingSubmissions implements Disposable {
   /** This window does nothing more with it. */
   rest(id: string): void {
     this.#live.delete(id);
+    this.#setFree(id);
     this.#publish();
+  }
+
+  /** Finds out which intents other windows have. Never rejects. */
+  probe(): Promise<void> {
+    this.#probing ??= this.#probeAll().finally(() => (this.#probing = undefined));
+    return this.#probing;
   }
 
   /** Shows it no more, whatever the disk says. */
@@ -87,31 +95,35 @@ export class PendingSubmissions implements Disposable {
       sentBytes: 0,
       totalBytes: dataset.sizeBytes,
       attempt: attempts.length,
-      state: this.#elsewhere.has(id) ? 'elsewhere' : restingState(intent),
+      state: this.#free.get(id) === JSON.stringify(intent) ? restingState(intent) : 'elsewhere',
       ...this.#live.get(id),
     };
   }
 
   /** A window that dies says nothing: what it had is asked for until it is free. */
   #planProbe(ms: number): void {
-    if (this.#disposed || this.#isProbing) return;
+    if (this.#disposed) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#probe(), ms);
+    this.#timer = setTimeout(() => void this.probe(), ms);
     this.#timer.unref();
   }
 
-  async #probe(): Promise<void> {
-    this.#isProbing = true;
+  async #probeAll(): Promise<void> {
     for (const { id } of this.#journal.intents) {
       // An owner that cannot be asked for may be there.
       const isOwned = !this.#live.has(id) && (await this.#journal.isOwned(id).catch(() => true));
       // Meanwhile this window may have begun with it.
-      if (isOwned && !this.#live.has(id)) this.#elsewhere.add(id);
-      else this.#elsewhere.delete(id);
+      if (isOwned && !this.#live.has(id)) this.#free.delete(id);
+      else this.#setFree(id);
     }
-    this.#isProbing = false;
     this.#publish();
-    if (this.#elsewhere.size > 0) this.#planProbe(ELSEWHERE_MS);
+    if (this.all.some(({ state }) => state === 'elsewhere')) this.#planProbe(ELSEWHERE_MS);
+  }
+
+  #setFree(id: string): void {
+    const intent = this.#journal.intents.find((open) => open.id === id);
+    if (intent === undefined) this.#free.delete(id);
+    else this.#free.set(id, JSON.stringify(intent));
   }
 }
 

@@ -138,6 +138,17 @@ export class RunStore implements Disposable {
     });
   }
 
+  /** Takes in labels that are known from elsewhere: the list has none. */
+  knowLabels(labels: Iterable<readonly [runId: string, label: string]>): void {
+    const changed: string[] = [];
+    for (const [runId, label] of labels) {
+      if (this.label(runId) !== undefined) continue;
+      this.#labels.set(runId, label);
+      if (this.#rowsById.has(runId)) changed.push(runId);
+    }
+    if (changed.length > 0) this.#onDidChange.fire({ added: [], changed });
+  }
+
   /** Lets what is on its way be read anew: the API key or the address changed. */
   drop(): void {
     this.refresh.drop();

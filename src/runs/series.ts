@@ -8,7 +8,7 @@ import type { Journal } from './journal.ts';
 import type { Lease } from './lease.ts';
 import { withoutLooks } from './judge.ts';
 import { momentOf } from './look.ts';
-import { nextStep, statusOf, TooEarlyError, type Step } from './nextStep.ts';
+import { assertNotTooEarly, nextStep, statusOf, type Step } from './nextStep.ts';
 import { assertMayResend, ClocksDisagreeError, ClockWatch } from './sendingWindow.ts';
 import type { Session } from './session.ts';
 
@@ -116,9 +116,11 @@ export class Series {
   #attempt(signal: AbortSignal): Promise<RunCreation> {
     return this.#session.call(async (client) => {
       throwIfCancelled(signal);
+      // An attempt of an earlier series may have been told to wait.
+      assertNotTooEarly(this.#intent, this.#moment(client));
       await this.#readBalance(client, signal);
       this.#assertMaySend(client);
-      this.#assertNotTooEarly(client);
+      assertNotTooEarly(this.#intent, this.#moment(client));
       await this.#begin(client);
       this.#events.onAttempt(this.#intent.attempts.length);
       return this.#upload(client, signal);
@@ -168,18 +170,6 @@ export class Series {
     assertMayResend(intent, this.#moment(client));
   }
 
-  /** An attempt of an earlier series may have been told to wait. @throws TooEarlyError */
-  #assertNotTooEarly(client: Client): void {
-    const notBefore = this.#intent.attempts.at(-1)?.notBefore;
-    if (notBefore === undefined) return;
-    const now = this.#moment(client);
-    const waitMs =
-      notBefore.serviceMs === undefined || now.serviceMs === undefined
-        ? notBefore.localMs - now.localMs
-        : notBefore.serviceMs - now.serviceMs;
-    if (waitMs > 0) throw new TooEarlyError(waitMs);
-  }
-
   /** Marks it as being sent, durably, before anything connects. */
   async #begin(client: Client): Promise<void> {
     const next = {
@@ -199,6 +189,7 @@ export class Series {
     await this.#journal.write(this.#lease, this.#intent);
     // While that was written, too, the machine may have slept, or the folder been replaced.
     this.#assertMaySend(client, before);
+    if (!this.#timeWatch.agree) throw new ClocksDisagreeError();
     if (!this.#lease.isHeld()) throw new LeaseLostError();
   }
 

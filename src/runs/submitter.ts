@@ -10,6 +10,7 @@ import { isSameWish, mayBeCharged, type Draft, type Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
 import type { Lease } from './lease.ts';
 import { CandidatesError, hasNewCandidates, Looks } from './looks.ts';
+import { assertNotTooEarly } from './nextStep.ts';
 import type { Outcome } from './outcome.ts';
 import { isCancellable, type PendingSubmission } from './pendingSubmission.ts';
 import { PendingSubmissions } from './pendingSubmissions.ts';
@@ -54,6 +55,11 @@ export class Submitter implements Disposable {
     return this.#pending.all;
   }
 
+  /** Finds out which of the pending ones other windows have: all are taken to be theirs before. Never rejects. */
+  probe(): Promise<void> {
+    return this.#pending.probe();
+  }
+
   /** Whether something of this account is under way or open. */
   isBusy(accountId: string): boolean {
     return this.pending.some((submission) => submission.accountId === accountId);
@@ -94,30 +100,24 @@ export class Submitter implements Disposable {
    */
   async resume(session: Session, id: string, signal: AbortSignal): Promise<Outcome> {
     let owned: Owned | undefined;
+    const known = this.#journal.intents.find((intent) => intent.id === id);
+    let isOpen = known !== undefined && mayBeCharged(known);
     try {
       owned = await this.#acquire(session, id);
-    } catch (error) {
-      const open = this.#journal.intents.find((intent) => intent.id === id);
-      return open !== undefined && mayBeCharged(open)
-        ? { kind: 'unknown', error }
-        : { kind: 'not-charged', error, kept: true };
-    }
-    if (owned === undefined || owned.intent.refused !== undefined) {
-      owned?.lease.release();
-      return { kind: 'elsewhere' };
-    }
-    if (!mayBeCharged(owned.intent)) return this.#send(session, owned, signal);
-    this.#pending.set(id, { state: 'checking' });
-    try {
+      if (owned === undefined || owned.intent.refused !== undefined) return { kind: 'elsewhere' };
+      isOpen = mayBeCharged(owned.intent);
+      assertNotTooEarly(owned.intent, { localMs: this.#time.clock.nowMs() });
+      if (!isOpen) return await this.#send(session, owned, signal);
+      this.#pending.set(id, { state: 'checking' });
       const { finding, intent } = await this.#looks.look(session, owned, signal);
-      if (finding.verdict === 'charged') return { kind: 'charged', run: finding.run };
+      if (finding.verdict === 'charged') return { kind: 'charged', run: finding.run, found: true };
       // What the person did not know of when they asked, they decide about first.
       if (hasNewCandidates(owned.intent, intent)) return { kind: 'unknown', error: new CandidatesError() };
       return await this.#send(session, { ...owned, intent }, signal);
     } catch (error) {
-      return { kind: 'unknown', error };
+      return isOpen ? { kind: 'unknown', error } : { kind: 'not-charged', error, kept: true };
     } finally {
-      owned.lease.release();
+      owned?.lease.release();
       this.#pending.rest(id);
     }
   }
@@ -136,6 +136,7 @@ export class Submitter implements Disposable {
 
   /** Looks for whatever of an account may have been charged, where a look is due. Never throws. */
   async look(session: Session): Promise<void> {
+    await this.probe();
     for (const { id, accountId, state } of this.pending) {
       if (accountId !== session.account.id || state !== 'unknown' || !this.#looks.isDue(id)) continue;
       await this.check(session, id, this.#stop.signal).catch(() => undefined);
@@ -213,7 +214,7 @@ export class Submitter implements Disposable {
     };
   }
 
-  /** @returns undefined where another window has it, it is settled, or it belongs to another account */
+  /** Undefined where another window has it, it is settled, or it belongs to another account. */
   async #acquire(session: Session, id: string): Promise<Owned | undefined> {
     if (this.#cancels.has(id)) return undefined;
     const owned = await this.#journal.acquire(id);
@@ -254,12 +255,14 @@ export class Submitter implements Disposable {
     const { intent } = end;
     const outcome = await this.#ends.conclude(session, { lease, intent }, end, stopping);
     if (outcome.kind !== 'unknown' || stopping.aborted) return outcome;
+    // The service asked to be left alone.
+    if ('waitMs' in end && end.waitMs > 0) return outcome;
     this.#pending.set(intent.id, { state: 'checking' });
     try {
       // Who cancelled wants to know, too; who cancels now need not wait for it.
       const until = signal.aborted ? stopping : signal;
       const { finding } = await this.#looks.look(session, { lease, intent }, until);
-      return finding.verdict === 'charged' ? { kind: 'charged', run: finding.run } : outcome;
+      return finding.verdict === 'charged' ? { kind: 'charged', run: finding.run, found: true } : outcome;
     } catch {
       return outcome;
     }

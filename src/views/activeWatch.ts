@@ -53,8 +53,12 @@ export class ActiveWatch implements Disposable {
       if (state === 'ready') this.#readMissing(session);
     });
     // The charge may come minutes after the answer was given up: runs are watched until the person has decided.
-    const awaiting = this.#submitter.onDidChange(({ accountId, state }) => {
-      if (state === 'unknown' && accountId === session.account.id) void watcher.look();
+    const awaiting = this.#submitter.onDidChange(({ id, accountId, state }) => {
+      if (accountId !== session.account.id) return;
+      if (state === 'unknown') void watcher.look();
+      // Another window ended it: what came of it is not told here, but stands in the runs and the balance.
+      const isOpen = this.#submitter.pending.some((pending) => pending.id === id);
+      if (state === 'elsewhere' && !isOpen) this.#logFailures([session.balance.refresh(), watcher.look()]);
     });
     this.#readAll(session, watcher);
     return [watcher, reconnecting, awaiting];

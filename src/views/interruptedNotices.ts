@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../base/disposable.ts';
 import { tellInterrupted } from '../host/wording/pendingNotices.ts';
-import type { Journal } from '../runs/journal.ts';
 import type { Sessions } from '../runs/sessions.ts';
 import type { Submitter } from '../runs/submitter.ts';
 import { followActive } from './activeSession.ts';
@@ -13,14 +12,13 @@ import { followActive } from './activeSession.ts';
 export async function showInterrupted(
   sessions: Sessions,
   submitter: Submitter,
-  journal: Pick<Journal, 'isOwned'>,
   beActive: (accountId: string) => Promise<boolean>,
 ): Promise<Disposable> {
   const interrupted = new Map<string, string[]>();
+  // Another window may be sending one at this moment.
+  await submitter.probe();
   for (const { id, accountId, state } of submitter.pending) {
     if (state !== 'unknown' && state !== 'unsent') continue;
-    // Another window may be sending it at this moment.
-    if (await journal.isOwned(id).catch(() => false)) continue;
     interrupted.set(accountId, [...(interrupted.get(accountId) ?? []), id]);
   }
   return followActive(sessions, (session) => {

@@ -55,6 +55,6 @@ function iconOf(state: SubmissionState): vscode.ThemeIcon {
     case 'unknown':
       return new vscode.ThemeIcon('question', new vscode.ThemeColor('list.warningForeground'));
     case 'refused':
-      return new vscode.ThemeIcon('error', new vscode.ThemeColor('list.warningForeground'));
+      return new vscode.ThemeIcon('warning', new vscode.ThemeColor('list.warningForeground'));
   }
 }

@@ -31,7 +31,7 @@ const parts: readonly Part[] = [
     name: 'unit',
     command: node,
     args: [mocha, '--forbid-only', ...unitReport],
-    limitMs: 240_000,
+    limitMs: 480_000,
     report: reportFile('unit'),
   },
   { name: 'host', command: node, args: [script('host.ts')], limitMs: 480_000, report: reportFile('host') },

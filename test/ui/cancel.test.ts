@@ -42,7 +42,7 @@ describe('Cancel in the middle of an upload', () => {
     service.requests.length = 0;
   });
 
-  const row = (file: string) => workbench.sideBar.view('Runs').row(new RegExp(`^${file}\\.jsonl, `));
+  const row = (file: string) => workbench.sideBar.view('Runs').row(new RegExp(`^${file}, ${file}\\.jsonl, `));
 
   /** Submits a file from the explorer's menu. */
   async function submit(file: string): Promise<void> {
@@ -60,7 +60,7 @@ describe('Cancel in the middle of an upload', () => {
   const uploading = () =>
     workbench.sideBar
       .view('Runs')
-      .row(/^big\.jsonl, [\d.]+ MB of 62\.9 MB/)
+      .row(/^big, big\.jsonl, [\d.]+ MB of 62\.9 MB/)
       .waitFor();
 
   async function isToldUncharged(file: string): Promise<void> {
@@ -86,7 +86,7 @@ describe('Cancel in the middle of an upload', () => {
   it('in the row: the same, and the notification goes as well', async () => {
     await startUpload('big');
     await uploading();
-    await workbench.sideBar.view('Runs').pressInRow(/^big\.jsonl, /, 'Cancel Upload');
+    await workbench.sideBar.view('Runs').pressInRow(/^big, /, 'Cancel Upload');
     await isToldUncharged('big');
     await workbench.dialogs.toast('Submitting big.jsonl').waitFor({ state: 'hidden' });
     assert.equal(service.submissions, 1);
@@ -98,10 +98,10 @@ describe('Cancel in the middle of an upload', () => {
     await uploading();
     await startUpload('small');
     await workbench.sideBar.view('Runs').row('small.jsonl, Waiting for the upload before it').waitFor();
-    await workbench.sideBar.view('Runs').pressInRow(/^small\.jsonl, /, 'Cancel Upload');
+    await workbench.sideBar.view('Runs').pressInRow(/^small, /, 'Cancel Upload');
     await isToldUncharged('small');
     assert.equal(await row('big').count(), 1);
-    await workbench.sideBar.view('Runs').pressInRow(/^big\.jsonl, /, 'Cancel Upload');
+    await workbench.sideBar.view('Runs').pressInRow(/^big, /, 'Cancel Upload');
     await isToldUncharged('big');
     assert.equal(service.submissions, 1);
     await workbench.clearNotifications();

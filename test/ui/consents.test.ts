@@ -121,6 +121,7 @@ describe('consents and steps of a submission', () => {
       const { quickInput } = workbench;
       await walkTo(4);
       await workbench.screenshot('summary');
+      const [marker] = /ft-[\da-z]{8}$/.exec((await descriptionOf('Label')) ?? '') ?? [];
       const facts = new Map<string, string | null>();
       for (const row of ['Account', 'Dataset', 'Model', 'Label', 'Queue', 'Balance', 'Price', 'No way back'])
         facts.set(row, await descriptionOf(row));
@@ -128,7 +129,7 @@ describe('consents and steps of a submission', () => {
         Account: 'Work',
         Dataset: 'rows.jsonl, 160 bytes',
         Model: 'Llama 3.1 8B Instruct, Meta',
-        Label: 'rows',
+        Label: `rows ${marker}`,
         Queue: 'standard',
         Balance: '1,000.00 USD',
         Price: 'known only after submission; it is charged to the balance at once',
@@ -168,7 +169,7 @@ describe('consents and steps of a submission', () => {
         await quickInput.waitForTitle(new RegExp(`\\(${step}/6\\)`));
       }
       assert.equal(await descriptionOf('Model'), 'Qwen3 8B, Alibaba Cloud');
-      assert.equal(await descriptionOf('Label'), 'kept');
+      assert.match((await descriptionOf('Label')) ?? '', /^kept ft-[\da-z]{8}$/);
       assert.equal(await descriptionOf('Queue'), 'priority: costs extra unless the plan includes it');
       await quickInput.pick('Continue to the two consents');
       await quickInput.pick('I accept the license terms and the use policy of Alibaba Cloud for Qwen3 8B');
@@ -181,13 +182,13 @@ describe('consents and steps of a submission', () => {
       assert.equal(service.submissions, 0);
     });
 
-    it('a label over 255 is cut at whole characters, and only both consents send', async () => {
+    it('a label that is too long with its marker is cut at whole characters, and only both consents send', async () => {
       const { quickInput } = workbench;
       await begin();
       await quickInput.pick('Mistral 7B Instruct v0.3');
       await quickInput.waitForTitle(/\(2\/6\)/);
       await quickInput.type(FAMILY.repeat(24));
-      await quickInput.waitForMessage('264 of 255 characters: the end will be cut.');
+      await quickInput.waitForMessage('264 of 243 characters: the end will be cut.');
       await workbench.screenshot('label-too-long');
       await quickInput.accept();
       await quickInput.pick('Standard queue');
@@ -199,16 +200,16 @@ describe('consents and steps of a submission', () => {
       assert.doesNotMatch(told, /Sandbox: nothing/, 'a real account is not called a sandbox');
       assert.equal(service.submissions, 1);
       const [run] = await service.runs();
-      assert.equal(run?.label, FAMILY.repeat(23));
+      assert.match(run?.label ?? '', new RegExp(`^${FAMILY.repeat(22)} ft-[\\da-z]{8}$`));
       await workbench.clearNotifications();
     });
 
-    it('an empty label is allowed', async () => {
+    it('an empty label is allowed: then it is the marker alone', async () => {
       await workbench.editors.titleAction('Submit Dataset…').click();
       await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label: '' });
       await workbench.dialogs.waitForToast(/rows\.jsonl was submitted and charged\./);
       assert.equal(service.submissions, 2);
-      assert.ok(((await service.runs())[0]?.label ?? '') === '');
+      assert.match((await service.runs())[0]?.label ?? '', /^ft-[\da-z]{8}$/);
     });
   });
 });

@@ -59,7 +59,8 @@ describe('faults of the service, as the sandbox plays them', () => {
     await submit('too poor');
     const told = await workbench.dialogs.waitForToast(/Not submitted; nothing was charged\./);
     assert.match(told, /The service does not tell the price\./);
-    assert.match(told, /The balance is 1,000\.00 USD\. Sandbox: nothing is trained and nothing is paid\.$/);
+    assert.match(told, /The balance is 1,000\.00 USD\. The submission is kept in the Runs view\. Sandbox: /);
+    await runs().row('too poor, rows.jsonl, Not charged, balance too low').waitFor();
     await workbench.screenshot('balance-too-low');
     assert.deepEqual(sandboxLedger(vscode), { balanceCents: 100_000, labels: [] });
     await workbench.clearNotifications();
@@ -74,35 +75,47 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
   });
 
-  it('answer lost: says that it may have been charged, and offers no retry', async () => {
+  it('answer lost: the next attempt gets it, and one charge is told', async () => {
     await chooseScenario(workbench, 'Answer lost after the charge');
     await submit('lost');
-    await workbench.dialogs.waitForToast(/It may have been charged: rows\.jsonl was uploaded whole/);
-    await balance('Sandbox 998.48 USD').waitFor();
-    await runs()
-      .row(/^Run Qwen3 8B, /)
-      .waitFor();
-    const toast = workbench.dialogs.toast('It may have been charged');
-    await toast.hover();
-    assert.deepEqual(
-      await toast.locator('.notification-list-item-buttons-container .monaco-button').allTextContents(),
-      ['Look at Runs'],
+    await workbench.dialogs.waitForToast(
+      /rows\.jsonl was submitted and charged\. Price: 1\.52 USD\. .+ New balance: 998\.48 USD\./,
     );
-    const row = runs().row('rows.jsonl, No answer: it may have been charged');
-    await row.waitFor();
+    await runs()
+      .row(/^Run lost, /)
+      .waitFor();
+    // The two that were refused were drafts of this one.
+    assert.equal(await runs().row('rows.jsonl').count(), 0);
+    const { balanceCents, labels } = sandboxLedger(vscode);
+    assert.equal(balanceCents, 99_848);
+    assert.match(labels.join(), /^lost ft-[\da-z]{8}$/);
     await workbench.screenshot('answer-lost');
     await workbench.clearNotifications();
+  });
 
-    await runs().pressInRow('rows.jsonl, No answer', 'Take Off the List…');
-    const warning = await workbench.dialogs.waitForModal('Take rows.jsonl off the list?');
-    assert.match(warning, /It may have been charged\./);
-    await workbench.dialogs.press('Cancel');
-    assert.equal(await row.count(), 1);
-    await runs().pressInRow('rows.jsonl, No answer', 'Take Off the List…');
-    await workbench.dialogs.waitForModal('Take rows.jsonl off the list?');
-    await workbench.dialogs.press('Take Off the List');
-    await row.waitFor({ state: 'hidden' });
-    assert.deepEqual(sandboxLedger(vscode), { balanceCents: 99_848, labels: ['lost'] });
+  it('answer lost and a repeat refused: the run is found by its marker, and one charge is told', async () => {
+    await chooseScenario(workbench, 'Answer lost, a repeat is a conflict');
+    await submit('found');
+    await workbench.dialogs.waitForToast(/rows\.jsonl was submitted and charged/);
+    await runs()
+      .row(/^Run found, /)
+      .waitFor();
+    assert.equal(await runs().row('rows.jsonl').count(), 0);
+    const { balanceCents, labels } = sandboxLedger(vscode);
+    assert.equal(balanceCents, 99_696);
+    assert.match(labels[1] ?? '', /^found ft-/);
+    await workbench.screenshot('answer-lost-found');
+    await workbench.clearNotifications();
+  });
+
+  it('connection lost before the charge: the next attempt is charged, once', async () => {
+    await chooseScenario(workbench, 'Connection lost before the charge');
+    await submit('twice');
+    await workbench.dialogs.waitForToast(/rows\.jsonl was submitted and charged\. Price: /);
+    const { balanceCents, labels } = sandboxLedger(vscode);
+    assert.equal(balanceCents, 99_544);
+    assert.equal(labels.length, 3);
+    await workbench.clearNotifications();
   });
 
   it('statuses that the contract does not name stand as they are, and count as active', async () => {
@@ -116,7 +129,7 @@ describe('faults of the service, as the sandbox plays them', () => {
       .waitFor();
     await workbench.page
       .locator('.activitybar')
-      .getByRole('tab', { name: /^Fine-Tuning.* - 2 active runs$/ })
+      .getByRole('tab', { name: /^Fine-Tuning.* - 4 active runs$/ })
       .waitFor();
     await workbench.screenshot('unknown-status');
   });

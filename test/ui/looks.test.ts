@@ -8,6 +8,8 @@ import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
+/** The row of the submission whose answer got lost. */
+const OPEN = /^lost, rows\.jsonl, May be charged, 1 possible run, /;
 const THEMES = ['dark', 'light', 'high contrast'] as const;
 
 describe('looks and keyboard', () => {
@@ -18,7 +20,8 @@ describe('looks and keyboard', () => {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
     await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(40));
-    vscode = await VSCode.start();
+    // Without it a run that looks like an open submission stays a question.
+    vscode = await VSCode.start({ settings: { 'fineTuning.labelMarker': false } });
     workbench = await vscode.open(folder);
     await workbench.sideBar.open('Fine-Tuning');
   });
@@ -61,10 +64,16 @@ describe('looks and keyboard', () => {
       .row(/^Run arithmetic, Finished/)
       .waitFor();
     await chooseClockSpeed(workbench, 1);
-    await chooseScenario(workbench, 'Answer lost after the charge');
+    await chooseScenario(workbench, 'Balance too low');
+    await workbench.editors.titleAction('Submit Dataset…').click();
+    await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Gemma 2 2B IT', label: 'too poor' });
+    await workbench.dialogs.waitForToast(/Not submitted; nothing was charged/);
+    await workbench.clearNotifications();
+    await chooseScenario(workbench, 'Answer lost, a repeat is a conflict');
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label: 'lost' });
     await workbench.dialogs.waitForToast(/It may have been charged/);
+    await workbench.screenshot('may-be-charged');
     await workbench.clearNotifications();
     await runs().expand(/^Run arithmetic/);
     await runs()
@@ -72,7 +81,7 @@ describe('looks and keyboard', () => {
       .waitFor();
   });
 
-  it('runs, summary and account menu', () =>
+  it('runs, summary, a submission that is open, and account menu', () =>
     pictures({
       runs: () =>
         runs()
@@ -80,9 +89,18 @@ describe('looks and keyboard', () => {
           .waitFor(),
       summary: async () => {
         await workbench.editors.titleAction('Submit Dataset…').click();
-        await workbench.dialogs.waitForModal('rows.jsonl may have been charged already.');
-        await workbench.dialogs.press('Submit All the Same');
-        await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', until: 'summary' });
+        await workbench.dialogs.waitForModal('A submission of rows.jsonl is open already.');
+        await workbench.dialogs.press('Go On with Another Model');
+        await walkThroughSteps(workbench, {
+          fileName: 'rows.jsonl',
+          model: 'Llama 3.1 8B Instruct',
+          until: 'summary',
+        });
+      },
+      resolve: async () => {
+        await runs().row(OPEN).click();
+        await workbench.quickInput.waitForTitle('Submission of rows.jsonl');
+        await workbench.quickInput.item('This is my run: lost').waitFor();
       },
       'account-menu': async () => {
         await workbench.statusItem('balance').click();
@@ -95,9 +113,10 @@ describe('looks and keyboard', () => {
       .row(/^Run arithmetic/)
       .getAttribute('aria-label');
     assert.match(label ?? '', /^Run arithmetic, Finished, Llama 3\.1 8B Instruct, .+, adapter for 7 d more/);
+    assert.equal(await runs().row(OPEN).count(), 1);
     assert.equal(
       await runs()
-        .row(/^rows\.jsonl, No answer: it may have been charged/)
+        .row(/^too poor, rows\.jsonl, Not charged, balance too low, /)
         .count(),
       1,
     );
@@ -123,8 +142,22 @@ describe('looks and keyboard', () => {
     await workbench.runCommand('Fine-Tuning: Focus on Runs View');
     await keyboard.press('Home');
     await focused()
-      .and(runs().row(/^rows\.jsonl, No answer/))
+      .and(runs().row(/^too poor, rows\.jsonl, Not charged/))
       .waitFor();
+    // A row that is not settled opens what is known of it.
+    await keyboard.press('Enter');
+    await workbench.quickInput.waitForTitle('Submission of rows.jsonl');
+    const actions = (await workbench.quickInput.labels()).map((label) => label.trim()).slice(0, 3);
+    assert.deepEqual(actions, ['Continue…', 'Discard…', 'Balance']);
+    await workbench.quickInput.close();
+    await workbench.runCommand('Fine-Tuning: Resolve Submission…');
+    await workbench.quickInput.waitForTitle('Choose a Submission');
+    assert.deepEqual(await workbench.quickInput.labels(), ['too poor', 'lost']);
+    await workbench.screenshot('choose-submission');
+    await workbench.quickInput.close();
+
+    await workbench.runCommand('Fine-Tuning: Focus on Runs View');
+    await keyboard.press('Home');
     for (
       let rows = 0;
       rows < 5 &&

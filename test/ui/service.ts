@@ -19,14 +19,20 @@ import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 export class Service {
   /** `METHOD /path` of every request that came, in order. */
   readonly requests: string[] = [];
-  /** While set, a submission comes to a stand in its middle. */
+  /** The Idempotency-Key of each submission, in the order in which they came. */
+  readonly idempotencyKeys: string[] = [];
+  /** While set, a submission comes to a stand in its middle, until `release`. */
   holdsUploads = false;
+  /** While set, a submission is taken and charged as ever, and its answer is kept back until `release`. */
+  holdsAnswers = false;
   /** The one API key that is accepted; undefined refuses all. */
   apiKey: string | undefined;
   readonly #sandbox: Sandbox;
   readonly #directory: string;
   #server: Server;
   #port = 0;
+  /** Each lets something go on that is held. */
+  readonly #held: (() => void)[] = [];
 
   private constructor(sandbox: Sandbox, directory: string, apiKey: string) {
     this.#sandbox = sandbox;
@@ -67,6 +73,18 @@ export class Service {
     return (await this.#get<Balance>('/api/v1/balance')).balance_cents;
   }
 
+  /** How many uploads and answers are held at the moment. */
+  get held(): number {
+    return this.#held.length;
+  }
+
+  /** Lets go on whatever is held, and holds nothing more. */
+  release(): void {
+    this.holdsUploads = false;
+    this.holdsAnswers = false;
+    for (const goOn of this.#held.splice(0)) goOn();
+  }
+
   /** Nothing answers at the address until `reopen`. */
   async shut(): Promise<void> {
     this.#server.closeAllConnections();
@@ -74,7 +92,9 @@ export class Service {
     await once(this.#server, 'close');
   }
 
+  /** Answers at the same address again, if it is shut. */
   async reopen(): Promise<void> {
+    if (this.#server.listening) return;
     this.#server = this.#createServer();
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
@@ -93,7 +113,9 @@ export class Service {
 
   #pass(request: IncomingMessage, response: ServerResponse): void {
     const { method = '', url = '' } = request;
+    const isSubmission = method === 'POST' && url === '/api/v1/runs';
     this.requests.push(`${method} ${url.split('?')[0] ?? ''}`);
+    if (isSubmission) this.idempotencyKeys.push(String(request.headers['idempotency-key']));
     const isKnown = this.apiKey !== undefined && request.headers.authorization === `Bearer ${this.apiKey}`;
     const inner = new URL(url, this.#sandbox.baseUrl);
     const onward = forward(inner, {
@@ -106,15 +128,19 @@ export class Service {
       },
     });
     onward.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+      const pass = () => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      };
+      if (isSubmission && this.holdsAnswers) this.#held.push(pass);
+      else pass();
     });
     onward.on('error', () => response.destroy());
     request.pipe(onward);
     request.on('close', () => {
       if (!request.complete) onward.destroy();
     });
-    if (this.holdsUploads && method === 'POST' && url === '/api/v1/runs') holdInTheMiddle(request, onward);
+    if (isSubmission && this.holdsUploads) holdInTheMiddle(request, onward, (goOn) => this.#held.push(goOn));
   }
 
   async #get<T>(where: string): Promise<T> {
@@ -125,11 +151,19 @@ export class Service {
   }
 }
 
-/** Lets a few megabytes pass, and then nothing more. */
-function holdInTheMiddle(request: IncomingMessage, onward: ClientRequest): void {
+/** Lets a few megabytes pass, and then nothing more until what `onHold` is given is called. */
+function holdInTheMiddle(
+  request: IncomingMessage,
+  onward: ClientRequest,
+  onHold: (goOn: () => void) => void,
+): void {
   let passedBytes = 0;
-  request.on('data', (chunk: Buffer) => {
+  const count = (chunk: Buffer) => {
     passedBytes += chunk.byteLength;
-    if (passedBytes > 4 * 1024 * 1024) request.unpipe(onward).pause();
-  });
+    if (passedBytes <= 4 * 1024 * 1024) return;
+    request.off('data', count);
+    request.unpipe(onward).pause();
+    onHold(() => request.pipe(onward));
+  };
+  request.on('data', count);
 }

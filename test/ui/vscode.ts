@@ -1,7 +1,9 @@
 // VS Code as a person has it: the server with the packed extension installed, and a browser before it.
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium as playwright, type Browser, type BrowserContext } from 'playwright-core';
 import { chromium, chromiumArguments } from '../env/chromium.ts';
 import { results } from '../env/project.ts';
@@ -108,6 +110,17 @@ export class VSCode {
     });
   }
 
+  /**
+   * Ends the extension hosts of all windows as a crash does. VS Code starts each anew, twice within 5 minutes at most; what
+   * ran in them runs no more when this resolves.
+   */
+  async killExtensionHosts(): Promise<void> {
+    const pids = await extensionHosts(this.userData);
+    assert.ok(pids.length > 0, 'an extension host runs');
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    while ((await extensionHosts(this.userData)).some((pid) => pids.includes(pid))) await sleep(20);
+  }
+
   /** Ends it; its user data is removed unless a test failed in it and `keepData` is set. */
   async close(keepData = false): Promise<void> {
     running.delete(this);
@@ -115,4 +128,20 @@ export class VSCode {
     await this.#server.stop();
     if (!keepData) await rm(this.userData, { recursive: true, force: true });
   }
+}
+
+/** The process ids of the extension hosts of the server with this user data: Linux tells what each process was started with. */
+async function extensionHosts(userData: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const isOne = async (pid: string): Promise<boolean> => {
+    const [command, environment] = await Promise.all(
+      ['cmdline', 'environ'].map((file) => readFile(`/proc/${pid}/${file}`, 'latin1').catch(() => '')),
+    );
+    return (
+      (command ?? '').includes('--type=extensionHost') &&
+      (environment ?? '').split('\0').includes(`XDG_DATA_HOME=${userData}`)
+    );
+  };
+  const found = await Promise.all(pids.map(async (pid) => ((await isOne(pid)) ? [Number(pid)] : [])));
+  return found.flat();
 }

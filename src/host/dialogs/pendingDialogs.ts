@@ -92,9 +92,7 @@ function actionRows({ view }: KnownSubmission, possible: Possible): Choice<Row>[
             l10n.t('Continue…'),
             isRefused
               ? l10n.t('Leads through the steps again; both consents are asked for anew.')
-              : l10n.t(
-                  'Sends the same bytes with the same Idempotency-Key, so that the service charges at most once within 24 hours.',
-                ),
+              : l10n.t('Sends the same once more; charged at most once within 24 hours.'),
             { kind: 'continue' },
           ),
         ]
@@ -129,9 +127,11 @@ export async function confirmContinue(
       modal: true,
       detail: [
         truthSentence(view, Date.now()),
-        l10n.t(
-          'The same bytes are sent with the same Idempotency-Key, so that the service charges for them at most once within 24 hours. If they were not charged yet, they will be.',
-        ),
+        view.state === 'unsent'
+          ? l10n.t('The same bytes are sent, and charged when they arrive.')
+          : l10n.t(
+              'The same bytes are sent with the same Idempotency-Key, so that the service charges for them at most once within 24 hours. If they were not charged yet, they will be.',
+            ),
         l10n.t('Model: {0}. A run cannot be cancelled.', modelName),
       ].join(' '),
     },
@@ -168,12 +168,16 @@ export async function confirmAdopt(
 ): Promise<boolean> {
   const { l10n } = vscode;
   const yes = l10n.t('This Is My Run');
+  const { label = '' } = run;
   const { detail } = candidateText(run, currency);
   const choice = await vscode.window.showWarningMessage(
     l10n.t('Did the submission of {0} become this run?', view.intent.dataset.filename),
     {
       modal: true,
-      detail: l10n.t('{0}. The submission then counts as charged, and leaves the list.', detail),
+      detail: l10n.t(
+        '{0}. The submission then counts as charged, and leaves the list.',
+        label === '' ? detail : `${label} · ${detail}`,
+      ),
     },
     yes,
   );

@@ -17,7 +17,7 @@ interface Action {
 }
 
 /** What a person is told of an error: one sentence, one thing to do, and the service's own words beside it. */
-interface Explanation {
+export interface Explanation {
   sentence: string;
   action?: Action;
   /** Plain text of the service, cut by the client; shown beside the sentence, never instead of it. */

@@ -85,7 +85,7 @@ export function stateText(view: SubmissionView, nowMs: number): string {
     case 'elsewhere':
       return l10n.t('Another window has it');
     case 'unsent':
-      return l10n.t('Not sent; nothing was charged');
+      return l10n.t('Not charged · not sent');
     case 'unknown':
       return unknownText(view, nowMs);
     case 'not-charged':
@@ -103,7 +103,10 @@ export function submissionDescription(view: SubmissionView, nowMs: number): stri
 
 /** What a screen reader says of its row. */
 export function submissionAccessibleLabel(view: SubmissionView, nowMs: number): string {
-  return `${view.intent.dataset.filename}, ${submissionDescription(view, nowMs).replaceAll(' · ', ', ')}`;
+  const name = submissionName(view);
+  const { filename } = view.intent.dataset;
+  const names = name === filename ? [name] : [name, filename];
+  return [...names, submissionDescription(view, nowMs).replaceAll(' · ', ', ')].join(', ');
 }
 
 export function submissionTooltip(view: SubmissionView, modelName: string, nowMs: number): string {
@@ -133,6 +136,8 @@ export function truthSentence(view: SubmissionView, nowMs: number): string {
       return isInterrupted(view)
         ? l10n.t('It may have been charged: it was sent whole, and its answer was not waited for.')
         : l10n.t('It may have been charged: it was sent whole, and no answer says for certain.');
+    case 'elsewhere':
+      return l10n.t('Another window has it: what can be done about it is done there.');
     default:
       return `${stateText(view, nowMs)}.`;
   }
@@ -175,26 +180,31 @@ function isInterrupted({ intent }: SubmissionView): boolean {
   return intent.attempts.at(-1)?.ended === undefined;
 }
 
+/** The money first: a narrow view cuts the end. */
 function unknownText(view: SubmissionView, nowMs: number): string {
   const { l10n } = vscode;
-  const seen = lookText(view, nowMs);
-  if (seen !== undefined) return l10n.t('{0}; not certain yet', seen);
-  return isInterrupted(view)
-    ? l10n.t('Interrupted: it may have been charged')
-    : l10n.t('No answer: it may have been charged');
+  const { lastLook } = view.intent;
+  if (lastLook === undefined)
+    return isInterrupted(view)
+      ? l10n.t('May be charged · interrupted')
+      : l10n.t('May be charged · no answer');
+  const { length } = lastLook.candidates;
+  if (length === 1) return l10n.t('May be charged · 1 possible run');
+  if (length > 1) return l10n.t('May be charged · {0} possible runs', formatCount(length));
+  return l10n.t('May be charged · looked at {0}', formatMoment(lastLook.at.localMs, nowMs));
 }
 
 function refusedText(code: string | undefined): string {
   const { l10n } = vscode;
   switch (code) {
     case 'insufficient_balance':
-      return l10n.t('Balance too low; nothing was charged');
+      return l10n.t('Not charged · balance too low');
     case 'model_not_available':
-      return l10n.t('Model not available; nothing was charged');
+      return l10n.t('Not charged · model not available');
     case 'invalid_api_key':
-      return l10n.t('API key not accepted; nothing was charged');
+      return l10n.t('Not charged · API key not accepted');
     default:
-      return l10n.t('Refused; nothing was charged');
+      return l10n.t('Not charged · refused');
   }
 }
 

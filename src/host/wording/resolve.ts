@@ -3,7 +3,6 @@ import type { RunDetail } from '../../api/types.ts';
 import { formatCount } from './dataset.ts';
 import { formatBytes, formatMoney, formatTime } from './format.ts';
 import { formatMoment, lookText, type SubmissionView } from './pending.ts';
-import { priceText } from './runs.ts';
 
 /** Why a look at runs and balance cannot tell, as `runs/` says it. */
 export type Doubt =
@@ -109,8 +108,9 @@ export function candidateText(
   return {
     name: l10n.t('This is my run: {0}', label),
     detail: [
+      run.model_id,
       run.created_at === undefined ? l10n.t('time not told') : formatTime(run.created_at),
-      run.price_cents === undefined ? l10n.t('price not told') : priceText(run.price_cents, currency),
+      run.price_cents === undefined ? l10n.t('price not told') : formatMoney(run.price_cents, currency),
       run.run_id,
     ].join(' · '),
   };
@@ -138,10 +138,10 @@ function balanceText({ intent: { balanceBefore, lastLook } }: SubmissionView): s
 
 function wholeText({ intent: { attempts } }: SubmissionView, nowMs: number): string {
   const { l10n } = vscode;
-  const closed = attempts.flatMap(({ closed }) => (closed === undefined ? [] : [closed.localMs]));
-  return closed.length === 0
-    ? l10n.t('never')
-    : l10n.t('yes, at {0}', closed.map((timeMs) => formatMoment(timeMs, nowMs)).join(', '));
+  const closed = attempts.flatMap(({ closed }) =>
+    closed === undefined ? [] : [formatMoment(closed.localMs, nowMs)],
+  );
+  return closed.length === 0 ? l10n.t('never') : l10n.t('yes, at {0}', [...new Set(closed)].join(', '));
 }
 
 function attemptsText({ intent: { attempts } }: SubmissionView, nowMs: number): string {

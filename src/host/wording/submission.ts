@@ -3,7 +3,7 @@ import type { Balance, RunCreation } from '../../api/types.ts';
 import { ServiceError } from '../../api/errors.ts';
 import { CancelledError } from '../../base/errors.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
-import { asText, explain } from './errors.ts';
+import { asText, explain, type Explanation } from './errors.ts';
 import { formatMoney } from './format.ts';
 import { priceText } from './runs.ts';
 import { withSandboxNote } from './sandbox.ts';
@@ -85,7 +85,7 @@ export function tellNotCharged(
   actions: SubmissionActions,
 ): void {
   const { l10n } = vscode;
-  const explanation = explain(error);
+  const explanation = isSandbox && isTooLow(error) ? tooLowInSandbox() : explain(error);
   // A refused API key has a notice of its own, which names the account.
   const action = explanation.action?.command === COMMANDS.replaceKey ? undefined : explanation.action;
   const buttons = new Map<string, () => void>();
@@ -108,6 +108,21 @@ export function tellNotCharged(
     .then((choice) => buttons.get(choice ?? '')?.());
 }
 
+/** The sandbox has no dashboard. */
+function tooLowInSandbox(): Explanation {
+  const { l10n } = vscode;
+  return {
+    sentence: l10n.t(
+      'The balance is too low for this run. The service does not tell the price. Add play money, then continue.',
+    ),
+    action: { title: l10n.t('Add Play Money…'), command: COMMANDS.sandboxAddFunds },
+  };
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof ServiceError && error.httpStatus === 409;
+}
+
 /** Whether the service refused for the sake of the balance. */
 export function isTooLow(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'insufficient_balance';
@@ -128,7 +143,8 @@ export function tellUnknown(
       'It may have been charged: {0} was uploaded whole, and no answer came that says for certain.',
       fileName,
     ),
-    ...(error instanceof CancelledError ? [] : [asText(explain(error))]),
+    // A conflict is what the earlier attempts are the reason of: its words would only mislead.
+    ...(error instanceof CancelledError || isConflict(error) ? [] : [asText(explain(error))]),
     l10n.t('It stands in the Runs view until that is known; runs and balance are looked at for a while.'),
   ].join(' ');
   void vscode.window.showWarningMessage(withSandboxNote(text, isSandbox), check, show).then((choice) => {

@@ -85,7 +85,12 @@ export class Books {
   }
 
   /** Somebody else spends, by other means. */
-  addOther(modelId: string, label: string | undefined, priceCents = PRICE_CENTS, createdMs = this.#clock.nowMs): Run {
+  addOther(
+    modelId: string,
+    label: string | undefined,
+    priceCents = PRICE_CENTS,
+    createdMs = this.#clock.nowMs,
+  ): Run {
     this.balanceCents -= priceCents;
     const run = {
       runId: randomUUID(),

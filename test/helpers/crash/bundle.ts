@@ -40,7 +40,8 @@ export async function bundleWindow(folder: string, sabotages: readonly Sabotage[
     logLevel: 'error',
   });
   for (const sabotage of sabotages)
-    if (!done.has(sabotage)) throw new Error(`a sabotage has nothing to break: ${sabotage.file} is not bundled`);
+    if (!done.has(sabotage))
+      throw new Error(`a sabotage has nothing to break: ${sabotage.file} is not bundled`);
   return { window: path.join(folder, 'window.cjs'), digestWorker: path.join(folder, 'digestWorker.cjs') };
 }
 

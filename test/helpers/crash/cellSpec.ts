@@ -1,4 +1,5 @@
 import type { Mode } from './books.ts';
+import type { SubmissionState } from '../../../src/runs/pendingSubmission.ts';
 import type { FaultName } from './faults.ts';
 import type { Crash, CrashPoint } from './protocol.ts';
 
@@ -42,18 +43,36 @@ export interface CellSpec {
   withoutMarker?: boolean;
   /** How often a read fails; until the cell is healed. */
   readTrouble?: number;
+  /** How long the person waits before the first look. */
+  lookAfterMs?: number;
   /** Runs of others before it, of the same model and just now. */
   otherRuns?: number;
   pageRows?: number;
   listLagMs?: number;
+  /** The service tells no time. */
+  withoutDate?: boolean;
+  /** The person cancels when it comes to this state, by the row's button or the notification's. */
+  cancelAt?: SubmissionState;
+  cancelBy?: 'cancel' | 'abort';
+  /** Between windows the person enters another API key. */
+  replacesKey?: boolean;
   /** The first window is killed so long after its first word. */
   killAfterMs?: number;
   /** What becomes of the dataset between two windows. */
   datasetBecomes?: 'other' | 'longer' | 'shorter' | 'gone';
   /** How often somebody else's run lowers the balance, before an attempt. */
   othersSpend?: number;
-  /** While the first window pauses at its point, a second one does what it can; then the first ends, or goes on. */
-  second?: 'then kill' | 'then release';
+  /**
+   * While the first window pauses at its point, a second one does what it can; then the first ends, or goes on. `lock lost`:
+   * its lock file is taken away, and the second one gives up what it has. `at once`: both submit, and nobody pauses.
+   */
+  second?: 'then kill' | 'then release' | 'lock lost' | 'at once';
+  /** Somebody adds funds after the first attempt, so that the balance says nothing. */
+  addsFunds?: boolean;
+  /** Details of runs cannot be read until the cell is healed. */
+  withoutDetails?: boolean;
+  /** After the first end a window with another account comes first, and tries what it should not. */
+  otherAccount?: boolean;
 }
 
 /** What a cell came to. */

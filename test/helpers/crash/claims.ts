@@ -42,6 +42,7 @@ export class Claims {
     this.#resolved.add(id);
   }
 
+  /** What the tree shows. */
   shown(window: number, { id, state }: Shown, posts: number): void {
     if (!NOTHING_CHARGED.has(state)) return;
     this.#claim({ id, window, posts, seq: this.#ledger.seq, how: `shown as ${state}` });
@@ -81,7 +82,9 @@ export class Claims {
   #verify(claim: Claim): void {
     for (const charge of this.#ledger.chargesOf(claim.id))
       if (this.#isOfBefore(charge, claim))
-        this.#violate(`I4: ${claim.how} by window ${claim.window} as not charged, but request ${charge.seq} was charged`);
+        this.#violate(
+          `I4: ${claim.how} by window ${claim.window} as not charged, but request ${charge.seq} was charged`,
+        );
   }
 
   /** Whether what was charged had been sent when the claim was made; a window numbers its attempts itself. */

@@ -11,7 +11,12 @@ export type Reply =
   | { kind: 'torn'; by: 'json' | 'length' }
   | { kind: 'page'; status: number }
   | { kind: 'redirect'; status: number }
-  | { kind: 'error'; status: number; code?: string; /** `date:n` is the HTTP date in n seconds. */ retryAfter?: string }
+  | {
+      kind: 'error';
+      status: number;
+      code?: string;
+      /** `date:n` is the HTTP date in n seconds. */ retryAfter?: string;
+    }
   /** A success that names no run. */
   | { kind: 'nameless'; status: number };
 
@@ -24,6 +29,8 @@ export interface Fault {
   /** What the service does with a body that came whole; `late`: it prices for so long, whatever becomes of the connection. */
   work: 'none' | 'charge' | { lateMs: number };
   reply: Reply;
+  /** Only now the last bytes leave the machine, after its sleep. */
+  sleepFirst?: true;
   /** Before the reply: time that passes, a machine that sleeps, a wall clock that is set. */
   passMs?: number;
   sleepMs?: number;
@@ -54,7 +61,12 @@ const refusal = (at: Fault['at'], status: number, code: string): Fault => ({
   work: 'none',
   reply: error(status, code),
 });
-const nowhere = (connect: Fault['connect'] & string): Fault => ({ connect, at: 'head', work: 'none', reply: RESET });
+const nowhere = (connect: Fault['connect'] & string): Fault => ({
+  connect,
+  at: 'head',
+  work: 'none',
+  reply: RESET,
+});
 
 /** Everything that may happen to an attempt, by name. `ok`: nothing. */
 export const FAULTS = {
@@ -93,6 +105,8 @@ export const FAULTS = {
   '500': end('none', error(500, 'internal')),
   '500, processed': end('charge', error(500, 'internal')),
   '500, processed late': end(LATE, error(500, 'internal')),
+  /** The service's words stand where a code should: they must not go where codes go. */
+  '500, telling code': end('none', { kind: 'error', status: 500, code: 'echo' }),
   '503': end('none', error(503, 'unavailable', '15')),
   '503, early': { at: 'head', work: 'none', reply: error(503, 'unavailable') },
   '401': refusal('end', 401, 'invalid_api_key'),
@@ -113,6 +127,20 @@ export const FAULTS = {
   'sleep 25 h mid-body, reset': { at: 'middle', work: 'none', reply: RESET, sleepMs: 25 * HOUR_MS },
   'sleep 25 h after body, processed': { at: 'end', work: 'charge', reply: RESET, sleepMs: 25 * HOUR_MS },
   'sleep 2 h after body, processed': { at: 'end', work: 'charge', reply: RESET, sleepMs: 2 * HOUR_MS },
+  'sleep 10 min before the last bytes, processed late': {
+    at: 'end',
+    work: LATE,
+    reply: RESET,
+    sleepMs: 10 * MINUTE_MS,
+    sleepFirst: true,
+  },
+  'sleep 2 h before the last bytes, processed late': {
+    at: 'end',
+    work: LATE,
+    reply: RESET,
+    sleepMs: 2 * HOUR_MS,
+    sleepFirst: true,
+  },
   'clock set back mid-body': { at: 'middle', work: 'charge', reply: ANSWER, setWallMs: -26 * HOUR_MS },
   'clock set forward after body': { at: 'end', work: 'charge', reply: RESET, setWallMs: 400 * 24 * HOUR_MS },
 } as const satisfies Record<string, Fault>;

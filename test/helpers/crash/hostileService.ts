@@ -9,16 +9,17 @@ import { UploadProbe } from './uploadProbe.ts';
 
 /** So much of a body has come when a fault hits its middle. */
 const MIDDLE_BYTES = 50_000;
+const PORTAL_DATE = 'Thu, 01 Jan 2032 00:00:00 GMT';
 
 export interface HostileOptions {
   mode: Mode;
   clock: VirtualClock;
   /** What answers repeat to their sender: nothing of it may be found anywhere afterwards. */
-  echo?: string;
+  echo?: (authorization: string) => string;
   /** What happens to a post, asked when its head has come. */
   faultOf: (post: Post) => Fault;
   /** What happens to a read; undefined: nothing. */
-  readFault?: () => Reply | undefined;
+  readFault?: (path: string) => Reply | undefined;
   /** Where redirects lead. */
   elsewhere?: () => string;
   /** Told when a body is there whole and nothing was answered, or when an answer went out torn; the service waits for it. */
@@ -30,6 +31,8 @@ export interface HostileOptions {
   apiKeys?: ReadonlySet<string>;
   /** Rows of a page at most, whatever is asked for. */
   pageRows?: number;
+  /** It does not tell its time. */
+  withoutDate?: boolean;
   /** For so long a new run is in no list. */
   listLagMs?: number;
 }
@@ -52,6 +55,8 @@ export class HostileService {
     this.#server = await startHttpServer((request, response) => {
       request.on('error', () => undefined);
       response.on('error', () => undefined);
+      // Node would tell the machine's time.
+      response.sendDate = false;
       if (request.method === 'POST') this.#onPost(request, response);
       else this.#onRead(request, response);
     });
@@ -66,9 +71,9 @@ export class HostileService {
     await this.#server?.close();
   }
 
-  /** The head of every answer: the service's own time. */
-  get date(): string {
-    return new Date(this.#clock.nowMs).toUTCString();
+  /** In the head of every answer: the service's own time. */
+  get #date(): http.OutgoingHttpHeaders {
+    return this.options.withoutDate === true ? {} : { date: new Date(this.#clock.nowMs).toUTCString() };
   }
 
   #onRead(request: http.IncomingMessage, response: http.ServerResponse): void {
@@ -82,7 +87,7 @@ export class HostileService {
       path: url,
       authorization: headers.authorization ?? '',
     });
-    const fault = this.options.readFault?.();
+    const fault = this.options.readFault?.(url);
     const verdict = this.#isKnownKey(headers.authorization) ? answerRead(this, url) : unauthorized();
     this.#reply(request, response, fault ?? { kind: 'answer' }, verdict);
   }
@@ -150,11 +155,15 @@ export class HostileService {
       this.#reply(request, response, { kind: 'answer' }, unauthorized(), post);
       return;
     }
+    if (fault.sleepFirst === true) this.#meanwhile(fault);
     if (work === 'charge') verdict = this.books.take(post, 0);
     if (typeof work === 'object') verdict = this.books.take(post, work.lateMs);
     if (work === 'none' && reply.kind === 'error')
-      verdict = this.books.keep(post, { status: reply.status, body: this.#errorBody(reply) });
-    if (fault.at === 'end') this.#meanwhile(fault);
+      verdict = this.books.keep(post, {
+        status: reply.status,
+        body: errorBody(reply, this.#echo(request)),
+      });
+    if (fault.at === 'end' && fault.sleepFirst !== true) this.#meanwhile(fault);
     await this.options.onPoint?.('sent', post);
     // What some services keep is what they say, whatever happens this time.
     const isKept = work === 'none' && reply.kind === 'error' && verdict?.status !== reply.status;
@@ -176,13 +185,14 @@ export class HostileService {
   ): void {
     const send = (status: number, type: string, body: string, headers: http.OutgoingHttpHeaders = {}) => {
       if (post !== undefined) post.status = status;
-      response.writeHead(status, { date: this.date, 'content-type': type, ...headers }).end(body);
+      response.writeHead(status, { ...this.#date, 'content-type': type, ...headers }).end(body);
     };
     const json = (status: number, value: unknown, headers?: http.OutgoingHttpHeaders) =>
       send(status, 'application/json', value === undefined ? '' : JSON.stringify(value), headers);
+    const echo = this.#echo(request);
     switch (reply.kind) {
       case 'answer':
-        return json(verdict.status, verdict.body);
+        { json(verdict.status, verdict.body); return; }
       case 'reset':
         request.socket.resetAndDestroy();
         return;
@@ -196,14 +206,17 @@ export class HostileService {
         void this.#tear(response, reply.by, verdict, post);
         return;
       case 'page':
-        return send(reply.status, 'text/html', `<html>${this.options.echo ?? ''}</html>`);
+        // Whoever answers in the service's place has a clock of its own.
+        { send(reply.status, 'text/html', `<html>${echo}</html>`, { date: PORTAL_DATE }); return; }
       case 'redirect':
-        return send(reply.status, 'text/plain', '', { location: this.options.elsewhere?.() ?? '/' });
+        { send(reply.status, 'text/plain', '', { location: this.options.elsewhere?.() ?? '/' }); return; }
       case 'nameless':
-        return json(reply.status, { status: 'queued', note: this.options.echo });
+        { json(reply.status, { status: 'queued', note: echo }); return; }
       case 'error': {
         const retryAfter = this.#retryAfter(reply, post);
-        return json(reply.status, this.#errorBody(reply), { ...(retryAfter !== undefined && { 'retry-after': retryAfter }) });
+        json(reply.status, errorBody(reply, echo), {
+          ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
+        }); return;
       }
     }
   }
@@ -217,15 +230,19 @@ export class HostileService {
     const text = JSON.stringify(body ?? {});
     const half = text.slice(0, text.length / 2);
     const length = by === 'length' ? text.length : half.length;
-    response.writeHead(status, { date: this.date, 'content-type': 'application/json', 'content-length': length });
+    response.writeHead(status, {
+      ...this.#date,
+      'content-type': 'application/json',
+      'content-length': length,
+    });
     await new Promise((resolve) => response.write(half, resolve));
     if (post !== undefined) await this.options.onPoint?.('answer-torn', post);
     if (by === 'json') response.end();
     else response.socket?.destroy();
   }
 
-  #errorBody({ code }: Extract<Reply, { kind: 'error' }>): unknown {
-    return code === undefined ? undefined : { error: { code, message: `refused: ${this.options.echo ?? ''}` } };
+  #echo({ headers }: http.IncomingMessage): string {
+    return this.options.echo?.(headers.authorization ?? '') ?? '';
   }
 
   #retryAfter({ retryAfter }: Extract<Reply, { kind: 'error' }>, post?: Post): string | undefined {
@@ -244,6 +261,11 @@ export class HostileService {
     const { apiKeys } = this.options;
     return apiKeys === undefined || apiKeys.has(authorization?.replace(/^Bearer /, '') ?? '');
   }
+}
+
+function errorBody({ code }: Extract<Reply, { kind: 'error' }>, echo: string): unknown {
+  if (code === 'echo') return { error: { code: echo, message: echo } };
+  return code === undefined ? undefined : { error: { code, message: `refused: ${echo}` } };
 }
 
 function unauthorized(): Verdict {

@@ -8,44 +8,60 @@ import type { World } from './world.ts';
 const MAX_ATTEMPTS = 5;
 
 /** Holds everything that happened in a cell against safety's invariants; the processes have ended. */
-export function verify(world: World): void {
+export async function verify(world: World): Promise<void> {
   world.claims.verify();
   verifyCharges(world);
   verifyRequests(world);
   verifySecrets(world);
   verifyBounds(world);
-  verifyFiles(world);
+  // The next start sweeps what the last one left.
+  for (let starts = 0; starts < 3 && strayFiles(world).length > 0; starts++) await world.openAndClose();
+  for (const name of strayFiles(world)) world.violate(`I9: ${name} is left`);
 }
 
 /** I1: at most one for each intent; and for the wish one more only for each one that the person gave up with a warning. */
 function verifyCharges(world: World): void {
-  const { service: { ledger }, warnedDiscards } = world;
+  const {
+    service: { ledger },
+    moreWishes,
+  } = world;
   const counts = new Map<string, number>();
   for (const { idempotencyKey } of ledger.charges)
     counts.set(idempotencyKey, (counts.get(idempotencyKey) ?? 0) + 1);
-  for (const count of counts.values()) if (count > 1) world.violate(`I1: one intent was charged ${count} times`);
-  if (ledger.charges.length > 1 + warnedDiscards)
-    world.violate(`I1: one wish was charged ${ledger.charges.length} times, ${warnedDiscards} given up`);
+  for (const count of counts.values())
+    if (count > 1) world.violate(`I1: one intent was charged ${count} times`);
+  if (ledger.charges.length > 1 + moreWishes)
+    world.violate(
+      `I1: one wish was charged ${ledger.charges.length} times, ${moreWishes} more were taken into account`,
+    );
 }
 
 /** I2 and I6: what was sent, and to whom. */
 function verifyRequests(world: World): void {
-  const { service, draft, account, elsewhere } = world;
+  const { service, stage, account, elsewhere } = world;
   const byKey = Map.groupBy(service.ledger.posts, ({ idempotencyKey }) => idempotencyKey);
   for (const [key, posts] of byKey) {
     if (!/^[0-9a-f-]{36}$/.test(key)) world.violate('I2: a request without an Idempotency-Key');
     const whole = posts.filter(({ digest }) => digest !== 'incomplete');
     if (new Set(whole.map(({ digest }) => digest)).size > 1) world.violate('I2: bodies of one intent differ');
     if (new Set(posts.map(({ contentType }) => contentType)).size > 1) world.violate('I2: boundaries differ');
-    if (new Set(posts.map(({ contentLength }) => contentLength)).size > 1) world.violate('I2: lengths differ');
+    if (new Set(posts.map(({ contentLength }) => contentLength)).size > 1)
+      world.violate('I2: lengths differ');
     for (const { datasetSha256, seq } of whole)
-      if (datasetSha256 !== draft.dataset.sha256)
-        world.violate(`I2: request ${seq} released its closing boundary after other bytes than those consented to`);
+      if (datasetSha256 !== stage.dataset.sha256)
+        world.violate(
+          `I2: request ${seq} released its closing boundary after other bytes than those consented to`,
+        );
     verifyApiKeys(world, posts);
   }
   const known = [account.apiKey, ...world.formerApiKeys].map((apiKey) => `Bearer ${apiKey}`);
   for (const { authorization, seq } of [...service.ledger.posts, ...service.ledger.reads])
     if (!known.includes(authorization)) world.violate(`I6: request ${seq} has another authorization`);
+  const { posts, reads } = world.otherService.ledger;
+  if (posts.length > 0) world.violate('I6: it was sent to another account');
+  for (const { authorization } of reads)
+    if (authorization !== `Bearer ${CANARIES.otherApiKey}`)
+      world.violate('I6: an API key went to another account');
   for (const { headers } of elsewhere)
     if (headers.authorization !== undefined || headers['content-length'] !== undefined)
       world.violate('I6: an API key or a body went to another origin');
@@ -68,7 +84,10 @@ function verifySecrets(world: World): void {
       path.basename(file),
       readFileSync(file, 'utf8'),
     ]),
-    ...world.windows.map(({ number, output }): [string, string] => [`the output of window ${number}`, output]),
+    ...world.windows.map(({ number, output }): [string, string] => [
+      `the output of window ${number}`,
+      output,
+    ]),
     ...world.claims.all.map((told): [string, string] => [
       `what was told as ${told.kind}`,
       `${told.error?.code ?? ''} ${told.error?.text ?? ''} ${JSON.stringify(told.run ?? '')}`,
@@ -78,7 +97,7 @@ function verifySecrets(world: World): void {
     for (const [name, canary] of Object.entries(CANARIES))
       if (text.includes(canary)) world.violate(`I5: ${name} in ${where}`);
   for (const { error } of world.claims.all)
-    if (error?.serviceMessage.includes(CANARIES.apiKey) === true)
+    if (/canaryKey/.test(error?.serviceMessage ?? ''))
       world.violate('I5: the API key in what the service said');
 }
 
@@ -86,26 +105,30 @@ function verifySecrets(world: World): void {
 function verifyBounds(world: World): void {
   const { posts } = world.service.ledger;
   for (const [index, post] of posts.entries()) {
-    const earlier = posts.slice(0, index).filter(({ idempotencyKey }) => idempotencyKey === post.idempotencyKey);
+    const earlier = posts
+      .slice(0, index)
+      .filter(({ idempotencyKey }) => idempotencyKey === post.idempotencyKey);
     for (const { notBeforeMs, seq } of earlier)
       if (notBeforeMs !== undefined && post.atMs < notBeforeMs - 1)
-        world.violate(`I7: request ${post.seq} came ${notBeforeMs - post.atMs} ms before the Retry-After of ${seq}`);
+        world.violate(
+          `I7: request ${post.seq} came ${notBeforeMs - post.atMs} ms before the Retry-After of ${seq}`,
+        );
   }
   for (const [call, count] of world.attemptsOfCalls)
     if (count > MAX_ATTEMPTS) world.violate(`I7: ${count} attempts after one ${call}`);
 }
 
-/** I9: nothing is left behind but intents and receipts, and the locks of what is open. */
-function verifyFiles(world: World): void {
-  const journal = path.join(world.folder, 'journal');
-  if (!existsSync(journal)) return;
-  for (const file of filesIn(journal)) {
-    const name = path.relative(journal, file);
-    const [, id] = /^leases\/([0-9a-f-]{36})\.lock$/.exec(name) ?? [];
-    const isLockOfOpen = id !== undefined && existsSync(path.join(journal, 'intents', `${id}.json`));
-    const isOurs = /^(intents|receipts)\/[0-9a-f-]{36}\.json$/.test(name) || name === 'leases/create.lock';
-    if (!isOurs && !isLockOfOpen) world.violate(`I9: ${name.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')} is left`);
-  }
+/** I9: files beside intents and receipts, and the locks of what is open. */
+function strayFiles({ folder }: World): string[] {
+  const journal = path.join(folder, 'journal');
+  return filesIn(journal)
+    .map((file) => path.relative(journal, file))
+    .filter((name) => {
+      const [, id] = /^leases\/([0-9a-f-]{36})\.lock$/.exec(name) ?? [];
+      if (id !== undefined) return !existsSync(path.join(journal, 'intents', `${id}.json`));
+      return !/^(intents|receipts)\/[0-9a-f-]{36}\.json$/.test(name) && name !== 'leases/create.lock';
+    })
+    .map((name) => name.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>'));
 }
 
 function filesIn(folder: string): string[] {

@@ -1,15 +1,8 @@
 import { MODES } from './books.ts';
 import { POLICIES, type CellSpec } from './cellSpec.ts';
-import { FAULTS, type FaultName } from './faults.ts';
+import { FAULTS, type Fault, type FaultName } from './faults.ts';
 import { CRASH_POINTS, type CrashPoint } from './protocol.ts';
 
-/** Points that a process comes to only with an answer: the fault has to come before. */
-const AFTER_ANSWER: ReadonlySet<CrashPoint> = new Set([
-  'answer parsed',
-  'receipt in a temporary file',
-  'receipt durable',
-  'settled',
-]);
 /** Points at which the attempt has begun: it uses up what was to happen to it. */
 const IN_ATTEMPT: ReadonlySet<CrashPoint> = new Set([
   'mid-body',
@@ -25,20 +18,75 @@ const AT_CRASH: Partial<Record<CrashPoint, FaultName>> = {
   'answer torn': 'truncated answer, not processed',
 };
 
-/** Every crash point with every fault: whatever can be sent again after the crash meets the fault then, the rest before. */
+const HALVES: ReadonlySet<CrashPoint> = new Set([
+  'temporary file torn',
+  'closed-mark in a temporary file',
+  'receipt in a temporary file',
+]);
+
+/** Every fault that there is; one breaks the rule that nothing is charged before the closing boundary. */
+export const FAULT_NAMES = (Object.keys(FAULTS) as FaultName[]).filter((name) => name !== '201, early');
+
+/**
+ * Every crash point with every fault. After the crash, or before it where it needs an answer, a cell meets four of them, one
+ * after the other: two after which the client goes on by itself, one after which a person does, and one that may end it.
+ */
 export function matrixCells(): CellSpec[] {
-  const faults = (Object.keys(FAULTS) as FaultName[]).filter((name) => name !== '201, early');
+  const groups = faultGroups();
   return CRASH_POINTS.flatMap((point, row) =>
-    faults.map((fault, column): CellSpec => {
+    groups.flatMap((group, column): CellSpec[] => {
+      // What differs from its neighbour by half a file only meets fewer of them.
+      if (HALVES.has(point) && column % 4 !== 0) return [];
       const seed = 1000 * (row + 1) + column;
-      return {
-        name: `${point} × ${fault}`,
-        seed,
-        mode: MODES[(row + column) % MODES.length]!,
-        person: POLICIES[(row + 2 * column) % POLICIES.length]!,
-        faults: AFTER_ANSWER.has(point) || !IN_ATTEMPT.has(point) ? [fault] : [AT_CRASH[point] ?? 'ok', fault],
-        crashes: [{ point }],
-      };
+      return [
+        {
+          name: `${point} × ${group.join(', ')}`,
+          seed,
+          mode: MODES[(row + column) % MODES.length]!,
+          person: POLICIES[(row + 2 * column) % POLICIES.length]!,
+          faults: IN_ATTEMPT.has(point) ? [AT_CRASH[point] ?? 'ok', ...group] : group,
+          crashes: [{ point }],
+        },
+      ];
     }),
   );
+}
+
+/** At every crash point a second window, and then the first one dies or goes on. */
+export function secondWindowCells(): CellSpec[] {
+  return CRASH_POINTS.flatMap((point, row) =>
+    (['then kill', 'then release'] as const).map((second, column): CellSpec => ({
+      name: `${point}, a second window, ${second}`,
+      seed: 100_000 + 10 * row + column,
+      mode: MODES[row % MODES.length]!,
+      person: POLICIES[(row + column) % 2]!,
+      faults: point === 'answer torn' ? ['truncated answer'] : [],
+      crashes: [{ point }],
+      second,
+    })),
+  );
+}
+
+function faultGroups(): FaultName[][] {
+  const repeated = FAULT_NAMES.filter((name) => isRepeated(FAULTS[name]));
+  const others = FAULT_NAMES.filter((name) => !repeated.includes(name));
+  const harmless = others.filter((name) => FAULTS[name].work === 'none');
+  const final = others.filter((name) => FAULTS[name].work !== 'none');
+  const count = Math.max(Math.ceil(repeated.length / 2), harmless.length, final.length);
+  return Array.from({ length: count }, (_, index) =>
+    [repeated[2 * index], harmless[index], repeated[2 * index + 1], final[index]].filter(
+      (name) => name !== undefined,
+    ),
+  );
+}
+
+/** Whether the client tries again by itself. */
+function isRepeated({ connect, reply, sleepMs, setWallMs }: Fault): boolean {
+  if (connect === 'tls' || sleepMs !== undefined || setWallMs !== undefined) return false;
+  if (reply.kind === 'torn') return reply.by === 'length';
+  if (reply.kind === 'error')
+    return (
+      reply.status === 408 || reply.status >= 500 || (reply.status === 429 && reply.retryAfter !== '86400')
+    );
+  return ['reset', 'half-close', 'silence'].includes(reply.kind);
 }

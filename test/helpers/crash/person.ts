@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 const MINUTE_MS = 60_000;
 /** After so many things done, the person gives up. */
-const PATIENCE = 24;
+const PATIENCE = 40;
 /** After so many, nothing fails any more but what is planned. */
 const HEALED_AFTER = 6;
 
@@ -64,11 +64,13 @@ export class Person {
     this.#isBetweenOver = true;
     if (spec.sleepMs !== undefined) clock.sleepMachine(spec.sleepMs);
     if (spec.setWallMs !== undefined) clock.setWall(spec.setWallMs);
+    if (spec.otherAccount === true) await this.#world.visitOtherAccount(this.#world.openIds());
+    if (spec.replacesKey === true) await this.#world.replaceKey();
     if (spec.datasetBecomes !== undefined) await this.#world.changeDataset(spec.datasetBecomes);
   }
 
   async #step(window: WindowProcess): Promise<void> {
-    const shown = await window.call('pending');
+    const shown = await this.#settledView(window);
     const item = shown.find(({ state }) => state !== 'refused') ?? shown[0];
     if (item !== undefined && item.state !== 'refused') {
       await this.#decide(window, item);
@@ -77,6 +79,17 @@ export class Person {
     if (await this.#seesReceipt(window)) return;
     // A refusal is answered with fresh consents, and a new Idempotency-Key.
     await this.#submit(window);
+  }
+
+  /** What the tree shows once it is known what other windows have, or after a while. */
+  async #settledView(window: WindowProcess): Promise<Shown[]> {
+    const isAlone = this.#world.windows.filter(({ isOver }) => !isOver).length === 1;
+    if (!isAlone) await delay(250);
+    for (let looks = 0; ; looks++) {
+      const shown = await window.call('pending');
+      if (looks === 20 || !shown.some(({ state }) => state === 'elsewhere')) return shown;
+      await delay(25);
+    }
   }
 
   async #seesReceipt(window: WindowProcess): Promise<boolean> {
@@ -90,13 +103,18 @@ export class Person {
   }
 
   async #submit(window: WindowProcess): Promise<Told> {
-    const told = await window.call('submit', this.#world.draft);
+    const told = await window.call('submit', this.#world.draft());
     await this.#hear(window, told);
     return told;
   }
 
   async #decide(window: WindowProcess, item: Shown): Promise<void> {
     const { person } = this.#world.spec;
+    if (item.state === 'elsewhere') {
+      // Another window has it, or had it until it died.
+      await this.#resume(window, item);
+      return;
+    }
     if (person === 'impatient' && !this.#triedOpen) {
       this.#triedOpen = true;
       const told = await this.#submit(window);
@@ -109,7 +127,8 @@ export class Person {
       return;
     }
     if (item.state === 'not-charged') {
-      if (person === 'checks, then starts anew' || this.#isHopeless(item.id)) await this.#discard(window, item);
+      if (person === 'checks, then starts anew' || this.#isHopeless(item.id))
+        await this.#discard(window, item);
       else await this.#resume(window, item);
       return;
     }
@@ -131,7 +150,9 @@ export class Person {
 
   async #check(window: WindowProcess, { id }: Shown): Promise<void> {
     // Whoever waits for a verdict gives the service its time.
-    this.#world.pass(8 * MINUTE_MS);
+    const { lookAfterMs, addsFunds } = this.#world.spec;
+    if (addsFunds === true && this.#checks.size === 0) this.#world.service.books.balanceCents += 50_000;
+    this.#world.pass(this.#checks.has(id) ? 4 * MINUTE_MS : (lookAfterMs ?? 4 * MINUTE_MS));
     const told = await window.call('check', id);
     await this.#hear(window, told);
     const [candidate, ...others] = told.candidates ?? [];
@@ -143,19 +164,20 @@ export class Person {
 
   /** What cannot be told after so many looks never will be. */
   #isBeyond(id: string): boolean {
-    return (this.#checks.get(id) ?? 0) >= 4;
+    return (this.#checks.get(id) ?? 0) >= 8;
   }
 
   async #discard(window: WindowProcess, { id, state }: Shown): Promise<void> {
     const isDone = await window.call('discard', id);
     this.#world.tell(`  discards what is ${state}: ${isDone}`);
-    if (isDone && state === 'unknown') this.#world.warnedDiscards += 1;
+    if (isDone && state !== 'unsent' && state !== 'not-charged') this.#world.moreWishes += 1;
   }
 
   async #hear(window: WindowProcess, { kind, error }: Told): Promise<void> {
     if (kind === 'charged') this.#isCharged = true;
     await this.#seesNothingOpen(window);
-    if (error?.code === 'invalid_api_key' || error?.code === 'key-rejected') await this.#world.replaceKey(window);
+    if (error?.code === 'invalid_api_key' || error?.code === 'key-rejected')
+      await this.#world.replaceKey(window);
   }
 
   /** I9: whatever was told, nothing is under way; other windows' locks are only looked at, for a moment. */

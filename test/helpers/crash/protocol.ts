@@ -22,11 +22,11 @@ export const CRASH_POINTS = [
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 
-/** Where a process ends, or pauses until it is told to go on; the points of an attempt: of this one or a later one. */
+/** Where a process ends, pauses until it is told to go on, or cannot write; the points of an attempt: of this one or a later one. */
 export interface Crash {
   point: CrashPoint;
   fromAttempt?: number;
-  by?: 'kill' | 'pause';
+  by?: 'kill' | 'pause' | 'disk full';
 }
 
 export interface AccountConfig {

@@ -7,11 +7,12 @@ export function answerRead({ books, options }: HostileService, url: string): Ver
   if (pathname === '/api/v1/balance')
     return ok({ balance_cents: books.balanceCents, currency: books.currency });
   if (pathname === '/api/v1/models') return ok({ data: [] });
-  if (pathname === '/api/v1/runs') return listRuns(visible(books.runs, options), searchParams, options.pageRows);
+  if (pathname === '/api/v1/runs')
+    return listRuns(visible(books.runs, options), searchParams, options.pageRows);
   const [, runId] = /^\/api\/v1\/runs\/([^/]+)$/.exec(pathname) ?? [];
   const run = books.runs.find((one) => one.runId === runId);
   if (run === undefined)
-    return { status: 404, body: { error: { code: 'not_found', message: options.echo ?? '' } } };
+    return { status: 404, body: { error: { code: 'not_found', message: 'no such run' } } };
   return ok({
     run: {
       ...summary(run),
@@ -31,7 +32,9 @@ function listRuns(runs: readonly Run[], query: URLSearchParams, pageRows = 100):
   const limit = Math.min(Number(query.get('limit') ?? 20), 100, pageRows);
   const cursor = query.get('cursor');
   const from =
-    cursor === null ? 0 : runs.findIndex(({ runId }) => Buffer.from(runId).toString('base64url') === cursor) + 1;
+    cursor === null
+      ? 0
+      : runs.findIndex(({ runId }) => Buffer.from(runId).toString('base64url') === cursor) + 1;
   const page = runs.slice(from, from + limit);
   const last = page.at(-1);
   const hasMore = last !== undefined && from + limit < runs.length;

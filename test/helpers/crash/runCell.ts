@@ -5,7 +5,7 @@ import type { Stage } from './stage.ts';
 import { World } from './world.ts';
 
 /** In real time; a cell takes a small part of it. */
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 30_000;
 
 /** Lives through one cell and looks at what is left. Never throws: what goes wrong is a violation. */
 export async function runCell(spec: CellSpec, stage: Stage): Promise<CellResult> {
@@ -17,15 +17,16 @@ export async function runCell(spec: CellSpec, stage: Stage): Promise<CellResult>
       timer = setTimeout(() => reject(new Error('I7: it never ends')), LIMIT_MS);
     });
     knows = await Promise.race([new Person(world).live(), late]);
+    await world.close();
+    await verify(world);
   } catch (error) {
     world.violate(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
     clearTimeout(timer);
   }
-  await world.close();
-  verify(world);
   const { charges, posts } = world.service.ledger;
   if (knows && charges.length === 0) world.violate('I4: told as charged, and nothing was');
+  // Another file is never sent in the place of the one that was consented to: that wish stays unfulfilled.
   if (!knows && spec.datasetBecomes === undefined) world.violate('end: the person never learned of a charge');
   const result: CellResult = {
     spec,
@@ -43,15 +44,16 @@ export async function runCell(spec: CellSpec, stage: Stage): Promise<CellResult>
   return result;
 }
 
-/** Runs cells, two at a time: the machine may have no more cores. */
+/** Runs cells, so many at once. */
 export async function runCells(
   specs: readonly CellSpec[],
   stage: Stage,
+  atOnce: number,
   onEnd: (result: CellResult) => void,
 ): Promise<void> {
   const rest = specs.values();
-  const worker = async () => {
+  const work = async () => {
     for (const spec of rest) onEnd(await runCell(spec, stage));
   };
-  await Promise.all(Array.from({ length: Number(process.env['PAR'] ?? 2) }, worker));
+  await Promise.all(Array.from({ length: atOnce }, work));
 }

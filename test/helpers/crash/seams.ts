@@ -6,6 +6,9 @@ import type { Lease } from '../../../src/runs/lease.ts';
 import type { Intent, Receipt } from '../../../src/runs/intent.ts';
 import type { Crash, CrashPoint } from './protocol.ts';
 
+/** Points at which nothing is being written. */
+const NO_WRITE: ReadonlySet<CrashPoint> = new Set(['intent durable', 'mid-body', 'settled']);
+
 /** Waits for ever where the process is to end, or until it is told to go on. */
 export class CrashSeam {
   readonly #crash: Crash | undefined;
@@ -26,6 +29,8 @@ export class CrashSeam {
   async reach(point: CrashPoint, attempt = Infinity): Promise<void> {
     if (!this.isAt(point, attempt)) return;
     this.#isOver = true;
+    if (this.#crash?.by === 'disk full' && !NO_WRITE.has(point))
+      throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
     if (this.#crash?.by !== 'pause') {
       process.kill(process.pid, 'SIGKILL');
       // The signal needs a moment: nothing more may happen.

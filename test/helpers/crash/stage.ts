@@ -15,8 +15,10 @@ export const CANARIES = {
   signedUrl: 'https://storage.test/a.zip?signature=canarySig31',
 } as const;
 
-/** What a hostile service says back. */
-export const ECHO = `${CANARIES.row} ${CANARIES.apiKey} ${CANARIES.signedUrl}`;
+/** What a hostile service says back to a sender. */
+export function echoTo(authorization: string): string {
+  return `${CANARIES.row} ${authorization.replace(/^Bearer /, '')} ${CANARIES.signedUrl}`;
+}
 
 const ROWS = 2600;
 

@@ -30,11 +30,7 @@ export class CountingTransport extends Transport {
   readonly #plan: (ordinal: number) => Promise<AttemptPlan>;
   #posts = 0;
 
-  constructor(
-    window: number,
-    seam: CrashSeam,
-    plan: (ordinal: number) => Promise<AttemptPlan>,
-  ) {
+  constructor(window: number, seam: CrashSeam, plan: (ordinal: number) => Promise<AttemptPlan>) {
     super(DIRECT);
     this.#window = window;
     this.#seam = seam;

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import type http from 'node:http';
 import path from 'node:path';
 import type { Draft, Intent } from '../../../src/runs/intent.ts';
@@ -11,7 +11,7 @@ import { FAULTS, isSilent, type Fault, type FaultName, type Reply } from './faul
 import { HostileService } from './hostileService.ts';
 import type { Post } from './ledger.ts';
 import type { AccountConfig, AttemptPlan, Crash, CrashPoint, Shown, Told, Verb } from './protocol.ts';
-import { CANARIES, ECHO, type Stage } from './stage.ts';
+import { CANARIES, echoTo, type Stage } from './stage.ts';
 import { VirtualClock } from './time.ts';
 import { Claims } from './claims.ts';
 import type { Surroundings, WindowProcess } from './windowProcess.ts';
@@ -32,9 +32,11 @@ export class World implements Surroundings {
   readonly folder: string;
   readonly clock: VirtualClock;
   readonly service: HostileService;
+  /** Of another account, which never hears of what is not its own. */
+  readonly otherService: HostileService;
   readonly elsewhere: http.IncomingMessage[];
-  readonly draft: Draft;
   readonly account: AccountConfig;
+  readonly datasetFile: string;
   readonly claims: Claims;
   readonly windows: WindowProcess[] = [];
   readonly story: string[] = [];
@@ -42,8 +44,8 @@ export class World implements Surroundings {
   kills = 0;
   /** Reads fail no more. */
   healed = false;
-  /** What the person gave up without knowing. */
-  warnedDiscards = 0;
+  /** How many charges more than one the person has taken into account: gave one up with a warning, or submitted it twice. */
+  moreWishes = 0;
   readonly faultsHit: FaultName[] = [];
   readonly killedAt: CrashPoint[] = [];
   /** Earlier ones of the account, which requests may still carry. */
@@ -57,10 +59,17 @@ export class World implements Surroundings {
   readonly #random: Random;
   readonly #elsewhere: TestServer;
   #nextFault = 0;
+  #isCancelled = false;
   #release: (() => void) | undefined;
   #pausedAtService: ((point: CrashPoint) => void) | undefined;
 
-  private constructor(spec: CellSpec, stage: Stage, folder: string, elsewhere: TestServer, seen: http.IncomingMessage[]) {
+  private constructor(
+    spec: CellSpec,
+    stage: Stage,
+    folder: string,
+    elsewhere: TestServer,
+    seen: http.IncomingMessage[],
+  ) {
     this.spec = spec;
     this.stage = stage;
     this.folder = folder;
@@ -70,32 +79,39 @@ export class World implements Surroundings {
     this.elsewhere = seen;
     this.service = new HostileService({
       mode: spec.mode,
+      echo: echoTo,
       clock: this.clock,
-      echo: ECHO,
       faultOf: (post) => this.#faults.get(`${post.window}:${post.ordinal}`) ?? FAULTS.ok,
-      readFault: () => this.#readFault(),
+      readFault: (path) => this.#readFault(path),
       elsewhere: () => `${this.#elsewhere.url}/api/v1/runs`,
       onPost: (post) => this.#onPost(post),
       onPoint: (point, post) => this.#onPoint(point, post),
+      withoutDate: spec.withoutDate === true,
       ...(spec.pageRows !== undefined && { pageRows: spec.pageRows }),
       ...(spec.listLagMs !== undefined && { listLagMs: spec.listLagMs }),
     });
+    this.otherService = new HostileService({ mode: spec.mode, clock: this.clock, faultOf: () => FAULTS.ok });
     this.claims = new Claims(this.service.ledger, (text) => this.violate(text));
+    this.datasetFile = path.join(folder, 'train.jsonl');
+    this.account = { id: 'account-1', baseUrl: '', apiKey: CANARIES.apiKey, keyId: 'key-1' };
+  }
+
+  /** What the person chooses: each time the same, but for the marker. */
+  draft(): Draft {
     const marker = newMarker();
-    const { sha256, sizeBytes, rows } = stage.dataset;
-    const dataset = { path: path.join(folder, 'train.jsonl'), filename: 'train.jsonl', sizeBytes, sha256, rows };
-    this.draft = {
-      dataset,
+    const { sha256, sizeBytes, rows } = this.stage.dataset;
+    const isMarked = this.spec.withoutMarker !== true;
+    return {
+      dataset: { path: this.datasetFile, filename: 'train.jsonl', sizeBytes, sha256, rows },
       model_id: 'qwen3-8b',
-      label: spec.withoutMarker === true ? 'first try' : withMarker('first try', marker),
-      ...(spec.withoutMarker !== true && { marker }),
+      label: isMarked ? withMarker('first try', marker) : 'first try',
+      ...(isMarked && { marker }),
       priority_processing: false,
       consents: {
         model_terms: { accepted_at: '2031-05-03T12:00:00Z', urls: ['https://models.test/terms'] },
         data_policy: { accepted_at: '2031-05-03T12:00:00Z' },
       },
     };
-    this.account = { id: 'account-1', baseUrl: '', apiKey: CANARIES.apiKey, keyId: 'key-1' };
   }
 
   static async make(spec: CellSpec, stage: Stage): Promise<World> {
@@ -109,7 +125,7 @@ export class World implements Surroundings {
     await world.service.start();
     world.account.baseUrl = world.service.url;
     await mkdir(folder, { recursive: true });
-    await writeFile(world.draft.dataset.path, stage.dataset.text);
+    await writeFile(world.datasetFile, stage.dataset.text);
     if (spec.wallOffsetMs !== undefined) world.clock.setWall(spec.wallOffsetMs);
     const { clock, service } = world;
     // Old ones and just now: of the same model, with and without a label.
@@ -123,9 +139,16 @@ export class World implements Surroundings {
     for (const window of this.windows) await window.close().catch(() => window.kill());
   }
 
+  /** Another start, which finds everything as the last one left it. */
+  async openAndClose(): Promise<void> {
+    const window = await this.open();
+    await window.close();
+  }
+
   async end(): Promise<void> {
     for (const window of this.windows) this.stage.giveBack(window);
     await this.service.close();
+    await this.otherService.close();
     await this.#elsewhere.close();
     this.clock.dispose();
     await rm(this.folder, { recursive: true, force: true });
@@ -166,6 +189,21 @@ export class World implements Surroundings {
     this.tell(`  window ${window.number} was killed`);
   }
 
+  /** A window of another account tries what it should not. */
+  async visitOtherAccount(ids: readonly string[]): Promise<void> {
+    await this.otherService.start();
+    const { url } = this.otherService;
+    const account = { id: 'account-2', baseUrl: url, apiKey: CANARIES.otherApiKey, keyId: 'key-of-2' };
+    const window = await this.open(undefined, account);
+    for (const id of ids) {
+      for (const { kind } of [await window.call('resume', id), await window.call('check', id)])
+        if (kind !== 'elsewhere') this.violate(`accounts: another one does something with it: ${kind}`);
+      if (await window.call('adopt', id, 'any')) this.violate('accounts: another one adopts a run for it');
+    }
+    await window.call('look');
+    await window.close();
+  }
+
   /** Resolves when a window pauses at its point, in itself or at the service. */
   paused(window: WindowProcess): Promise<CrashPoint> {
     const atService = new Promise<CrashPoint>((resolve) => (this.#pausedAtService = resolve));
@@ -204,6 +242,13 @@ export class World implements Surroundings {
 
   shown(window: number, shown: Shown, isGone: boolean, posts: number): void {
     if (!isGone) this.claims.shown(window, shown, posts);
+    const { cancelAt, cancelBy } = this.spec;
+    if (shown.state !== cancelAt || this.#isCancelled) return;
+    this.#isCancelled = true;
+    this.tell(`  ${cancelBy ?? 'cancel'} while ${shown.state}`);
+    const sender = this.windows[window - 1];
+    const done = cancelBy === 'abort' ? sender?.call('abort') : sender?.call('cancel', shown.id);
+    done?.catch(() => undefined);
   }
 
   answered(window: number, verb: Verb, args: unknown[], value: unknown, posts: number): void {
@@ -222,6 +267,13 @@ export class World implements Surroundings {
     );
   }
 
+  /** The ids of the intents that are on the disk. */
+  openIds(): string[] {
+    const folder = path.join(this.folder, 'journal', 'intents');
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder).flatMap((name) => (name.endsWith('.json') ? [name.slice(0, -5)] : []));
+  }
+
   /** The journal's file of an intent, as the disk has it. */
   intentOf(id: string, folder: 'intents' | 'receipts' = 'intents'): Intent | undefined {
     const file = path.join(this.folder, 'journal', folder, `${id}.json`);
@@ -229,26 +281,39 @@ export class World implements Surroundings {
   }
 
   /** The person enters another API key for the account. */
-  async replaceKey(window: WindowProcess): Promise<void> {
+  async replaceKey(window?: WindowProcess): Promise<void> {
     const { account, formerApiKeys } = this;
     formerApiKeys.push(account.apiKey);
     account.keyId = `key-${formerApiKeys.length + 1}`;
     account.apiKey = formerApiKeys.length % 2 === 1 ? CANARIES.otherApiKey : CANARIES.apiKey;
     this.tell(`  enters another API key`);
-    await window.call('reconnect', account);
+    await window?.call('reconnect', account);
+  }
+
+  /** Something takes the lock files away: a tool that cleans up, a folder that is synchronised. */
+  async removeLocks(): Promise<void> {
+    const folder = path.join(this.folder, 'journal', 'leases');
+    for (const name of await readdir(folder))
+      if (!name.startsWith('create')) await rm(path.join(folder, name));
   }
 
   /** Another file at the dataset's path, or none. */
   async changeDataset(to: NonNullable<CellSpec['datasetBecomes']>): Promise<void> {
-    const { path: file } = this.draft.dataset;
+    const file = this.datasetFile;
     const { text } = this.stage.dataset;
-    const texts = { other: text.replaceAll('home', 'hell'), longer: `${text}{}\n`, shorter: text.slice(0, -1) };
+    const texts = {
+      other: text.replaceAll('home', 'hell'),
+      longer: `${text}{}\n`,
+      shorter: text.slice(0, -1),
+    };
     if (to === 'gone') await rm(file);
     else await writeFile(file, texts[to]);
   }
 
-  #readFault(): Reply | undefined {
-    const { readTrouble = 0 } = this.spec;
+  #readFault(path: string): Reply | undefined {
+    const { readTrouble = 0, withoutDetails } = this.spec;
+    if (withoutDetails === true && !this.healed && /\/runs\/[^/]+$/.test(path))
+      return { kind: 'error', status: 500, code: 'internal' };
     return !this.healed && this.#random.chance(readTrouble) ? this.#random.of(READ_FAULTS) : undefined;
   }
 

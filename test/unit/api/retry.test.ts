@@ -46,7 +46,9 @@ describe('retry', () => {
     assert.equal(parseRetryAfter(' 0 ', now), 0);
     assert.equal(parseRetryAfter('Fri, 02 Jan 2026 03:04:35 GMT', now), 30_000);
     assert.equal(parseRetryAfter('Thu, 01 Jan 1970 00:00:00 GMT', now), 0);
-    assert.equal(parseRetryAfter('9'.repeat(400), now), Infinity);
+    const weekMs = 7 * 24 * 60 * 60_000;
+    assert.equal(parseRetryAfter('9'.repeat(400), now), weekMs);
+    assert.equal(parseRetryAfter('Fri, 02 Jan 2032 03:04:35 GMT', now), weekMs);
   });
 
   it('ignores nonsense', () => {

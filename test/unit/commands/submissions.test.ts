@@ -354,7 +354,7 @@ describe('commands of submissions', () => {
       cancelSubmission(submitter)(argument);
     assert.deepEqual(standIn.told.sentences, [
       'train.jsonl was uploaded whole: it cannot be cancelled any more.',
-      'This cannot be done with the submission of train.jsonl now: Not sent; nothing was charged.',
+      'This cannot be done with the submission of train.jsonl now: Not charged · not sent.',
     ]);
   });
 });

@@ -59,19 +59,19 @@ describe('submissions that are not settled, in words', () => {
     const sent = { attempts: [wholeAttempt(minutesAgo(125))] };
     const refused = (code: string) =>
       text(pendingOf('refused', intentOf({ ...sent, refused: { at: { localMs: now }, code } })));
-    assert.equal(text(unknown()), 'No answer: it may have been charged · 2 h 5 min ago');
+    assert.equal(text(unknown()), 'May be charged · no answer · 2 h 5 min ago');
     assert.equal(
       text(unknown({ attempts: [wholeAttempt(minutesAgo(3), true)] })),
-      'Interrupted: it may have been charged · 3 min ago',
+      'May be charged · interrupted · 3 min ago',
     );
     assert.equal(text(pendingOf('not-charged', intentOf(sent))), 'Not charged · 2 h 5 min ago');
     assert.equal(
       text(pendingOf('unsent', intentOf({ created: { localMs: minutesAgo(60) } }))),
-      'Not sent; nothing was charged · 1 h ago',
+      'Not charged · not sent · 1 h ago',
     );
-    assert.equal(refused('insufficient_balance'), 'Balance too low; nothing was charged · 2 h 5 min ago');
+    assert.equal(refused('insufficient_balance'), 'Not charged · balance too low · 2 h 5 min ago');
     for (const code of ['model_not_available', 'invalid_api_key', 'validation_failed', ''])
-      assert.match(refused(code), /; nothing was charged · /, code);
+      assert.match(refused(code), /^Not charged · [^·]+ · /, code);
     assert.equal(text(pendingOf('elsewhere', intentOf(sent))), 'Another window has it');
   });
 
@@ -100,7 +100,7 @@ describe('submissions that are not settled, in words', () => {
           balanceBefore: { balance_cents: 5, currency: 'USD' },
         }),
       ),
-      `No charge seen as of ${clock}; not certain yet · 2 h 5 min ago`,
+      `May be charged · looked at ${clock} · 2 h 5 min ago`,
     );
   });
 
@@ -125,12 +125,12 @@ describe('submissions that are not settled, in words', () => {
     const submission = unknown({ label: 'My run' });
     assert.equal(
       words.submissionAccessibleLabel(submission, now),
-      'train.jsonl, No answer: it may have been charged, 2 h 5 min ago',
+      'My run, train.jsonl, May be charged, no answer, 2 h 5 min ago',
     );
     const lines = words.submissionTooltip(submission, 'Qwen 3 8B', now).split('\n');
     assert.deepEqual(lines.slice(0, 5), [
       'train.jsonl',
-      'No answer: it may have been charged · 2 h 5 min ago',
+      'May be charged · no answer · 2 h 5 min ago',
       'Model: Qwen 3 8B',
       'Label: My run',
       'Size: 600.0 MB',

@@ -237,6 +237,8 @@ describe('Journal', () => {
         assert.equal(await journal.isOwned(id), false);
       }
       assert.deepEqual(names('leases'), ['create.lock']);
+      leases.push((await Lease.take(lockFile('create')))!);
+      assert.equal(await journal.isOwned('create'), false);
     });
 
     it('who is not dead, though asleep; from a dead one it is had at once', async function () {
@@ -275,17 +277,19 @@ describe('Journal', () => {
       await until(() => journal.intents.length === 2);
     });
 
-    it('and not two, when the folder is replaced while one creates', async () => {
-      let replaced = false;
-      const slow = await opened({
-        write: async (file, text) => {
-          if (!replaced) rmSync(directory, { recursive: true });
-          replaced = true;
-          await writeFileDurably(file, text);
-        },
-      });
-      await assert.rejects(slow.create(sampleIntent()), { code: 'lease-unavailable' });
-      assert.deepEqual([names('intents'), slow.intents], [[], []]);
+    it('and not two, when the folder, or what keeps others from creating, is replaced while one creates', async () => {
+      for (const replaced of [directory, path.join(directory, 'leases', 'create.lock')]) {
+        let isReplaced = false;
+        const slow = await opened({
+          write: async (file, text) => {
+            if (!isReplaced) rmSync(replaced, { recursive: true });
+            isReplaced = true;
+            await writeFileDurably(file, text);
+          },
+        });
+        await assert.rejects(slow.create(sampleIntent()), { code: 'lease-unavailable' });
+        assert.deepEqual([names('intents'), slow.intents], [[], []]);
+      }
     });
   });
 
@@ -378,36 +382,37 @@ describe('Journal', () => {
 
     it('without accepting what is older than its own change', async () => {
       const journal = await opened();
-      const intent = sampleIntent();
-      const lease = await create(journal, intent);
-      const seen: (string | undefined)[] = [];
-      journal.onDidChange(() => seen.push(journal.intents[0]?.keyId));
-      const reloading = () => void journal.reload();
-      for (let turn = 0; turn < 10; turn++) {
-        reloading();
-        const writing = journal.write(lease, { ...intent, keyId: String(turn) });
-        reloading();
-        await writing;
-      }
-      await journal.reload();
-      assert.deepEqual(
-        seen,
-        Array.from({ length: 10 }, (_, turn) => String(turn)),
-      );
+      // Large, so that others are written while they are read.
+      const intents = Array.from({ length: 12 }, () => sampleIntent({ label: 'x'.repeat(100_000) }));
+      const owned: [Lease, Intent][] = [];
+      for (const intent of intents) owned.push([await create(journal, intent), intent]);
+      let written = 0;
+      journal.onDidChange(() => {
+        const now = journal.intents.filter(({ keyId }) => keyId === 'new').length;
+        assert.ok(now >= written, `${now} of ${written}`);
+        written = now;
+      });
+      const work = owned.flatMap(([lease, intent]) => [
+        journal.reload(),
+        journal.write(lease, { ...intent, keyId: 'new' }),
+      ]);
+      await Promise.all(work);
+      assert.equal(written, intents.length);
     });
 
     it('until it is disposed, also while it opens', async () => {
       const journal = new Journal(directory);
+      journal.onDidChange(() => assert.fail('disposed'));
       const opening = journal.open();
       journal.dispose();
       await opening;
-      journal.onDidChange(() => assert.fail('disposed'));
       const other = await opened();
       other.dispose();
       const intent = sampleIntent();
       await create(await opened(), intent);
       await new Promise((resolve) => setTimeout(resolve, 80));
       assert.deepEqual([journal.intents, other.intents], [[], []]);
+      await journal.reload();
     });
   });
 
@@ -580,6 +585,11 @@ describe('Journal', () => {
       const journal = await opened();
       assert.deepEqual([journal.intents, names('intents'), names('leases')], [[], [], []]);
       assert.deepEqual(await journal.receipts(), [chargedAt(intent, 1)]);
+      rmSync(receiptFile(intent.id));
+      writeFileSync(intentFile(intent.id), JSON.stringify(chargedAt(intent, 2)));
+      assert.equal(await journal.acquire(intent.id), undefined);
+      assert.deepEqual([names('intents'), names('leases')], [[], []]);
+      assert.deepEqual(names('receipts'), [`${intent.id}.json`]);
     });
 
     it('sweeps what nobody owns, and nothing else', async () => {
@@ -615,6 +625,7 @@ describe('Journal', () => {
         [],
       );
       assert.deepEqual((await opened()).intents, [open]);
+      assert.ok(existsSync(lockFile(open.id)), 'a lock file stays as long as its intent');
     });
   });
 });

@@ -9,9 +9,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import fs, { mkdtemp, rm } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { mock } from 'node:test';
 import type { Intent } from '../../../src/runs/intent.ts';
 import { Journal } from '../../../src/runs/journal.ts';
 import { chargedAt, sameWish, sampleIntent } from './sampleIntent.ts';
@@ -176,6 +178,27 @@ describe('files of the journal', () => {
     created.lease.release();
   });
 
+  it('does not set aside what its owner has written since', async () => {
+    const intent = sampleIntent();
+    const file = inside('intents', `${intent.id}.json`);
+    writeFileSync(file, 'spoilt');
+    const { lstat } = fs;
+    let looks = 0;
+    mock.method(fs, 'lstat', async (looked: string) => {
+      if (looked === file && ++looks === 2) put(intent);
+      return lstat(looked);
+    });
+    syncBuiltinESMExports();
+    try {
+      assert.deepEqual((await opened()).intents, [intent]);
+    } finally {
+      mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+    assert.ok(looks > 1);
+    assert.deepEqual(told, []);
+  });
+
   it('does not set aside what the file system could not read, and creates nothing meanwhile', async () => {
     const intent = sampleIntent();
     put(intent);
@@ -185,6 +208,7 @@ describe('files of the journal', () => {
     writeFileSync(inside('receipts'), '');
     await journal.reload();
     assert.deepEqual(journal.intents, [intent], 'as it was last read');
+    assert.deepEqual(told, [inside('intents', `${intent.id}.json`)]);
     assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
     await assert.rejects(journal.create(sampleIntent()), { code: 'journal-unreadable' });
     assert.deepEqual(readdirSync(inside('intents')), [`${intent.id}.json`]);

@@ -95,6 +95,9 @@ describe('withoutMarker', () => {
     'Läbel ft-7k3m9qpu',
     'Läbel ft_7k3m9qpx',
     'draft-7k3m9qpx',
+    // Dates of a fine-tuning.
+    'ft-20261121',
+    'Läbel ft-20261121',
     'Geschäft-7k3m9qpx',
     'left-ft-7k3m9qpx',
   ])

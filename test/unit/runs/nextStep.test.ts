@@ -128,7 +128,10 @@ describe('nextStep', () => {
   it('knows a refusal by the whole contract: the status and a code that it lists', () => {
     for (const code of ERROR_CODES)
       for (const status of [400, 403, 404, 409, 410])
-        assert.equal(nextStep(new ServiceError(code, status), { ...first, closedNow: true }, 0).kind, 'reconcile');
+        assert.equal(
+          nextStep(new ServiceError(code, status), { ...first, closedNow: true }, 0).kind,
+          'reconcile',
+        );
   });
 
   describe('the same server error', () => {
@@ -179,7 +182,10 @@ describe('nextStep', () => {
     it('never less than Retry-After, and the jitter on top', () => {
       for (const random of [0, 0.5, 0.99]) {
         assert.equal(waitOf(slow(30_000), 1, random), 30_000 + random * 2000);
-        assert.equal(waitOf(new UnexpectedAnswerError(503, 'no-error-body', 7000), 1, random), 7000 + random * 2000);
+        assert.equal(
+          waitOf(new UnexpectedAnswerError(503, 'no-error-body', 7000), 1, random),
+          7000 + random * 2000,
+        );
         assert.equal(waitOf(new TooEarlyError(5000), 1, random), 5000 + random * 2000);
       }
       assert.equal(waitOf(slow(0), 1, 0), 0);

@@ -23,8 +23,7 @@ describe('assertMayResend', () => {
     assertMayResend(sampleIntent({ attempts }), at(serviceMs, localMs));
 
   it('lets it go until 23 hours after the first attempt, to the millisecond', () => {
-    for (const afterMs of [0, 2 * MINUTE, 22 * HOUR, 23 * HOUR - 1])
-      resend([closed], FIRST_MS + afterMs)();
+    for (const afterMs of [0, 2 * MINUTE, 22 * HOUR, 23 * HOUR - 1]) resend([closed], FIRST_MS + afterMs)();
     for (const afterMs of [23 * HOUR, 23 * HOUR + 1, 24 * HOUR, 25 * HOUR, 1000 * HOUR])
       assert.throws(resend([closed], FIRST_MS + afterMs), WindowClosedError);
   });

@@ -69,8 +69,8 @@ export class Stage {
   onGet: (request: http.IncomingMessage, response: http.ServerResponse) => boolean = () => false;
   /** Called when a submission's head has come. */
   onHead: (request: http.IncomingMessage, response: http.ServerResponse) => void = () => undefined;
-  submitter: Submitter;
-  #url = '';
+  readonly submitter: Submitter;
+  url = '';
   readonly #submitters: Submitter[] = [];
 
   private constructor(bench: Bench) {
@@ -81,7 +81,7 @@ export class Stage {
   static async start(journalOptions: JournalOptions = {}): Promise<Stage> {
     const stage = new Stage(await Bench.start(journalOptions));
     const server = await stage.bench.serve((request, response) => stage.#serve(request, response));
-    stage.#url = server.url;
+    stage.url = server.url;
     return stage;
   }
 
@@ -110,7 +110,7 @@ export class Stage {
   }
 
   session(id = 'account-1', keyId = 'key-1'): Session {
-    const connection = { baseUrl: this.#url, apiKey: `service_${id}_${keyId}`, keyId };
+    const connection = { baseUrl: this.url, apiKey: `service_${id}_${keyId}`, keyId };
     return this.bench.session(connection, id, () => this.clock.nowMs());
   }
 
@@ -181,12 +181,19 @@ export class Stage {
     else if (runId !== undefined)
       sendJson(response, 404, { error: { code: 'not_found', message: '' } }, this.date);
     else
-      sendJson(response, 200, { data: this.runs.map(summaryOf), next_cursor: null, has_more: false }, this.date);
+      sendJson(
+        response,
+        200,
+        { data: this.runs.map(summaryOf), next_cursor: null, has_more: false },
+        this.date,
+      );
   }
 }
 
 export function fieldOf(body: Buffer, name: string): string | undefined {
-  return new RegExp(`name="${name}"\\r\\n(?:[^\\r\\n]+\\r\\n)*\\r\\n(.*?)\\r\\n--`, 's').exec(body.toString())?.[1];
+  return new RegExp(`name="${name}"\\r\\n(?:[^\\r\\n]+\\r\\n)*\\r\\n(.*?)\\r\\n--`, 's').exec(
+    body.toString(),
+  )?.[1];
 }
 
 function summaryOf({ run_id, status, model_id, created_at }: RunDetail): object {

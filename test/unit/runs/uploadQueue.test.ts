@@ -5,7 +5,8 @@ import { silent } from './support.ts';
 describe('UploadQueue', () => {
   let queue: UploadQueue;
   let began: string[];
-  const work = (name: string, gate: Promise<unknown> = Promise.resolve()) =>
+  const work =
+    (name: string, gate: Promise<unknown> = Promise.resolve()) =>
     async () => {
       began.push(name);
       await gate;
@@ -67,6 +68,15 @@ describe('UploadQueue', () => {
     assert.equal(await ended, undefined);
     assert.equal(await queue.run(work('this'), silent()), 'this');
     assert.deepEqual(began, ['this']);
+  });
+
+  it('does not make wait who was cancelled before', async () => {
+    const gate = Promise.withResolvers();
+    const first = queue.run(work('first', gate.promise), silent());
+    assert.equal(await queue.run(work('never'), AbortSignal.abort()), undefined);
+    gate.resolve(undefined);
+    assert.equal(await first, 'first');
+    assert.deepEqual(began, ['first']);
   });
 
   it('does not stop what has begun: that hears its own signal', async () => {

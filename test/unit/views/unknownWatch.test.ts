@@ -19,6 +19,7 @@ describe('after a start', () => {
   let showInterrupted: typeof import('../../../src/views/interruptedNotices.ts').showInterrupted;
   let pending: PendingSubmission[];
   let receipts: Receipt[];
+  /** What other windows turn out to have. */
   let owned: string[];
   let looks: number;
   let whileLooking: () => void;
@@ -62,6 +63,10 @@ describe('after a start', () => {
   const sessionsOf = (session: Session | undefined) =>
     ({ active: session, onDidChangeActive: activeChanged.event }) as unknown as Sessions;
   const submitter = {
+    probe: () => {
+      pending = pending.map((one) => (owned.includes(one.id) ? { ...one, state: 'elsewhere' } : one));
+      return Promise.resolve();
+    },
     get pending() {
       return pending;
     },
@@ -74,7 +79,6 @@ describe('after a start', () => {
   } as unknown as Submitter;
   const journal = {
     receipts: () => Promise.resolve(receipts),
-    isOwned: (id: string) => Promise.resolve(owned.includes(id)),
   };
   const beActive = () => Promise.resolve(true);
   const begin = (tellFoundRun = tellFoundRunsOnce(beActive)) =>
@@ -185,7 +189,7 @@ describe('after a start', () => {
   describe('what an earlier window left open is told once, without a modal', () => {
     const begun = async (active: string | undefined) => {
       const session = active === undefined ? undefined : sessionOf(active);
-      const notices = await showInterrupted(sessionsOf(session), submitter, journal, beActive);
+      const notices = await showInterrupted(sessionsOf(session), submitter, beActive);
       await later();
       return notices;
     };

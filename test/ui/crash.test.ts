@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Service } from './service.ts';
+import { signIn } from './signingIn.ts';
+import { walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const API_KEY = 'service_Crash4t7vR1';
+const START_CENTS = 100_000;
+/** More than the buffers on the way take in while the service holds it. */
+const BIG_BYTES = 60 * 1024 * 1024;
+
+describe('an end in the middle of a submission', () => {
+  let folder: string;
+  let service: Service;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    for (const name of ['killed', 'reloaded'])
+      await writeFile(path.join(folder, `${name}.jsonl`), rows(name, BIG_BYTES));
+    for (const name of ['unanswered', 'unread'])
+      await writeFile(path.join(folder, `${name}.jsonl`), rows(name, 1));
+    service = await Service.start(API_KEY);
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+    await workbench.sideBar.open('Fine-Tuning');
+    await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
+    await workbench.sideBar.view('Models').row('Qwen3 8B').waitFor();
+  });
+
+  after(async () => {
+    await vscode.close();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  beforeEach(async () => {
+    service.requests.length = 0;
+    service.idempotencyKeys.length = 0;
+    earlier = { runs: (await service.runs()).length, cents: await service.balanceCents() };
+  });
+
+  afterEach(async () => {
+    service.release();
+    await service.reopen();
+    await workbench.clearNotifications();
+  });
+
+  let earlier = { runs: 0, cents: START_CENTS };
+
+  const runs = () => workbench.sideBar.view('Runs');
+  const first = () => runs().root.getByRole('treeitem').first();
+
+  /** Submits a file from the explorer's menu, and looks at the Runs view meanwhile. */
+  async function submit(name: string): Promise<void> {
+    const explorer = await workbench.sideBar.explorer();
+    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset…');
+    await walkThroughSteps(workbench, { fileName: `${name}.jsonl`, model: 'Qwen3 8B' });
+    await workbench.sideBar.open('Fine-Tuning');
+  }
+
+  async function isHeld(): Promise<void> {
+    while (service.held === 0) await sleep(20);
+  }
+
+  /** The first row begins so, and no dialog stands in the way. */
+  async function firstRowIs(name: RegExp): Promise<void> {
+    await first().and(runs().row(name)).waitFor();
+    assert.equal(await workbench.dialogs.modal.count(), 0);
+  }
+
+  /** The run stands where the submission did, and the service has charged for one. */
+  async function isChargedOnce(name: string): Promise<void> {
+    await runs()
+      .row(new RegExp(`^${name}, ${name}\\.jsonl, `))
+      .waitFor({ state: 'hidden' });
+    await firstRowIs(new RegExp(`^Run ${name}, `));
+    const all = await service.runs();
+    assert.equal(all.length, earlier.runs + 1);
+    assert.ok((await service.balanceCents()) < earlier.cents);
+    assert.match(all[0]?.label ?? '', new RegExp(`^${name} ft-`));
+  }
+
+  async function isNotCharged(): Promise<void> {
+    assert.equal((await service.runs()).length, earlier.runs);
+    assert.equal(await service.balanceCents(), earlier.cents);
+  }
+
+  /** "Continue…" in its row, with what it asks first. */
+  async function continueIt(name: string): Promise<void> {
+    await runs().pressInRow(new RegExp(`^${name}, ${name}\\.jsonl, `), 'Continue Submission…');
+    const detail = await workbench.dialogs.waitForModal(`Send ${name}.jsonl to Work again?`);
+    assert.match(detail, /^Nothing was charged: .+ and charged when they arrive\. Model: Qwen3 8B\./);
+  }
+
+  it('of the extension host during the upload: nothing was charged, and Continue charges once', async () => {
+    service.holdsUploads = true;
+    await submit('killed');
+    await firstRowIs(/^killed, killed\.jsonl, [\d.]+ MB of 62\.9 MB/);
+    await isHeld();
+    await vscode.killExtensionHosts();
+    service.release();
+    const told = await workbench.dialogs.waitForToast(/killed\.jsonl was interrupted/);
+    assert.equal(
+      told,
+      'A submission of killed.jsonl was interrupted; nothing was charged. It can be continued.',
+    );
+    await firstRowIs(/^killed, killed\.jsonl, Not charged, not sent, /);
+    await workbench.screenshot('interrupted-unsent');
+    assert.equal(service.submissions, 1);
+
+    await continueIt('killed');
+    await workbench.screenshot('continue');
+    await workbench.dialogs.press('Cancel');
+    await firstRowIs(/^killed, killed\.jsonl, Not charged, not sent, /);
+    assert.equal(service.submissions, 1);
+    await isNotCharged();
+
+    await continueIt('killed');
+    await workbench.dialogs.press('Send Again');
+    await workbench.dialogs.waitForToast(/killed\.jsonl was submitted and charged\. Price: /);
+    await isChargedOnce('killed');
+    assert.equal(service.submissions, 2);
+    assert.equal(new Set(service.idempotencyKeys).size, 1);
+  });
+
+  it('of the extension host after the upload: says that it may have been charged, and a look finds the run', async () => {
+    service.holdsAnswers = true;
+    await submit('unanswered');
+    await firstRowIs(/^unanswered, unanswered\.jsonl, Uploaded; the service is validating/);
+    await isHeld();
+    await vscode.killExtensionHosts();
+    await service.shut();
+    service.release();
+    const told = await workbench.dialogs.waitForToast(/unanswered\.jsonl was interrupted/);
+    assert.equal(told, 'A submission of unanswered.jsonl was interrupted; it may have been charged.');
+    const toast = workbench.dialogs.toast(told);
+    await toast.locator('.codicon-warning').waitFor();
+    await firstRowIs(/^unanswered, unanswered\.jsonl, May be charged, interrupted, /);
+    await workbench.screenshot('interrupted-unknown');
+
+    await service.reopen();
+    await workbench.dialogs.pressInToast(told, 'Check Now');
+    const found = await workbench.dialogs.waitForToast(/unanswered\.jsonl was submitted and charged: /);
+    assert.match(found, / its run was found\. Price: \d+\.\d\d USD.*\. Balance: [\d.,]+ USD\.$/);
+    await isChargedOnce('unanswered');
+    assert.equal(service.submissions, 1, 'nothing was sent again');
+    await workbench.screenshot('interrupted-found');
+  });
+
+  it('of the window during the upload, as by a reload: the same', async () => {
+    service.holdsUploads = true;
+    await submit('reloaded');
+    await firstRowIs(/^reloaded, reloaded\.jsonl, [\d.]+ MB of 62\.9 MB/);
+    await isHeld();
+    await workbench.reload();
+    await workbench.sideBar.open('Fine-Tuning');
+    await firstRowIs(/^reloaded, reloaded\.jsonl, Not charged, not sent, /);
+    service.release();
+    assert.equal(service.submissions, 1);
+    await isNotCharged();
+    await continueIt('reloaded');
+    await workbench.dialogs.press('Send Again');
+    await workbench.dialogs.waitForToast(/reloaded\.jsonl was submitted and charged\. Price: /);
+    await isChargedOnce('reloaded');
+    assert.equal(service.submissions, 2);
+    assert.equal(new Set(service.idempotencyKeys).size, 1);
+  });
+
+  it('of the window after the upload: the run is found by itself, and told', async () => {
+    service.holdsAnswers = true;
+    await submit('unread');
+    await isHeld();
+    await workbench.reload();
+    await workbench.sideBar.open('Fine-Tuning');
+    await workbench.dialogs.waitForToast(
+      /unread\.jsonl was submitted and charged: its run was found\. Price: \d/,
+    );
+    await isChargedOnce('unread');
+    service.release();
+    assert.equal(service.submissions, 1);
+  });
+});
+
+/** A dataset of at least so many bytes, unlike every other name's. */
+function rows(name: string, sizeBytes: number): string {
+  const row = `{"messages":[{"role":"user","content":"${name}?"},{"role":"assistant","content":"4"}]}\n`;
+  return row.repeat(Math.ceil(sizeBytes / row.length));
+}

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
+import { ACCEPT_DATA_POLICY, walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
+const MARKER = /ft-[\da-z]{8}/;
+
+describe('submissions that are not settled', () => {
+  let folder: string;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    await writeFile(path.join(folder, 'sums.jsonl'), ROW.repeat(40));
+    await writeFile(path.join(folder, 'more.jsonl'), ROW.repeat(41));
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+    await enterSandbox(workbench);
+    await workbench.editors.open(path.join(folder, 'sums.jsonl'));
+  });
+
+  after(async () => {
+    await vscode.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const runs = () => workbench.sideBar.view('Runs');
+  const press = (key: string) => workbench.page.keyboard.press(key);
+
+  async function begin(): Promise<void> {
+    await workbench.editors.titleAction('Submit Dataset…').click();
+  }
+
+  function descriptionOf(row: string): Promise<string> {
+    return workbench.quickInput.item(row).first().locator('.label-description').innerText();
+  }
+
+  /** Presses Down until the row with this label is the one that Enter takes. */
+  async function goTo(label: string): Promise<void> {
+    const { quickInput } = workbench;
+    const focused = quickInput.item(label).and(workbench.page.locator('.focused'));
+    await quickInput.item(label).waitFor();
+    for (let rows = 0; rows < 12 && (await focused.count()) === 0; rows++) await press('ArrowDown');
+    await focused.waitFor();
+  }
+
+  /** Picks something with the keyboard alone, and waits until the box has given way. */
+  async function take(label: string): Promise<void> {
+    const title = await workbench.quickInput.title();
+    await goTo(label);
+    await press('Enter');
+    await workbench.quickInput.waitUntilOther(title);
+  }
+
+  it('a marker is visible in the label step and the summary, and ends the label', async () => {
+    const { quickInput } = workbench;
+    await begin();
+    await quickInput.pick('Qwen3 8B');
+    await quickInput.waitForMessage(/“ft-[\da-z]{8}” is added, so that this very run can be recognised/);
+    const [marker = ''] = MARKER.exec(await workbench.page.locator('.quick-input-message').innerText()) ?? [];
+    await workbench.screenshot('label-marker');
+    await quickInput.fill('adding');
+    await quickInput.pick('Standard queue');
+    await quickInput.item('Continue to the two consents').waitFor();
+    assert.equal(await descriptionOf('Label'), `adding ${marker}`);
+    await quickInput.pick('Continue to the two consents');
+    await quickInput.pick('I accept the license terms and the use policy of Alibaba Cloud for Qwen3 8B');
+    await quickInput.pick(ACCEPT_DATA_POLICY);
+    await workbench.dialogs.waitForToast(/sums\.jsonl was submitted and charged\./);
+    assert.deepEqual(sandboxLedger(vscode).labels, [`adding ${marker}`]);
+    // In the tree it would only be noise.
+    await runs()
+      .row(/^Run adding, /)
+      .waitFor();
+    await workbench.clearNotifications();
+  });
+
+  it('the same dataset, model and queue once more is pointed out before the consents', async () => {
+    const { quickInput } = workbench;
+    await begin();
+    await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B', until: 'summary' });
+    assert.match(
+      await descriptionOf('The same again'),
+      /^You submitted this very dataset with this model (just now|.+ ago): run [\da-f]{8}-/,
+    );
+    await workbench.screenshot('prior-same');
+    await quickInput.pick('Queue');
+    await quickInput.pick('Priority queue');
+    assert.match(
+      await descriptionOf('Trained before'),
+      /^You trained this dataset on .+: run [\da-f]{8}-.+ \(Qwen3 8B\)$/,
+    );
+    assert.equal(await quickInput.item('The same again').count(), 0);
+    await quickInput.close();
+  });
+
+  it('a refused one keeps its draft, and says so', async () => {
+    await chooseScenario(workbench, 'Balance too low');
+    await begin();
+    await walkThroughSteps(workbench, {
+      fileName: 'sums.jsonl',
+      model: 'Mistral 7B Instruct v0.3',
+      label: 'too poor',
+      queue: 'Priority queue',
+    });
+    const told = await workbench.dialogs.waitForToast(/Not submitted; nothing was charged\./);
+    assert.match(told, /The submission is kept in the Runs view\./);
+    await runs().row('too poor, sums.jsonl, Not charged, balance too low').waitFor();
+    await workbench.screenshot('refused');
+    await workbench.clearNotifications();
+  });
+
+  it('by the keyboard alone it goes on where it stopped, with fresh consents, and is charged', async () => {
+    const { quickInput } = workbench;
+    await workbench.runCommand('Fine-Tuning: Add Play Money to the Sandbox…');
+    await quickInput.waitForTitle('Add Funds to the Sandbox');
+    await quickInput.fill('100');
+    await workbench.dialogs.waitForToast(/balance of the sandbox is now/);
+    await chooseScenario(workbench, 'No fault');
+    const before = sandboxLedger(vscode);
+
+    await press('F1');
+    await quickInput.type('>Fine-Tuning: Continue Submission…');
+    await take('Fine-Tuning: Continue Submission…');
+    await quickInput.waitForTitle(/^Submit sums\.jsonl .*\(2\/6\)/);
+    assert.equal(await quickInput.value(), 'too poor');
+    await press('Enter');
+    await quickInput.waitForTitle(/\(3\/6\)/);
+    await press('Enter');
+    await quickInput.waitForTitle(/\(4\/6\)/);
+    assert.equal(await descriptionOf('Model'), 'Mistral 7B Instruct v0.3, Mistral AI');
+    assert.match(await descriptionOf('Label'), /^too poor ft-/);
+    assert.match(await descriptionOf('Queue'), /^priority/);
+    await press('Enter');
+    await quickInput.waitForTitle(/\(5\/6\)/);
+    await take('I accept the license terms of Mistral AI for Mistral 7B Instruct v0.3');
+    await quickInput.waitForTitle(/\(6\/6\)/);
+    assert.equal(sandboxLedger(vscode).labels.length, before.labels.length);
+    await take(ACCEPT_DATA_POLICY);
+    await workbench.dialogs.waitForToast(/sums\.jsonl was submitted and charged\./);
+    await runs().row('too poor, sums.jsonl, Not charged, balance too low').waitFor({ state: 'hidden' });
+    const { labels, balanceCents } = sandboxLedger(vscode);
+    assert.match(labels[1] ?? '', /^too poor ft-/);
+    assert.equal(labels.length, 2);
+    assert.ok(balanceCents < before.balanceCents);
+    await workbench.clearNotifications();
+  });
+
+  describe('without a marker', () => {
+    before(async () => {
+      await workbench.editors.closeAll();
+      await workbench.editors.open(path.join(folder, 'more.jsonl'));
+      await switchMarkerOff();
+    });
+
+    /** In the Settings editor, as a person does. */
+    async function switchMarkerOff(): Promise<void> {
+      await workbench.runCommand('Preferences: Open Settings (UI)');
+      const editor = workbench.page.locator('.settings-editor');
+      await editor
+        .locator('.search-container .monaco-editor, .suggest-input-container .monaco-editor')
+        .first()
+        .click();
+      await workbench.page.keyboard.insertText('fineTuning.labelMarker');
+      const box = editor.getByRole('checkbox', { name: 'fineTuning.labelMarker' });
+      await box.waitFor();
+      await workbench.screenshot('setting-marker');
+      await box.click();
+      await box.and(workbench.page.locator('[aria-checked=false]')).waitFor();
+      // The click is written a moment later, and lost where the editor has gone.
+      const settings = path.join(vscode.userData, 'User/settings.json');
+      while (!(await readFile(settings, 'utf8')).includes('"fineTuning.labelMarker": false')) await sleep(50);
+      await press('Escape');
+      await editor.waitFor({ state: 'hidden' });
+    }
+
+    /** A run that is charged, and whose answer gets lost. */
+    async function lose(model: string, label: string): Promise<void> {
+      await begin();
+      await workbench.quickInput.pick(model);
+      await workbench.quickInput.waitForMessage(/Label, to find the run again \(may be empty; at most 255/);
+      await workbench.quickInput.fill(label);
+      await workbench.quickInput.pick('Standard queue');
+      await workbench.quickInput.item('Continue to the two consents').waitFor();
+      assert.equal(await descriptionOf('Label'), label);
+      await workbench.quickInput.pick('Continue to the two consents');
+      const terms = (await workbench.quickInput.labels()).find((row) => row.includes('I accept'));
+      await workbench.quickInput.pick(terms?.trim() ?? '');
+      await workbench.quickInput.pick(ACCEPT_DATA_POLICY);
+      await workbench.dialogs.waitForToast(/It may have been charged: more\.jsonl was uploaded whole/);
+    }
+
+    const OPEN = /^(twin|gone), more\.jsonl, May be charged, 1 possible run, /;
+
+    it('an answer that got lost stays a question; its row opens what is known and what can be done', async () => {
+      await chooseScenario(workbench, 'Answer lost, a repeat is a conflict');
+      await lose('Qwen3 8B', 'twin');
+      await workbench.screenshot('unknown');
+      await workbench.clearNotifications();
+      await runs().row(OPEN).click();
+      await workbench.quickInput.waitForTitle('Submission of more.jsonl');
+      await workbench.quickInput.item('This is my run: twin').waitFor();
+      const labels = (await workbench.quickInput.labels()).map((label) => label.trim());
+      assert.deepEqual(labels.slice(0, 4), ['Check Now', 'This is my run: twin', 'Continue…', 'Discard…']);
+      assert.match(await descriptionOf('Why'), /only you can tell/);
+      assert.match(await descriptionOf('Balance'), /^[\d,.]+ USD before, [\d,.]+ USD at the last look$/);
+      assert.match(await descriptionOf('Attempts'), /^2, the first begun at /);
+      await workbench.screenshot('resolve');
+      await workbench.quickInput.pick('Check Now');
+      await workbench.quickInput.item('This is my run: twin').waitFor();
+      assert.equal(sandboxLedger(vscode).labels.length, 3);
+    });
+
+    it('"This is my run" settles it, when it is confirmed', async () => {
+      const { quickInput, dialogs } = workbench;
+      await quickInput.pick('This is my run: twin');
+      const detail = await dialogs.waitForModal('Did the submission of more.jsonl become this run?');
+      assert.match(detail, /^twin · .*qwen3-8b · .+ USD · [\da-f]{8}-.+ The submission then counts as charged/);
+      await workbench.screenshot('adopt');
+      await dialogs.press('Cancel');
+      await quickInput.waitForTitle('Submission of more.jsonl');
+      await quickInput.pick('This is my run: twin');
+      await dialogs.waitForModal('Did the submission of more.jsonl become this run?');
+      await dialogs.press('This Is My Run');
+      await dialogs.waitForToast(/more\.jsonl was submitted and charged: its run was found\. Price: /);
+      await runs()
+        .row(/^(twin|gone), more\.jsonl, /)
+        .waitFor({ state: 'hidden' });
+      await runs()
+        .row(/^Run twin, /)
+        .waitFor();
+      assert.deepEqual(sandboxLedger(vscode).labels.slice(2), ['twin']);
+      await workbench.clearNotifications();
+    });
+
+    it('"Discard…" warns that it may have been charged, and is pointed out later', async () => {
+      const { quickInput, dialogs } = workbench;
+      await lose('Llama 3.2 1B Instruct', 'gone');
+      await workbench.clearNotifications();
+      await runs().row(OPEN).waitFor();
+      for (const answer of ['Cancel', 'Discard']) {
+        await workbench.runCommand('Fine-Tuning: Discard Submission…');
+        const detail = await dialogs.waitForModal('Discard the submission of more.jsonl?');
+        assert.match(detail, /^It may have been charged, /);
+        await workbench.screenshot('discard');
+        await dialogs.press(answer);
+        if (answer === 'Cancel') assert.equal(await runs().row(OPEN).count(), 1);
+      }
+      await runs()
+        .row(/^(twin|gone), more\.jsonl, /)
+        .waitFor({ state: 'hidden' });
+      assert.deepEqual(sandboxLedger(vscode).labels.slice(2), ['twin', 'gone']);
+      await begin();
+      await walkThroughSteps(workbench, {
+        fileName: 'more.jsonl',
+        model: 'Llama 3.2 1B Instruct',
+        until: 'summary',
+      });
+      assert.match(await descriptionOf('The same again'), /discarded that: it may have been charged$/);
+      await quickInput.close();
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Service } from './service.ts';
+import { signIn } from './signingIn.ts';
+import { ACCEPT_DATA_POLICY, walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const API_KEY = 'service_Windows8n2hB6';
+const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
+/** More than the buffers on the way take in while the service holds it. */
+const BIG_BYTES = 60 * 1024 * 1024;
+
+describe('two windows', () => {
+  let folder: string;
+  let service: Service;
+  let vscode: VSCode;
+  let windows: [Workbench, Workbench];
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    const big = ROW.repeat(Math.ceil(BIG_BYTES / ROW.length));
+    await writeFile(path.join(folder, 'both.jsonl'), big);
+    await writeFile(path.join(folder, 'left.jsonl'), big + ROW);
+    service = await Service.start(API_KEY);
+    vscode = await VSCode.start();
+    const first = await vscode.open(folder);
+    await first.sideBar.open('Fine-Tuning');
+    await signIn(first, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
+    windows = [first, await vscode.open(folder)];
+    for (const window of windows) {
+      await window.sideBar.open('Fine-Tuning');
+      await window.sideBar.view('Models').row('Qwen3 8B').waitFor();
+    }
+  });
+
+  after(async () => {
+    await vscode.close();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const runs = (window: Workbench) => window.sideBar.view('Runs');
+
+  async function begin(window: Workbench, name: string): Promise<void> {
+    const explorer = await window.sideBar.explorer();
+    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset…');
+  }
+
+  /** Which of the windows was told that the other one has it; both then look at their runs. */
+  async function later(): Promise<Workbench> {
+    const window = await Promise.any(
+      windows.map(async (window) => {
+        await window.quickInput.waitForTitle('Submission of both.jsonl');
+        return window;
+      }),
+    );
+    for (const window of windows) await window.sideBar.open('Fine-Tuning');
+    return window;
+  }
+
+  let winner: Workbench;
+  let loser: Workbench;
+
+  it('submit the same file at once: one sends it, the other opens what that one does', async () => {
+    for (const window of windows) {
+      await begin(window, 'both');
+      await walkThroughSteps(window, { fileName: 'both.jsonl', model: 'Qwen3 8B', until: 'data policy' });
+    }
+    service.holdsUploads = true;
+    await Promise.all(windows.map((window) => window.quickInput.pick(ACCEPT_DATA_POLICY)));
+    loser = await later();
+    winner = loser === windows[0] ? windows[1] : windows[0];
+    await runs(winner)
+      .row(/^both, both\.jsonl, [\d.]+ MB of 62\.9 MB/)
+      .waitFor();
+    const labels = (await loser.quickInput.labels()).map((label) => label.trim());
+    await loser.screenshot('elsewhere-resolve');
+    for (const action of ['Check Now', 'Continue…', 'Discard…', 'Cancel'])
+      assert.ok(!labels.includes(action));
+    await loser.quickInput.close();
+    await runs(loser).row('both.jsonl, Another window has it').waitFor();
+    await loser.screenshot('elsewhere');
+    assert.equal(service.submissions, 1);
+  });
+
+  it('ask for it once more meanwhile: the open one is offered', async () => {
+    await begin(loser, 'both');
+    const detail = await loser.dialogs.waitForModal('A submission of both.jsonl is open already.');
+    assert.match(detail, /^Another window has it, model Qwen3 8B\. /);
+    await loser.screenshot('open-already');
+    await loser.dialogs.press('Open It');
+    await loser.quickInput.waitForTitle('Submission of both.jsonl');
+    await loser.quickInput.close();
+    await loser.sideBar.open('Fine-Tuning');
+    assert.equal(service.submissions, 1);
+  });
+
+  it('show the run when it was charged, once', async () => {
+    service.release();
+    await winner.dialogs.waitForToast(/both\.jsonl was submitted and charged\. Price: /);
+    for (const window of windows) {
+      await runs(window)
+        .row(/^both, both\.jsonl, /)
+        .waitFor({ state: 'hidden' });
+      await runs(window)
+        .row(/^Run (both|Qwen3 8B), /)
+        .waitFor();
+    }
+    assert.equal((await service.runs()).length, 1);
+    assert.equal(service.submissions, 1);
+    assert.equal(await loser.dialogs.modal.count(), 0);
+  });
+
+  it('one ends during its upload: the other can continue, with one charge', async () => {
+    const [, staying] = windows;
+    service.holdsUploads = true;
+    await begin(windows[0], 'left');
+    await walkThroughSteps(windows[0], { fileName: 'left.jsonl', model: 'Qwen3 8B' });
+    await runs(staying).row('left.jsonl, Another window has it').waitFor();
+    await windows[0].close();
+    await runs(staying).row('left.jsonl, Not charged, not sent').waitFor();
+    assert.equal((await service.runs()).length, 1);
+    service.release();
+    await runs(staying).pressInRow('left.jsonl, Not charged', 'Continue Submission…');
+    await staying.dialogs.waitForModal('Send left.jsonl to Work again?');
+    await staying.dialogs.press('Send Again');
+    await staying.dialogs.waitForToast(/left\.jsonl was submitted and charged\. Price: /);
+    assert.equal((await service.runs()).length, 2);
+    assert.equal(service.submissions, 3);
+    const [, first, second] = service.idempotencyKeys;
+    assert.equal(first, second);
+  });
+});
