@@ -109,21 +109,35 @@ export class PendingSubmissions implements Disposable {
   }
 
   async #probeAll(): Promise<void> {
-    for (const { id } of this.#journal.intents) {
+    const before = this.#journal.intents;
+    const freeBefore = new Map(this.#free);
+    const free: Intent[] = [];
+    for (const intent of before) {
       // An owner that cannot be asked for may be there.
-      const isOwned = !this.#live.has(id) && (await this.#journal.isOwned(id).catch(() => true));
-      // Meanwhile this window may have begun with it.
-      if (isOwned && !this.#live.has(id)) this.#free.delete(id);
-      else this.#setFree(id);
+      const isOwned = await this.#journal.isOwned(intent.id).catch(() => true);
+      if (!isOwned) free.push(intent);
     }
+    // Who had it may have let it go since it was last read: it is free as it was only where it is still the same.
+    await this.#journal.reload().catch(() => undefined);
+    // What this window let go meanwhile stays free.
+    for (const { id } of before) if (this.#free.get(id) === freeBefore.get(id)) this.#free.delete(id);
+    for (const { id, text } of free.map((intent) => ({ id: intent.id, text: JSON.stringify(intent) })))
+      if (this.#textOf(id) === text) this.#free.set(id, text);
     this.#publish();
-    if (this.all.some(({ state }) => state === 'elsewhere')) this.#planProbe(ELSEWHERE_MS);
+    const isChanged = free.some(({ id }) => !this.#free.has(id) && this.#textOf(id) !== undefined);
+    if (isChanged) this.#planProbe(SOON_MS);
+    else if (this.all.some(({ state }) => state === 'elsewhere')) this.#planProbe(ELSEWHERE_MS);
+  }
+
+  #textOf(id: string): string | undefined {
+    const intent = this.#journal.intents.find((open) => open.id === id);
+    return intent === undefined ? undefined : JSON.stringify(intent);
   }
 
   #setFree(id: string): void {
-    const intent = this.#journal.intents.find((open) => open.id === id);
-    if (intent === undefined) this.#free.delete(id);
-    else this.#free.set(id, JSON.stringify(intent));
+    const text = this.#textOf(id);
+    if (text === undefined) this.#free.delete(id);
+    else this.#free.set(id, text);
   }
 }
 

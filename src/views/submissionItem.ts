@@ -51,10 +51,9 @@ function iconOf(state: SubmissionState): vscode.ThemeIcon {
     case 'unsent':
       return new vscode.ThemeIcon('debug-pause');
     case 'not-charged':
+    case 'refused':
       return new vscode.ThemeIcon('circle-slash');
     case 'unknown':
-      return new vscode.ThemeIcon('question', new vscode.ThemeColor('list.warningForeground'));
-    case 'refused':
       return new vscode.ThemeIcon('warning', new vscode.ThemeColor('list.warningForeground'));
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { walkThroughSteps } from './submission.ts';
@@ -9,8 +10,6 @@ import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
 const API_KEY = 'service_Cancel9f2kQ7';
-const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
-const BIG_BYTES = 60 * 1024 * 1024;
 const START_CENTS = 100_000;
 
 describe('Cancel in the middle of an upload', () => {
@@ -21,8 +20,8 @@ describe('Cancel in the middle of an upload', () => {
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    await writeFile(path.join(folder, 'big.jsonl'), ROW.repeat(Math.ceil(BIG_BYTES / ROW.length)));
-    await writeFile(path.join(folder, 'small.jsonl'), ROW);
+    await writeBigDataset(path.join(folder, 'big.jsonl'));
+    await writeFile(path.join(folder, 'small.jsonl'), smallDataset('small'));
     service = await Service.start(API_KEY);
     vscode = await VSCode.start();
     workbench = await vscode.open(folder);
@@ -60,7 +59,7 @@ describe('Cancel in the middle of an upload', () => {
   const uploading = () =>
     workbench.sideBar
       .view('Runs')
-      .row(/^big, big\.jsonl, [\d.]+ MB of 62\.9 MB/)
+      .row(/^big, big\.jsonl, [\d.]+ MB of [\d.]+ MB/)
       .waitFor();
 
   async function isToldUncharged(file: string): Promise<void> {
@@ -73,7 +72,7 @@ describe('Cancel in the middle of an upload', () => {
   it('in the notification: says that nothing was charged, and takes the row away', async () => {
     await startUpload('big');
     await uploading();
-    await workbench.dialogs.waitForToast(/Submitting big\.jsonl to Work: .+ of 62\.9 MB/);
+    await workbench.dialogs.waitForToast(/Submitting big\.jsonl to Work: .+ of [\d.]+ MB/);
     await workbench.screenshot('uploading');
     await workbench.dialogs.pressInToast('Submitting big.jsonl to Work', 'Cancel');
     await isToldUncharged('big');

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { walkThroughSteps } from './submission.ts';
@@ -11,8 +12,6 @@ import type { Workbench } from './workbench.ts';
 
 const API_KEY = 'service_Crash4t7vR1';
 const START_CENTS = 100_000;
-/** More than the buffers on the way take in while the service holds it. */
-const BIG_BYTES = 60 * 1024 * 1024;
 
 describe('an end in the middle of a submission', () => {
   let folder: string;
@@ -22,10 +21,9 @@ describe('an end in the middle of a submission', () => {
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    for (const name of ['killed', 'reloaded'])
-      await writeFile(path.join(folder, `${name}.jsonl`), rows(name, BIG_BYTES));
+    for (const name of ['killed', 'reloaded']) await writeBigDataset(path.join(folder, `${name}.jsonl`));
     for (const name of ['unanswered', 'unread'])
-      await writeFile(path.join(folder, `${name}.jsonl`), rows(name, 1));
+      await writeFile(path.join(folder, `${name}.jsonl`), smallDataset(name));
     service = await Service.start(API_KEY);
     vscode = await VSCode.start();
     workbench = await vscode.open(folder);
@@ -102,7 +100,7 @@ describe('an end in the middle of a submission', () => {
   it('of the extension host during the upload: nothing was charged, and Continue charges once', async () => {
     service.holdsUploads = true;
     await submit('killed');
-    await firstRowIs(/^killed, killed\.jsonl, [\d.]+ MB of 62\.9 MB/);
+    await firstRowIs(/^killed, killed\.jsonl, [\d.]+ MB of [\d.]+ MB/);
     await isHeld();
     await vscode.killExtensionHosts();
     service.release();
@@ -157,7 +155,7 @@ describe('an end in the middle of a submission', () => {
   it('of the window during the upload, as by a reload: the same', async () => {
     service.holdsUploads = true;
     await submit('reloaded');
-    await firstRowIs(/^reloaded, reloaded\.jsonl, [\d.]+ MB of 62\.9 MB/);
+    await firstRowIs(/^reloaded, reloaded\.jsonl, [\d.]+ MB of [\d.]+ MB/);
     await isHeld();
     await workbench.reload();
     await workbench.sideBar.open('Fine-Tuning');
@@ -187,9 +185,3 @@ describe('an end in the middle of a submission', () => {
     assert.equal(service.submissions, 1);
   });
 });
-
-/** A dataset of at least so many bytes, unlike every other name's. */
-function rows(name: string, sizeBytes: number): string {
-  const row = `{"messages":[{"role":"user","content":"${name}?"},{"role":"assistant","content":"4"}]}\n`;
-  return row.repeat(Math.ceil(sizeBytes / row.length));
-}

@@ -222,7 +222,10 @@ describe('submissions that are not settled', () => {
       const { quickInput, dialogs } = workbench;
       await quickInput.pick('This is my run: twin');
       const detail = await dialogs.waitForModal('Did the submission of more.jsonl become this run?');
-      assert.match(detail, /^twin · .*qwen3-8b · .+ USD · [\da-f]{8}-.+ The submission then counts as charged/);
+      assert.match(
+        detail,
+        /^twin · .*qwen3-8b · .+ USD · [\da-f]{8}-.+ The submission then counts as charged/,
+      );
       await workbench.screenshot('adopt');
       await dialogs.press('Cancel');
       await quickInput.waitForTitle('Submission of more.jsonl');

@@ -18,11 +18,20 @@ export class SideBar {
   async open(container: string): Promise<void> {
     const tab = this.tab(container);
     await tab.waitFor();
-    if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
-    await this.#page
+    const title = this.#page
       .locator('.sidebar .composite.title')
-      .filter({ hasText: new RegExp(container, 'i') })
-      .waitFor();
+      .filter({ hasText: new RegExp(container, 'i') });
+    const isShown = (timeout: number) =>
+      title.waitFor({ timeout }).then(
+        () => true,
+        () => false,
+      );
+    // A window that has just come shows by itself what it showed before: a click at that moment hides it.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
+      if (await isShown(2_000)) return;
+    }
+    await title.waitFor();
   }
 
   /** A view of the container that is shown, such as "Runs". */

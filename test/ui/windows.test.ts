@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { ACCEPT_DATA_POLICY, walkThroughSteps } from './submission.ts';
@@ -9,9 +10,6 @@ import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
 const API_KEY = 'service_Windows8n2hB6';
-const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
-/** More than the buffers on the way take in while the service holds it. */
-const BIG_BYTES = 60 * 1024 * 1024;
 
 describe('two windows', () => {
   let folder: string;
@@ -21,9 +19,7 @@ describe('two windows', () => {
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    const big = ROW.repeat(Math.ceil(BIG_BYTES / ROW.length));
-    await writeFile(path.join(folder, 'both.jsonl'), big);
-    await writeFile(path.join(folder, 'left.jsonl'), big + ROW);
+    for (const name of ['both', 'left']) await writeBigDataset(path.join(folder, `${name}.jsonl`));
     service = await Service.start(API_KEY);
     vscode = await VSCode.start();
     const first = await vscode.open(folder);
@@ -74,7 +70,7 @@ describe('two windows', () => {
     loser = await later();
     winner = loser === windows[0] ? windows[1] : windows[0];
     await runs(winner)
-      .row(/^both, both\.jsonl, [\d.]+ MB of 62\.9 MB/)
+      .row(/^both, both\.jsonl, [\d.]+ MB of [\d.]+ MB/)
       .waitFor();
     const labels = (await loser.quickInput.labels()).map((label) => label.trim());
     await loser.screenshot('elsewhere-resolve');

@@ -37,7 +37,8 @@ export async function bundleWindow(folder: string, sabotages: readonly Sabotage[
     format: 'cjs',
     target: 'node22.19',
     plugins: [sabotaging(sabotages, done)],
-    logLevel: 'error',
+    // Who asks for it hears of it.
+    logLevel: 'silent',
   });
   for (const sabotage of sabotages)
     if (!done.has(sabotage))

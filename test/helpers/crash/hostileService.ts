@@ -192,7 +192,8 @@ export class HostileService {
     const echo = this.#echo(request);
     switch (reply.kind) {
       case 'answer':
-        { json(verdict.status, verdict.body); return; }
+        json(verdict.status, verdict.body);
+        return;
       case 'reset':
         request.socket.resetAndDestroy();
         return;
@@ -207,16 +208,19 @@ export class HostileService {
         return;
       case 'page':
         // Whoever answers in the service's place has a clock of its own.
-        { send(reply.status, 'text/html', `<html>${echo}</html>`, { date: PORTAL_DATE }); return; }
+        send(reply.status, 'text/html', `<html>${echo}</html>`, { date: PORTAL_DATE });
+        return;
       case 'redirect':
-        { send(reply.status, 'text/plain', '', { location: this.options.elsewhere?.() ?? '/' }); return; }
+        send(reply.status, 'text/plain', '', { location: this.options.elsewhere?.() ?? '/' });
+        return;
       case 'nameless':
-        { json(reply.status, { status: 'queued', note: echo }); return; }
+        json(reply.status, { status: 'queued', note: echo });
+        return;
       case 'error': {
         const retryAfter = this.#retryAfter(reply, post);
         json(reply.status, errorBody(reply, echo), {
           ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
-        }); return;
+        });
       }
     }
   }

@@ -27,10 +27,7 @@ const HALVES: ReadonlySet<CrashPoint> = new Set([
 /** Every fault that there is; one breaks the rule that nothing is charged before the closing boundary. */
 export const FAULT_NAMES = (Object.keys(FAULTS) as FaultName[]).filter((name) => name !== '201, early');
 
-/**
- * Every crash point with every fault. After the crash, or before it where it needs an answer, a cell meets four of them, one
- * after the other: two after which the client goes on by itself, one after which a person does, and one that may end it.
- */
+/** Every crash point with every fault: a cell meets several after its crash, or before it where that needs an answer. */
 export function matrixCells(): CellSpec[] {
   const groups = faultGroups();
   return CRASH_POINTS.flatMap((point, row) =>
@@ -67,17 +64,17 @@ export function secondWindowCells(): CellSpec[] {
   );
 }
 
+/** First what charges nothing, then what does and is repeated, then what ends it: so that one cell comes to all of them. */
 function faultGroups(): FaultName[][] {
-  const repeated = FAULT_NAMES.filter((name) => isRepeated(FAULTS[name]));
-  const others = FAULT_NAMES.filter((name) => !repeated.includes(name));
-  const harmless = others.filter((name) => FAULTS[name].work === 'none');
-  const final = others.filter((name) => FAULTS[name].work !== 'none');
-  const count = Math.max(Math.ceil(repeated.length / 2), harmless.length, final.length);
-  return Array.from({ length: count }, (_, index) =>
-    [repeated[2 * index], harmless[index], repeated[2 * index + 1], final[index]].filter(
-      (name) => name !== undefined,
-    ),
-  );
+  const gentle = FAULT_NAMES.filter((name) => FAULTS[name].work === 'none');
+  const charging = FAULT_NAMES.filter((name) => FAULTS[name].work !== 'none' && name !== 'ok');
+  const repeated = charging.filter((name) => isRepeated(FAULTS[name]));
+  const final = charging.filter((name) => !isRepeated(FAULTS[name]));
+  const count = Math.max(repeated.length, final.length);
+  return Array.from({ length: count }, (_, index) => [
+    ...gentle.filter((_name, at) => at % count === index),
+    ...[repeated[index], final[index]].filter((name) => name !== undefined),
+  ]);
 }
 
 /** Whether the client tries again by itself. */

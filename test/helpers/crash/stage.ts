@@ -42,7 +42,12 @@ export class Stage {
   static async set(sabotages: readonly Sabotage[] = []): Promise<Stage> {
     const folder = await mkdtemp(path.join(tmpdir(), 'crash-test-'));
     const answer: http.RequestListener = (_request, response) => void response.end();
-    return new Stage(folder, await bundleWindow(folder, sabotages), await startHttpsServer(answer));
+    try {
+      return new Stage(folder, await bundleWindow(folder, sabotages), await startHttpsServer(answer));
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   /** A process that has no cell. */

@@ -181,9 +181,8 @@ function shownOf({ id, accountId, state, attempt, intent }: PendingSubmission): 
 }
 
 function toldOutcome(outcome: Outcome, id?: string): Told {
-  const error = 'error' in outcome && { error: toldError(outcome.error) };
-  const { error: _error, ...rest } = { error: undefined, ...outcome };
-  return { ...(id !== undefined && { id }), ...rest, ...error };
+  const told = { ...(id !== undefined && { id }), ...outcome };
+  return 'error' in told ? { ...told, error: toldError(told.error) } : told;
 }
 
 function toldFinding(finding: Finding | undefined, id: string): Told {

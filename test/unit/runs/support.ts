@@ -39,7 +39,7 @@ export class Bench {
     for (const one of [...this.#sessions, ...this.#journals]) one.dispose();
     for (const server of this.#open) await server.close();
     this.transport.dispose();
-    await rm(this.folder, { recursive: true, force: true });
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   get journalFolder(): string {
