@@ -219,11 +219,16 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   );
   disposables.add(new AutoCheck(reports, log));
   disposables.add(new ActiveWatch(sessions, submitter, log));
-  void openJournal()
-    .then(async () => disposables.add(await showInterrupted(sessions, submitter, beActive)))
-    .catch((error: unknown) => reporter.report(asStorageError(error), () => void openJournal()))
-    .finally(() => {
-      disposables.add(new UnknownWatch(sessions, submitter, journal, beActive, tellFoundRun));
+  const showOpenSubmissions = async (): Promise<void> => {
+    try {
+      await openJournal();
+      disposables.add(await showInterrupted(sessions, submitter, beActive));
       disposables.add(showReceiptLabels(sessions, journal, log));
-    });
+    } catch (error) {
+      reporter.report(asStorageError(error), () => void showOpenSubmissions());
+    }
+  };
+  void showOpenSubmissions().finally(() =>
+    disposables.add(new UnknownWatch(sessions, submitter, journal, beActive, tellFoundRun)),
+  );
 }

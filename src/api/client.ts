@@ -149,7 +149,8 @@ export class Client {
       return await this.#send({ method: 'POST', headers, body }, '/runs', readRunCreation, options);
     } finally {
       over.abort();
-      await Promise.all([expected?.digest.dispose(), dataset.close()]);
+      // An answer that is there stays one, whatever the file system says of the file.
+      await Promise.allSettled([expected?.digest.dispose(), dataset.close()]);
     }
   }
 

@@ -5,7 +5,7 @@ import { CancelledError } from './errors.ts';
 export interface Clock {
   /** Milliseconds since the epoch by this machine's clock, which a person or the network may set. */
   nowMs(): number;
-  /** Milliseconds that only go forward; they stand still while the machine sleeps. */
+  /** Milliseconds that only go forward; on most systems they stand still while the machine sleeps. */
   monotonicMs(): number;
   /** @throws CancelledError when the signal aborts */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;

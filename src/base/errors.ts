@@ -23,3 +23,13 @@ export class CancelledError extends ExpectedError {
 export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new CancelledError();
 }
+
+/** Lets one who waits for work that others wait for, too, leave. @throws CancelledError, and what the work throws */
+export function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(new CancelledError());
+    if (signal?.aborted) leave();
+    else signal?.addEventListener('abort', leave, { once: true });
+    work.then(resolve, reject).finally(() => signal?.removeEventListener('abort', leave));
+  });
+}

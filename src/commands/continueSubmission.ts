@@ -46,7 +46,10 @@ export function continueSubmission(
     const preset = { modelId: model_id, label: withoutMarker(label), priority: priority_processing };
     if (submission.state === 'refused') {
       const uri = vscode.Uri.file(dataset.path);
-      await vscode.commands.executeCommand(COMMANDS.submitDataset, uri, undefined, preset);
+      await vscode.commands.executeCommand(COMMANDS.submitDataset, uri, undefined, {
+        ...preset,
+        replaces: id,
+      });
       return;
     }
     const { account, models, balance } = session;

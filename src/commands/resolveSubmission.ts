@@ -87,7 +87,10 @@ export function resolveSubmission(
     if (submission === undefined || session === undefined) return;
     for (;;) {
       const before = find(submission.id);
-      const looked = before !== undefined && canCheck(before) ? await look(session, before) : {};
+      const looked =
+        before !== undefined && (canCheck(before) || before.state === 'checking')
+          ? await look(session, before)
+          : {};
       if (looked.finding?.verdict === 'charged') {
         await found(session, submission.intent.dataset.filename, looked.finding.run);
         return;

@@ -33,6 +33,8 @@ interface Preset {
   modelId?: string;
   label?: string;
   priority?: boolean;
+  /** The refused submission that this one takes the place of. */
+  replaces?: string;
 }
 
 /** What the command works with, besides VS Code. */
@@ -94,6 +96,10 @@ export function submitDataset(parts: Parts) {
       account: session.account,
       readBalance: () => session.balance.refresh(),
     };
+    const { replaces } = presetOf(given);
+    // The draft that was continued has become this submission.
+    const isBegun = outcome.kind === 'charged' || outcome.kind === 'unknown' || submitted.id !== undefined;
+    if (replaces !== undefined && isBegun) await submitter.discard(replaces).catch(() => false);
     await tellOutcome(outcome, submitted, beActive, log);
     // The charge is told; that the view could not show the run would only confuse.
     if (outcome.kind === 'charged') await reveal(outcome.run.run_id).catch(() => undefined);
@@ -103,11 +109,12 @@ export function submitDataset(parts: Parts) {
 /** Commands can be called by anybody with anything. */
 function presetOf(value: unknown): Preset {
   if (typeof value !== 'object' || value === null) return {};
-  const { modelId, label, priority } = value as Record<string, unknown>;
+  const { modelId, label, priority, replaces } = value as Record<string, unknown>;
   return {
     ...(typeof modelId === 'string' && { modelId }),
     ...(typeof label === 'string' && { label }),
     ...(typeof priority === 'boolean' && { priority }),
+    ...(typeof replaces === 'string' && { replaces }),
   };
 }
 
@@ -176,9 +183,7 @@ async function passOpenOne(
 ): Promise<boolean> {
   const open = submitter.pending.find(
     ({ accountId, state, intent: { dataset } }) =>
-      accountId === session.account.id &&
-      state !== 'refused' &&
-      (dataset.path === file.path || dataset.sha256 === sha256),
+      accountId === session.account.id && state !== 'refused' && dataset.sha256 === sha256,
   );
   if (open === undefined) return true;
   const modelName = session.models.nameOf(open.intent.model_id);
@@ -194,7 +199,7 @@ async function askForDraft(
   argument: unknown,
   given: Preset,
   parts: Parts,
-): Promise<{ draft: Draft; preset: Required<Preset> } | undefined> {
+): Promise<{ draft: Draft; preset: Required<Omit<Preset, 'replaces'>> } | undefined> {
   const { file, check, sha256 } = dataset;
   const [models, balance, receipts] = await vscode.window.withProgress(
     { location: vscode.ProgressLocation.Window, title: submissionWords.preparing() },

@@ -25,3 +25,8 @@ export interface SandboxAccount {
 export function originOf(account: ServiceAccount): string {
   return new URL(account.baseUrl).origin;
 }
+
+/** Where an account's submissions go, and nowhere else; the sandbox has another address at each start. */
+export function placeOf(account: Account): string {
+  return account.kind === 'sandbox' ? 'sandbox' : originOf(account);
+}

@@ -6,7 +6,7 @@ import { NotOwnerError, type Journal } from './journal.ts';
 import { doubtOf } from './judge.ts';
 import type { Lease } from './lease.ts';
 import type { Outcome } from './outcome.ts';
-import { LeaseLostError, type SeriesEnd } from './series.ts';
+import { LeaseLostError, refusalOf, type SeriesEnd } from './series.ts';
 import type { Session } from './session.ts';
 
 type Owned = { lease: Lease; intent: Intent };
@@ -84,9 +84,8 @@ export class Ends {
 
   async #keepRefused(session: Session, { lease, intent }: Owned, error: unknown): Promise<boolean> {
     if (isTooPoor(error)) void Promise.allSettled([session.balance.refresh()]);
-    const code = error instanceof ServiceError ? error.code : '';
     try {
-      await this.#journal.write(lease, { ...intent, refused: { at: this.#now(), code } });
+      await this.#journal.write(lease, { ...intent, refused: refusalOf(error, this.#now()) });
       return true;
     } catch {
       return false;

@@ -33,7 +33,10 @@ export class FolderWatch implements Disposable {
         if (name === null || name.endsWith(this.#ending)) this.#changed();
       });
       // A folder that vanishes ends the watching, not the extension host.
-      watcher.on('error', () => watcher.close());
+      watcher.on('error', () => {
+        watcher.close();
+        this.#watched = undefined;
+      });
       this.#watcher = watcher;
       this.#watched = now;
     } catch {

@@ -31,13 +31,19 @@ const look = v.object({
   otherKey: v.optional(v.literal(true)),
 });
 
+/** What the service says, cut: a receipt is small, however much was said. */
+const said = v.pipe(
+  v.string(),
+  v.transform((words) => words.slice(0, 200)),
+);
+
 const run = v.object({
-  run_id: text,
-  status: v.optional(v.string()),
+  run_id: v.pipe(said, v.nonEmpty()),
+  status: v.optional(said),
   price_cents: v.optional(v.number()),
-  currency: v.optional(v.string()),
+  currency: v.optional(said),
   balance_after_cents: v.optional(v.number()),
-  plan_name: v.optional(v.string()),
+  plan_name: v.optional(said),
 });
 
 const settlement = v.variant('kind', [
@@ -86,7 +92,7 @@ export const intentSchema = v.object({
     data_policy: v.object({ accepted_at: text }),
   }),
   /** Before the first attempt. */
-  balanceBefore: v.optional(v.object({ balance_cents: v.number(), currency: v.string() })),
+  balanceBefore: v.optional(v.object({ balance_cents: v.number(), currency: said })),
   attempts: v.array(attempt),
   /** The first look since the last attempt that was complete and found nothing; every other finding takes it away. */
   firstCleanLook: v.optional(look),

@@ -9,6 +9,8 @@ import { isIntentId, isSameLaterWish } from './journalFiles.ts';
 import { JournalFolder, type Contents } from './journalFolder.ts';
 import { Lease, LeaseUnavailableError } from './lease.ts';
 
+/** A person waits for it: longer than other windows take to see whether it is free. */
+const ACQUIRE_TRIES = 20;
 /** For how long the creation of an intent waits for that of another window. */
 const CREATE_WAIT_MS = 5_000;
 const CREATE_TRY_AGAIN_MS = 20;
@@ -89,6 +91,7 @@ export class Journal implements Disposable {
     await this.#inTurn(() => this.#folder.sweep());
     // Before the first reading, so that nothing is missed between.
     if (this.#disposed) return;
+    this.#watch?.dispose();
     this.#watch = new FolderWatch(this.#folder.intents, '.json', () => this.reload());
     await this.reload();
   }
@@ -126,7 +129,7 @@ export class Journal implements Disposable {
    */
   async acquire(id: string): Promise<{ lease: Lease; intent: Intent } | undefined> {
     if (!isIntentId(id)) return undefined;
-    const lease = await Lease.take(this.#folder.lockFile(id));
+    const lease = await Lease.take(this.#folder.lockFile(id), ACQUIRE_TRIES);
     if (lease === undefined) return undefined;
     try {
       const intent = await this.#inTurn(() => this.#readOwned(id));

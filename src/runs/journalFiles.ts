@@ -89,9 +89,11 @@ export async function readJournalFile(file: string, name: string): Promise<Journ
  * @throws ValiError, RangeError where it could not be read again
  */
 export function intentText(intent: Intent): { text: string; intent: Intent } {
-  const text = `${JSON.stringify(intent, null, 2)}\n`;
+  // What the service told beside the fields of the contract could be anything: it is not kept.
+  const asRead = v.parse(intentSchema, JSON.parse(JSON.stringify(intent)));
+  const text = `${JSON.stringify(asRead, null, 2)}\n`;
   if (Buffer.byteLength(text) > MAX_BYTES) throw new RangeError('the intent is too large for its file');
-  return { text, intent: v.parse(intentSchema, JSON.parse(text)) };
+  return { text, intent: asRead };
 }
 
 /** Whether an intent of a later version is for the same bytes and model of one account. */

@@ -1,5 +1,5 @@
 import type { Doubt } from './finding.ts';
-import type { Attempt, Intent, Look, Moment } from './intent.ts';
+import { mayBeCharged, type Attempt, type Intent, type Look, type Moment } from './intent.ts';
 
 /** How long the service may validate and price a whole dataset after its last byte. */
 export const PRICING_MS = 15 * 60_000;
@@ -33,6 +33,8 @@ export function withoutLooks(intent: Intent): Intent {
 
 /** The intent with a look taken in: the first clean one is kept, any other finding takes it away. */
 export function withLook(open: Intent, look: Look): Intent {
+  // What two looks have shown stays true: whatever lowers the balance later is something else.
+  if (open.lastLook !== undefined && doubtOf(open) === undefined && look.candidates.length === 0) return open;
   const intent = { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, look.at)) };
   const { firstCleanLook, ...rest } = intent;
   if (!isClean(intent, look)) return { ...rest, lastLook: look };
@@ -55,6 +57,11 @@ export function doubtOf(intent: Intent): Doubt | undefined {
   if (lastLook.at.serviceMs === undefined || settledFromMs(intent) === undefined) return 'no-clock';
   if (firstCleanLook?.at.serviceMs === undefined) return 'too-early';
   return lastLook.at.serviceMs - firstCleanLook.at.serviceMs < BETWEEN_LOOKS_MS ? 'too-early' : undefined;
+}
+
+/** Whether it may have been charged, and nothing has shown that it was not. */
+export function isUncertain(intent: Intent): boolean {
+  return mayBeCharged(intent) && doubtOf(intent) !== undefined;
 }
 
 /** When, by this machine's clock, the next look may take a `too-early` away. */

@@ -12,6 +12,8 @@ const MAX_PAGES = 20;
 const MAX_DETAILS = 300;
 /** Details are read so many at a time. */
 const BATCH = 8;
+/** No service cuts a label shorter than this. */
+const CUT_LABEL_LENGTH = 32;
 
 /** What was seen of an intent's run. */
 export interface Sight {
@@ -61,14 +63,14 @@ export async function lookFor(
     throwIfCancelled(signal);
     const batch = rows.slice(start, Math.min(start + BATCH, MAX_DETAILS));
     const details = await Promise.allSettled(batch.map((row) => client.getRun(row.run_id, options)));
-    for (const detail of details) {
+    for (const [index, detail] of details.entries()) {
       if (detail.status === 'rejected') {
         rethrowUnauthorized(detail.reason);
         complete = false;
       }
       // The last one is the oldest of them, should the service have made two of one Idempotency-Key.
       else if (isMarked(intent, detail.value)) match = detail.value;
-      else if (isCandidate(intent, detail.value) && !isClaimed(detail.value.run_id))
+      else if (isCandidate(intent, batch[index], detail.value) && !isClaimed(detail.value.run_id))
         candidates.push(detail.value);
     }
   }
@@ -145,9 +147,15 @@ function isMarked({ marker }: Intent, { label }: RunDetail): boolean {
 }
 
 /** Where a marker was sent, a run that tells no label, or one that may have lost its end; otherwise one with the same label. */
-function isCandidate(intent: Intent, { label, model_id }: RunDetail): boolean {
-  if (intent.marker !== undefined && label === undefined) return true;
+function isCandidate(
+  intent: Intent,
+  row: RunSummary | undefined,
+  { label = '', model_id }: RunDetail,
+): boolean {
+  if (row !== undefined && isAfterAll(intent, row)) return false;
+  if (intent.marker !== undefined && label === '') return true;
   if (model_id !== intent.model_id) return false;
   const wanted = intent.label ?? '';
-  return intent.marker === undefined ? (label ?? '') === wanted : wanted.startsWith(label ?? '');
+  if (intent.marker === undefined) return label === wanted;
+  return label.length >= CUT_LABEL_LENGTH && wanted.startsWith(label);
 }

@@ -74,11 +74,6 @@ export class Looks {
     return creationOf(await session.call((client) => client.getRun(runId)));
   }
 
-  /** Whether two looks have found that it was not charged. */
-  isNotCharged(intent: Intent): boolean {
-    return doubtOf(intent) === undefined;
-  }
-
   /** Whether a look may say something new: at once after a start, soon while the service may be pricing, then less often. */
   isDue(id: string): boolean {
     const intent = this.#journal.intents.find((open) => open.id === id);

@@ -36,6 +36,7 @@ export class PendingSubmissions implements Disposable {
       this.#planProbe(SOON_MS);
     });
     this.#publish();
+    if (journal.intents.length > 0) this.#planProbe(SOON_MS);
   }
 
   /** Oldest first. */
@@ -104,7 +105,8 @@ export class PendingSubmissions implements Disposable {
   #planProbe(ms: number): void {
     if (this.#disposed) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.probe(), ms);
+    // Windows that are woken by the same change would find each other's probes.
+    this.#timer = setTimeout(() => void this.probe(), ms * (0.5 + Math.random()));
     this.#timer.unref();
   }
 
@@ -113,6 +115,7 @@ export class PendingSubmissions implements Disposable {
     const freeBefore = new Map(this.#free);
     const free: Intent[] = [];
     for (const intent of before) {
+      if (this.#disposed) return;
       // An owner that cannot be asked for may be there.
       const isOwned = await this.#journal.isOwned(intent.id).catch(() => true);
       if (!isOwned) free.push(intent);

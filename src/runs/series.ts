@@ -55,6 +55,8 @@ export class Series {
   /** Since the service told its time. */
   #timeWatch: ClockWatch;
   #intent: Intent;
+  /** As it was before the mark of the closing boundary. */
+  #unmarked: Intent | undefined;
 
   constructor(
     session: Session,
@@ -91,7 +93,7 @@ export class Series {
         sameStatus = status === lastStatus ? sameStatus + 1 : 1;
         lastStatus = status;
         const step = nextStep(error, { closedBefore, closedNow, attempts, sameStatus }, this.#random());
-        if (begun) await this.#end(error, 'waitMs' in step ? step.waitMs : 0);
+        if (begun) await this.#end(error, step);
         if (step.kind !== 'retry') return { ...step, error, intent: this.#intent };
         const stopped = await this.#wait(step.afterMs, signal);
         if (stopped !== undefined) return stopped;
@@ -129,6 +131,7 @@ export class Series {
 
   async #upload(client: Client, signal: AbortSignal): Promise<RunCreation> {
     const boundary = { hasLeft: false };
+    this.#unmarked = undefined;
     try {
       return await client.createRun(submissionOf(this.#intent), {
         signal,
@@ -141,9 +144,13 @@ export class Series {
       });
     } catch (error) {
       // The mark was made before the boundary could leave; then it did not.
-      if (!boundary.hasLeft) this.#changeLast(withoutClosed);
+      if (!boundary.hasLeft) this.#unmark();
       throw error;
     }
+  }
+
+  #unmark(): void {
+    if (this.#unmarked !== undefined) this.#intent = this.#unmarked;
   }
 
   /**
@@ -173,7 +180,7 @@ export class Series {
   /** Marks it as being sent, durably, before anything connects. */
   async #begin(client: Client): Promise<void> {
     const next = {
-      ...withoutLooks(this.#intent),
+      ...this.#intent,
       keyId: client.keyId,
       attempts: [...this.#intent.attempts, { started: this.#moment(client) }],
     };
@@ -184,7 +191,10 @@ export class Series {
   /** The last moment at which nothing has happened: what is written here is durable before the boundary leaves. */
   async #beforeClose(client: Client): Promise<void> {
     const before = this.#intent;
+    this.#unmarked = before;
     this.#assertMaySend(client);
+    // What was seen before says nothing of what may happen now.
+    this.#intent = withoutLooks(before);
     this.#changeLast((attempt) => ({ ...attempt, closed: this.#moment(client) }));
     await this.#journal.write(this.#lease, this.#intent);
     // While that was written, too, the machine may have slept, or the folder been replaced.
@@ -194,8 +204,9 @@ export class Series {
   }
 
   /** Notes how an attempt ended; where that cannot be written, the file says that it is still open, which is no less true. */
-  async #end(error: unknown, waitMs: number): Promise<void> {
+  async #end(error: unknown, step: Step): Promise<void> {
     const ended = this.#now();
+    const waitMs = 'waitMs' in step ? step.waitMs : 0;
     const httpStatus = statusOf(error);
     this.#changeLast((attempt) => ({
       ...attempt,
@@ -204,6 +215,8 @@ export class Series {
       ...(httpStatus !== undefined && { httpStatus }),
       ...(waitMs > 0 && { notBefore: later(ended, waitMs) }),
     }));
+    // In one write: between two a crash would leave a refusal that looks like a charge.
+    if (step.kind === 'refused') this.#intent = { ...this.#intent, refused: refusalOf(error, ended) };
     await this.#journal.write(this.#lease, this.#intent).catch(() => undefined);
   }
 
@@ -248,8 +261,7 @@ function later({ localMs, serviceMs }: Attempt['started'], ms: number): Attempt[
   return { localMs: localMs + ms, ...(serviceMs !== undefined && { serviceMs: serviceMs + ms }) };
 }
 
-function withoutClosed(attempt: Attempt): Attempt {
-  const open = { ...attempt };
-  delete open.closed;
-  return open;
+/** What is kept of a refusal: its code, and no word of it. */
+export function refusalOf(error: unknown, at: Attempt['started']): NonNullable<Intent['refused']> {
+  return { at, code: error instanceof ServiceError ? error.code : '' };
 }

@@ -1,15 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
-import { CancelledError } from '../base/errors.ts';
+import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
-import { originOf, type Account } from './account.ts';
+import { placeOf, type Account } from './account.ts';
 import { Ends } from './ends.ts';
 import type { Finding } from './finding.ts';
 import { isSameWish, mayBeCharged, type Draft, type Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
 import type { Lease } from './lease.ts';
 import { CandidatesError, hasNewCandidates, Looks } from './looks.ts';
+import { isUncertain } from './judge.ts';
 import { assertNotTooEarly } from './nextStep.ts';
 import type { Outcome } from './outcome.ts';
 import { isCancellable, type PendingSubmission } from './pendingSubmission.ts';
@@ -60,11 +61,6 @@ export class Submitter implements Disposable {
     return this.#pending.probe();
   }
 
-  /** Whether something of this account is under way or open. */
-  isBusy(accountId: string): boolean {
-    return this.pending.some((submission) => submission.accountId === accountId);
-  }
-
   /** Whether something of this account may have been charged without being known to be. */
   isUnknown(accountId: string): boolean {
     return this.pending.some(({ accountId: id, intent }) => id === accountId && mayBeCharged(intent));
@@ -101,13 +97,14 @@ export class Submitter implements Disposable {
   async resume(session: Session, id: string, signal: AbortSignal): Promise<Outcome> {
     let owned: Owned | undefined;
     const known = this.#journal.intents.find((intent) => intent.id === id);
-    let isOpen = known !== undefined && mayBeCharged(known);
+    let isOpen = known !== undefined && isUncertain(known);
     try {
+      await this.#checks.get(id)?.catch(() => undefined);
       owned = await this.#acquire(session, id);
       if (owned === undefined || owned.intent.refused !== undefined) return { kind: 'elsewhere' };
-      isOpen = mayBeCharged(owned.intent);
+      isOpen = isUncertain(owned.intent);
       assertNotTooEarly(owned.intent, { localMs: this.#time.clock.nowMs() });
-      if (!isOpen) return await this.#send(session, owned, signal);
+      if (!mayBeCharged(owned.intent)) return await this.#send(session, owned, signal);
       this.#pending.set(id, { state: 'checking' });
       const { finding, intent } = await this.#looks.look(session, owned, signal);
       if (finding.verdict === 'charged') return { kind: 'charged', run: finding.run, found: true };
@@ -118,7 +115,8 @@ export class Submitter implements Disposable {
       return isOpen ? { kind: 'unknown', error } : { kind: 'not-charged', error, kept: true };
     } finally {
       owned?.lease.release();
-      this.#pending.rest(id);
+      // What another window has is not this one's to call free.
+      if (owned !== undefined) this.#pending.rest(id);
     }
   }
 
@@ -128,7 +126,7 @@ export class Submitter implements Disposable {
    */
   check(session: Session, id: string, signal?: AbortSignal): Promise<Finding | undefined> {
     const running = this.#checks.get(id);
-    if (running !== undefined) return running;
+    if (running !== undefined) return unlessCancelled(running, signal);
     const check = this.#check(session, id, signal).finally(() => this.#checks.delete(id));
     this.#checks.set(id, check);
     return check;
@@ -148,6 +146,7 @@ export class Submitter implements Disposable {
    * @throws ApiError, KeyMissingError when the run cannot be read
    */
   async adopt(session: Session, id: string, runId: string): Promise<boolean> {
+    await this.#checks.get(id)?.catch(() => undefined);
     const owned = await this.#acquire(session, id);
     if (owned === undefined) return false;
     try {
@@ -162,11 +161,14 @@ export class Submitter implements Disposable {
   /** Gives an intent up, as the person asked. @returns false where another window has it */
   async discard(id: string): Promise<boolean> {
     if (this.#cancels.has(id)) return false;
+    await this.#checks.get(id)?.catch(() => undefined);
     const owned = await this.#journal.acquire(id);
     if (owned === undefined) return false;
     const at = { localMs: this.#time.clock.nowMs() };
-    const isOpen = mayBeCharged(owned.intent) && !this.#looks.isNotCharged(owned.intent);
-    await this.#ends.settle(owned, isOpen ? { kind: 'discarded', at } : { kind: 'not-charged', at });
+    await this.#ends.settle(
+      owned,
+      isUncertain(owned.intent) ? { kind: 'discarded', at } : { kind: 'not-charged', at },
+    );
     return true;
   }
 
@@ -284,11 +286,6 @@ export class Submitter implements Disposable {
     });
     return series.run(signal);
   }
-}
-
-/** Where an account's submissions go, and nowhere else; the sandbox has another address at each start. */
-function placeOf(account: Account): string {
-  return account.kind === 'sandbox' ? 'sandbox' : originOf(account);
 }
 
 function stillQueued(intent: Intent): SeriesEnd {

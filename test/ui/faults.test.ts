@@ -96,7 +96,9 @@ describe('faults of the service, as the sandbox plays them', () => {
   it('answer lost and a repeat refused: the run is found by its marker, and one charge is told', async () => {
     await chooseScenario(workbench, 'Answer lost, a repeat is a conflict');
     await submit('found');
-    await workbench.dialogs.waitForToast(/rows\.jsonl was submitted and charged/);
+    await workbench.dialogs.waitForToast(
+      /rows\.jsonl was submitted and charged: its run was found\. Price: 1\.52 USD.* Balance: 996\.96 USD\./,
+    );
     await runs()
       .row(/^Run found, /)
       .waitFor();

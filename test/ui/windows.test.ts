@@ -41,6 +41,8 @@ describe('two windows', () => {
   const runs = (window: Workbench) => window.sideBar.view('Runs');
 
   async function begin(window: Workbench, name: string): Promise<void> {
+    // Behind another one a page is drawn once a second.
+    await window.page.bringToFront();
     const explorer = await window.sideBar.explorer();
     await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset…');
   }
@@ -72,6 +74,7 @@ describe('two windows', () => {
     await runs(winner)
       .row(/^both, both\.jsonl, [\d.]+ MB of [\d.]+ MB/)
       .waitFor();
+    await loser.page.bringToFront();
     const labels = (await loser.quickInput.labels()).map((label) => label.trim());
     await loser.screenshot('elsewhere-resolve');
     for (const action of ['Check Now', 'Continue…', 'Discard…', 'Cancel'])

@@ -138,6 +138,8 @@ export function truthSentence(view: SubmissionView, nowMs: number): string {
         : l10n.t('It may have been charged: it was sent whole, and no answer says for certain.');
     case 'elsewhere':
       return l10n.t('Another window has it: what can be done about it is done there.');
+    case 'checking':
+      return stateText(view, nowMs);
     default:
       return `${stateText(view, nowMs)}.`;
   }

@@ -55,7 +55,7 @@ async function disturb(world: World, second: WindowProcess): Promise<void> {
 
 /** Without its lock the first window owns nothing any more: the second one says that nothing was charged, and gives it up. */
 async function usurp(world: World, second: WindowProcess): Promise<void> {
-  await world.removeLocks();
+  await world.folder.removeLocks();
   await delay(250);
   for (const { id, state } of await second.call('pending')) {
     if (state === 'unknown') world.moreWishes += 1;

@@ -1,5 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Post } from './ledger.ts';
 import { CANARIES } from './stage.ts';
 import type { World } from './world.ts';
@@ -14,9 +13,13 @@ export async function verify(world: World): Promise<void> {
   verifyRequests(world);
   verifySecrets(world);
   verifyBounds(world);
-  // The next start sweeps what the last one left.
-  for (let starts = 0; starts < 3 && strayFiles(world).length > 0; starts++) await world.openAndClose();
-  for (const name of strayFiles(world)) world.violate(`I9: ${name} is left`);
+  // I9: the next start sweeps what the last one left.
+  for (let starts = 0; starts < 3 && world.folder.strayFiles().length > 0; starts++) {
+    await world.openAndClose();
+    // A window that was closed may still be asking who has what.
+    await delay(100);
+  }
+  for (const name of world.folder.strayFiles()) world.violate(`I9: ${name} is left`);
 }
 
 /** I1: at most one for each intent; and for the wish one more only for each one that the person gave up with a warning. */
@@ -80,10 +83,7 @@ function verifyApiKeys(world: World, posts: readonly Post[]): void {
 /** I5: nothing that must stay secret in what the processes wrote, printed or told. */
 function verifySecrets(world: World): void {
   const texts: [string, string][] = [
-    ...filesIn(path.join(world.folder, 'journal')).map((file): [string, string] => [
-      path.basename(file),
-      readFileSync(file, 'utf8'),
-    ]),
+    ...world.folder.texts(),
     ...world.windows.map(({ number, output }): [string, string] => [
       `the output of window ${number}`,
       output,
@@ -116,24 +116,4 @@ function verifyBounds(world: World): void {
   }
   for (const [call, count] of world.attemptsOfCalls)
     if (count > MAX_ATTEMPTS) world.violate(`I7: ${count} attempts after one ${call}`);
-}
-
-/** I9: files beside intents and receipts, and the locks of what is open. */
-function strayFiles({ folder }: World): string[] {
-  const journal = path.join(folder, 'journal');
-  return filesIn(journal)
-    .map((file) => path.relative(journal, file))
-    .filter((name) => {
-      const [, id] = /^leases\/([0-9a-f-]{36})\.lock$/.exec(name) ?? [];
-      if (id !== undefined) return !existsSync(path.join(journal, 'intents', `${id}.json`));
-      return !/^(intents|receipts)\/[0-9a-f-]{36}\.json$/.test(name) && name !== 'leases/create.lock';
-    })
-    .map((name) => name.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>'));
-}
-
-function filesIn(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => path.join(parentPath, name));
 }

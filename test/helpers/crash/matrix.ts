@@ -11,17 +11,20 @@ const IN_ATTEMPT: ReadonlySet<CrashPoint> = new Set([
   'closed-mark written',
   'sent',
   'answer torn',
+  'waiting',
 ]);
 /** What happens to the attempt that the process ends in, so that something is left to be sent. */
 const AT_CRASH: Partial<Record<CrashPoint, FaultName>> = {
   sent: 'reset after body, not processed',
   'answer torn': 'truncated answer, not processed',
+  waiting: '429 seconds',
 };
 
 const HALVES: ReadonlySet<CrashPoint> = new Set([
   'temporary file torn',
   'closed-mark in a temporary file',
   'receipt in a temporary file',
+  'waiting',
 ]);
 
 /** Every fault that there is; one breaks the rule that nothing is charged before the closing boundary. */
@@ -49,9 +52,9 @@ export function matrixCells(): CellSpec[] {
   );
 }
 
-/** At every crash point a second window, and then the first one dies or goes on. */
+/** At every crash point that lasts a second window, and then the first one dies or goes on. */
 export function secondWindowCells(): CellSpec[] {
-  return CRASH_POINTS.flatMap((point, row) =>
+  return CRASH_POINTS.filter((point) => point !== 'waiting').flatMap((point, row) =>
     (['then kill', 'then release'] as const).map((second, column): CellSpec => ({
       name: `${point}, a second window, ${second}`,
       seed: 100_000 + 10 * row + column,

@@ -16,6 +16,8 @@ export class Person {
   #window: WindowProcess | undefined;
   #opened = 0;
   #isCharged = false;
+  /** How often the dataset was not what it had been. */
+  #disappointments = 0;
   #isBetweenOver = false;
   #triedOpen = false;
   /** Ids that two looks found uncharged, and that would not go through even so. */
@@ -28,7 +30,7 @@ export class Person {
 
   /** Lives until the wish is charged, or patience ends. @returns whether the person knows of the charge */
   async live(): Promise<boolean> {
-    for (let done = 0; done < PATIENCE && !this.#isCharged; done++) {
+    for (let done = 0; done < PATIENCE && this.#disappointments < 3 && !this.#isCharged; done++) {
       this.#world.healed = done >= HEALED_AFTER;
       try {
         await this.#step(await this.#present());
@@ -64,9 +66,9 @@ export class Person {
     this.#isBetweenOver = true;
     if (spec.sleepMs !== undefined) clock.sleepMachine(spec.sleepMs);
     if (spec.setWallMs !== undefined) clock.setWall(spec.setWallMs);
-    if (spec.otherAccount === true) await this.#world.visitOtherAccount(this.#world.openIds());
+    if (spec.otherAccount === true) await this.#world.visitOtherAccount(this.#world.folder.openIds());
     if (spec.replacesKey === true) await this.#world.replaceKey();
-    if (spec.datasetBecomes !== undefined) await this.#world.changeDataset(spec.datasetBecomes);
+    if (spec.datasetBecomes !== undefined) await this.#world.folder.changeDataset(spec.datasetBecomes);
   }
 
   async #step(window: WindowProcess): Promise<void> {
@@ -157,8 +159,10 @@ export class Person {
     await this.#hear(window, told);
     const [candidate, ...others] = told.candidates ?? [];
     const { withoutMarker } = this.#world.spec;
-    if (withoutMarker === true && candidate !== undefined && others.length === 0)
-      this.#world.tell(`  recognises it: ${await window.call('adopt', id, candidate.run_id)}`);
+    if (withoutMarker === true && candidate !== undefined && others.length === 0) {
+      const adopted = await window.call('adopt', id, candidate.run_id);
+      this.#world.tell(`  recognises it: ${adopted.kind}`);
+    }
     this.#checks.set(id, (this.#checks.get(id) ?? 0) + 1);
   }
 
@@ -176,6 +180,7 @@ export class Person {
   async #hear(window: WindowProcess, { kind, error }: Told): Promise<void> {
     if (kind === 'charged') this.#isCharged = true;
     await this.#seesNothingOpen(window);
+    if (error?.code === 'dataset-changed') this.#disappointments += 1;
     if (error?.code === 'invalid_api_key' || error?.code === 'key-rejected')
       await this.#world.replaceKey(window);
   }

@@ -15,6 +15,7 @@ export const CRASH_POINTS = [
   'closed-mark written',
   'sent',
   'answer torn',
+  'waiting',
   'answer parsed',
   'receipt in a temporary file',
   'receipt durable',
@@ -74,7 +75,7 @@ export interface Verbs {
   resume: (id: string) => Told;
   check: (id: string) => Told;
   look: () => null;
-  adopt: (id: string, runId: string) => boolean;
+  adopt: (id: string, runId: string) => Told;
   discard: (id: string) => boolean;
   cancel: (id: string) => boolean;
   /** Ends what is under way, as the person pressed Cancel in the notification. */

@@ -63,6 +63,6 @@ export class Stage {
   async strike(): Promise<void> {
     await Promise.all(this.#idle.map((window) => window.kill()));
     await this.distrusted.close();
-    await rm(this.folder, { recursive: true, force: true });
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 3 });
   }
 }

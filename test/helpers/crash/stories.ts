@@ -49,6 +49,14 @@ function clocks(): Story[] {
       addsFunds: true,
     },
   ]);
+  const waits = [-11, 11].flatMap((years) =>
+    (['429 seconds', '429 date', '503'] as const).map((fault): Story => ({
+      name: `killed while it waits after ${fault}, and the clock is set by ${years} years`,
+      faults: [fault],
+      ...killedAt('waiting'),
+      setWallMs: years * YEAR_MS,
+    })),
+  );
   const edges = [22.9, 22.99, 23, 23.01, 24.01].flatMap((hours): Story[] =>
     ([PROCESSED, UNPROCESSED] as const).map((fault) => ({
       name: `${hours} h asleep after ${fault}`,
@@ -59,7 +67,7 @@ function clocks(): Story[] {
       ...killedAt('sent'),
     })),
   );
-  return [...wrong, ...edges];
+  return [...wrong, ...waits, ...edges];
 }
 
 function windows(): Story[] {
@@ -72,7 +80,9 @@ function windows(): Story[] {
     { name: 'killed three times', crashes: CRASH_POINTS.slice(4, 7).map((point) => ({ point })) },
     {
       name: 'killed at every step, one after the other',
-      crashes: CRASH_POINTS.filter((point) => point !== 'answer torn').map((point) => ({ point })),
+      crashes: CRASH_POINTS.filter((point) => !['answer torn', 'waiting'].includes(point)).map((point) => ({
+        point,
+      })),
       faults: ['ok', 'ok', 'ok', 'ok', UNPROCESSED],
       person: 'continues',
     },
@@ -121,7 +131,7 @@ function people(): Story[] {
 
 function machines(): Story[] {
   const full = CRASH_POINTS.filter(
-    (point) => !['sent', 'answer torn', 'mid-body', 'settled'].includes(point),
+    (point) => !['sent', 'answer torn', 'waiting', 'mid-body', 'settled'].includes(point),
   );
   const files = (['other', 'longer', 'shorter', 'gone'] as const).flatMap((datasetBecomes): Story[] =>
     (['marked as sending', 'closed-mark written'] as const).map((point) => ({

@@ -63,7 +63,14 @@ class Window {
       }
     },
     look: () => this.#works.submitter.look(this.#works.session),
-    adopt: (id, runId) => this.#works.submitter.adopt(this.#works.session, id, runId),
+    adopt: async (id, runId) => {
+      try {
+        const isDone = await this.#works.submitter.adopt(this.#works.session, id, runId);
+        return { kind: isDone ? 'adopted' : 'elsewhere', id } satisfies Told;
+      } catch (error) {
+        return { kind: 'failed', error: toldError(error) } satisfies Told;
+      }
+    },
     discard: (id) => this.#works.submitter.discard(id),
     cancel: (id) => this.#works.submitter.cancel(id),
     abort: () => {

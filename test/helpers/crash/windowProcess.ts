@@ -43,6 +43,7 @@ export class WindowProcess {
   #pausedAt: ((point: CrashPoint) => void) | undefined;
   #count = 0;
   #isOver = false;
+  #isDoomed = false;
   #output = '';
 
   constructor(program: string) {
@@ -112,6 +113,7 @@ export class WindowProcess {
   }
 
   kill(): Promise<void> {
+    this.#isDoomed = true;
     this.#child.kill('SIGKILL');
     return this.#ended;
   }
@@ -147,6 +149,8 @@ export class WindowProcess {
         return;
       }
       case 'pass':
+        // The dead wait for nothing.
+        if (this.#isDoomed) return;
         this.#surroundings?.pass(message.ms);
         this.#say({ kind: 'passed', call: message.call });
         return;

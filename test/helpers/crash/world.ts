@@ -1,11 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type http from 'node:http';
 import path from 'node:path';
-import type { Draft, Intent } from '../../../src/runs/intent.ts';
-import { newMarker, withMarker } from '../../../src/runs/marker.ts';
+import type { Draft } from '../../../src/runs/intent.ts';
 import { startHttpServer, type TestServer } from '../httpServer.ts';
 import { Random } from '../random.ts';
+import { CellFolder } from './cellFolder.ts';
 import type { CellSpec } from './cellSpec.ts';
 import { FAULTS, isSilent, type Fault, type FaultName, type Reply } from './faults.ts';
 import { HostileService } from './hostileService.ts';
@@ -29,14 +28,13 @@ const READ_FAULTS: readonly Reply[] = [
 export class World implements Surroundings {
   readonly spec: CellSpec;
   readonly stage: Stage;
-  readonly folder: string;
+  readonly folder: CellFolder;
   readonly clock: VirtualClock;
   readonly service: HostileService;
   /** Of another account, which never hears of what is not its own. */
   readonly otherService: HostileService;
   readonly elsewhere: http.IncomingMessage[];
   readonly account: AccountConfig;
-  readonly datasetFile: string;
   readonly claims: Claims;
   readonly windows: WindowProcess[] = [];
   readonly story: string[] = [];
@@ -72,7 +70,7 @@ export class World implements Surroundings {
   ) {
     this.spec = spec;
     this.stage = stage;
-    this.folder = folder;
+    this.folder = new CellFolder(folder, stage.dataset);
     this.clock = new VirtualClock(`${folder}.time`);
     this.#random = new Random(spec.seed);
     this.#elsewhere = elsewhere;
@@ -92,26 +90,7 @@ export class World implements Surroundings {
     });
     this.otherService = new HostileService({ mode: spec.mode, clock: this.clock, faultOf: () => FAULTS.ok });
     this.claims = new Claims(this.service.ledger, (text) => this.violate(text));
-    this.datasetFile = path.join(folder, 'train.jsonl');
     this.account = { id: 'account-1', baseUrl: '', apiKey: CANARIES.apiKey, keyId: 'key-1' };
-  }
-
-  /** What the person chooses: each time the same, but for the marker. */
-  draft(): Draft {
-    const marker = newMarker();
-    const { sha256, sizeBytes, rows } = this.stage.dataset;
-    const isMarked = this.spec.withoutMarker !== true;
-    return {
-      dataset: { path: this.datasetFile, filename: 'train.jsonl', sizeBytes, sha256, rows },
-      model_id: 'qwen3-8b',
-      label: isMarked ? withMarker('first try', marker) : 'first try',
-      ...(isMarked && { marker }),
-      priority_processing: false,
-      consents: {
-        model_terms: { accepted_at: '2031-05-03T12:00:00Z', urls: ['https://models.test/terms'] },
-        data_policy: { accepted_at: '2031-05-03T12:00:00Z' },
-      },
-    };
   }
 
   static async make(spec: CellSpec, stage: Stage): Promise<World> {
@@ -124,8 +103,7 @@ export class World implements Surroundings {
     const world = new World(spec, stage, folder, elsewhere, seen);
     await world.service.start();
     world.account.baseUrl = world.service.url;
-    await mkdir(folder, { recursive: true });
-    await writeFile(world.datasetFile, stage.dataset.text);
+    await world.folder.writeDataset();
     if (spec.wallOffsetMs !== undefined) world.clock.setWall(spec.wallOffsetMs);
     const { clock, service } = world;
     // Old ones and just now: of the same model, with and without a label.
@@ -139,10 +117,14 @@ export class World implements Surroundings {
     for (const window of this.windows) await window.close().catch(() => window.kill());
   }
 
+  /** What the person chooses. */
+  draft(): Draft {
+    return this.folder.draft(this.spec.withoutMarker !== true);
+  }
+
   /** Another start, which finds everything as the last one left it. */
   async openAndClose(): Promise<void> {
-    const window = await this.open();
-    await window.close();
+    await (await this.open()).close();
   }
 
   async end(): Promise<void> {
@@ -151,7 +133,8 @@ export class World implements Surroundings {
     await this.otherService.close();
     await this.#elsewhere.close();
     this.clock.dispose();
-    await rm(this.folder, { recursive: true, force: true });
+    // A window that was closed may still be about its last file; the stage takes the rest away.
+    await rm(this.folder.path, { recursive: true, force: true }).catch(() => undefined);
   }
 
   violate(text: string): void {
@@ -171,7 +154,7 @@ export class World implements Surroundings {
     this.tell(`window ${number} opens${crash === undefined ? '' : ` (to end at: ${crash.point})`}`);
     await window.start(this, {
       window: number,
-      folder: this.folder,
+      folder: this.folder.path,
       clockFile: this.clock.file,
       digestWorker: this.stage.bundle.digestWorker,
       account,
@@ -198,7 +181,8 @@ export class World implements Surroundings {
     for (const id of ids) {
       for (const { kind } of [await window.call('resume', id), await window.call('check', id)])
         if (kind !== 'elsewhere') this.violate(`accounts: another one does something with it: ${kind}`);
-      if (await window.call('adopt', id, 'any')) this.violate('accounts: another one adopts a run for it');
+      const { kind } = await window.call('adopt', id, 'any');
+      if (kind !== 'elsewhere') this.violate(`accounts: another one adopts a run for it: ${kind}`);
     }
     await window.call('look');
     await window.close();
@@ -231,17 +215,15 @@ export class World implements Surroundings {
     this.#faults.set(`${window}:${ordinal}`, fault);
     this.tell(`  window ${window} sends attempt ${ordinal}: ${name}`);
     const { connect } = fault;
-    const instead = { refused: 'http://127.0.0.1:1', tls: this.stage.distrusted.url, dns: undefined };
-    const insteadOf = connect && instead[connect];
-    return {
-      isSilent: isSilent(fault),
-      ...(connect !== undefined && { connect }),
-      ...(insteadOf !== undefined && { insteadOf }),
-    };
+    if (connect === undefined) return { isSilent: isSilent(fault) };
+    const instead = { refused: 'http://127.0.0.1:1', tls: this.stage.distrusted.url, dns: '' };
+    return { isSilent: false, connect, insteadOf: instead[connect] };
   }
 
   shown(window: number, shown: Shown, isGone: boolean, posts: number): void {
     if (!isGone) this.claims.shown(window, shown, posts);
+    const crash = this.#crashes.get(window);
+    if (shown.state === 'waiting' && crash?.point === 'waiting') void this.windows[window - 1]?.kill();
     const { cancelAt, cancelBy } = this.spec;
     if (shown.state !== cancelAt || this.#isCancelled) return;
     this.#isCancelled = true;
@@ -267,19 +249,6 @@ export class World implements Surroundings {
     );
   }
 
-  /** The ids of the intents that are on the disk. */
-  openIds(): string[] {
-    const folder = path.join(this.folder, 'journal', 'intents');
-    if (!existsSync(folder)) return [];
-    return readdirSync(folder).flatMap((name) => (name.endsWith('.json') ? [name.slice(0, -5)] : []));
-  }
-
-  /** The journal's file of an intent, as the disk has it. */
-  intentOf(id: string, folder: 'intents' | 'receipts' = 'intents'): Intent | undefined {
-    const file = path.join(this.folder, 'journal', folder, `${id}.json`);
-    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Intent) : undefined;
-  }
-
   /** The person enters another API key for the account. */
   async replaceKey(window?: WindowProcess): Promise<void> {
     const { account, formerApiKeys } = this;
@@ -288,26 +257,6 @@ export class World implements Surroundings {
     account.apiKey = formerApiKeys.length % 2 === 1 ? CANARIES.otherApiKey : CANARIES.apiKey;
     this.tell(`  enters another API key`);
     await window?.call('reconnect', account);
-  }
-
-  /** Something takes the lock files away: a tool that cleans up, a folder that is synchronised. */
-  async removeLocks(): Promise<void> {
-    const folder = path.join(this.folder, 'journal', 'leases');
-    for (const name of await readdir(folder))
-      if (!name.startsWith('create')) await rm(path.join(folder, name));
-  }
-
-  /** Another file at the dataset's path, or none. */
-  async changeDataset(to: NonNullable<CellSpec['datasetBecomes']>): Promise<void> {
-    const file = this.datasetFile;
-    const { text } = this.stage.dataset;
-    const texts = {
-      other: text.replaceAll('home', 'hell'),
-      longer: `${text}{}\n`,
-      shorter: text.slice(0, -1),
-    };
-    if (to === 'gone') await rm(file);
-    else await writeFile(file, texts[to]);
   }
 
   #readFault(path: string): Reply | undefined {
@@ -322,11 +271,12 @@ export class World implements Surroundings {
     const others = new Set(this.service.ledger.posts.map((post) => post.idempotencyKey));
     others.delete(idempotencyKey);
     for (const other of others) {
-      const isOpen = !this.claims.isResolved(other) && this.intentOf(other, 'receipts') === undefined;
-      if (isOpen && this.intentOf(other)?.refused === undefined)
+      const isOpen = !this.claims.isResolved(other) && this.folder.intent(other, 'receipts') === undefined;
+      if (isOpen && this.folder.intent(other)?.refused === undefined)
         this.violate(`I3: request ${seq} has a new Idempotency-Key while another is unresolved`);
     }
-    const intent = this.intentOf(idempotencyKey);
+    // It may be over already, where the body was given up at once.
+    const intent = this.folder.intent(idempotencyKey) ?? this.folder.intent(idempotencyKey, 'receipts');
     if (intent === undefined || intent.attempts.length === 0)
       this.violate(`journal: request ${seq} was sent before its intent was durable and marked as sending`);
   }
@@ -334,7 +284,7 @@ export class World implements Surroundings {
   async #onPoint(point: 'sent' | 'answer-torn', post: Post): Promise<void> {
     const crash = this.#crashes.get(post.window);
     const name: CrashPoint = point === 'sent' ? 'sent' : 'answer torn';
-    const intent = this.intentOf(post.idempotencyKey);
+    const intent = this.folder.intent(post.idempotencyKey);
     if (intent?.attempts.some(({ closed }) => closed !== undefined) !== true)
       this.violate(`journal: request ${post.seq} released its closing boundary before that was durable`);
     if (crash?.point !== name || post.ordinal < (crash.fromAttempt ?? 0) || crash.isOver === true) return;

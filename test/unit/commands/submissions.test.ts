@@ -182,7 +182,7 @@ describe('commands of submissions', () => {
         [
           'fineTuning.submitDataset',
           '/data/train.jsonl',
-          { modelId: 'qwen3-8b', label: 'My run', priority: true },
+          { modelId: 'qwen3-8b', label: 'My run', priority: true, replaces: 'one' },
         ],
       );
       assert.deepEqual([calls, standIn.told.sentences], [[], []]);
@@ -291,7 +291,7 @@ describe('commands of submissions', () => {
       assert.deepEqual(await actions(pendingOf('refused')), ['Continue…', 'Discard…']);
       assert.deepEqual(await actions(pendingOf('uploading')), ['Cancel']);
       assert.deepEqual(await actions(pendingOf('waiting')), ['Cancel']);
-      for (const state of ['validating', 'elsewhere', 'checking'] as const)
+      for (const state of ['validating', 'elsewhere'] as const)
         assert.deepEqual(await actions(pendingOf(state)), []);
       assert.deepEqual(calls, []);
       assert.deepEqual(await actions(unknown('late', 24 * 60 * 60_000)), ['Check Now', 'Discard…']);

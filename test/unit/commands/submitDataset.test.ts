@@ -159,11 +159,11 @@ describe('"Submit Dataset…"', () => {
     assert.deepEqual([drafts, standIn.told.inputs], [[], []]);
   });
 
-  it('leads to a submission of the same file or bytes that is open, or on to another model', async () => {
+  it('leads to a submission of the same bytes that is open, or on to another model', async () => {
     const { dataset } = intentOf();
     const open = [
-      pendingOf('unknown', intentOf({ id: 'by-path', dataset: { ...dataset, path: file } })),
-      pendingOf('unsent', intentOf({ id: 'by-bytes', dataset: { ...dataset, sha256: SHA256 } })),
+      pendingOf('unknown', intentOf({ id: 'one', dataset: { ...dataset, sha256: SHA256 } })),
+      pendingOf('unsent', intentOf({ id: 'two', dataset: { ...dataset, sha256: SHA256 } })),
     ];
     for (const one of open) {
       pending = [one];
@@ -183,7 +183,7 @@ describe('"Submit Dataset…"', () => {
   it('asks nothing for another file, another account, or a draft that was refused', async () => {
     const dataset = { ...intentOf().dataset, path: file, sha256: SHA256 };
     pending = [
-      pendingOf('unknown'),
+      pendingOf('unknown', intentOf({ dataset: { ...intentOf().dataset, path: file } })),
       pendingOf('unknown', intentOf({ dataset, accountId: 'account-2' })),
       pendingOf('refused', intentOf({ dataset })),
     ];

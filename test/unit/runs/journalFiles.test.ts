@@ -16,6 +16,7 @@ import path from 'node:path';
 import { mock } from 'node:test';
 import type { Intent } from '../../../src/runs/intent.ts';
 import { Journal } from '../../../src/runs/journal.ts';
+import { intentText } from '../../../src/runs/journalFiles.ts';
 import { chargedAt, sameWish, sampleIntent } from './sampleIntent.ts';
 
 describe('files of the journal', () => {
@@ -224,5 +225,23 @@ describe('files of the journal', () => {
     for (const receipt of receipts) put(receipt, 'receipts');
     const journal = await opened();
     assert.deepEqual(await journal.receipts(), receipts.toReversed());
+  });
+
+  it('keeps nothing that a service told beside the contract, and cuts what it told at length', () => {
+    const settled = {
+      kind: 'charged' as const,
+      at: { localMs: 1 },
+      how: 'answered' as const,
+      run: {
+        run_id: 'run-1',
+        plan_name: 'p'.repeat(5_000_000),
+        upload_url: 'https://storage.test/?signature=x',
+      },
+    };
+    const balanceBefore = { balance_cents: 1, currency: 'USD', row: 'the text of a row' };
+    const { text } = intentText({ ...sampleIntent(), balanceBefore, settled });
+    assert.doesNotMatch(text, /signature|the text of a row/);
+    assert.ok(text.length < 10_000);
+    assert.match(text, /"run_id": "run-1"/);
   });
 });

@@ -169,13 +169,20 @@ describe('doubtOf', () => {
     ['another API key', 'key-replaced', { otherKey: true }],
     ['no time', 'no-clock', { at: at(undefined) }],
   ] as [string, Doubt, Partial<Look>][])
-    it(`takes "not charged" back for ${name}, and asks for two new looks`, () => {
-      const told = after(intentOf(), ...clean, look(HOUR, changes));
+    it(`asks for two new looks after ${name}`, () => {
+      const told = after(intentOf(), ...clean.slice(0, 1), look(HOUR, changes));
       assert.equal(doubtOf(told), doubt);
       assert.equal(told.firstCleanLook, undefined);
       assert.equal(doubtOf(withLook(told, look(2 * HOUR))), 'too-early');
       assert.equal(doubtOf(after(told, look(2 * HOUR), look(3 * HOUR))), undefined);
     });
+
+  it('keeps what two looks have shown, whatever lowers the balance or fails later, but for a candidate', () => {
+    const shown = after(intentOf(), ...clean);
+    for (const changes of [{ balance_cents: 1 }, { complete: false }, { otherKey: true as const }])
+      assert.deepEqual(after(shown, look(HOUR, changes)), shown);
+    assert.equal(doubtOf(after(shown, look(HOUR, { candidates: ['run-1'] }))), 'candidates');
+  });
 
   it('minds no higher balance: money was added', () => {
     assert.equal(

@@ -14,6 +14,9 @@ import { TestClock } from './testClock.ts';
 type Row = Partial<RunDetail> & { run_id: string };
 const MODEL = 'model-1';
 
+/** As long as a label that a service might cut. */
+const LONG = 'Läbel '.repeat(8).trim();
+
 describe('lookFor', () => {
   let bench: Bench;
   let clock: TestClock;
@@ -178,14 +181,16 @@ describe('lookFor', () => {
         of('untold'),
         of('untold, model too', undefined, 'another'),
         of('emptied', ''),
-        of('cut', 'Läb'),
-        of('cut in the marker', `Läbel ${MARKER.slice(0, 5)}`),
-        of('cut, of another model', 'Läb', 'another'),
+        of('cut', LONG.slice(0, 35)),
+        of('cut in the marker', `${LONG} ${MARKER.slice(0, 5)}`),
+        of('cut, of another model', LONG.slice(0, 35), 'another'),
+        of('a beginning that nothing cuts', LONG.slice(0, 31)),
+        { ...of('untold, days later'), ...created(3 * 24 * HOUR) },
         of('another label', 'another'),
         of('another marker', 'Läbel ft-00000abc'),
         of('claimed'),
       ];
-      const sight = await lookAt(marked(), ['claimed']);
+      const sight = await lookAt({ ...marked(), label: `${LONG} ${MARKER}` }, ['claimed']);
       assert.deepEqual(idsOf(sight), ['untold', 'untold, model too', 'emptied', 'cut', 'cut in the marker']);
       assert.deepEqual([sight.match, sight.complete], [undefined, true]);
     });

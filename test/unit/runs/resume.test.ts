@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CancelledError } from '../../../src/base/errors.ts';
 import type { Finding } from '../../../src/runs/finding.ts';
@@ -98,7 +98,7 @@ describe('Submitter, afterwards', () => {
     it('asks the person first about runs that could be it and that they did not know of', async () => {
       const id = await leaveUnknown();
       const [post] = stage.posts as [Post];
-      stage.charge({ ...post, body: Buffer.from(post.body.toString().replaceAll(MARKER, '')) });
+      stage.charge({ ...post, body: Buffer.from(post.body.toString().replaceAll(`Läbel ${MARKER}`, '')) });
       const first = await submitter.resume(session, id, silent());
       assert.deepEqual([first.kind, codeOf(first), stage.posts.length], ['unknown', 'candidates', 1]);
       assert.deepEqual(stage.intent.lastLook?.candidates, ['run-1']);
@@ -199,16 +199,31 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual(stateOf(), ['not-charged']);
     });
 
-    it('forgets, durably and before it connects, what looks said before', async () => {
+    it('forgets, durably and before the closing boundary leaves, what looks said before', async () => {
       const id = await leaveUnknown();
       await notCharged(id);
       let seen: Intent | undefined;
-      stage.onHead = () => (seen = stage.intent);
+      stage.answers = [
+        (...answer) => {
+          seen = stage.intent;
+          created(...answer);
+        },
+      ];
       assert.equal((await submitter.resume(session, id, silent())).kind, 'charged');
       assert.deepEqual(
         [seen?.attempts.length, seen?.firstCleanLook, seen?.lastLook],
         [2, undefined, undefined],
       );
+    });
+
+    it('keeps what looks said where the boundary never left: it is still true', async () => {
+      const id = await leaveUnknown();
+      await notCharged(id);
+      stage.onHead = (_request, response) => void response.writeHead(413).end();
+      const { path: file, sizeBytes } = stage.intent.dataset;
+      writeFileSync(file, 'x'.repeat(sizeBytes));
+      const outcome = await submitter.resume(session, id, silent());
+      assert.deepEqual([outcome.kind, stateOf(), stage.posts.length], ['not-charged', ['not-charged'], 1]);
     });
 
     it('never throws, though the lease cannot be taken', async () => {

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { encodeMultipart } from '../../../src/api/multipart.ts';
+import type { Mode } from '../../helpers/crash/books.ts';
+import { FAULTS, type FaultName } from '../../helpers/crash/faults.ts';
+import { HostileService, type HostileOptions } from '../../helpers/crash/hostileService.ts';
+import { SharedClock, VirtualClock } from '../../helpers/crash/time.ts';
+import { sha256 } from '../../helpers/crash/uploadProbe.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const ROWS = '{"prompt":"a","completion":"b"}\n'.repeat(5000);
+
+interface Answer {
+  status: number;
+  body: { run_id?: string; error?: { code: string } };
+  headers: http.IncomingHttpHeaders;
+}
+
+describe('The hostile service', () => {
+  let folder: string;
+  let clock: VirtualClock;
+  let service: HostileService;
+  let faults: FaultName[];
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'hostile-test-'));
+    clock = new VirtualClock(path.join(folder, 'time'));
+    faults = [];
+  });
+  afterEach(async () => {
+    await service.close();
+    clock.dispose();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function serve(mode: Mode, options: Partial<HostileOptions> = {}): Promise<void> {
+    const faultOf = () => FAULTS[faults.shift() ?? 'ok'];
+    service = await new HostileService({ mode, clock, faultOf, ...options }).start();
+  }
+
+  /** Sends a submission; `wholeness` is how much of its body. */
+  function submit(key: string, { boundary = 'b', wholeness = 1 } = {}): Promise<Answer> {
+    const { head, tail, contentType } = encodeMultipart({
+      idempotencyKey: key,
+      boundary,
+      dataset: { path: '', filename: 'train.jsonl', sizeBytes: ROWS.length },
+      model_id: 'm',
+      label: 'mine',
+      model_terms_accepted: true,
+      data_policy_accepted: true,
+      priority_processing: false,
+    });
+    const body = Buffer.concat([head, Buffer.from(ROWS), tail]);
+    return new Promise((resolve, reject) => {
+      const request = http.request(`${service.url}/api/v1/runs`, {
+        method: 'POST',
+        agent: false,
+        headers: {
+          authorization: 'Bearer k',
+          'content-type': contentType,
+          'content-length': body.byteLength,
+          'idempotency-key': key,
+        },
+      });
+      request.on('error', reject).on('response', (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        response.on('error', reject).on('end', () => {
+          const value = text.startsWith('{') ? (JSON.parse(text) as Answer['body']) : {};
+          resolve({ status: response.statusCode ?? 0, body: value, headers: response.headers });
+        });
+      });
+      request.write(body.subarray(0, body.byteLength * wholeness));
+      if (wholeness === 1) request.end();
+      else setTimeout(() => request.destroy(new Error('gone')), 50);
+    });
+  }
+
+  async function read<T>(path: string): Promise<T> {
+    return (await (await fetch(`${service.url}/api/v1${path}`)).json()) as T;
+  }
+
+  const status = async (answer: Promise<Answer>) => (await answer).status;
+  const charges = () => service.ledger.charges.length;
+
+  it('writes down what it charged, and whom', async () => {
+    await serve('replays 2xx');
+    const { status, body, headers } = await submit('one');
+    assert.deepEqual([status, headers.date], [201, 'Sat, 03 May 2031 12:00:00 GMT']);
+    const [charge] = service.ledger.charges;
+    const [post] = service.ledger.posts;
+    assert.deepEqual(
+      [charge?.idempotencyKey, charge?.runId, charge?.digest],
+      ['one', body.run_id, post?.digest],
+    );
+    assert.deepEqual([post?.datasetSha256, post?.label, post?.modelId], [sha256(ROWS), 'mine', 'm']);
+    assert.equal(post?.authorization, 'Bearer k');
+    assert.equal((await read<{ balance_cents: number }>('/balance')).balance_cents, 100_000 - 740);
+    const { run } = await read<{ run: { label: string } }>(`/runs/${body.run_id ?? ''}`);
+    assert.equal(run.label, 'mine');
+  });
+
+  it('knows a body that is not whole', async () => {
+    await serve('replays 2xx');
+    await assert.rejects(submit('one', { wholeness: 0.5 }));
+    const [post] = service.ledger.posts;
+    assert.deepEqual([post?.digest, post?.closedAtMs, charges()], ['incomplete', undefined, 0]);
+  });
+
+  it('lists runs newest first, page by page', async () => {
+    await serve('replays 2xx', { pageRows: 2 });
+    for (const key of ['one', 'two', 'three']) {
+      await submit(key);
+      clock.pass(MINUTE_MS);
+    }
+    interface Page {
+      data: { run_id: string }[];
+      has_more: boolean;
+      next_cursor: string | null;
+    }
+    const first = await read<Page>('/runs?limit=100');
+    const second = await read<Page>(`/runs?cursor=${first.next_cursor ?? ''}`);
+    const ids = service.ledger.charges.map(({ runId }) => runId).reverse();
+    assert.deepEqual(
+      [...first.data, ...second.data].map(({ run_id }) => run_id),
+      ids,
+    );
+    assert.deepEqual([first.has_more, second.has_more, second.next_cursor], [true, false, null]);
+  });
+
+  describe('an Idempotency-Key used again', () => {
+    it('replays a success, and only that', async () => {
+      await serve('replays 2xx');
+      faults = ['500'];
+      assert.equal(await status(submit('one')), 500);
+      assert.equal(await status(submit('one')), 201);
+      assert.equal(await status(submit('one')), 200);
+      assert.equal(charges(), 1);
+    });
+
+    it('replays everything', async () => {
+      await serve('replays all');
+      faults = ['500'];
+      assert.equal(await status(submit('one')), 500);
+      assert.equal(await status(submit('one')), 500);
+      assert.equal(charges(), 0);
+    });
+
+    it('is a conflict while the first is being priced, or waits for it', async () => {
+      for (const [mode, expected] of [
+        ['409 in flight', 409],
+        ['replays 2xx', 200],
+      ] as const) {
+        await serve(mode);
+        faults = ['reset after body, processed late'];
+        await assert.rejects(submit('one'));
+        assert.equal(charges(), 0);
+        assert.equal(await status(submit('one')), expected);
+        clock.pass(15 * MINUTE_MS);
+        assert.equal(charges(), 1);
+        if (mode === '409 in flight') await service.close();
+      }
+    });
+
+    it('is forgotten after 24 hours', async () => {
+      await serve('forgets');
+      await submit('one');
+      clock.pass(24 * HOUR_MS - 1);
+      assert.equal(await status(submit('one')), 200);
+      clock.pass(1);
+      assert.equal(await status(submit('one')), 201);
+      assert.equal(charges(), 2);
+    });
+
+    it('is a conflict with other bytes', async () => {
+      await serve('fingerprints');
+      await submit('one');
+      assert.equal(await status(submit('one')), 200);
+      assert.equal((await submit('one', { boundary: 'c' })).body.error?.code, 'idempotency_conflict');
+    });
+  });
+
+  it('prices late, though its connection is gone', async () => {
+    await serve('replays 2xx');
+    faults = ['reset after body, processed late'];
+    await assert.rejects(submit('one'));
+    clock.pass(14 * MINUTE_MS);
+    assert.equal(charges(), 0);
+    clock.pass(MINUTE_MS);
+    assert.equal(charges(), 1);
+  });
+
+  it('answers early, asks to wait, and goes away', async () => {
+    await serve('replays 2xx');
+    faults = ['402, early', '429 seconds', '429 date', 'reset mid-body', 'reset at head', 'truncated answer'];
+    assert.equal(await status(submit('one', { wholeness: 0.1 })), 402);
+    const { headers } = await submit('one');
+    assert.deepEqual(
+      [headers['retry-after'], service.ledger.posts[1]?.notBeforeMs],
+      ['30', clock.nowMs + 30_000],
+    );
+    assert.match((await submit('one')).headers['retry-after'] ?? '', /^Sat, 03 May 2031 12:01:30 GMT$/);
+    for (let rest = 0; rest < 3; rest++) await assert.rejects(submit('one'));
+    assert.deepEqual(charges(), 1);
+  });
+
+  it('leads elsewhere, and waits until its client gives up', async () => {
+    await serve('replays 2xx', { elsewhere: () => 'http://elsewhere.test/' });
+    faults = ['redirect 307', 'header timeout, processed'];
+    assert.equal((await submit('one')).headers.location, 'http://elsewhere.test/');
+    const before = clock.nowMs;
+    await Promise.race([submit('one'), new Promise((resolve) => setTimeout(resolve, 100))]);
+    assert.deepEqual([charges(), clock.nowMs - before], [1, 15 * MINUTE_MS]);
+  });
+
+  it('has a time that other processes read, with wrong and sleeping clocks', async () => {
+    await serve('replays 2xx');
+    const shared = new SharedClock(clock.file, (ms) => {
+      clock.pass(ms);
+      return Promise.resolve();
+    });
+    const [wallMs, monotonicMs] = [shared.nowMs(), shared.monotonicMs()];
+    await shared.sleep(1000);
+    clock.setWall(HOUR_MS);
+    clock.sleepMachine(5000);
+    assert.equal(shared.nowMs() - wallMs, HOUR_MS + 6000);
+    assert.equal(shared.monotonicMs() - monotonicMs, 1000);
+    shared.dispose();
+  });
+});
