@@ -154,7 +154,7 @@ export class Person {
     // Whoever waits for a verdict gives the service its time.
     const { lookAfterMs, addsFunds } = this.#world.spec;
     if (addsFunds === true && this.#checks.size === 0) this.#world.service.books.balanceCents += 50_000;
-    this.#world.pass(this.#checks.has(id) ? 4 * MINUTE_MS : (lookAfterMs ?? 4 * MINUTE_MS));
+    this.#world.clock.pass(this.#checks.has(id) ? 4 * MINUTE_MS : (lookAfterMs ?? 4 * MINUTE_MS));
     const told = await window.call('check', id);
     await this.#hear(window, told);
     const [candidate, ...others] = told.candidates ?? [];

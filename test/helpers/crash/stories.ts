@@ -77,6 +77,12 @@ function windows(): Story[] {
     { name: 'the lock is lost mid-body', second: 'lock lost', ...killedAt('mid-body') },
     { name: 'the lock is lost before the mark', second: 'lock lost', ...killedAt('digest equal') },
     { name: 'the lock is lost before the boundary', second: 'lock lost', ...killedAt('closed-mark written') },
+    ...Array.from({ length: 12 }, (_, index): Story => ({
+      name: `killed after ${12 * index} ms`,
+      killAfterMs: 12 * index,
+      faults: index % 2 === 0 ? [PROCESSED] : ['500'],
+      person: index % 3 === 0 ? 'checks' : 'continues',
+    })),
     { name: 'killed three times', crashes: CRASH_POINTS.slice(4, 7).map((point) => ({ point })) },
     {
       name: 'killed at every step, one after the other',

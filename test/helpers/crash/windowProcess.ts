@@ -50,7 +50,7 @@ export class WindowProcess {
     this.#child = fork(program, [], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // Nothing of the machine's own proxies.
-      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: `${program}.cache` },
+      env: { PATH: process.env['PATH'] },
       execArgv: ['--no-warnings'],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr])

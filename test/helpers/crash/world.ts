@@ -24,6 +24,9 @@ const READ_FAULTS: readonly Reply[] = [
   { kind: 'half-close' },
 ];
 
+/** A longer Retry-After is not waited for; jitter comes on top. */
+const LONGEST_WAIT_MS = 11 * 60_000;
+
 /** One cell's world: its time, its services, its folder, and the processes that live in it. */
 export class World implements Surroundings {
   readonly spec: CellSpec;
@@ -201,6 +204,7 @@ export class World implements Surroundings {
   }
 
   pass(ms: number): void {
+    if (ms > LONGEST_WAIT_MS) this.violate(`I7: a window waits for ${ms} ms`);
     this.tell(`  ${Math.round(ms)} ms pass`);
     this.clock.pass(ms);
   }

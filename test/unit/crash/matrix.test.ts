@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { CellRuns } from '../../helpers/crash/cellRuns.ts';
 import { FAULT_NAMES, matrixCells, secondWindowCells } from '../../helpers/crash/matrix.ts';
+import { randomCell } from '../../helpers/crash/randomCell.ts';
 import { CRASH_POINTS } from '../../helpers/crash/protocol.ts';
 import { Stage } from '../../helpers/crash/stage.ts';
 import { storyCells } from '../../helpers/crash/stories.ts';
@@ -11,6 +12,7 @@ const LIMIT_MS = 180_000;
 const sections = {
   'Every crash point and fault': matrixCells(),
   'A second window at every crash point': secondWindowCells(),
+  'Random combinations': Array.from({ length: 12 }, (_, index) => randomCell(index + 1)),
   'Clocks, windows, people, machines, services': storyCells(),
 };
 

@@ -315,6 +315,28 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual([both[0], stage.gets.length], [both[1], 2]);
     });
 
+    it('ends for the one of them who cancels, and goes on for the other', async () => {
+      const id = await leaveUnknown();
+      const stop = new AbortController();
+      const gate = Promise.withResolvers<undefined>();
+      let reads = 0;
+      stage.onGet = (request, response) => {
+        if (++reads > 1) return false;
+        void gate.promise.then(() => {
+          stage.onGet = () => false;
+          sendJson(response, 200, { data: [], has_more: false }, stage.date);
+        });
+        return request.method === 'GET';
+      };
+      const first = submitter.check(session, id);
+      await until(() => reads === 1);
+      const second = submitter.check(session, id, stop.signal);
+      stop.abort();
+      await assert.rejects(second, CancelledError);
+      gate.resolve(undefined);
+      assert.equal(doubtOf(await first), 'too-early');
+    });
+
     it('reads nothing of what cannot have been charged', async () => {
       stage.answers = [tooPoor];
       await submitter.submit(session, await stage.marked(), silent());

@@ -75,15 +75,15 @@ describe('Submitter, attempt by attempt', () => {
             throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
           await writeFileDurably(file, text);
         };
-        const full = await Stage.start({ write });
+        await stage.end();
+        stage = await Stage.start({ write });
         let heads = 0;
-        full.onHead = () => (heads += 1);
-        const outcome = await full.submitter.submit(full.session(), await full.marked(), silent());
+        stage.onHead = () => (heads += 1);
+        const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent());
         assert.deepEqual(
-          [outcome.kind, codeOf(outcome), full.posts.length, heads],
+          [outcome.kind, codeOf(outcome), stage.posts.length, heads],
           [kind, 'ENOSPC', posts, failsFrom === 3 ? 1 : 0],
         );
-        await full.end();
       }
     });
   });
@@ -207,6 +207,18 @@ describe('Submitter, attempt by attempt', () => {
         assert.deepEqual([outcome.kind, codeOf(outcome), stateOf()], ['not-charged', code, ['refused']]);
         assert.deepEqual([heads, stage.posts.length, stage.submitter.isUnknown('account-1')], [3, 1, false]);
       });
+
+    it('is written in one step with the end of its attempt: nothing in between looks like a charge', async () => {
+      stage.answers = [tooPoor];
+      const { journal } = stage.bench;
+      const seen: boolean[] = [];
+      journal.onDidChange(() => {
+        const [intent] = journal.intents;
+        if (intent?.attempts[0]?.ended !== undefined) seen.push(intent.refused !== undefined);
+      });
+      assert.equal((await submit()).kind, 'not-charged');
+      assert.ok(seen.length > 0 && !seen.includes(false), String(seen));
+    });
 
     it('before the last byte holds the closing boundary back', async () => {
       stage.onHead = (_request, response) =>
