@@ -115,6 +115,7 @@ describe('summaryOf', () => {
       format: 'chat',
       errors: 20,
       secrets: 4,
+      sha256: '0'.repeat(64),
       warnings: 14,
       unchecked: 0,
       emailAddresses: 12,

@@ -8,10 +8,18 @@ import {
 } from '../../../src/api/errors.ts';
 import { ERROR_CODES } from '../../../src/api/types.ts';
 import { CancelledError } from '../../../src/base/errors.ts';
-import { nextStep, statusOf, TooEarlyError, type Series } from '../../../src/runs/nextStep.ts';
+import {
+  assertNotTooEarly,
+  nextStep,
+  statusOf,
+  TooEarlyError,
+  type Series,
+} from '../../../src/runs/nextStep.ts';
+import type { Moment } from '../../../src/runs/intent.ts';
 import { ClocksDisagreeError, WindowClosedError } from '../../../src/runs/sendingWindow.ts';
 import { KeyReplacedError, LeaseLostError } from '../../../src/runs/series.ts';
 import { KeyMissingError, KeyRejectedError } from '../../../src/runs/session.ts';
+import { sampleIntent } from './sampleIntent.ts';
 
 /** Which closing boundaries were released: none; the last attempt's; an earlier one's; both. */
 const CLOSINGS = [
@@ -215,6 +223,41 @@ describe('nextStep', () => {
       const { kind } = nextStep(new LeaseLostError(), { ...first, ...closing }, 0);
       assert.ok(!['retry', 'refused', 'dropped'].includes(kind), kind);
     }
+  });
+});
+
+describe('assertNotTooEarly', () => {
+  const WEEK_MS = 7 * 24 * 3_600_000;
+  const at = (localMs: number, serviceMs?: number) => ({
+    localMs,
+    ...(serviceMs !== undefined && { serviceMs }),
+  });
+  const check = (notBefore: Moment | undefined, now: Moment) => () =>
+    assertNotTooEarly(
+      sampleIntent({
+        attempts: [
+          { started: at(0), notBefore: at(9e15, 9e15) },
+          { started: at(0), ...(notBefore && { notBefore }) },
+        ],
+      }),
+      now,
+    );
+
+  it('keeps what the last attempt was told, to the millisecond, by the service’s clock where both are known', () => {
+    check(undefined, at(0, 0))();
+    check(at(0, 1000), at(-5000, 1000))();
+    assert.throws(check(at(0, 1000), at(5000, 999)), { code: 'too-early', retryAfterMs: 1 });
+    for (const [notBefore, now] of [
+      [at(1000), at(999, 5000)],
+      [at(1000, 0), at(999)],
+    ] as const)
+      assert.throws(check(notBefore, now), { code: 'too-early', retryAfterMs: 1 });
+    check(at(1000), at(1000))();
+  });
+
+  it('minds no wait that is longer than any: then the clock was set', () => {
+    assert.throws(check(at(WEEK_MS), at(0)), { retryAfterMs: WEEK_MS });
+    check(at(WEEK_MS + 1), at(0))();
   });
 });
 
