@@ -52,8 +52,11 @@ export class Ends {
     // Not by us; but who owns it now may be sending it.
     if (error instanceof LeaseLostError || error instanceof NotOwnerError) return { kind: 'elsewhere' };
     if (kind === 'unsent' || stopping.aborted) return { kind: 'not-charged', error, kept: true };
-    await this.settle({ lease, intent }, { kind: 'not-charged', at: this.#now() });
-    return { kind: 'not-charged', error, kept: false };
+    const kept = await this.settle({ lease, intent }, { kind: 'not-charged', at: this.#now() }).then(
+      () => false,
+      () => true,
+    );
+    return { kind: 'not-charged', error, kept };
   }
 
   /** Settles an intent with its run. */
@@ -72,13 +75,17 @@ export class Ends {
     void Promise.allSettled([session.runs.refresh(), session.balance.refresh()]);
   }
 
-  /** Where it cannot be written the file stays open, which asks for a look and never for money. */
+  /**
+   * Where it cannot be written the file stays open, which asks for a look and never for money. A charge is told all the same.
+   * @throws what writing anything else throws
+   */
   async settle({ lease, intent }: Owned, settled: Settlement): Promise<void> {
     try {
       await this.#journal.settle(lease, { ...intent, settled });
-    } catch {
-      this.#hide(intent.id);
+    } catch (error) {
       lease.release();
+      if (settled.kind !== 'charged') throw error;
+      this.#hide(intent.id);
     }
   }
 

@@ -71,6 +71,11 @@ export class PendingSubmissions implements Disposable {
     this.#publish();
   }
 
+  /** Shows what was hidden: it stands in the way of another one. */
+  unhide(id: string): void {
+    if (this.#hidden.delete(id)) this.#publish();
+  }
+
   dispose(): void {
     this.#disposed = true;
     clearTimeout(this.#timer);

@@ -84,6 +84,7 @@ export class Submitter implements Disposable {
     }
     if ('existing' in created) {
       this.#pending.rest(intent.id);
+      this.#pending.unhide(created.existing.id);
       return { kind: 'open', id: created.existing.id };
     }
     void this.#dropRefused(intent);
@@ -158,7 +159,7 @@ export class Submitter implements Disposable {
     }
   }
 
-  /** Gives an intent up, as the person asked. @returns false where another window has it */
+  /** Gives an intent up, as the person asked. @returns false where another window has it @throws what writing throws */
   async discard(id: string): Promise<boolean> {
     if (this.#cancels.has(id)) return false;
     await this.#checks.get(id)?.catch(() => undefined);

@@ -88,6 +88,25 @@ describe('Submitter, attempt by attempt', () => {
     });
   });
 
+  it('stays, and is shown, where the disk does not take that it was given up', async () => {
+    let isFull = false;
+    const write: typeof writeFileDurably = async (file, text) => {
+      if (isFull) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+      await writeFileDurably(file, text);
+    };
+    await stage.end();
+    stage = await Stage.start({ write });
+    stage.answers = [error(409, 'idempotency_conflict')];
+    await stage.submitter.submit(stage.session(), await stage.marked(), silent());
+    isFull = true;
+    await assert.rejects(stage.submitter.discard(stage.intent.id), { code: 'ENOSPC' });
+    await stage.submitter.probe();
+    assert.deepEqual(stateOf(), ['unknown']);
+    isFull = false;
+    assert.equal(await stage.submitter.discard(stage.intent.id), true);
+    assert.deepEqual(stateOf(), []);
+  });
+
   describe('an attempt that may have been charged', () => {
     it('is repeated with the same Idempotency-Key and the same bytes, until it is charged', async () => {
       stage.answers = [lost, broken, slow('1'), lost, created];
