@@ -71,7 +71,8 @@ class Window {
         return { kind: 'failed', error: toldError(error) } satisfies Told;
       }
     },
-    discard: (id) => this.#works.submitter.discard(id),
+    // Where the disk does not take it the person is told so, and it stays.
+    discard: (id) => this.#works.submitter.discard(id).catch(() => false),
     cancel: (id) => this.#works.submitter.cancel(id),
     abort: () => {
       this.#abort.abort();
