@@ -20,6 +20,7 @@ export async function duel(world: World): Promise<WindowProcess> {
     world.tell(`  window 1 pauses at ${crash?.point ?? ''}`);
     if (world.spec.second === 'lock lost') await usurp(world, second);
     else await disturb(world, second);
+    if (first.isOver) world.violate(`the first window died, and nobody had killed it: ${first.output}`);
   }
   if (world.spec.second === 'then kill') {
     await first.kill();

@@ -151,3 +151,13 @@ export type FaultName = keyof typeof FAULTS;
 export function isSilent({ reply }: Fault): boolean {
   return reply.kind === 'silence';
 }
+
+/** What may happen to a read. */
+export const READ_FAULTS: readonly Reply[] = [
+  { kind: 'reset' },
+  { kind: 'error', status: 500, code: 'internal' },
+  { kind: 'error', status: 404, code: 'not_found' },
+  { kind: 'page', status: 200 },
+  { kind: 'torn', by: 'json' },
+  { kind: 'half-close' },
+];

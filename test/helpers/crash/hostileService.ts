@@ -23,7 +23,7 @@ export interface HostileOptions {
   /** Where redirects lead. */
   elsewhere?: () => string;
   /** Told when a body is there whole and nothing was answered, or when an answer went out torn; the service waits for it. */
-  onPoint?: (point: 'sent' | 'answer-torn', post: Post) => Promise<void>;
+  onPoint?: (point: 'sent' | 'answer-torn', post: Post) => Promise<'killed' | undefined>;
   /** A body was received whole. */
   onClosed?: (post: Post) => void;
   /** A head came. */
@@ -164,7 +164,11 @@ export class HostileService {
         body: errorBody(reply, this.#echo(request)),
       });
     if (fault.at === 'end' && fault.sleepFirst !== true) this.#meanwhile(fault);
-    await this.options.onPoint?.('sent', post);
+    // Who is dead hears nothing of it.
+    if ((await this.options.onPoint?.('sent', post)) === 'killed') {
+      request.socket.destroy();
+      return;
+    }
     // What some services keep is what they say, whatever happens this time.
     const isKept = work === 'none' && reply.kind === 'error' && verdict?.status !== reply.status;
     this.#reply(request, response, isKept ? { kind: 'answer' } : reply, verdict, post);

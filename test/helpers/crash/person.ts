@@ -15,13 +15,15 @@ export class Person {
   readonly #world: World;
   #window: WindowProcess | undefined;
   #opened = 0;
+  #timer: NodeJS.Timeout | undefined;
   #isCharged = false;
   /** How often the dataset was not what it had been. */
   #disappointments = 0;
   #isBetweenOver = false;
   #triedOpen = false;
-  /** Ids that two looks found uncharged, and that would not go through even so. */
+  /** How often each was looked for. */
   readonly #checks = new Map<string, number>();
+  /** How often each was sent again in vain. */
   readonly #hopeless = new Map<string, number>();
 
   constructor(world: World) {
@@ -41,7 +43,13 @@ export class Person {
         await this.#betweenWindows();
       }
     }
+    this.end();
     return this.#isCharged;
+  }
+
+  /** Lets go of the window: its process will be another cell's. */
+  end(): void {
+    clearTimeout(this.#timer);
   }
 
   async #present(): Promise<WindowProcess> {
@@ -56,7 +64,8 @@ export class Person {
     this.#opened += 1;
     const window = await this.#world.open(crash);
     this.#window = window;
-    if (killAfterMs !== undefined && this.#opened === 1) setTimeout(() => void window.kill(), killAfterMs);
+    if (killAfterMs !== undefined && this.#opened === 1)
+      this.#timer = setTimeout(() => void window.kill(), killAfterMs);
     return window;
   }
 

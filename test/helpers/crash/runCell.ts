@@ -10,18 +10,20 @@ const LIMIT_MS = 30_000;
 /** Lives through one cell and looks at what is left. Never throws: what goes wrong is a violation. */
 export async function runCell(spec: CellSpec, stage: Stage): Promise<CellResult> {
   const world = await World.make(spec, stage);
+  const person = new Person(world);
   let knows = false;
   let timer: NodeJS.Timeout | undefined;
   try {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('I7: it never ends')), LIMIT_MS);
     });
-    knows = await Promise.race([new Person(world).live(), late]);
+    knows = await Promise.race([person.live(), late]);
     await world.close();
     await verify(world);
   } catch (error) {
     world.violate(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
+    person.end();
     clearTimeout(timer);
   }
   const { charges, posts } = world.service.ledger;

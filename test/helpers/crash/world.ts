@@ -6,7 +6,7 @@ import { startHttpServer, type TestServer } from '../httpServer.ts';
 import { Random } from '../random.ts';
 import { CellFolder } from './cellFolder.ts';
 import type { CellSpec } from './cellSpec.ts';
-import { FAULTS, isSilent, type Fault, type FaultName, type Reply } from './faults.ts';
+import { FAULTS, isSilent, READ_FAULTS, type Fault, type FaultName, type Reply } from './faults.ts';
 import { HostileService } from './hostileService.ts';
 import type { Post } from './ledger.ts';
 import type { AccountConfig, AttemptPlan, Crash, CrashPoint, Shown, Told, Verb } from './protocol.ts';
@@ -14,15 +14,6 @@ import { CANARIES, echoTo, type Stage } from './stage.ts';
 import { VirtualClock } from './time.ts';
 import { Claims } from './claims.ts';
 import type { Surroundings, WindowProcess } from './windowProcess.ts';
-
-const READ_FAULTS: readonly Reply[] = [
-  { kind: 'reset' },
-  { kind: 'error', status: 500, code: 'internal' },
-  { kind: 'error', status: 404, code: 'not_found' },
-  { kind: 'page', status: 200 },
-  { kind: 'torn', by: 'json' },
-  { kind: 'half-close' },
-];
 
 /** A longer Retry-After is not waited for; jitter comes on top. */
 const LONGEST_WAIT_MS = 11 * 60_000;
@@ -285,20 +276,22 @@ export class World implements Surroundings {
       this.violate(`journal: request ${seq} was sent before its intent was durable and marked as sending`);
   }
 
-  async #onPoint(point: 'sent' | 'answer-torn', post: Post): Promise<void> {
+  async #onPoint(point: 'sent' | 'answer-torn', post: Post): Promise<'killed' | undefined> {
     const crash = this.#crashes.get(post.window);
     const name: CrashPoint = point === 'sent' ? 'sent' : 'answer torn';
     const intent = this.folder.intent(post.idempotencyKey);
     if (intent?.attempts.some(({ closed }) => closed !== undefined) !== true)
       this.violate(`journal: request ${post.seq} released its closing boundary before that was durable`);
-    if (crash?.point !== name || post.ordinal < (crash.fromAttempt ?? 0) || crash.isOver === true) return;
+    if (crash?.point !== name || post.ordinal < (crash.fromAttempt ?? 0) || crash.isOver === true)
+      return undefined;
     crash.isOver = true;
     if (crash.by !== 'pause') {
       await this.windows[post.window - 1]?.kill();
-      return;
+      return 'killed';
     }
     const released = new Promise<void>((resolve) => (this.#release = resolve));
     this.#pausedAtService?.(name);
     await released;
+    return undefined;
   }
 }
