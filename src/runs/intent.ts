@@ -1,4 +1,7 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import type { Clock } from '../base/clock.ts';
+import { placeOf, type Account } from './account.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -130,4 +133,18 @@ export function isSameWish(one: Intent, other: Intent): boolean {
     one.model_id === other.model_id &&
     one.dataset.sha256 === other.dataset.sha256
   );
+}
+
+/** A wish that nothing is done for yet: its own Idempotency-Key and boundary. */
+export function newIntent(account: Account, draft: Draft, clock: Clock): Intent {
+  return {
+    version: 1,
+    id: randomUUID(),
+    boundary: `----FineTuning${randomBytes(18).toString('hex')}`,
+    accountId: account.id,
+    origin: placeOf(account),
+    created: { localMs: clock.nowMs() },
+    ...draft,
+    attempts: [],
+  };
 }

@@ -1,12 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
-import { placeOf, type Account } from './account.ts';
+import { placeOf } from './account.ts';
 import { Ends } from './ends.ts';
 import type { Finding } from './finding.ts';
-import { isSameWish, mayBeCharged, type Draft, type Intent } from './intent.ts';
+import { isSameWish, mayBeCharged, newIntent, type Draft, type Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
 import type { Lease } from './lease.ts';
 import { CandidatesError, hasNewCandidates, Looks } from './looks.ts';
@@ -71,24 +70,30 @@ export class Submitter implements Disposable {
    * what is true. After `charged` the session's runs and balance know it; after `unknown`, too, they are read again.
    */
   async submit(session: Session, draft: Draft, signal: AbortSignal): Promise<Outcome> {
-    const intent = this.#intentOf(session.account, draft);
-    // Before it is shown for the first time.
-    this.#pending.set(intent.id, { state: 'queued' });
+    const intent = newIntent(session.account, draft, this.#time.clock);
+    const { id } = intent;
+    // Before it is shown for the first time: whoever sees it can cancel it.
+    const cancel = new AbortController();
+    this.#cancels.set(id, cancel);
+    this.#pending.set(id, { state: 'queued' });
+    const giveUp = (outcome: Outcome): Outcome => {
+      this.#cancels.delete(id);
+      this.#pending.rest(id);
+      return outcome;
+    };
     let created: Awaited<ReturnType<Journal['create']>>;
     try {
       created = await this.#journal.create(intent);
     } catch (error) {
       // Nothing connects before the intent is on disk.
-      this.#pending.rest(intent.id);
-      return { kind: 'not-charged', error, kept: false };
+      return giveUp({ kind: 'not-charged', error, kept: false });
     }
     if ('existing' in created) {
-      this.#pending.rest(intent.id);
       this.#pending.unhide(created.existing.id);
-      return { kind: 'open', id: created.existing.id };
+      return giveUp({ kind: 'open', id: created.existing.id });
     }
     void this.#dropRefused(intent);
-    return this.#send(session, { lease: created.lease, intent }, signal);
+    return this.#send(session, { lease: created.lease, intent }, signal, cancel);
   }
 
   /**
@@ -204,19 +209,6 @@ export class Submitter implements Disposable {
     }
   }
 
-  #intentOf(account: Account, draft: Draft): Intent {
-    return {
-      version: 1,
-      id: randomUUID(),
-      boundary: `----FineTuning${randomBytes(18).toString('hex')}`,
-      accountId: account.id,
-      origin: placeOf(account),
-      created: { localMs: this.#time.clock.nowMs() },
-      ...draft,
-      attempts: [],
-    };
-  }
-
   /** Undefined where another window has it, it is settled, or it belongs to another account. */
   async #acquire(session: Session, id: string): Promise<Owned | undefined> {
     if (this.#cancels.has(id)) return undefined;
@@ -236,9 +228,13 @@ export class Submitter implements Disposable {
     for (const { id } of refused) await this.discard(id).catch(() => false);
   }
 
-  async #send(session: Session, owned: Owned, signal: AbortSignal): Promise<Outcome> {
+  async #send(
+    session: Session,
+    owned: Owned,
+    signal: AbortSignal,
+    cancel = new AbortController(),
+  ): Promise<Outcome> {
     const { id } = owned.intent;
-    const cancel = new AbortController();
     this.#cancels.set(id, cancel);
     this.#pending.set(id, { state: 'queued', attempt: owned.intent.attempts.length });
     const anySignal = AbortSignal.any([signal, cancel.signal, this.#stop.signal]);

@@ -40,6 +40,16 @@ export class Preview {
     return titles.map((title) => Number(title.replace(/\D/g, '')));
   }
 
+  /** Waits until these rows, and no others, are in the page. */
+  async waitForRows(numbers: readonly number[]): Promise<void> {
+    const wanted = numbers.join();
+    for (let attempt = 0; attempt < 300; attempt++) {
+      if ((await this.rowNumbers()).join() === wanted) return;
+      await sleep(50);
+    }
+    assert.deepEqual(await this.rowNumbers(), numbers);
+  }
+
   get card(): Locator {
     return this.frame.locator('aside');
   }

@@ -222,6 +222,16 @@ describe('Submitter', () => {
       assert.deepEqual([outcome.kept, stage.posts.length, states()], [false, 0, []]);
     });
 
+    it('by its id as soon as it is shown, while the journal still makes it: it is never sent', async () => {
+      const cancelled: boolean[] = [];
+      submitter.onDidChange(({ id }) => {
+        if (cancelled.length === 0) cancelled.push(submitter.cancel(id));
+      });
+      const outcome = await submitter.submit(session, await stage.bench.draft(), silent());
+      assert.ok(outcome.kind === 'not-charged' && outcome.error instanceof CancelledError);
+      assert.deepEqual([cancelled, stage.posts.length, states()], [[true], 0, []]);
+    });
+
     for (const by of ['signal', 'id'] as const)
       it(`by its ${by} before the last byte it is not charged, and the service never has it whole`, async () => {
         const stop = new AbortController();
