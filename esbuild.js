@@ -5,6 +5,7 @@ import path from 'node:path';
 import asc from 'assemblyscript/asc';
 import { build } from 'esbuild';
 
+const PAGES = ['preview'];
 const minify = process.argv.includes('--minify');
 
 /** @type {Map<string, string>} absolute source path → bundle name, found while bundling */
@@ -53,10 +54,9 @@ function bundle(entryPoints) {
 /** The pages of webviews: a script and a style each, for the browser. */
 function bundlePages() {
   return build({
-    entryPoints: ['ts', 'css'].map((type) => ({
-      in: `media/preview/preview.${type}`,
-      out: 'preview/preview',
-    })),
+    entryPoints: PAGES.flatMap((page) =>
+      ['ts', 'css'].map((type) => ({ in: `media/${page}/${page}.${type}`, out: `${page}/${page}` })),
+    ),
     outdir: 'dist',
     bundle: true,
     platform: 'browser',

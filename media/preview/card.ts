@@ -4,7 +4,7 @@ import type {
   PreviewProblemClass,
   PreviewWord,
 } from '../../src/dataset/previewProtocol.ts';
-import { button, element, fill, icon } from './dom.ts';
+import { button, element, fill, icon } from '../page/dom.ts';
 
 /** What the card is drawn with. */
 export interface CardContext {

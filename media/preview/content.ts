@@ -1,5 +1,5 @@
 import type { PreviewWord } from '../../src/dataset/previewProtocol.ts';
-import { button, element, fill } from './dom.ts';
+import { button, element, fill } from '../page/dom.ts';
 import { ExactNumber, isObject, printValue } from './json.ts';
 
 /** A longer text is folded. */

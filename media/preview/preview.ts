@@ -7,15 +7,16 @@ import type {
   PreviewStart,
 } from '../../src/dataset/previewProtocol.ts';
 import { drawCard } from './card.ts';
-import { button, element } from './dom.ts';
-import { Extension } from './extension.ts';
+import { button, element } from '../page/dom.ts';
+import { Extension } from '../page/extension.ts';
+import type { PreviewExtension } from './pageState.ts';
 import { Highlighter } from './highlight.ts';
 import { RowFeed } from './rowFeed.ts';
 import { Toolbar } from './toolbar.ts';
 
 /** Everything on the page, from one start to the next. */
 class Page {
-  readonly #extension: Extension;
+  readonly #extension: PreviewExtension;
   readonly #start: PreviewStart;
   readonly #feed: RowFeed;
   readonly #toolbar: Toolbar;
@@ -27,7 +28,7 @@ class Page {
   #detailsHidden: boolean;
   #focusRow = false;
 
-  constructor(extension: Extension, start: PreviewStart) {
+  constructor(extension: PreviewExtension, start: PreviewStart) {
     const state = extension.remembered;
     const { words } = start;
     this.#extension = extension;
@@ -175,7 +176,7 @@ class Page {
 }
 
 function main(): void {
-  const extension = new Extension();
+  const extension: PreviewExtension = new Extension();
   let page: Page | undefined;
   window.addEventListener('message', ({ data }: MessageEvent<PreviewMessage>) => {
     if (data.type === 'start') page = new Page(extension, data);

@@ -1,5 +1,5 @@
 import type { PreviewProblem } from '../../src/dataset/previewProtocol.ts';
-import { element } from './dom.ts';
+import { element } from '../page/dom.ts';
 
 /** A control character has no shape of its own: U+2400 and the following are pictures of them, one unit each. */
 function visible(text: string): string {

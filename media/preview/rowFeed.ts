@@ -1,6 +1,6 @@
 import type { PreviewList, PreviewRows, PreviewStart } from '../../src/dataset/previewProtocol.ts';
-import { element } from './dom.ts';
-import type { Extension } from './extension.ts';
+import { element } from '../page/dom.ts';
+import type { PreviewExtension } from './pageState.ts';
 import { ReadRows } from './readRows.ts';
 import { drawPending, drawRow } from './rowView.ts';
 import { VirtualList } from './virtualList.ts';
@@ -9,7 +9,7 @@ const LINE_PIXELS = 60;
 
 /** The rows: asks for what is to be seen, keeps what was read lately, and follows the keyboard. */
 export class RowFeed {
-  readonly #extension: Extension;
+  readonly #extension: PreviewExtension;
   readonly #start: PreviewStart;
   readonly #list: VirtualList;
   readonly #onScroll: () => void;
@@ -24,7 +24,12 @@ export class RowFeed {
   #asked: { from: number; count: number } | undefined;
   #shown = { first: 0, last: -1 };
 
-  constructor(extension: Extension, start: PreviewStart, switched: readonly number[], onScroll: () => void) {
+  constructor(
+    extension: PreviewExtension,
+    start: PreviewStart,
+    switched: readonly number[],
+    onScroll: () => void,
+  ) {
     this.#extension = extension;
     this.#start = start;
     this.#switched = new Set(switched);

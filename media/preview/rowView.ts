@@ -1,6 +1,6 @@
 import type { PreviewProblem, PreviewRow } from '../../src/dataset/previewProtocol.ts';
 import { drawContent, type ContentContext } from './content.ts';
-import { button, element, icon } from './dom.ts';
+import { button, element, icon } from '../page/dom.ts';
 import { parseRow } from './json.ts';
 import { drawExcerpt, drawRaw } from './raw.ts';
 

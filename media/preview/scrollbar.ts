@@ -1,4 +1,4 @@
-import { element } from './dom.ts';
+import { element } from '../page/dom.ts';
 
 const SMALLEST_THUMB = 30;
 

@@ -4,7 +4,7 @@ import type {
   PreviewList,
   PreviewWord,
 } from '../../src/dataset/previewProtocol.ts';
-import { button, element } from './dom.ts';
+import { button, element } from '../page/dom.ts';
 
 const TYPING_MS = 250;
 

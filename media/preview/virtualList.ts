@@ -1,4 +1,4 @@
-import { element } from './dom.ts';
+import { element } from '../page/dom.ts';
 import { DrawnRows } from './drawnRows.ts';
 import { scrollByPointer } from './pointerScrolling.ts';
 import { Scrollbar } from './scrollbar.ts';

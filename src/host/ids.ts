@@ -18,9 +18,16 @@ export const COMMANDS = {
   refresh: 'fineTuning.refresh',
   refreshModels: 'fineTuning.refreshModels',
   loadMoreRuns: 'fineTuning.loadMoreRuns',
+  loadAllRuns: 'fineTuning.loadAllRuns',
+  filterRuns: 'fineTuning.filterRuns',
+  clearRunsFilter: 'fineTuning.clearRunsFilter',
+  groupRunsByDay: 'fineTuning.groupRunsByDay',
+  ungroupRuns: 'fineTuning.ungroupRuns',
   showRun: 'fineTuning.showRun',
   copyRunId: 'fineTuning.copyRunId',
   downloadAdapter: 'fineTuning.downloadAdapter',
+  cancelDownload: 'fineTuning.cancelDownload',
+  inspectAdapter: 'fineTuning.inspectAdapter',
   cancelSubmission: 'fineTuning.cancelSubmission',
   resolveSubmission: 'fineTuning.resolveSubmission',
   continueSubmission: 'fineTuning.continueSubmission',
@@ -45,12 +52,18 @@ export const VIEWS = { runs: 'fineTuning.runs', models: 'fineTuning.models' } as
 /** View types of custom editors. */
 export const EDITORS = { datasetPreview: 'fineTuning.datasetPreview' } as const;
 
+/** View types of pages in editor tabs. */
+export const PANELS = { run: 'fineTuning.run', adapter: 'fineTuning.adapter' } as const;
+
 /** Settings of the extension, without the section `fineTuning`. */
 export const SETTINGS = {
   baseUrl: 'baseUrl',
   lowBalance: 'lowBalance',
   checkAutomaticallyUpToMB: 'checkAutomaticallyUpToMB',
   labelMarker: 'labelMarker',
+  downloadDirectory: 'downloadDirectory',
+  downloadWhenComplete: 'downloadWhenComplete',
+  notifications: 'notifications',
 } as const;
 
 export const CONTEXT_KEYS = {
@@ -58,4 +71,8 @@ export const CONTEXT_KEYS = {
   state: 'fineTuning.state',
   /** Whether the active account is the sandbox. */
   sandbox: 'fineTuning.sandboxActive',
+  /** Whether the Runs view shows only what a filter lets through. */
+  runsFiltered: 'fineTuning.runsFiltered',
+  /** Whether the Runs view groups by day. */
+  runsGrouped: 'fineTuning.runsGrouped',
 } as const;

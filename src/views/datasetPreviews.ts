@@ -3,7 +3,7 @@ import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import type { Reports } from '../dataset/reports.ts';
 import { EDITORS } from '../host/ids.ts';
 import type { Log } from '../host/log.ts';
-import { previewFolder, previewPage } from '../host/previewPage.ts';
+import { pageFolder, pageHtml } from '../host/page.ts';
 import { previewTitle } from '../host/wording/preview.ts';
 import { PreviewDocument } from './previewDocument.ts';
 import { PreviewPanel } from './previewPanel.ts';
@@ -35,7 +35,7 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
 
   resolveCustomEditor(document: PreviewDocument, panel: vscode.WebviewPanel): void {
     const { webview } = panel;
-    webview.options = { enableScripts: true, localResourceRoots: [previewFolder(this.#extensionUri)] };
+    webview.options = { enableScripts: true, localResourceRoots: [pageFolder(this.#extensionUri, 'preview')] };
     const uri = document.uri.toString();
     const shown = new PreviewPanel(document, panel, this.#log);
     this.#panels.set(shown, { uri, panel });
@@ -46,7 +46,7 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
     const row = this.#wantedRows.get(uri);
     this.#wantedRows.delete(uri);
     if (row !== undefined) shown.goTo(row);
-    webview.html = previewPage(webview, this.#extensionUri, previewTitle(document.name));
+    webview.html = pageHtml(webview, this.#extensionUri, 'preview', previewTitle(document.name));
   }
 
   /** Opens the preview of a file, or shows the one that is open. @param row is shown at the top */

@@ -32,7 +32,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   commands: FACE,
 };
 /** They see every room. */
-const COMPOSITION_ROOT = ['src/extension.ts', 'src/lazySandbox.ts'];
+const COMPOSITION_ROOT = ['src/commandTable.ts', 'src/extension.ts', 'src/lazySandbox.ts'];
 /** The only file that loads undici, and nothing but re-exports for that reason. */
 const BARREL = 'src/api/undici.ts';
 const NO_VSCODE = ['base', 'api', 'dataset', 'adapter', 'runs', 'sandbox'];

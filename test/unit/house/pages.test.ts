@@ -5,7 +5,10 @@ import ts from 'typescript';
 import { at, sourceOf, walk, type Source } from './sources.ts';
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
-const PROTOCOL = 'src/dataset/previewProtocol.ts';
+/** What each page and the extension say to each other. */
+const PROTOCOLS: Readonly<Record<string, string>> = {
+  preview: 'src/dataset/previewProtocol.ts',
+};
 /** What would make text of a dataset into a part of the page. */
 const DANGEROUS =
   /^(innerHTML|outerHTML|insertAdjacentHTML|setHTMLUnsafe|document\.write|eval|srcdoc|Function)$/;
@@ -21,8 +24,10 @@ describe('the pages of webviews', () => {
     assert.ok(sources.length > 5);
     for (const { file, imports } of sources)
       for (const { specifier, target, typeOnly } of imports) {
-        const isOwn = target?.startsWith(`${path.posix.dirname(file)}/`) === true;
-        assert.ok(isOwn || (target === PROTOCOL && typeOnly), `${file} → ${specifier}`);
+        const folder = path.posix.dirname(file);
+        const isOwn = [folder, 'media/page'].some((known) => target?.startsWith(`${known}/`));
+        const isProtocol = target !== undefined && target === PROTOCOLS[path.posix.basename(folder)];
+        assert.ok(isOwn || (isProtocol && typeOnly), `${file} → ${specifier}`);
       }
   });
 
@@ -40,9 +45,11 @@ describe('the pages of webviews', () => {
   });
 
   it('have a protocol of types alone', () => {
-    const { tree } = sourceOf(PROTOCOL, readFileSync(path.join(ROOT, PROTOCOL), 'utf8'));
-    for (const statement of tree.statements)
-      assert.ok(ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement));
+    for (const file of Object.values(PROTOCOLS)) {
+      const { tree } = sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8'));
+      for (const statement of tree.statements)
+        assert.ok(ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement), file);
+    }
   });
 
   it('are held by rules that see', () => {
