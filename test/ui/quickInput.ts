@@ -44,7 +44,7 @@ export class QuickInput {
   }
 
   /** Clicks the item with exactly this label, which has to be on the screen: in a long list, type first. */
-  async pick(label: string): Promise<void> {
+  async pick(label: string | RegExp): Promise<void> {
     await this.item(label).first().click();
   }
 
@@ -53,8 +53,8 @@ export class QuickInput {
     await this.item(label).locator('.quick-input-list-checkbox, input[type=checkbox]').first().click();
   }
 
-  /** The row with exactly this label. */
-  item(label: string): Locator {
+  /** The row with exactly this label, or one in which a pattern is found. */
+  item(label: string | RegExp): Locator {
     const name = this.#page
       .locator('.quick-input-list-row:first-child .label-name')
       .filter({ hasText: exact(label) });

@@ -24,14 +24,8 @@ export async function walkThroughSteps({ quickInput }: Workbench, way: Way): Pro
   await quickInput.pick('Continue to the two consents');
   await quickInput.item('I do not accept').waitFor();
   if (way.until === 'terms') return;
-  await quickInput.pick(await acceptTermsRow(quickInput));
+  await quickInput.pick(/I accept the license terms/);
   await quickInput.item(ACCEPT_DATA_POLICY).waitFor();
   if (way.until === 'data policy') return;
   await quickInput.pick(ACCEPT_DATA_POLICY);
-}
-
-async function acceptTermsRow(quickInput: Workbench['quickInput']): Promise<string> {
-  const row = (await quickInput.labels()).find((label) => label.includes('I accept the license terms'));
-  if (row === undefined) throw new Error('no row accepts the license terms');
-  return row.trim();
 }
