@@ -1,0 +1,76 @@
+/** A program that loads adapters. */
+export type Tool = 'peft' | 'vllm' | 'llamacpp' | 'ollama';
+
+/** What a block of a recipe is for, so that it can have a title. */
+export type BlockPurpose =
+  'install' | 'load' | 'serve' | 'request' | 'convert' | 'run' | 'modelfile' | 'create';
+
+export interface RecipeBlock {
+  purpose: BlockPurpose;
+  /** Of one purpose there may be one for PowerShell and one for cmd: alternatives. */
+  language: 'python' | 'sh' | 'powershell' | 'cmd' | 'modelfile';
+  text: string;
+  /** Words in the text that the person has to replace, such as `BASE_MODEL`. */
+  placeholders: readonly string[];
+}
+
+/** A known trap of a recipe, for a sentence. */
+export type TrapCode =
+  /** The base must be the very model that was trained on. */
+  | 'same-base'
+  /** Base named by the config is not known, or is a path of another machine. */
+  | 'base-unknown'
+  /** A gated base needs a token of its publisher's hub. */
+  | 'base-gated'
+  /** The chat template is the base's tokenizer's: prompts must have the form that was trained. */
+  | 'chat-template'
+  /** `--max-lora-rank` is 16 unless told, and must be at least the rank. */
+  | 'vllm-rank'
+  /** The rank is above the largest that vLLM takes. */
+  | 'vllm-rank-too-large'
+  /** vLLM does not load `modules_to_save`. */
+  | 'vllm-modules-to-save'
+  | 'vllm-dora'
+  | 'vllm-bias'
+  /** vLLM runs on Linux: on Windows in WSL. */
+  | 'vllm-not-on-windows'
+  /** Requests choose the adapter by its name as `model`; the base answers otherwise. */
+  | 'vllm-model-name'
+  /** The converter needs the config, not the weights, of the base. */
+  | 'llamacpp-base-config'
+  /** It must be the same architecture as the GGUF of the base. */
+  | 'llamacpp-same-architecture'
+  | 'llamacpp-modules-to-save'
+  | 'llamacpp-dora'
+  /** Ollama's base must be the very same model, and its template that of training. */
+  | 'ollama-same-base'
+  | 'ollama-template'
+  /** Ollama loads safetensors adapters of few architectures (Llama, Mistral, Gemma): else convert to GGUF first. */
+  | 'ollama-architecture'
+  | 'ollama-modules-to-save'
+  | 'ollama-dora'
+  | 'rslora'
+  /** The tool reads the config, which is missing. */
+  | 'config-missing';
+
+/** Commands that load the adapter with one tool. */
+export interface Recipe {
+  tool: Tool;
+  blocks: readonly RecipeBlock[];
+  /** The most important first. */
+  traps: readonly TrapCode[];
+  /** Whether it can work at all. */
+  applicable: boolean;
+  /** Why not. */
+  why?: TrapCode | 'not-lora' | 'no-weights';
+}
+
+/** Where the unpacked adapter stands, and for which system its commands are. */
+export interface RecipePlace {
+  /** Absolute path of the folder with `adapter_config.json`. */
+  folder: string;
+  /** As `process.platform`: commands are for a POSIX shell, on `win32` for PowerShell and for cmd. */
+  platform: string;
+  /** What the adapter is called where a tool wants a name; derived from the folder if not told. */
+  name?: string;
+}

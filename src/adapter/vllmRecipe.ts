@@ -1,0 +1,77 @@
+import { lines, posixBlock, wslPath } from './shells.ts';
+import { baseTraps, placeholdersOf, type RecipeFacts } from './recipeFacts.ts';
+import type { Recipe, TrapCode } from './report.ts';
+
+/** vllm-project/vllm vllm/config/lora.py, `MaxLoRARanks`, without 1, which not all versions have. */
+const MAX_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
+/** Same place, `max_lora_rank`. */
+const DEFAULT_MAX_RANK = 16;
+/** vllm/lora/peft_helper.py: heads of classifiers are the only modules that may be stored whole. */
+const SAVED_ALLOWED: readonly string[] = ['classifier', 'score'];
+
+/**
+ * vllm-project/vllm docs/features/lora.md: `vllm serve <base> --enable-lora --lora-modules <name>=<path>`, the form with
+ * JSON, `--max-lora-rank`, and the request that names the adapter as `model`.
+ */
+export function vllmRecipe(facts: RecipeFacts): Recipe {
+  const { report, base, name, shells } = facts;
+  const folder = shells.isWindows ? wslPath(facts.folder) : facts.folder;
+  const rank = report.weights?.maxRank ?? report.config?.rank ?? 0;
+  const maxRank = MAX_RANKS.find((allowed) => allowed >= rank);
+  // The short form is read as such only without a comma, and is cut at each equals sign.
+  const module = /[=,]/.test(folder) ? JSON.stringify({ name, path: folder }) : `${name}=${folder}`;
+  const request = JSON.stringify({ model: name, messages: [{ role: 'user', content: 'PROMPT' }] });
+  const blocked = blockedBy(facts, maxRank);
+  return {
+    tool: 'vllm',
+    blocks: [
+      posixBlock(
+        'serve',
+        (shell) =>
+          lines(
+            shell,
+            `vllm serve ${shell.quote(base)}`,
+            '--enable-lora',
+            ...(rank > DEFAULT_MAX_RANK && maxRank !== undefined ? [`--max-lora-rank ${maxRank}`] : []),
+            `--lora-modules ${shell.quote(module)}`,
+          ),
+        placeholdersOf(facts),
+      ),
+      posixBlock(
+        'request',
+        (shell) =>
+          lines(
+            shell,
+            'curl http://localhost:8000/v1/chat/completions',
+            '-H "Content-Type: application/json"',
+            `-d ${shell.quote(request)}`,
+          ),
+        ['PROMPT'],
+      ),
+    ],
+    traps: [
+      ...blocked,
+      ...(shells.isWindows ? (['vllm-not-on-windows'] as const) : []),
+      ...(rank > DEFAULT_MAX_RANK && maxRank !== undefined ? (['vllm-rank'] as const) : []),
+      'vllm-model-name',
+      ...baseTraps(facts),
+      'chat-template',
+    ],
+    applicable: blocked.length === 0,
+    ...(blocked[0] === undefined ? {} : { why: blocked[0] }),
+  };
+}
+
+/** What its loader refuses. */
+function blockedBy({ report: { config, weights } }: RecipeFacts, maxRank: number | undefined): TrapCode[] {
+  const saved = [...(config?.modulesToSave ?? []), ...(weights?.savedModules ?? [])].map(
+    (path) => path.split('.').at(-1) ?? path,
+  );
+  const traps: TrapCode[] = [];
+  if (maxRank === undefined) traps.push('vllm-rank-too-large');
+  if (saved.some((module) => !SAVED_ALLOWED.includes(module))) traps.push('vllm-modules-to-save');
+  if (config?.useDora === true || weights?.pairs.some(({ hasMagnitude }) => hasMagnitude))
+    traps.push('vllm-dora');
+  if (weights?.hasBias === true || (config !== undefined && config.bias !== 'none')) traps.push('vllm-bias');
+  return traps;
+}

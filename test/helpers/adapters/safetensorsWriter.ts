@@ -1,0 +1,66 @@
+/** A tensor to write; its bytes are not looked at. */
+export interface WrittenTensor {
+  name: string;
+  dtype: string;
+  shape: readonly number[];
+  data: Buffer;
+}
+
+/** Writes a safetensors file as its own writer does. */
+export function writeTensors(
+  tensors: readonly WrittenTensor[],
+  metadata: Readonly<Record<string, string>> = { format: 'pt' },
+): Buffer {
+  const header: Record<string, unknown> = { __metadata__: metadata };
+  let at = 0;
+  for (const { name, dtype, shape, data } of tensors) {
+    header[name] = { dtype, shape, data_offsets: [at, at + data.length] };
+    at += data.length;
+  }
+  const json = Buffer.from(JSON.stringify(header));
+  const padding = Buffer.alloc((8 - (json.length % 8)) % 8, 0x20);
+  return withHeader(Buffer.concat([json, padding]), Buffer.concat(tensors.map(({ data }) => data)));
+}
+
+/** A file with this header, whatever it says. */
+export function withHeader(
+  header: Buffer | string,
+  data: Buffer = Buffer.alloc(0),
+  toldBytes?: bigint,
+): Buffer {
+  const bytes = Buffer.from(header);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(toldBytes ?? BigInt(bytes.length));
+  return Buffer.concat([length, bytes, data]);
+}
+
+/** Values as the dtype has them, little-endian. */
+export function encode(dtype: string, values: readonly number[]): Buffer {
+  const one = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I8: 1 }[dtype] ?? 1;
+  const bytes = Buffer.alloc(values.length * one);
+  values.forEach((value, index) => {
+    const at = index * one;
+    if (dtype === 'F64') bytes.writeDoubleLE(value, at);
+    else if (dtype === 'F32') bytes.writeFloatLE(value, at);
+    else if (dtype === 'BF16') bytes.writeUInt16LE(bits32(value) >>> 16, at);
+    else if (dtype === 'F16') bytes.writeUInt16LE(halfBits(value), at);
+    else if (dtype === 'I64') bytes.writeBigInt64LE(BigInt(value), at);
+    else bytes.writeInt8(value, at);
+  });
+  return bytes;
+}
+
+function bits32(value: number): number {
+  return new Uint32Array(Float32Array.of(value).buffer)[0]!;
+}
+
+/** Exact for values that are one, else the nearest below in magnitude. */
+function halfBits(value: number): number {
+  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
+  const size = Math.abs(value);
+  if (Number.isNaN(value)) return 0x7e00;
+  if (size >= 65_520) return sign | 0x7c00;
+  if (size < 2 ** -14) return sign | Math.floor(size / 2 ** -24);
+  const exponent = Math.floor(Math.log2(size));
+  return sign | ((exponent + 15) << 10) | Math.floor((size / 2 ** exponent - 1) * 1024);
+}

@@ -1,0 +1,151 @@
+import { crc32, deflateRawSync } from 'node:zlib';
+
+/** An entry of a ZIP archive; everything can be told wrongly. */
+export interface ZipPart {
+  name: string | Buffer;
+  data?: Buffer;
+  isDeflated?: boolean;
+  /** Sizes and CRC stand behind the data; 'bare' without the signature. */
+  descriptor?: 'signed' | 'bare';
+  /** Sizes stand in the extra field of ZIP64. */
+  isWide?: boolean;
+  flags?: number;
+  method?: number;
+  crc?: number;
+  /** As both headers tell it. */
+  toldBytes?: number;
+  /** Name in the local header. */
+  localName?: string;
+  localCrc?: number;
+  /** Unix mode. */
+  mode?: number;
+  /** Where the central directory says it is. */
+  at?: number;
+  disk?: number;
+  /** Instead of the packed data. */
+  packed?: Buffer;
+}
+
+export interface ZipOptions {
+  comment?: Buffer;
+  isWide?: boolean;
+  count?: number;
+  directoryAt?: number;
+  tail?: Buffer;
+  head?: Buffer;
+}
+
+/** Writes a ZIP archive byte by byte, also one that no honest writer would. */
+export function writeZip(parts: readonly ZipPart[], options: ZipOptions = {}): Buffer {
+  const pieces: Buffer[] = [options.head ?? Buffer.alloc(0)];
+  const central: Buffer[] = [];
+  let at = pieces[0]!.length;
+  for (const part of parts) {
+    const local = localPart(part);
+    central.push(centralHeader(part, part.at ?? at));
+    pieces.push(local);
+    at += local.length;
+  }
+  const directory = Buffer.concat(central);
+  const directoryAt = options.directoryAt ?? at;
+  const count = options.count ?? parts.length;
+  pieces.push(directory);
+  if (options.isWide) pieces.push(wideEnd(count, directory.length, directoryAt, at + directory.length));
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(options.isWide ? 0xffff : count, 8);
+  end.writeUInt16LE(options.isWide ? 0xffff : count, 10);
+  end.writeUInt32LE(options.isWide ? 0xffffffff : directory.length, 12);
+  end.writeUInt32LE(options.isWide ? 0xffffffff : directoryAt, 16);
+  end.writeUInt16LE(options.comment?.length ?? 0, 20);
+  return Buffer.concat([...pieces, end, options.comment ?? Buffer.alloc(0), options.tail ?? Buffer.alloc(0)]);
+}
+
+function factsOf(part: ZipPart) {
+  const data = part.data ?? Buffer.alloc(0);
+  const packed = part.packed ?? (part.isDeflated ? deflateRawSync(data) : data);
+  return {
+    name: Buffer.from(part.name),
+    packed,
+    sizeBytes: part.toldBytes ?? data.length,
+    packedBytes: part.toldBytes !== undefined && !part.isDeflated ? part.toldBytes : packed.length,
+    crc: part.crc ?? crc32(data),
+    method: part.method ?? (part.isDeflated ? 8 : 0),
+    flags: (part.flags ?? 0x800) | (part.descriptor === undefined ? 0 : 8),
+  };
+}
+
+function localPart(part: ZipPart): Buffer {
+  const { packed, sizeBytes, packedBytes, crc, method, flags, name } = factsOf(part);
+  const localName = part.localName === undefined ? name : Buffer.from(part.localName);
+  const extra = part.isWide ? wideExtra(sizeBytes, packedBytes) : Buffer.alloc(0);
+  const header = Buffer.alloc(30);
+  header.writeUInt32LE(0x04034b50, 0);
+  header.writeUInt16LE(20, 4);
+  header.writeUInt16LE(flags, 6);
+  header.writeUInt16LE(method, 8);
+  if (part.descriptor === undefined) {
+    header.writeUInt32LE(part.localCrc ?? crc, 14);
+    header.writeUInt32LE(part.isWide ? 0xffffffff : packedBytes, 18);
+    header.writeUInt32LE(part.isWide ? 0xffffffff : sizeBytes, 22);
+  }
+  header.writeUInt16LE(localName.length, 26);
+  header.writeUInt16LE(extra.length, 28);
+  return Buffer.concat([header, localName, extra, packed, descriptorOf(part)]);
+}
+
+function descriptorOf(part: ZipPart): Buffer {
+  const { sizeBytes, packedBytes, crc } = factsOf(part);
+  if (part.descriptor === undefined) return Buffer.alloc(0);
+  const bytes = Buffer.alloc(16);
+  bytes.writeUInt32LE(0x08074b50, 0);
+  bytes.writeUInt32LE(part.localCrc ?? crc, 4);
+  bytes.writeUInt32LE(packedBytes, 8);
+  bytes.writeUInt32LE(sizeBytes, 12);
+  return part.descriptor === 'signed' ? bytes : bytes.subarray(4);
+}
+
+function centralHeader(part: ZipPart, at: number): Buffer {
+  const { sizeBytes, packedBytes, crc, method, flags, name } = factsOf(part);
+  const extra = part.isWide ? wideExtra(sizeBytes, packedBytes) : Buffer.alloc(0);
+  const header = Buffer.alloc(46);
+  header.writeUInt32LE(0x02014b50, 0);
+  header.writeUInt16LE(part.mode === undefined ? 20 : (3 << 8) | 20, 4);
+  header.writeUInt16LE(20, 6);
+  header.writeUInt16LE(flags, 8);
+  header.writeUInt16LE(method, 10);
+  header.writeUInt32LE(crc, 16);
+  header.writeUInt32LE(part.isWide ? 0xffffffff : packedBytes, 20);
+  header.writeUInt32LE(part.isWide ? 0xffffffff : sizeBytes, 24);
+  header.writeUInt16LE(name.length, 28);
+  header.writeUInt16LE(extra.length, 30);
+  header.writeUInt16LE(part.disk ?? 0, 34);
+  header.writeUInt32LE(((part.mode ?? 0) << 16) >>> 0, 38);
+  header.writeUInt32LE(at, 42);
+  return Buffer.concat([header, name, extra]);
+}
+
+function wideExtra(sizeBytes: number, packedBytes: number): Buffer {
+  const extra = Buffer.alloc(20);
+  extra.writeUInt16LE(1, 0);
+  extra.writeUInt16LE(16, 2);
+  extra.writeBigUInt64LE(BigInt(sizeBytes), 4);
+  extra.writeBigUInt64LE(BigInt(packedBytes), 12);
+  return extra;
+}
+
+function wideEnd(count: number, directoryBytes: number, directoryAt: number, at: number): Buffer {
+  const end = Buffer.alloc(56 + 20);
+  end.writeUInt32LE(0x06064b50, 0);
+  end.writeBigUInt64LE(44n, 4);
+  end.writeUInt16LE(45, 12);
+  end.writeUInt16LE(45, 14);
+  end.writeBigUInt64LE(BigInt(count), 24);
+  end.writeBigUInt64LE(BigInt(count), 32);
+  end.writeBigUInt64LE(BigInt(directoryBytes), 40);
+  end.writeBigUInt64LE(BigInt(directoryAt), 48);
+  end.writeUInt32LE(0x07064b50, 56);
+  end.writeBigUInt64LE(BigInt(at), 64);
+  end.writeUInt32LE(1, 72);
+  return end;
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { inspectAdapter } from '../../../src/adapter/inspect.ts';
+import type { AdapterReport, ProblemCode, Verdict } from '../../../src/adapter/report.ts';
+import { verifyArchive } from '../../../src/adapter/verify.ts';
+import { writeTar } from '../../helpers/adapters/tarWriter.ts';
+import { writeZip, type ZipPart } from '../../helpers/adapters/zipWriter.ts';
+
+export const MEASURE_WORKER = new URL('../../../src/adapter/measureWorker.ts', import.meta.url).pathname;
+
+/** A folder of the tests of one file, made before them and gone after them. */
+export class Place {
+  #folder = '';
+  #count = 0;
+
+  constructor() {
+    before(async () => {
+      this.#folder = await mkdtemp(path.join(tmpdir(), 'adapter-test-'));
+    });
+    after(() => rm(this.#folder, { recursive: true, force: true }));
+  }
+
+  get folder(): string {
+    return this.#folder;
+  }
+
+  /** A new name in it, whose extension says nothing. */
+  name(): string {
+    return path.join(this.#folder, `${++this.#count}.dat`);
+  }
+
+  async file(bytes: Buffer): Promise<string> {
+    const file = this.name();
+    await writeFile(file, bytes);
+    return file;
+  }
+
+  async inspect(bytes: Buffer): Promise<AdapterReport> {
+    return await inspectAdapter(await this.file(bytes));
+  }
+
+  /** The verdict of inspecting, and what verifying says of it: only what is broken is not whole. */
+  async assertVerdict(bytes: Buffer, { code, fault }: Verdict): Promise<void> {
+    const file = await this.file(bytes);
+    const { verdict } = await inspectAdapter(file);
+    assert.deepEqual({ code: verdict.code, fault: verdict.fault }, { code, fault });
+    if (code === 'broken')
+      await assert.rejects(verifyArchive(file), { name: 'BrokenArchiveError', code: fault });
+    else assert.equal(await verifyArchive(file), 'unknown');
+  }
+}
+
+export function zipOf(files: Readonly<Record<string, Buffer>>, options: Partial<ZipPart> = {}): Buffer {
+  return writeZip(Object.entries(files).map(([name, data]) => ({ name, data, ...options })));
+}
+
+export function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
+  return writeTar(Object.entries(files).map(([name, data]) => ({ name, data })));
+}
+
+export function tarGzOf(files: Readonly<Record<string, Buffer>>): Buffer {
+  return gzipSync(tarOf(files));
+}
+
+export function codesOf({ problems }: AdapterReport): ProblemCode[] {
+  return problems.map(({ code }) => code);
+}
