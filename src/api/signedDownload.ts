@@ -6,43 +6,81 @@ import type { Transport } from './transport.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Digits that a number holds exactly. */
+const LENGTH = /^\d{1,15}$/;
+
+/** What is there already: the bytes before `startByte` of what a strong ETag names. */
+export interface KeptBytes {
+  startByte: number;
+  etag: string;
+  /** Undefined where the storage did not tell. */
+  totalBytes: number | undefined;
+}
 
 /** An artifact on its way. */
-interface SignedDownload {
+export interface SignedDownload {
   /**
    * To be read once; unread it is dropped after two minutes. @throws NetworkError when it is cut, broken or stands
    * still, CancelledError
    */
   body: AsyncIterable<Uint8Array>;
-  /** Undefined where the storage does not tell. */
-  lengthBytes?: number;
+  /** Which byte of the artifact is the body's first; 0 also where a range was asked for and is not to be had. */
+  startByte: number;
+  /** Of the whole artifact; undefined where the storage does not tell. */
+  totalBytes?: number;
+  /** A strong one; others name no bytes. */
   etag?: string;
+  /** Whether the body's end is told, so that it cannot be taken for a connection that was cut. */
+  endIsTold: boolean;
 }
 
 /**
  * Opens a signed URL (spec: "Artifact") without the API key or any other header that could tell who asks. Redirects are
  * followed, five at most, and only over https; to this machine only from this machine. No error names the URL.
+ * @param kept continues behind it if the storage gives exactly the rest of exactly these bytes, and else begins anew
  * @throws SignedUrlRefusedError, UnexpectedAnswerError, NetworkError, CancelledError
  */
 export async function openSignedUrl(
   transport: Transport,
   url: string,
-  options: CallOptions = {},
+  { kept, ...options }: CallOptions & { kept?: KeptBytes | undefined } = {},
 ): Promise<SignedDownload> {
+  if (kept !== undefined) {
+    const answer = await follow(transport, url, options, {
+      range: `bytes=${kept.startByte}-`,
+      'if-range': kept.etag,
+    });
+    if (answer.httpStatus === 200) return toWhole(answer);
+    const rest = answer.httpStatus === 206 ? toRest(answer, kept) : undefined;
+    if (rest !== undefined) return rest;
+    answer.discard();
+    if (answer.httpStatus !== 206 && answer.httpStatus !== 416) throw refusal(answer);
+  }
+  const answer = await follow(transport, url, options, {});
+  if (answer.httpStatus === 200) return toWhole(answer);
+  answer.discard();
+  throw refusal(answer);
+}
+
+/** @throws UnexpectedAnswerError, NetworkError, CancelledError */
+async function follow(
+  transport: Transport,
+  url: string,
+  { signal }: CallOptions,
+  headers: Record<string, string>,
+): Promise<HttpAnswer> {
   let target = URL.parse(url);
   if (target === null || !isSecure(target)) throw new UnexpectedAnswerError(200, 'wrong-shape');
   for (let redirects = 0; ; redirects++) {
     const answer = await transport.send({
       method: 'GET',
       url: target,
-      headers: { 'accept-encoding': 'identity' },
+      headers: { 'accept-encoding': 'identity', ...headers },
       streamed: true,
-      ...(options.signal && { signal: options.signal }),
+      ...(signal && { signal }),
     });
-    if (answer.httpStatus === 200) return toDownload(answer);
+    if (!REDIRECTS.has(answer.httpStatus)) return answer;
     answer.discard();
-    if (answer.httpStatus >= 400) throw new SignedUrlRefusedError(answer.httpStatus);
-    if (!REDIRECTS.has(answer.httpStatus)) throw new UnexpectedAnswerError(answer.httpStatus, 'wrong-shape');
     const next = URL.parse(answer.header('location') ?? '', target.href);
     if (redirects === MAX_REDIRECTS || next === null || !isSecure(next) || leadsInside(target, next))
       throw new UnexpectedAnswerError(answer.httpStatus, 'redirect');
@@ -55,17 +93,55 @@ function leadsInside(from: URL, to: URL): boolean {
   return isLoopback(to.hostname) && !isLoopback(from.hostname);
 }
 
-function toDownload(answer: HttpAnswer): SignedDownload {
-  const encoding = answer.header('content-encoding') ?? 'identity';
-  if (encoding !== 'identity') {
+function refusal({ httpStatus }: HttpAnswer): Error {
+  return httpStatus >= 400
+    ? new SignedUrlRefusedError(httpStatus)
+    : new UnexpectedAnswerError(httpStatus, 'wrong-shape');
+}
+
+function toWhole(answer: HttpAnswer): SignedDownload {
+  if (isPacked(answer)) {
     answer.discard(); // its bytes are not the artifact's
     throw new UnexpectedAnswerError(answer.httpStatus, 'wrong-shape');
   }
-  const length = answer.header('content-length');
-  const etag = answer.header('etag');
+  const totalBytes = lengthOf(answer);
+  const etag = strongEtagOf(answer);
   return {
     body: answer.body,
-    ...(length !== undefined && { lengthBytes: Number(length) }),
+    startByte: 0,
+    ...(totalBytes !== undefined && { totalBytes }),
     ...(etag !== undefined && { etag }),
+    endIsTold: totalBytes !== undefined || /\bchunked\b/i.test(answer.header('transfer-encoding') ?? ''),
   };
+}
+
+/** Undefined unless it is exactly what was asked for, to the end (RFC 9110, 15.3.7). */
+function toRest(answer: HttpAnswer, { startByte, etag, totalBytes }: KeptBytes): SignedDownload | undefined {
+  const [, first = '', last = '', total = ''] =
+    /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/i.exec(answer.header('content-range') ?? '') ?? [];
+  const endByte = Number(total);
+  const lengthBytes = lengthOf(answer) ?? endByte - startByte;
+  const isRest =
+    total !== '' &&
+    Number(first) === startByte &&
+    Number(last) === endByte - 1 &&
+    lengthBytes === endByte - startByte &&
+    (totalBytes === undefined || totalBytes === endByte) &&
+    strongEtagOf(answer) === etag &&
+    !isPacked(answer);
+  return isRest ? { body: answer.body, startByte, totalBytes: endByte, etag, endIsTold: true } : undefined;
+}
+
+function isPacked(answer: HttpAnswer): boolean {
+  return (answer.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity';
+}
+
+function lengthOf(answer: HttpAnswer): number | undefined {
+  const text = answer.header('content-length') ?? '';
+  return LENGTH.test(text) ? Number(text) : undefined;
+}
+
+function strongEtagOf(answer: HttpAnswer): string | undefined {
+  const etag = answer.header('etag');
+  return etag !== undefined && /^"[\x21\x23-\x7e]*"$/.test(etag) ? etag : undefined;
 }

@@ -40,8 +40,8 @@ describe('signed download', () => {
 
   it('asks for the URL as it is, without a header that tells who asks', async () => {
     answer = (response) => response.writeHead(200, { etag: '"e"', 'content-length': 5 }).end('bytes');
-    const { body, lengthBytes, etag } = await openSignedUrl(transport, url());
-    assert.deepEqual([(await bytesOf(body)).toString(), lengthBytes, etag], ['bytes', 5, '"e"']);
+    const { body, totalBytes, etag } = await openSignedUrl(transport, url());
+    assert.deepEqual([(await bytesOf(body)).toString(), totalBytes, etag], ['bytes', 5, '"e"']);
     assert.equal(seen[0]?.url, '/a%2Fb.zip?sig=secret%2B&x=1');
     const { host, connection, ...others } = seen[0].headers;
     assert.deepEqual(others, { 'accept-encoding': 'identity' });
@@ -184,5 +184,93 @@ describe('signed download', () => {
     setTimeout(() => stop.abort(), 10);
     await assert.rejects(bytesOf(body), CancelledError);
     await assert.rejects(openSignedUrl(transport, url(), { signal: stop.signal }), CancelledError);
+  });
+
+  describe('going on with what is kept', () => {
+    const kept = { startByte: 4, etag: '"e"', totalBytes: 10 };
+    const rest = { etag: '"e"', 'content-range': 'bytes 4-9/10', 'content-length': 6 };
+    const whole = (response: http.ServerResponse) =>
+      response.writeHead(200, { etag: '"e"', 'content-length': 10 }).end('0123456789');
+
+    it('asks for the rest of exactly these bytes, over redirects, and tells nothing more', async () => {
+      answer = (response, request) => {
+        if (request.url?.endsWith('moved')) response.writeHead(206, rest).end('456789');
+        else response.writeHead(302, { location: '/moved' }).end();
+      };
+      const { body, ...told } = await openSignedUrl(transport, url(), { kept });
+      assert.equal((await bytesOf(body)).toString(), '456789');
+      assert.deepEqual(told, { startByte: 4, totalBytes: 10, etag: '"e"', endIsTold: true });
+      for (const { headers } of seen)
+        assert.deepEqual(
+          [headers.range, headers['if-range'], Object.keys(headers).length],
+          ['bytes=4-', '"e"', 5],
+        );
+    });
+
+    it('takes the whole where that is what comes', async () => {
+      answer = whole;
+      const { body, startByte } = await openSignedUrl(transport, url(), { kept });
+      assert.deepEqual([startByte, (await bytesOf(body)).toString()], [0, '0123456789']);
+      assert.equal(seen.length, 1);
+    });
+
+    for (const [name, headers] of Object.entries({
+      'with another start': { ...rest, 'content-range': 'bytes 3-8/10' },
+      'with another start alone': { ...rest, 'content-range': 'bytes 3-9/10' },
+      'with another end alone': { ...rest, 'content-range': 'bytes 4-8/10' },
+      'with another end': { ...rest, 'content-range': 'bytes 4-8/10', 'content-length': 5 },
+      'with another total': { ...rest, 'content-range': 'bytes 4-10/11', 'content-length': 7 },
+      'with no total': { ...rest, 'content-range': 'bytes 4-9/*' },
+      'with no range': { etag: '"e"', 'content-length': 6 },
+      'with several': { ...rest, 'content-range': 'bytes 4-9/10, 4-9/10' },
+      'with another length': { ...rest, 'content-length': 5 },
+      'of another ETag': { ...rest, etag: '"f"' },
+      'of a weak ETag': { ...rest, etag: 'W/"e"' },
+      'of no ETag': { 'content-range': 'bytes 4-9/10', 'content-length': 6 },
+      'that is packed': { ...rest, 'content-encoding': 'gzip' },
+    }))
+      it(`begins anew after a rest ${name}`, async () => {
+        answer = (response, request) => {
+          if (request.headers.range === undefined) whole(response);
+          else response.writeHead(206, headers).end('4567890'.slice(0, headers['content-length']));
+        };
+        const { body, startByte } = await openSignedUrl(transport, url(), { kept });
+        assert.deepEqual([startByte, (await bytesOf(body)).toString()], [0, '0123456789']);
+        assert.equal(seen.length, 2);
+      });
+
+    it('begins anew where there is no such rest, and tells a refusal', async () => {
+      answer = (response, request) => {
+        if (request.headers.range === undefined) whole(response);
+        else response.writeHead(416).end();
+      };
+      assert.equal((await openSignedUrl(transport, url(), { kept })).startByte, 0);
+      answer = (response) => response.writeHead(403).end();
+      seen = [];
+      await assert.rejects(openSignedUrl(transport, url(), { kept }), { httpStatus: 403 });
+      assert.equal(seen.length, 1);
+    });
+
+    it('knows strong ETags, lengths and ends', async () => {
+      for (const [etag, strong] of [
+        ['"e"', '"e"'],
+        ['""', '""'],
+        ['W/"e"', undefined],
+        ['e', undefined],
+        ['"a", "b"', undefined],
+      ] as const) {
+        answer = (response) => response.writeHead(200, { etag }).end('x');
+        const download = await openSignedUrl(transport, url());
+        assert.deepEqual([download.etag, download.totalBytes, download.endIsTold], [strong, undefined, true]);
+        await bytesOf(download.body);
+      }
+      answer = (response) => {
+        response.useChunkedEncodingByDefault = false;
+        response.writeHead(200, { connection: 'close' }).end('x');
+      };
+      const untold = await openSignedUrl(transport, url());
+      assert.equal(untold.endIsTold, false);
+      await bytesOf(untold.body);
+    });
   });
 });

@@ -1,0 +1,127 @@
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { lstat, open, readFile } from 'node:fs/promises';
+import * as v from 'valibot';
+
+/** Nothing that is read as one is larger: it has one short line for each few megabytes. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+const MARK = /^(\d{1,15}) ([0-9a-f]{32})$/;
+
+const wholeNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const headSchema = v.object({
+  version: v.literal(1),
+  id: v.string(),
+  etag: v.optional(v.string()),
+  totalBytes: v.optional(wholeNumber),
+});
+
+/** Where an unfinished download stands, and what of. */
+export interface PartPlace {
+  part: string;
+  sidecar: string;
+  /** Of the download; another's part is none of ours. */
+  id: string;
+  runId: string;
+  artifactType: string;
+  targetName: string;
+}
+
+/** So many bytes from the first on have this SHA-256 (its beginning, in hexadecimal). */
+export interface Mark {
+  bytes: number;
+  digest: string;
+}
+
+/** What is known of a part's bytes. */
+export interface PartState {
+  /** A strong one; undefined where nothing says what the bytes are, so that they cannot be continued. */
+  etag: string | undefined;
+  totalBytes: number | undefined;
+  /** Rising. Whether the bytes are still those, the part itself must show. */
+  marks: readonly Mark[];
+}
+
+/**
+ * The file beside a part that says what its bytes are: a line of JSON, durable before the first byte, then a line for each few
+ * megabytes that were written, with the hash of everything up to there. Neither a line that a crash tore nor bytes that never
+ * reached the disk can be taken for what they are not. Methods throw what the file system says.
+ */
+export class Sidecar {
+  readonly #handle: FileHandle;
+  readonly #place: PartPlace;
+  #endByte = 0;
+
+  private constructor(handle: FileHandle, place: PartPlace, endByte: number) {
+    this.#handle = handle;
+    this.#place = place;
+    this.#endByte = endByte;
+  }
+
+  static async open(place: PartPlace, openFile: typeof open = open): Promise<Sidecar> {
+    const handle = await openFile(place.sidecar, OPEN_OR_MAKE, 0o600);
+    try {
+      return new Sidecar(handle, place, (await handle.stat()).size);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Other bytes begin: nothing is known any more of those before. */
+  async begin(etag: string | undefined, totalBytes: number | undefined): Promise<void> {
+    const { id, runId, artifactType, targetName } = this.#place;
+    const head = { version: 1, id, runId, artifactType, targetName, etag, totalBytes };
+    await this.#handle.truncate(0);
+    this.#endByte = 0;
+    await this.#append(JSON.stringify(head));
+    await this.#handle.sync();
+  }
+
+  async mark({ bytes, digest }: Mark): Promise<void> {
+    // Behind a line that a crash tore this one must begin anew; an empty line says nothing.
+    await this.#append(`\n${bytes} ${digest}`);
+  }
+
+  /** Makes durable what was marked. */
+  async sync(): Promise<void> {
+    await this.#handle.datasync();
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  async #append(line: string): Promise<void> {
+    const { bytesWritten } = await this.#handle.write(`${line}\n`, this.#endByte);
+    this.#endByte += bytesWritten;
+  }
+}
+
+/** Opened to be read and written, made where it is missing; never through a link that somebody put there. */
+export const OPEN_OR_MAKE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW || 0);
+
+/** What the sidecar says; undefined where there is none that is ours. Never throws. */
+export async function readSidecar({ sidecar, id }: PartPlace): Promise<PartState | undefined> {
+  try {
+    const stats = await lstat(sidecar);
+    if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
+    // What stands behind the last line end was torn.
+    const [first = '', ...marks] = (await readFile(sidecar, 'utf8')).split('\n').slice(0, -1);
+    const head = v.parse(headSchema, JSON.parse(first));
+    if (head.id !== id) return undefined;
+    return { etag: head.etag, totalBytes: head.totalBytes, marks: rising(marks) };
+  } catch {
+    return undefined;
+  }
+}
+
+function rising(lines: readonly string[]): Mark[] {
+  const marks: Mark[] = [];
+  for (const line of lines) {
+    const [, bytes, digest] = MARK.exec(line) ?? [];
+    if (digest === undefined || Number(bytes) <= (marks.at(-1)?.bytes ?? 0)) continue;
+    marks.push({ bytes: Number(bytes), digest });
+  }
+  return marks;
+}

@@ -1,0 +1,45 @@
+// A process of its own that downloads an artifact as a window of VS Code does, and says how it ended; started with a `DownloadTask`
+// as JSON.
+import { Client } from '../../src/api/client.ts';
+import { Transport } from '../../src/api/transport.ts';
+import { SYSTEM_CLOCK } from '../../src/base/clock.ts';
+import { Downloads } from '../../src/runs/downloads.ts';
+import { Session } from '../../src/runs/session.ts';
+
+export interface DownloadTask {
+  url: string;
+  runsFolder: string;
+  target: string;
+}
+
+const { url, runsFolder, target } = JSON.parse(process.argv[2] ?? '') as DownloadTask;
+const transport = new Transport({ strictSsl: true, systemCertificates: false, env: {} });
+const session = new Session(
+  { kind: 'service', id: 'account-1', name: 'account-1', baseUrl: url },
+  () => Promise.resolve({ baseUrl: url, apiKey: 'service_k', keyId: 'key-1' }),
+  (connection) => new Client(connection, () => transport),
+);
+const downloads = new Downloads({
+  runsFolder,
+  transport: () => transport,
+  sessionOf: () => session,
+  verify: () => Promise.resolve('unknown'),
+  clock: SYSTEM_CLOCK,
+});
+
+async function run(): Promise<unknown> {
+  process.stdout.write('\n'); // it begins
+  await downloads.open('account-1');
+  try {
+    const artifact = { type: 'model', filename: 'adapter.zip' };
+    return await downloads.start({ session, runId: 'run-1', artifact, target });
+  } catch (error) {
+    return { code: (error as { code?: unknown }).code };
+  } finally {
+    await downloads.dispose();
+    session.dispose();
+    transport.dispose();
+  }
+}
+
+void run().then((end) => process.stdout.write(JSON.stringify(end)));
