@@ -2,11 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../base/errors.ts';
 import { readAnswer } from './answer.ts';
 import { Digest } from './digest.ts';
-import { DigestError, ServiceError } from './errors.ts';
+import { DigestError, ServiceError, UnexpectedAnswerError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { encodeMultipart } from './multipart.ts';
 import { OpenDataset } from './openDataset.ts';
-import { parseHttpDate, retryDelayMs } from './retry.ts';
+import { RateGate } from './rateGate.ts';
+import {
+  isForLater,
+  LONGEST_RETRY_AFTER_MS,
+  MAX_RETRY_AFTER_MS,
+  parseHttpDate,
+  retryDelayMs,
+} from './retry.ts';
 import {
   readArtifacts,
   readBalance,
@@ -40,6 +47,8 @@ export interface Connection {
 
 export interface CallOptions {
   signal?: AbortSignal;
+  /** Nobody waits for it: it neither waits nor is repeated, so that it is one request at most. */
+  isBackground?: boolean;
 }
 
 export interface ClientOptions {
@@ -65,6 +74,7 @@ export class Client {
   readonly #now: () => number;
   readonly #slots: Slots;
   readonly #digestWorker: string | undefined;
+  readonly #gate: RateGate;
   #clockSkewMs: number | undefined;
 
   /** @param transport asked anew for each request, so that changed proxy settings count at once */
@@ -74,6 +84,7 @@ export class Client {
     this.#random = options.random ?? Math.random;
     this.#sleep = options.sleep ?? sleep;
     this.#now = options.now ?? Date.now;
+    this.#gate = new RateGate(this.#now);
     this.#slots = new Slots(options.maxConcurrent ?? 4);
     this.#digestWorker = options.digestWorker;
   }
@@ -89,6 +100,16 @@ export class Client {
    */
   get clockSkewMs(): number | undefined {
     return this.#clockSkewMs;
+  }
+
+  /** Until when nothing is sent, as the service asked: milliseconds since the epoch by this machine's clock. */
+  get notBeforeMs(): number | undefined {
+    return this.#gate.untilMs;
+  }
+
+  /** Sends nothing before then, as another client of the account was told; more than a week is a clock that was set. */
+  holdUntil(notBeforeMs: number): void {
+    if (notBeforeMs - this.#now() <= LONGEST_RETRY_AFTER_MS) this.#gate.holdUntil(notBeforeMs);
   }
 
   /** GET /models */
@@ -112,6 +133,8 @@ export class Client {
   /** POST /runs/{run_id}/artifacts/download: signed URLs, fresh each time. */
   async createArtifactDownloads(runId: string, options?: CallOptions): Promise<Artifact[]> {
     const path = `${runPath(runId)}/artifacts/download`;
+    const waitMs = this.#gate.readRemainingMs;
+    if (waitMs > 0 && waitMs <= MAX_RETRY_AFTER_MS) await this.#sleep(waitMs, options?.signal);
     return this.#slots.run(
       () => this.#send({ method: 'POST' }, path, readArtifacts, options),
       options?.signal,
@@ -124,7 +147,7 @@ export class Client {
   }
 
   /**
-   * POST /runs, sent once. Before `onClosed` was called nothing can have been charged, whatever this throws.
+   * POST /runs, sent once; not at all before the service may be asked again. Before `onClosed` was called nothing can have been charged, whatever this throws.
    * @throws DatasetChangedError when the file is not what the submission says, DigestError when that could not be found
    * out, and what `beforeClose` throws
    */
@@ -133,6 +156,7 @@ export class Client {
   }
 
   async #upload(submission: RunSubmission, options: CallOptions & UploadHooks): Promise<RunCreation> {
+    this.#gate.assertOpen(false);
     const multipart = encodeMultipart(submission);
     const { path, sizeBytes, sha256 } = submission.dataset;
     const dataset = await OpenDataset.open(path, sizeBytes);
@@ -168,8 +192,8 @@ export class Client {
         );
       } catch (error) {
         const delayMs = retryDelayMs(error, retries, this.#random());
-        if (delayMs === undefined) throw error;
-        await this.#sleep(delayMs, options?.signal);
+        if (delayMs === undefined || options?.isBackground) throw error;
+        await this.#sleep(Math.max(delayMs, this.#gate.readRemainingMs), options?.signal);
       }
     }
   }
@@ -178,8 +202,9 @@ export class Client {
     { method, headers, body }: Pick<HttpRequest, 'method' | 'body'> & { headers?: Record<string, string> },
     path: string,
     read: Reader<T>,
-    { signal }: CallOptions = {},
+    { signal, isBackground }: CallOptions = {},
   ): Promise<T> {
+    this.#gate.assertOpen(body === undefined && !isBackground);
     const { baseUrl, apiKey } = this.#connection;
     const answer = await this.#transport().send({
       method,
@@ -195,11 +220,20 @@ export class Client {
     try {
       const value = await readAnswer(answer, read, apiKey, nowMs);
       learn();
+      this.#gate.passed();
       return value;
     } catch (error) {
       if (error instanceof ServiceError) learn();
+      this.#closeGate(error);
       throw error;
     }
+  }
+
+  #closeGate(error: unknown): void {
+    if (!(error instanceof ServiceError || error instanceof UnexpectedAnswerError)) return;
+    const { httpStatus, retryAfterMs } = error;
+    if (httpStatus === 429 || (retryAfterMs !== undefined && isForLater(httpStatus)))
+      this.#gate.close(retryAfterMs);
   }
 }
 

@@ -4,7 +4,7 @@ const BASE_MS = 500;
 const CAP_MS = 20_000;
 const MAX_RETRIES = 3;
 /** A longer Retry-After is not waited for: the person is told instead. */
-const MAX_RETRY_AFTER_MS = 60_000;
+export const MAX_RETRY_AFTER_MS = 60_000;
 
 /** A repeat would fail the same way (`tls`, `proxy`), or the person has waited long enough (the others). */
 const NOT_REPEATED: ReadonlySet<NetworkErrorReason> = new Set([
@@ -27,8 +27,13 @@ export function retryDelayMs(error: unknown, retries: number, random: number): n
     return NOT_REPEATED.has(error.reason) ? undefined : jitterMs(retries, random);
   if (!(error instanceof ServiceError || error instanceof UnexpectedAnswerError)) return undefined;
   const { httpStatus, retryAfterMs = 0 } = error;
-  if (httpStatus !== 408 && httpStatus !== 429 && httpStatus < 500) return undefined;
+  if (!isForLater(httpStatus)) return undefined;
   return retryAfterMs > MAX_RETRY_AFTER_MS ? undefined : retryAfterMs + jitterMs(retries, random);
+}
+
+/** Whether an answer says that the same may succeed later. */
+export function isForLater(httpStatus: number): boolean {
+  return httpStatus === 408 || httpStatus === 429 || httpStatus >= 500;
 }
 
 /** Nobody waits longer, and more digits than a number holds would be no time at all. */

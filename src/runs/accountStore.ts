@@ -73,6 +73,16 @@ export class AccountStore implements Disposable {
     return this.#content.accounts.find((account) => account.id === this.#content.activeId);
   }
 
+  /** Reads which accounts there are now; undefined where no file says so. */
+  async readIds(): Promise<string[] | undefined> {
+    try {
+      const { accounts } = contentOf(await readFile(this.#file, 'utf8'));
+      return accounts.map(({ id }) => id);
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Adds the account, or replaces the one with its id, and makes it active. There is one sandbox: a new one replaces it. */
   save(account: Account): Promise<void> {
     return this.#change((content) => ({

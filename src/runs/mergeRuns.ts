@@ -1,23 +1,29 @@
 import type { RunPage, RunSummary } from '../api/types.ts';
 
 /**
- * Merges the newest page into the loaded rows. Rows of other pages stay. A row that should have stood on this page and
- * does not is gone; a row without `created_at` (just submitted, not listed yet) stays. Where the page and the loaded rows
- * do not touch, runs may be missing between them: then the page is all that is kept. Where it holds the oldest row that is
- * kept, the list goes on at its cursor (`restarted`).
+ * Merges the newest page, or the newest ones together, into the loaded rows. Rows of other pages stay. A row that should
+ * have stood there and does not is gone; a row without `created_at` (just submitted, not listed yet) stays. Where the page
+ * and the loaded rows do not touch, runs may be missing between them: then the page is all that is kept. Where it holds the
+ * oldest row that is kept, the list goes on at its cursor (`restarted`).
+ * @param doTouch where that is known from elsewhere, such as when what is missing is about to be read
  */
 export function mergeFirstPage(
   rows: readonly RunSummary[],
   page: RunPage,
+  doTouch?: boolean,
 ): { rows: readonly RunSummary[]; restarted: boolean } {
   const listed = new Set(page.data.map((row) => row.run_id));
-  const waiting = rows.filter((row) => createdAtMs(row) === Infinity && !listed.has(row.run_id));
-  const touches = rows.some((row) => listed.has(row.run_id));
-  if (!page.has_more || !touches) return { rows: sorted([...waiting, ...page.data]), restarted: true };
-  const oldest = Math.min(...page.data.map(createdAtMs));
-  const older = rows.filter(
-    (row) => !listed.has(row.run_id) && !waiting.includes(row) && createdAtMs(row) <= oldest,
-  );
+  const waiting: RunSummary[] = [];
+  const older: RunSummary[] = [];
+  const oldest = oldestMs(page.data);
+  let meet = false;
+  for (const row of rows) {
+    if (listed.has(row.run_id)) meet = true;
+    else if (createdAtMs(row) === Infinity) waiting.push(row);
+    else if (createdAtMs(row) <= oldest) older.push(row);
+  }
+  if (!page.has_more || !(doTouch ?? meet))
+    return { rows: sorted([...waiting, ...page.data]), restarted: true };
   return { rows: sorted([...waiting, ...page.data, ...older]), restarted: older.length === 0 };
 }
 
@@ -27,16 +33,24 @@ export function mergeLaterPage(rows: readonly RunSummary[], page: RunPage): read
   return sorted([...rows.filter((row) => !listed.has(row.run_id)), ...page.data]);
 }
 
-/** Newest first, as the service lists; a row without a time was just submitted and stands first. */
-function sorted(rows: RunSummary[]): RunSummary[] {
-  const times = new Map(rows.map((row) => [row, createdAtMs(row)]));
-  return rows.sort((a, b) => {
-    const [left, right] = [times.get(a) ?? 0, times.get(b) ?? 0];
-    return left === right ? 0 : right - left;
-  });
-}
-
-function createdAtMs(row: RunSummary): number {
+/** When a run was made, in milliseconds since the epoch; Infinity where that is not told: it was just submitted. */
+export function createdAtMs(row: RunSummary): number {
   const time = row.created_at === undefined ? NaN : Date.parse(row.created_at);
   return Number.isNaN(time) ? Infinity : time;
+}
+
+/** When the oldest of some runs was made. */
+export function oldestMs(rows: readonly RunSummary[]): number {
+  return rows.reduce((oldest, row) => Math.min(oldest, createdAtMs(row)), Infinity);
+}
+
+/** Newest first, as the service lists; a row without a time was just submitted and stands first. */
+function sorted(rows: RunSummary[]): RunSummary[] {
+  const times = rows.map(createdAtMs);
+  // The usual case, and the only one with many rows.
+  if (times.every((time, index) => index === 0 || time <= (times[index - 1] ?? 0))) return rows;
+  return rows
+    .map((row, index) => ({ row, time: times[index] ?? 0 }))
+    .sort((a, b) => (a.time === b.time ? 0 : b.time - a.time))
+    .map(({ row }) => row);
 }

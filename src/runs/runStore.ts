@@ -1,69 +1,65 @@
 import type { Client } from '../api/client.ts';
-import type { RunCreation, RunDetail, RunPage, RunSummary } from '../api/types.ts';
+import type { RunCreation, RunDetail, RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
+import type { Budget } from './budget.ts';
 import { DetailStore } from './detailStore.ts';
-import { mergeFirstPage, mergeLaterPage } from './mergeRuns.ts';
+import type { SavedList, SavedRuns } from './listFile.ts';
 import { phaseOf, type Phase } from './phase.ts';
-import { shared, type Shared } from './shared.ts';
+import { RunList } from './runList.ts';
+import type { Moved, RowChange } from './runRows.ts';
 
-/** Rows asked for at once: enough for most accounts in one request, small enough to stand at once. */
-const PAGE_SIZE = 50;
+export type { Moved };
 
 export interface RunChange {
   added: readonly string[];
+  /** Rows, details or labels; what moved is among them. */
   changed: readonly string[];
+  moved: readonly Moved[];
 }
 
 /** Owns what is known of an account's runs, newest first; details and labels are kept as they become known. */
 export class RunStore implements Disposable {
-  readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
   readonly #onDidChange = new Emitter<RunChange>();
+  readonly #list: RunList;
   readonly #details: DetailStore;
   readonly #labels = new Map<string, string>();
-  #rows: readonly RunSummary[] | undefined;
-  #rowsById: ReadonlyMap<string, RunSummary> = new Map();
-  #nextCursor: string | undefined;
-  #skipped = 0;
+  #isTold = false;
   #failed = false;
 
   /** Fires when rows or details changed, and when reading them began to fail. */
   readonly onDidChange = this.#onDidChange.event;
 
-  /** Reads the newest page and merges it; calls that overlap share one request. @throws ApiError, KeyMissingError */
-  readonly refresh: Shared<void>;
-
-  /** Reads the next older page and merges it; calls that overlap share one request. @throws ApiError, KeyMissingError */
-  readonly loadMore: Shared<void>;
-
-  constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>) {
-    this.#call = call;
+  /** @param now milliseconds since the epoch */
+  constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>, now: () => number = Date.now) {
     this.#details = new DetailStore(call, (runId, detail) => this.#acceptDetail(runId, detail));
-    this.refresh = shared(async (isCurrent) => {
-      let page: RunPage;
-      try {
-        page = await this.#list();
-      } catch (error) {
-        if (isCurrent()) this.#setFailed();
-        throw error;
-      }
-      if (!isCurrent()) return;
-      this.#failed = false;
-      const merged = mergeFirstPage(this.#rows ?? [], page);
-      // The cursor of the oldest loaded page stays valid while rows of older pages are kept.
-      if (merged.restarted) this.#nextCursor = cursorAfter(page);
-      this.#accept(merged.rows, page);
-    });
-    this.loadMore = shared(async (isCurrent) => {
-      const cursor = this.#nextCursor;
-      if (cursor === undefined) return;
-      const page = await this.#list(cursor);
-      // Meanwhile the list began anew: this page would leave a gap before it.
-      if (!isCurrent() || this.#nextCursor !== cursor) return;
-      const next = cursorAfter(page);
-      this.#nextCursor = next === cursor ? undefined : next;
-      this.#accept(mergeLaterPage(this.#rows ?? [], page), page);
-    });
+    const listener = {
+      watched: () => this.watched,
+      onTold: (change: RowChange) => this.#accept(change),
+      onFailed: () => this.#setFailed(),
+    };
+    this.#list = new RunList(call, listener, now);
+  }
+
+  /**
+   * Reads the newest page and merges it, and those behind it until all runs that go on were seen; calls that overlap share
+   * it. @throws ApiError, KeyMissingError
+   */
+  refresh(): Promise<void> {
+    return this.#list.refresh();
+  }
+
+  /**
+   * Reads as `refresh` does, with nobody waiting for it: no request is repeated, and a refresh that runs or begins takes
+   * its place. @throws ApiError, KeyMissingError
+   */
+  poll(budget: Budget): Promise<void> {
+    return this.#list.poll(budget);
+  }
+
+  /** Reads older pages until one brings a run that was not loaded; calls that overlap share it. @throws ApiError, KeyMissingError */
+  loadMore(): Promise<void> {
+    return this.#list.loadMore();
   }
 
   /** Whether the newest page could not be read at the last try. */
@@ -73,20 +69,25 @@ export class RunStore implements Disposable {
 
   /** Undefined until the first page was read. */
   get rows(): readonly RunSummary[] | undefined {
-    return this.#rows;
+    return this.#list.rows.all;
   }
 
   get hasMore(): boolean {
-    return this.#nextCursor !== undefined;
+    return this.#list.hasMore;
   }
 
-  /** Rows of the last page that could not be read. */
+  /** Rows of the last pages that could not be read. */
   get skipped(): number {
-    return this.#skipped;
+    return this.#list.skipped;
+  }
+
+  /** When the last reading of the newest rows began that was answered, here or in the window that watches. */
+  get readAtMs(): number {
+    return this.#list.readAtMs;
   }
 
   get(runId: string): RunSummary | undefined {
-    return this.#rowsById.get(runId);
+    return this.#list.rows.get(runId);
   }
 
   detail(runId: string): RunDetail | undefined {
@@ -107,9 +108,34 @@ export class RunStore implements Disposable {
     return phaseOf(run, this.#details.get(run.run_id));
   }
 
-  /** How many of the loaded runs wait or are active. */
+  /** How many of the loaded runs wait or go on; a status that is not known does for a week without a change. */
   get activeCount(): number {
-    return (this.#rows ?? []).filter((row) => this.phase(row) !== 'finished').length;
+    const isActive = (run: RunSummary) => this.#list.rows.isActive(run, this.phase(run));
+    return (this.rows ?? []).filter(isActive).length;
+  }
+
+  /** The loaded runs of which a change is waited for. */
+  get watched(): readonly RunSummary[] {
+    return (this.rows ?? []).filter((run) => this.#list.rows.isWatched(run, this.phase(run)));
+  }
+
+  /** When a run was last seen to change, in milliseconds since the epoch by this machine's clock. */
+  changedAtMs(run: RunSummary): number {
+    return this.#list.rows.changedAtMs(run);
+  }
+
+  /** What other windows are told of it; undefined until something was read. */
+  save(): SavedRuns | undefined {
+    return this.#list.save((runId) => this.label(runId));
+  }
+
+  /** Takes in what the window that watches has read, unless something was read here since. */
+  acceptSaved({ readAtMs, runs, offlineSinceMs }: SavedList): void {
+    if (runs !== undefined) {
+      this.knowLabels(runs.labels);
+      if (this.#list.acceptSaved(runs, readAtMs)) this.#failed = false;
+    }
+    if (offlineSinceMs !== undefined) this.#setFailed();
   }
 
   /** Reads one run; calls that overlap share one request. A run that no page has shown yet gets a row. @throws ApiError, KeyMissingError */
@@ -117,17 +143,24 @@ export class RunStore implements Disposable {
     return this.#details.load(runId);
   }
 
+  /** Takes in details that were read earlier, where none is held. */
+  knowDetails(details: Iterable<RunDetail>): void {
+    const known = [...details].filter((detail) => this.#details.know(detail));
+    const changed = known.map(({ run_id }) => run_id).filter((runId) => this.get(runId) !== undefined);
+    if (changed.length > 0) this.#onDidChange.fire({ added: [], changed, moved: [] });
+  }
+
   /** Lets details that could not be read be read anew, as the person asked. */
   retryDetails(): void {
     const changed = this.#details.forgetFailures();
-    if (changed.length > 0) this.#onDidChange.fire({ added: [], changed });
+    if (changed.length > 0) this.#onDidChange.fire({ added: [], changed, moved: [] });
   }
 
   /** Takes in a run that was just submitted, before any list names it. */
   insertCreated(run: RunCreation, modelId: string, label: string | undefined): void {
     if (label !== undefined) this.#labels.set(run.run_id, label);
     if (this.get(run.run_id) !== undefined) {
-      this.#onDidChange.fire({ added: [], changed: [run.run_id] });
+      this.#onDidChange.fire({ added: [], changed: [run.run_id], moved: [] });
       return;
     }
     this.#insert({
@@ -144,27 +177,25 @@ export class RunStore implements Disposable {
     for (const [runId, label] of labels) {
       if (this.label(runId) !== undefined) continue;
       this.#labels.set(runId, label);
-      if (this.#rowsById.has(runId)) changed.push(runId);
+      if (this.get(runId) !== undefined) changed.push(runId);
     }
-    if (changed.length > 0) this.#onDidChange.fire({ added: [], changed });
+    if (changed.length > 0) this.#onDidChange.fire({ added: [], changed, moved: [] });
   }
 
   /** Lets what is on its way be read anew: the API key or the address changed. */
   drop(): void {
-    this.refresh.drop();
-    this.loadMore.drop();
+    this.#list.drop();
     this.#details.drop();
   }
 
   /** Forgets everything, also what is on its way, after the sandbox was reset. */
   clear(): void {
-    this.drop();
+    this.#list.clear();
+    this.#details.drop();
     this.#details.clear();
-    this.#setRows(undefined);
-    this.#nextCursor = undefined;
-    this.#skipped = 0;
+    this.#isTold = false;
     this.#labels.clear();
-    this.#onDidChange.fire({ added: [], changed: [] });
+    this.#onDidChange.fire({ added: [], changed: [], moved: [] });
   }
 
   dispose(): void {
@@ -174,49 +205,31 @@ export class RunStore implements Disposable {
   #setFailed(): void {
     if (this.#failed) return;
     this.#failed = true;
-    this.#onDidChange.fire({ added: [], changed: [] });
-  }
-
-  #setRows(rows: readonly RunSummary[] | undefined): void {
-    this.#rows = rows;
-    this.#rowsById = new Map(rows?.map((row) => [row.run_id, row]));
-  }
-
-  #list(cursor?: string): Promise<RunPage> {
-    return this.#call((client) =>
-      client.listRuns({ limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) }),
-    );
+    this.#onDidChange.fire({ added: [], changed: [], moved: [] });
   }
 
   /** A run that no page has shown yet gets a row. */
   #acceptDetail(runId: string, detail: RunDetail): void {
     if (this.get(runId) === undefined) this.#insert(rowOf(detail));
-    else this.#onDidChange.fire({ added: [], changed: [runId] });
+    else this.#onDidChange.fire({ added: [], changed: [runId], moved: [] });
   }
 
   #insert(row: RunSummary): void {
-    this.#setRows(mergeLaterPage(this.#rows ?? [], { data: [row], has_more: false, skipped: 0 }));
-    this.#onDidChange.fire({ added: [row.run_id], changed: [] });
+    this.#list.insert(row);
+    this.#onDidChange.fire({ added: [row.run_id], changed: [], moved: [] });
   }
 
-  #accept(rows: readonly RunSummary[], page: RunPage): void {
-    const before = this.#rowsById;
-    const isFirst = this.#rows === undefined;
-    const added = rows.filter((row) => !before.has(row.run_id)).map((row) => row.run_id);
-    const changed = rows
-      .filter(
-        (row) => before.has(row.run_id) && JSON.stringify(before.get(row.run_id)) !== JSON.stringify(row),
-      )
-      .map((row) => row.run_id);
-    // A run that went on is not what its detail says any more.
-    for (const runId of changed) this.#forgetDetail(runId);
+  #accept({ added, changed, moved, isAnyRemoved }: RowChange): void {
+    const isFirst = !this.#isTold;
+    this.#isTold = true;
+    this.#failed = false;
+    // A run that went on is not what its detail says any more; a finished one stays so when its artifacts go.
+    for (const { runId, before, after } of moved)
+      if (before.status !== after.status) this.#forgetDetail(runId);
     // The service answers again.
     const retried = this.#details.forgetFailures(true).filter((runId) => !changed.includes(runId));
-    this.#setRows(rows);
-    this.#skipped = page.skipped;
-    const removed = before.size + added.length - rows.length;
-    if (isFirst || removed > 0 || added.length + changed.length + retried.length > 0)
-      this.#onDidChange.fire({ added, changed: [...changed, ...retried] });
+    if (isFirst || isAnyRemoved || added.length + changed.length + retried.length > 0)
+      this.#onDidChange.fire({ added, changed: [...changed, ...retried], moved });
   }
 
   #forgetDetail(runId: string): void {
@@ -224,11 +237,6 @@ export class RunStore implements Disposable {
     if (label !== undefined) this.#labels.set(runId, label);
     this.#details.forget(runId);
   }
-}
-
-/** A cursor counts only where the service says that there is more (spec: "Pagination envelope"). */
-function cursorAfter(page: RunPage): string | undefined {
-  return page.has_more ? page.next_cursor : undefined;
 }
 
 function rowOf(detail: RunDetail): RunSummary {

@@ -1,10 +1,12 @@
 import type { Client, Connection } from '../api/client.ts';
 import { isUnauthorized, NetworkError, ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
+import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { Account } from './account.ts';
 import { BalanceStore } from './balanceStore.ts';
+import { Budget } from './budget.ts';
 import { ModelStore } from './modelStore.ts';
 import { RunStore } from './runStore.ts';
 
@@ -29,17 +31,33 @@ export class KeyRejectedError extends ExpectedError {
   }
 }
 
+/** What a window tells the others of the way to the service. */
+export interface SharedState {
+  /** Whether that window goes on: what one that has ended knew of the way is old. */
+  isOfLiving: boolean;
+  /** Undefined when the service answers. */
+  offlineSinceMs?: number | undefined;
+  /** The service asked for nothing to be sent before then: milliseconds since the epoch by this machine's clock. */
+  notBeforeMs?: number | undefined;
+}
+
 /** One account at work: its client, its truth (runs, models, balance) and whether the service can be reached. */
 export class Session implements Disposable {
   readonly account: Account;
   readonly runs: RunStore;
   readonly models: ModelStore;
   readonly balance: BalanceStore;
+  /** The GETs that nobody asks for; closed but in the window that watches the account. */
+  readonly budget: Budget;
+  readonly #clock: Clock;
   readonly #connect: () => Promise<Connection | undefined>;
   readonly #createClient: (connection: Connection) => Client;
   readonly #disposables = new DisposableStore();
   readonly #onDidChangeState = this.#disposables.add(new Emitter<SessionState>());
   #client: Promise<Client> | undefined;
+  /** The last one that was opened. */
+  #opened: Client | undefined;
+  #heldUntilMs = 0;
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
   #disposed = false;
@@ -54,12 +72,15 @@ export class Session implements Disposable {
     account: Account,
     connect: () => Promise<Connection | undefined>,
     createClient: (connection: Connection) => Client,
+    clock: Clock = SYSTEM_CLOCK,
   ) {
     this.account = account;
+    this.#clock = clock;
+    this.budget = new Budget(clock);
     this.#connect = connect;
     this.#createClient = createClient;
     const call = <T>(work: (client: Client) => Promise<T>) => this.call(work);
-    this.runs = this.#disposables.add(new RunStore(call));
+    this.runs = this.#disposables.add(new RunStore(call, () => clock.nowMs()));
     this.models = this.#disposables.add(new ModelStore(call));
     this.balance = this.#disposables.add(new BalanceStore(call));
   }
@@ -73,6 +94,28 @@ export class Session implements Disposable {
     return this.#offlineSince;
   }
 
+  /** The service asked for nothing to be sent before then: milliseconds since the epoch by this machine's clock. */
+  get notBeforeMs(): number | undefined {
+    if (this.#opened !== undefined) return this.#opened.notBeforeMs;
+    return this.#heldUntilMs > this.#clock.nowMs() ? this.#heldUntilMs : undefined;
+  }
+
+  /** How far the service's clock was ahead of this machine's at the last answer, in milliseconds; undefined where it is not known. */
+  get clockSkewMs(): number | undefined {
+    return this.#opened?.clockSkewMs;
+  }
+
+  /** Takes in what another window knows of the way to the service. What a refused API key means is not its matter. */
+  acceptShared({ isOfLiving, offlineSinceMs, notBeforeMs }: SharedState): void {
+    if (notBeforeMs !== undefined) {
+      this.#heldUntilMs = notBeforeMs;
+      this.#opened?.holdUntil(notBeforeMs);
+    }
+    if (this.#disposed || this.isLocked || !isOfLiving) return;
+    if (offlineSinceMs === undefined) this.#setState('ready');
+    else this.#setState('offline', offlineSinceMs);
+  }
+
   /**
    * Works with the account's client and learns from how it ends. After a 401 nothing is sent any more until `reconnect`.
    * @throws KeyMissingError, KeyRejectedError, and whatever the work throws
@@ -81,7 +124,7 @@ export class Session implements Disposable {
     if (this.#disposed) throw new KeyMissingError();
     if (this.#state === 'key-rejected') throw new KeyRejectedError();
     const pending = (this.#client ??= this.#open());
-    const client = await this.#opened(pending);
+    const client = await this.#openedOf(pending);
     // Opened with what `reconnect` has replaced since: nothing is sent with it.
     if (pending !== this.#client) return this.call(work);
     try {
@@ -111,6 +154,8 @@ export class Session implements Disposable {
    */
   reconnect(): void {
     this.#client = undefined;
+    this.#heldUntilMs = Math.max(this.#heldUntilMs, this.notBeforeMs ?? 0);
+    this.#opened = undefined;
     this.runs.drop();
     this.models.refresh.drop();
     this.balance.refresh.drop();
@@ -123,16 +168,21 @@ export class Session implements Disposable {
   dispose(): void {
     this.#disposed = true;
     this.#client = undefined;
+    this.#opened = undefined;
     this.#disposables.dispose();
   }
 
   async #open(): Promise<Client> {
     const connection = await this.#connect();
     if (connection === undefined) throw new KeyMissingError();
-    return this.#createClient(connection);
+    const client = this.#createClient(connection);
+    // What it asked for does not end with a connection.
+    client.holdUntil(this.#heldUntilMs);
+    this.#opened = client;
+    return client;
   }
 
-  async #opened(pending: Promise<Client>): Promise<Client> {
+  async #openedOf(pending: Promise<Client>): Promise<Client> {
     try {
       return await pending;
     } catch (error) {
@@ -155,11 +205,11 @@ export class Session implements Disposable {
     else if (error instanceof ServiceError) this.#setState('ready');
   }
 
-  #setState(state: SessionState): void {
+  #setState(state: SessionState, sinceMs = this.#clock.nowMs()): void {
     // A refused API key stays refused until `reconnect`, however what was under way ends.
     if (state === this.#state || this.#state === 'key-rejected') return;
     this.#state = state;
-    this.#offlineSince = state === 'offline' ? Date.now() : undefined;
+    this.#offlineSince = state === 'offline' ? sinceMs : undefined;
     this.#onDidChangeState.fire(state);
   }
 }

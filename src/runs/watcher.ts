@@ -1,90 +1,112 @@
+import { SYSTEM_CLOCK } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
-import type { Session } from './session.ts';
+import { Lease } from './lease.ts';
+import { SharedList } from './sharedList.ts';
+import { WatchFollower } from './watchFollower.ts';
+import type { WatchOptions } from './watchOptions.ts';
+import { WatchOwner } from './watchOwner.ts';
 
-/** How often active runs are looked at after something was submitted, and later. */
-const FAST_MS = 5_000;
-const SLOW_MS = 30_000;
-/** How long a change keeps the pace fast. */
-const FAST_FOR_MS = 3 * 60_000;
-/** After a failed look; the client has already retried. */
-const OFFLINE_MS = 60_000;
+/** How often the lease is tried or read again, and the files, where the system has no watch to give. */
+const BEAT_MS = 15_000;
 
-/** When to look again, or undefined to sleep: nothing is active. */
-export function nextLookMs(
-  active: number,
-  focused: boolean,
-  sinceChangeMs: number,
-  failed: boolean,
-): number | undefined {
-  if (failed) return OFFLINE_MS;
-  if (active === 0) return undefined;
-  if (!focused) return 2 * SLOW_MS;
-  return sinceChangeMs < FAST_FOR_MS ? FAST_MS : SLOW_MS;
-}
-
-/** A clock that feeds one session's runs while some are active; the next look is planned after the last one ended. */
+/**
+ * Keeps one account's runs fresh in this window. One window of the machine holds the lease and looks; the others take in what
+ * it tells, and one of them goes on where it ends. The next look is planned after the last one ended.
+ */
 export class Watcher implements Disposable {
-  readonly #session: Session;
-  readonly #isFocused: () => boolean;
-  readonly #isAwaiting: () => boolean;
-  readonly #onError: (error: unknown) => void;
-  readonly #subscription: Disposable;
-  #timer: NodeJS.Timeout | undefined;
-  #changedAtMs = Date.now();
-  #disposed = false;
+  readonly #options: WatchOptions;
+  readonly #shared: SharedList;
+  readonly #end = new AbortController();
+  readonly #begun: Promise<void>;
+  #part: WatchOwner | WatchFollower | undefined;
 
-  /**
-   * @param isAwaiting whether something of the account may have been charged and is not listed yet
-   * @param onError told why a look failed
-   */
-  constructor(
-    session: Session,
-    isFocused: () => boolean,
-    isAwaiting: () => boolean = () => false,
-    onError: (error: unknown) => void = () => undefined,
-  ) {
-    this.#session = session;
-    this.#isAwaiting = isAwaiting;
-    this.#onError = onError;
-    this.#isFocused = isFocused;
-    this.#subscription = session.runs.onDidChange(() => {
-      this.#changedAtMs = Date.now();
-      this.#plan(false);
-    });
+  constructor({
+    isAwaiting = () => false,
+    clock = SYSTEM_CLOCK,
+    random = Math.random,
+    onError = () => undefined,
+    ...options
+  }: Pick<WatchOptions, 'session' | 'folder' | 'isFocused'> & Partial<WatchOptions>) {
+    this.#options = { ...options, isAwaiting, clock, random, onError };
+    this.#shared = new SharedList(options.folder.list, options.session, clock);
+    this.#begun = this.#begin();
   }
 
-  /** Looks now, and goes on as long as something is active. Errors show as the session's state. */
+  /**
+   * Looks now, or has the window that watches look soon, and goes on as long as something is active. Never rejects: errors
+   * show as the session's state.
+   */
   async look(): Promise<void> {
-    clearTimeout(this.#timer);
-    try {
-      await this.#session.runs.refresh();
-      if (this.#isAwaiting()) await this.#session.balance.refresh();
-      this.#plan(false);
-    } catch (error) {
-      this.#onError(error);
-      this.#plan(true);
-    }
+    await this.#begun;
+    if (this.#part instanceof WatchFollower) await this.#takeOver(true);
+    await this.#part?.look();
   }
 
   dispose(): void {
-    this.#disposed = true;
-    clearTimeout(this.#timer);
-    this.#subscription.dispose();
+    this.#end.abort();
+    this.#shared.dispose();
+    this.#part?.dispose();
   }
 
-  #plan(failed: boolean): void {
-    clearTimeout(this.#timer);
-    // Nothing is asked of a service that refused the API key, until there is another one.
-    const { state } = this.#session;
-    if (this.#disposed || state === 'key-rejected' || state === 'key-missing') return;
-    const delayMs = nextLookMs(
-      this.#session.runs.activeCount + (this.#isAwaiting() ? 1 : 0),
-      this.#isFocused(),
-      Date.now() - this.#changedAtMs,
-      failed,
-    );
-    if (delayMs === undefined) return;
-    this.#timer = setTimeout(() => void this.look(), delayMs);
-    this.#timer.unref();
+  async #begin(): Promise<void> {
+    await this.#takeOver(false);
+    void this.#beats();
+  }
+
+  #isOver(): boolean {
+    return this.#end.signal.aborted;
+  }
+
+  async #beats(): Promise<void> {
+    const { clock, random, onError } = this.#options;
+    while (!this.#isOver())
+      try {
+        await clock.sleep(BEAT_MS * (0.8 + 0.4 * random()), this.#end.signal);
+        await this.#beat();
+      } catch (error) {
+        if (!this.#isOver()) onError(error);
+      }
+  }
+
+  async #beat(): Promise<void> {
+    const part = this.#part;
+    if (part instanceof WatchOwner) {
+      if (!part.beat()) await this.#follow();
+      return;
+    }
+    await part?.beat();
+    await this.#takeOver(true);
+  }
+
+  /** Becomes the one that looks, if nobody else is. @param isAfterAnother whether one was until now */
+  async #takeOver(isAfterAnother: boolean): Promise<void> {
+    const { session, folder, onError } = this.#options;
+    if (this.#part !== undefined && session.isLocked) return;
+    let lease: Lease | undefined;
+    try {
+      lease = await Lease.take(folder.watchLock, isAfterAnother ? 1 : undefined);
+      if (lease === undefined) {
+        if (this.#part === undefined) await this.#follow();
+        return;
+      }
+      // What was seen before this window looks: the first answer is compared to it.
+      await this.#shared.read(false);
+    } catch (error) {
+      onError(error);
+      if (isAfterAnother) return;
+    }
+    if (this.#isOver() || this.#part instanceof WatchOwner) {
+      lease?.release();
+      return;
+    }
+    this.#part?.dispose();
+    this.#part = new WatchOwner(this.#options, this.#shared, lease, isAfterAnother);
+  }
+
+  async #follow(): Promise<void> {
+    if (this.#isOver()) return;
+    this.#part?.dispose();
+    this.#part = new WatchFollower(this.#options, this.#shared);
+    await this.#shared.read(true);
   }
 }

@@ -5,6 +5,8 @@ import { Died, type WindowProcess } from './windowProcess.ts';
 import type { World } from './world.ts';
 
 const MINUTE_MS = 60_000;
+/** The longest Retry-After of any fault. */
+const RETRY_AFTER_MS = 24 * 60 * MINUTE_MS;
 /** After so many things done, the person gives up. */
 const PATIENCE = 40;
 /** After so many, nothing fails any more but what is planned. */
@@ -116,6 +118,9 @@ export class Person {
   async #submit(window: WindowProcess): Promise<Told> {
     const told = await window.call('submit', this.#world.draft());
     await this.#hear(window, told);
+    // Nothing new is sent, either, before the service may be asked again.
+    if (told.kind === 'not-charged' && told.error?.code === 'rate_limited')
+      this.#world.clock.pass(RETRY_AFTER_MS);
     return told;
   }
 

@@ -144,7 +144,10 @@ export const TRIALS: readonly Trial[] = [
   },
   {
     name: 'Retry-After ignored',
-    sabotages: [nextStep('(error.retryAfterMs ?? 0)', '0')],
+    sabotages: [
+      nextStep('(error.retryAfterMs ?? 0)', '0'),
+      { file: 'src/api/rateGate.ts', from: 'if (remainingMs > 0) throw', to: 'if (remainingMs < 0) throw' },
+    ],
     cell: { faults: ['429 seconds', '503', '429 date'] },
     expected: /^I7: .* before the Retry-After/,
   },

@@ -417,6 +417,8 @@ describe('client', () => {
     });
 
     it('wait for Retry-After by the clock of the one who says it', async () => {
+      let nowMs = 0;
+      const sleep = (ms: number) => Promise.resolve(void slept.push(ms)).then(() => void (nowMs += ms));
       const limited = { error: { code: 'rate_limited', message: '' } };
       answer = (response) =>
         seen.length > 1
@@ -425,7 +427,7 @@ describe('client', () => {
               date: 'Thu, 01 Jan 2015 00:00:00 GMT',
               'retry-after': 'Thu, 01 Jan 2015 00:00:07 GMT',
             });
-      await client().getBalance();
+      await client({ now: () => nowMs, sleep }).getBalance();
       assert.deepEqual(slept, [7250]);
     });
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { Budget } from '../../../src/runs/budget.ts';
 import { numberedFileName, safeFileName } from '../../../src/runs/fileName.ts';
+import { backoffMs, nextLookMs } from '../../../src/runs/pace.ts';
 import { phaseOf } from '../../../src/runs/phase.ts';
 import { shared } from '../../../src/runs/shared.ts';
-import { nextLookMs } from '../../../src/runs/watcher.ts';
 import { row } from './support.ts';
 
 describe('phaseOf', () => {
@@ -25,22 +26,128 @@ describe('phaseOf', () => {
 
 describe('nextLookMs', () => {
   const MINUTE = 60_000;
-  for (const [active, focused, sinceChangeMs, failed, expected] of [
-    [0, true, 0, false, undefined],
-    [0, false, 0, false, undefined],
-    [1, true, 0, false, 5000],
-    [1, true, 3 * MINUTE - 1, false, 5000],
-    [1, true, 3 * MINUTE, false, 30_000],
-    [9, true, 1e12, false, 30_000],
-    [1, false, 0, false, 60_000],
-    [1, false, 1e12, false, 60_000],
-    [0, true, 0, true, 60_000],
-    [1, false, 0, true, 60_000],
-    [1, true, 0, true, 60_000],
-  ] as const) {
-    it(`${active} active, ${focused ? 'focused' : 'in the back'}, ${sinceChangeMs} ms, ${failed ? 'failed' : 'well'}`, () =>
-      assert.equal(nextLookMs(active, focused, sinceChangeMs, failed), expected));
+  const HOUR = 60 * MINUTE;
+  const watched = { isSeen: true, isScarce: false };
+
+  for (const [ageMs, expectedMs] of [
+    [0, 5000],
+    [MINUTE - 1, 5000],
+    [MINUTE, 15_000],
+    [5 * MINUTE, 45_000],
+    [20 * MINUTE, 2 * MINUTE],
+    [HOUR, 5 * MINUTE],
+    [24 * HOUR, 30 * MINUTE],
+    [1e12, 30 * MINUTE],
+  ] as const)
+    it(`slows down with age: ${ageMs} ms`, () => assert.equal(nextLookMs({ ageMs, ...watched }), expectedMs));
+
+  it('sleeps when nothing is watched', () => {
+    for (const isSeen of [true, false])
+      assert.equal(nextLookMs({ ageMs: undefined, isSeen, isScarce: false }), undefined);
+  });
+
+  it('is slow where nobody looks, or few GETs are left, and no faster than its age', () => {
+    assert.equal(nextLookMs({ ageMs: 0, isSeen: false, isScarce: false }), 2 * MINUTE);
+    assert.equal(nextLookMs({ ageMs: 0, isSeen: true, isScarce: true }), 90_000);
+    assert.equal(nextLookMs({ ageMs: HOUR, isSeen: false, isScarce: true }), 5 * MINUTE);
+  });
+
+  it('backs off with full jitter, to five minutes at most', () => {
+    assert.deepEqual(
+      [1, 2, 3, 6, 50].map((failures) => backoffMs(failures, 0.999_999).toFixed(0)),
+      ['15000', '30000', '60000', '300000', '300000'],
+    );
+    assert.equal(backoffMs(3, 0), 0);
+    assert.equal(backoffMs(3, 0.5), 30_000);
+  });
+});
+
+describe('Budget', () => {
+  const HOUR = 60 * 60_000;
+
+  function budgetAt() {
+    let nowMs = 5;
+    const budget = new Budget({ monotonicMs: () => nowMs });
+    return { budget, pass: (ms: number) => (nowMs += ms) };
   }
+  const drain = (take: () => boolean) => {
+    let taken = 0;
+    while (take()) taken++;
+    return taken;
+  };
+
+  it('gives nothing where this window does not watch', () => {
+    const { budget } = budgetAt();
+    assert.deepEqual([budget.take(), budget.takeSpare(), budget.spareWaitMs], [false, false, undefined]);
+    const holder = budget.open(false);
+    assert.equal(budget.take(), true);
+    holder.dispose();
+    assert.deepEqual([budget.take(), budget.spareWaitMs], [false, undefined]);
+  });
+
+  it('stays with the one who opened it last', () => {
+    const { budget } = budgetAt();
+    const first = budget.open(false);
+    budget.open(false);
+    first.dispose();
+    assert.equal(budget.take(), true);
+  });
+
+  it('gives no more than 120 in any hour, however it is asked', () => {
+    const { budget, pass } = budgetAt();
+    budget.open(false);
+    pass(10 * HOUR);
+    let taken = drain(() => budget.take());
+    for (let minute = 0; minute < 60; minute++) {
+      pass(HOUR / 60);
+      taken += drain(() => budget.take());
+    }
+    assert.ok(taken > 100 && taken <= 115, String(taken));
+  });
+
+  it('keeps some for looks', () => {
+    const { budget, pass } = budgetAt();
+    budget.open(false);
+    drain(() => budget.takeSpare());
+    assert.equal(
+      drain(() => budget.take()),
+      3,
+    );
+    pass(HOUR / 75);
+    assert.deepEqual([budget.takeSpare(), budget.take()], [false, true]);
+  });
+
+  it('tells how long until there is one', () => {
+    const { budget, pass } = budgetAt();
+    budget.open(false);
+    drain(() => budget.take());
+    assert.deepEqual([budget.waitMs, budget.spareWaitMs], [48_000, 192_000]);
+    pass(48_000);
+    assert.deepEqual([budget.waitMs, budget.take(), budget.isScarce], [0, true, true]);
+  });
+
+  it('has what is owed paid before the next look', () => {
+    const { budget, pass } = budgetAt();
+    budget.open(false);
+    for (let page = 0; page < 100; page++) budget.owe();
+    assert.equal(budget.waitMs, 61 * 48_000);
+    pass(61 * 48_000 - 1000);
+    assert.equal(budget.take(), false);
+    pass(1001);
+    assert.equal(budget.take(), true);
+  });
+
+  it('begins small after another window, and never gains by it', () => {
+    const { budget } = budgetAt();
+    budget.open(true);
+    assert.equal(
+      drain(() => budget.take()),
+      2,
+    );
+    budget.open(false);
+    budget.open(true);
+    assert.equal(budget.take(), false);
+  });
 });
 
 describe('shared', () => {

@@ -120,28 +120,28 @@ describe('RunStore', () => {
   afterEach(() => bench.end());
 
   /** `count` runs, the newest first, named by their minute. */
-  const many = (count: number) =>
-    Array.from({ length: count }, (_, index) => row(`r${count - index}`, count - index));
+  const many = (count: number, status = 'complete') =>
+    Array.from({ length: count }, (_, index) => row(`r${count - index}`, count - index, status));
 
-  it('reads pages of 50 until there are no more', async () => {
+  it('reads pages of 100 until there are no more', async () => {
     assert.deepEqual([store.rows, store.hasMore], [undefined, false]);
-    listed = many(120);
+    listed = many(220);
     await store.refresh();
-    assert.deepEqual([store.rows?.length, store.hasMore], [50, true]);
+    assert.deepEqual([store.rows?.length, store.hasMore], [100, true]);
     await store.loadMore();
     await store.loadMore();
-    assert.deepEqual([ids(store.rows), store.hasMore], [ids(many(120)), false]);
+    assert.deepEqual([ids(store.rows), store.hasMore], [ids(many(220)), false]);
     const before = urls.length;
     await store.loadMore();
     assert.equal(urls.length, before);
-    assert.match(urls[0] ?? '', /\/api\/v1\/runs\?limit=50$/);
+    assert.match(urls[0] ?? '', /\/api\/v1\/runs\?limit=100$/);
   });
 
   it('shares one request among calls that overlap', async () => {
-    listed = many(120);
+    listed = many(220);
     await Promise.all([store.refresh(), store.refresh(), store.refresh()]);
     await Promise.all([store.loadMore(), store.loadMore()]);
-    assert.deepEqual([urls.length, store.rows?.length], [2, 100]);
+    assert.deepEqual([urls.length, store.rows?.length], [2, 200]);
   });
 
   it('tells what was added and what changed, and nothing when nothing did', async () => {
@@ -154,37 +154,138 @@ describe('RunStore', () => {
     listed = [row('c', 3)];
     await store.refresh();
     assert.deepEqual(changes, [
-      { added: [], changed: [] },
-      { added: ['b', 'a'], changed: [] },
-      { added: ['c'], changed: ['b'] },
-      { added: [], changed: [] },
+      { added: [], changed: [], moved: [] },
+      { added: ['b', 'a'], changed: [], moved: [] },
+      {
+        added: ['c'],
+        changed: ['b'],
+        moved: [{ runId: 'b', before: row('b', 2), after: row('b', 2, 'running') }],
+      },
+      { added: [], changed: [], moved: [] },
     ]);
   });
 
   it('keeps later pages and their cursor over a refresh', async () => {
-    listed = many(120);
+    listed = many(220);
     await store.refresh();
     await store.loadMore();
-    listed.unshift(row('new', 150));
+    listed.unshift(row('new', 250));
     await store.refresh();
-    assert.deepEqual([store.rows?.length, ids(store.rows)?.[0]], [101, 'new']);
+    assert.deepEqual([urls.length, store.rows?.length, ids(store.rows)?.[0]], [3, 201, 'new']);
     await store.loadMore();
-    assert.equal(new Set(ids(store.rows)).size, 121);
+    assert.equal(new Set(ids(store.rows)).size, 221);
   });
 
-  it('starts anew after more than a page of new runs: no gap is shown as none', async () => {
+  it('reads on until the new runs touch the loaded ones, and shows each page as it comes', async () => {
+    listed = many(150);
+    await store.refresh();
+    await store.loadMore();
+    changes.length = 0;
+    listed = many(550);
+    await store.refresh();
+    assert.deepEqual([urls.length - 2, ids(store.rows)], [5, ids(many(550))]);
+    assert.deepEqual(
+      changes.map(({ added, changed }) => [added.length, changed.length]),
+      [100, 100, 100, 100].map((count) => [count, 0]),
+    );
+    await store.loadMore();
+    assert.equal(urls.length, 7);
+  });
+
+  it('starts anew after more than ten pages of new runs: no gap is shown as none', async () => {
     listed = many(60);
     await store.refresh();
-    await store.loadMore();
-    listed = many(200);
+    listed = many(1_200);
     await store.refresh();
-    assert.deepEqual(ids(store.rows), ids(many(200).slice(0, 50)));
+    assert.deepEqual([urls.length, ids(store.rows)], [11, ids(many(1_200).slice(0, 1_000))]);
     await store.loadMore();
-    assert.deepEqual(ids(store.rows), ids(many(200).slice(0, 100)));
+    assert.deepEqual(ids(store.rows), ids(many(1_200).slice(0, 1_100)));
+  });
+
+  it('starts anew where a page between the new runs and the loaded ones cannot be read', async () => {
+    listed = many(60);
+    await store.refresh();
+    listed = many(600);
+    const unreadable = 'data' as string;
+    store.onDidChange(() => (store.rows?.length === 360 ? (oddities = { [unreadable]: 'none' }) : undefined));
+    await assert.rejects(store.refresh(), { code: 'unexpected-answer' });
+    assert.deepEqual([ids(store.rows), store.hasMore], [ids(many(600).slice(0, 300)), true]);
+    oddities = {};
+    await store.loadMore();
+    assert.deepEqual(ids(store.rows), ids(many(600).slice(0, 400)));
+  });
+
+  it('reads until all runs that go on were seen, and no further', async () => {
+    listed = many(900);
+    listed[349] = row('r551', 551);
+    await store.refresh();
+    for (let page = 0; page < 4; page++) await store.loadMore();
+    urls.length = 0;
+    await store.refresh();
+    assert.equal(urls.length, 4);
+    const after = { ...row('r551', 551, 'complete'), artifacts_available: true };
+    listed[349] = after;
+    changes.length = 0;
+    await store.refresh();
+    assert.deepEqual(changes, [
+      {
+        added: [],
+        changed: ['r551'],
+        moved: [{ runId: 'r551', before: row('r551', 551), after }],
+      },
+    ]);
+    urls.length = 0;
+    await store.refresh();
+    assert.equal(urls.length, 1);
+  });
+
+  it('looks no further for a run that goes on and is gone, or that no list has named yet', async () => {
+    listed = [row('r901', 901), ...many(900)];
+    await store.refresh();
+    await store.loadMore();
+    listed.shift();
+    store.insertCreated({ run_id: 'new' }, 'm', undefined);
+    urls.length = 0;
+    await store.refresh();
+    assert.deepEqual([urls.length, store.get('r901'), store.get('new')?.status], [1, undefined, 'queued']);
+  });
+
+  it('shows the newest of 10,000 runs after one answer, and compares only what was told', async () => {
+    listed = many(10_000);
+    await store.refresh();
+    assert.deepEqual([urls.length, store.rows?.length, changes.length], [1, 100, 1]);
+    while (store.hasMore) await store.loadMore();
+    assert.deepEqual([urls.length, store.rows?.length, changes.length], [100, 10_000, 100]);
+    let compared = 0;
+    for (const one of store.rows ?? [])
+      Object.defineProperty(one, 'toJSON', {
+        value: () => {
+          compared++;
+          return { ...one };
+        },
+      });
+    listed[3] = row('r9997', 9_997, 'archived');
+    await store.refresh();
+    assert.deepEqual([urls.length, compared, changes.at(-1)?.changed], [101, 99, ['r9997']]);
+  });
+
+  it('goes on behind what another window told, until a page brings something new', async () => {
+    listed = many(450);
+    const rows = many(450).slice(0, 200);
+    store.acceptSaved({
+      readAtMs: 1,
+      runs: { rows, contiguous: 200, hasMore: true, skipped: 0, labels: [], changedAtMs: [] },
+    });
+    assert.deepEqual([urls.length, store.rows?.length, store.hasMore], [0, 200, true]);
+    await store.loadMore();
+    assert.deepEqual([urls.length, ids(store.rows)], [3, ids(many(450).slice(0, 300))]);
+    await store.loadMore();
+    await store.loadMore();
+    assert.deepEqual([urls.length, store.rows?.length, store.hasMore], [5, 450, false]);
   });
 
   it('drops an older page that arrives after the list began anew', async () => {
-    listed = many(150);
+    listed = many(300);
     await store.refresh();
     await store.loadMore();
     const opened = Promise.withResolvers<undefined>();
@@ -192,19 +293,19 @@ describe('RunStore', () => {
     const late = store.loadMore();
     await until(() => urls.length === 3);
     gate = undefined;
-    listed = many(400);
+    listed = many(4_000);
     await store.refresh();
     opened.resolve(undefined);
     await late;
-    assert.deepEqual(ids(store.rows), ids(many(400).slice(0, 50)));
+    assert.deepEqual(ids(store.rows), ids(many(4_000).slice(0, 1_000)));
     await store.loadMore();
-    assert.deepEqual(ids(store.rows), ids(many(400).slice(0, 100)));
+    assert.deepEqual(ids(store.rows), ids(many(4_000).slice(0, 1_100)));
   });
 
   it('ends where a cursor repeats, where it is told in vain, and where it is missing', async () => {
-    listed = many(120);
+    listed = many(320);
     await store.refresh();
-    oddities = { next_cursor: '50' };
+    oddities = { next_cursor: '100' };
     await store.loadMore();
     assert.equal(store.hasMore, false);
     for (const odd of [
@@ -249,7 +350,7 @@ describe('RunStore', () => {
     changes.length = 0;
     store.insertCreated({ run_id: 'new', status: 'queued' }, 'm', 'Läbel');
     assert.deepEqual([store.get('new')?.status, store.label('new')], ['running', 'Läbel']);
-    assert.deepEqual(changes, [{ added: [], changed: ['new'] }]);
+    assert.deepEqual(changes, [{ added: [], changed: ['new'], moved: [] }]);
   });
 
   it('keeps details until the run goes on, and the label for good', async () => {
@@ -288,7 +389,10 @@ describe('RunStore', () => {
     it('may be read again when the person asks, which is told', async () => {
       store.retryDetails();
       store.retryDetails();
-      assert.deepEqual([store.detailFailure('a'), changes], [undefined, [{ added: [], changed: ['a'] }]]);
+      assert.deepEqual(
+        [store.detailFailure('a'), changes],
+        [undefined, [{ added: [], changed: ['a'], moved: [] }]],
+      );
       details.set('a', { run_id: 'a', status: 'running', model_id: 'm' });
       await store.loadDetail('a');
       assert.deepEqual([store.detailFailure('a'), store.detail('a')?.status], [undefined, 'running']);
@@ -317,7 +421,7 @@ describe('RunStore', () => {
     isUp = true;
     await runs.refresh();
     assert.equal(runs.detailFailure('a'), undefined);
-    assert.deepEqual(told, [{ added: [], changed: ['a'] }]);
+    assert.deepEqual(told, [{ added: [], changed: ['a'], moved: [] }]);
   });
 
   it('keeps no detail that was asked for before the run went on', async () => {
@@ -369,14 +473,14 @@ describe('RunStore', () => {
   });
 
   it('gives a run that no page has shown a row of its own, where it belongs', async () => {
-    listed = many(120);
+    listed = many(220);
     await store.refresh();
     const { run_id, status, model_id, created_at = '' } = row('r5', 5, 'completed');
     details.set('r5', { run_id, status, model_id, created_at });
     await store.loadDetail('r5');
     assert.deepEqual(
       [store.rows?.length, ids(store.rows)?.at(-1), store.get('r5')?.status],
-      [51, 'r5', 'completed'],
+      [101, 'r5', 'completed'],
     );
     await store.refresh();
     assert.equal(store.get('r5')?.model_id, 'm');

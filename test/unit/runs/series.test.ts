@@ -432,6 +432,27 @@ describe('Submitter, attempt by attempt', () => {
       assert.deepEqual(stateOf(), ['unsent', 'unsent']);
     });
 
+    it('is closed while another call was told to wait: nothing is sent, and nothing can be charged', async () => {
+      let heads = 0;
+      stage.onHead = () => (heads += 1);
+      for (const [waitMs, kind] of [
+        [30_000, 'charged'],
+        [HOUR, 'not-charged'],
+      ] as const) {
+        stage.clock.sleeps.length = 0;
+        let told = 0;
+        stage.onGet = () => {
+          // Between the read and the submission, in another window.
+          const notBeforeMs = stage.clock.nowMs() + waitMs;
+          if (told++ === 0) session.acceptShared({ isOfLiving: true, notBeforeMs });
+          return false;
+        };
+        const outcome = await submit(await stage.bench.draft(10, `${waitMs}.jsonl`));
+        assert.deepEqual([outcome.kind, heads], [kind, 1]);
+        if (kind === 'charged') assert.deepEqual(stage.clock.sleeps, [waitMs + 1000]);
+      }
+    });
+
     it('is not gone with the balance alone: then it is not known before', async () => {
       stage.onGet = (request, response) => {
         const isBalance = request.url?.endsWith('/balance') === true;

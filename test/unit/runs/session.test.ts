@@ -294,6 +294,48 @@ describe('Session', () => {
     await session.balance.refresh();
     assert.equal(session.state, 'ready');
   });
+
+  describe('what another window tells', () => {
+    it('is whether the service answers, and since when it does not', async () => {
+      const { session, states } = watched();
+      session.acceptShared({ isOfLiving: true });
+      session.acceptShared({ isOfLiving: true, offlineSinceMs: 5 });
+      session.acceptShared({ isOfLiving: true, offlineSinceMs: 6 });
+      assert.deepEqual([states, session.offlineSince], [['ready', 'offline'], 5]);
+      await session.balance.refresh();
+      assert.deepEqual([session.state, session.offlineSince], ['ready', undefined]);
+    });
+
+    it('is nothing where that window has ended', () => {
+      const { session, states } = watched();
+      session.acceptShared({ isOfLiving: false, offlineSinceMs: 5 });
+      assert.deepEqual([states, session.state], [[], 'connecting']);
+    });
+
+    it('does not make a refused API key good, nor one that is missing', async () => {
+      answer = () => [401, REFUSED];
+      const { session } = watched();
+      await assert.rejects(session.balance.refresh());
+      session.acceptShared({ isOfLiving: true });
+      assert.equal(session.state, 'key-rejected');
+      const { session: without } = watched('');
+      await assert.rejects(without.balance.refresh());
+      without.acceptShared({ isOfLiving: true });
+      assert.equal(without.state, 'key-missing');
+    });
+
+    it('is until when the service is left alone, which a new connection keeps to', async () => {
+      const { session } = watched();
+      const notBeforeMs = Date.now() + 3_600_000;
+      session.acceptShared({ isOfLiving: false, notBeforeMs });
+      assert.equal(session.notBeforeMs, notBeforeMs);
+      for (let turn = 0; turn < 2; turn++) {
+        await assert.rejects(session.balance.refresh(), { code: 'rate_limited' });
+        assert.deepEqual([session.notBeforeMs, keys], [notBeforeMs, []]);
+        session.reconnect();
+      }
+    });
+  });
 });
 
 describe('BalanceStore', () => {
