@@ -1,12 +1,18 @@
 import type { Client, Connection } from './api/client.ts';
 import { sha256OfFile } from './api/digestFile.ts';
+import { cancelDownload } from './commands/cancelDownload.ts';
 import { cancelSubmission } from './commands/cancelSubmission.ts';
 import { checkDataset } from './commands/checkDataset.ts';
 import { checkSubmission } from './commands/checkSubmission.ts';
+import { clearRunsFilter } from './commands/clearRunsFilter.ts';
 import { continueSubmission } from './commands/continueSubmission.ts';
 import { copyRunId } from './commands/copyRunId.ts';
 import { discardSubmission } from './commands/discardSubmission.ts';
 import { downloadAdapter } from './commands/downloadAdapter.ts';
+import { filterRuns } from './commands/filterRuns.ts';
+import { groupRunsByDay } from './commands/groupRunsByDay.ts';
+import { inspectAdapter } from './commands/inspectAdapter.ts';
+import { loadAllRuns } from './commands/loadAllRuns.ts';
 import { loadMoreRuns } from './commands/loadMoreRuns.ts';
 import { openModelLink } from './commands/openModelLink.ts';
 import { previewDataset } from './commands/previewDataset.ts';
@@ -26,6 +32,7 @@ import { signOut } from './commands/signOut.ts';
 import { submitAgain } from './commands/submitAgain.ts';
 import { submitDataset } from './commands/submitDataset.ts';
 import { switchAccount } from './commands/switchAccount.ts';
+import { ungroupRuns } from './commands/ungroupRuns.ts';
 import { useSandbox } from './commands/useSandbox.ts';
 import type { accountAccess } from './host/accountAccess.ts';
 import type { ApiKeys } from './host/apiKeys.ts';
@@ -36,41 +43,62 @@ import { whenSignedIn } from './host/signedIn.ts';
 import type { tellFoundRunsOnce } from './host/submissionOutcome.ts';
 import { tellSignedOut } from './host/wording/accounts.ts';
 import type { AccountStore } from './runs/accountStore.ts';
-import type { Downloader } from './runs/downloader.ts';
+import type { Downloads } from './runs/downloads.ts';
 import type { Journal } from './runs/journal.ts';
 import { stakeOf } from './runs/pendingActions.ts';
 import type { Sessions } from './runs/sessions.ts';
 import type { Submitter } from './runs/submitter.ts';
 import type { Reports } from './dataset/reports.ts';
 import type { LazySandbox } from './lazySandbox.ts';
+import type { AdapterPanels } from './views/adapterPanels.ts';
 import type { DatasetPreviews } from './views/datasetPreviews.ts';
+import type { RunPanels } from './views/runPanels.ts';
+import type { RunsShown } from './views/runsShown.ts';
 import type { RunsTree } from './views/runsTree.ts';
 
 /** What the commands work with. */
 export interface Parts {
   accounts: AccountStore;
+  adapterPanels: AdapterPanels;
   apiKeys: ApiKeys;
   createClient: (connection: Connection) => Client;
   /** The script of the thread that hashes datasets. */
   digestWorker: string;
-  downloader: Downloader;
+  downloads: Downloads;
   journal: Journal;
   log: Log;
   openJournal: () => Promise<void>;
   previews: DatasetPreviews;
   reports: Reports;
+  runPanels: RunPanels;
+  runsShown: RunsShown;
   runsTree: RunsTree;
   sandbox: LazySandbox;
   sessions: Sessions;
   submitter: Submitter;
+  /** Takes away what is stored for accounts that are signed out. */
+  sweep: () => Promise<void>;
   beActive: ReturnType<typeof accountAccess>;
   tellFoundRun: ReturnType<typeof tellFoundRunsOnce>;
 }
 
 /** Everything that a person does: each command by its id. */
 export function commandTable(parts: Parts): Record<CommandId, (...args: unknown[]) => Promise<void> | void> {
-  const { accounts, apiKeys, createClient, digestWorker, downloader, journal, log, openJournal } = parts;
-  const { previews, reports, runsTree, sandbox, sessions, submitter, beActive, tellFoundRun } = parts;
+  const { accounts, apiKeys, createClient, digestWorker, downloads, journal, log, openJournal } = parts;
+  const {
+    adapterPanels,
+    previews,
+    reports,
+    runPanels,
+    runsShown,
+    runsTree,
+    sandbox,
+    sessions,
+    submitter,
+    sweep,
+    beActive,
+    tellFoundRun,
+  } = parts;
   const enterSandbox = useSandbox(accounts, async () => (await sandbox.start()).accountId);
   const controls = sandboxControls(
     () => sessions.active?.account.kind === 'sandbox',
@@ -82,7 +110,17 @@ export function commandTable(parts: Parts): Record<CommandId, (...args: unknown[
   return {
     [COMMANDS.signIn]: signIn(accounts, apiKeys, createClient),
     [COMMANDS.signOut]: signedIn(
-      signOut(accounts, apiKeys, (id) => (downloader.isBusy(id) ? 'charge' : stakeOf(submitter.pending, id))),
+      signOut(
+        accounts,
+        apiKeys,
+        (id) =>
+          stakeOf(submitter.pending, id) ??
+          (downloads.active.some(({ accountId }) => accountId === id) ? 'download' : undefined),
+        async (id) => {
+          await downloads.discardAll(id);
+          await sweep();
+        },
+      ),
     ),
     [COMMANDS.switchAccount]: switchAccount(accounts),
     [COMMANDS.replaceKey]: replaceKey(accounts, apiKeys, createClient),
@@ -112,9 +150,16 @@ export function commandTable(parts: Parts): Record<CommandId, (...args: unknown[
     [COMMANDS.refresh]: signedIn(refresh(sessions, VIEWS.runs)),
     [COMMANDS.refreshModels]: signedIn(refresh(sessions, VIEWS.models)),
     [COMMANDS.loadMoreRuns]: signedIn(loadMoreRuns(sessions)),
-    [COMMANDS.showRun]: signedIn(showRun(sessions, (runId, expand) => runsTree.reveal(runId, expand))),
+    [COMMANDS.loadAllRuns]: signedIn(loadAllRuns(sessions)),
+    [COMMANDS.filterRuns]: signedIn(filterRuns(sessions, runsShown)),
+    [COMMANDS.clearRunsFilter]: clearRunsFilter(runsShown),
+    [COMMANDS.groupRunsByDay]: groupRunsByDay(runsShown),
+    [COMMANDS.ungroupRuns]: ungroupRuns(runsShown),
+    [COMMANDS.showRun]: signedIn(showRun(sessions, (accountId, runId) => runPanels.show(accountId, runId))),
     [COMMANDS.copyRunId]: signedIn(copyRunId(sessions)),
-    [COMMANDS.downloadAdapter]: signedIn(downloadAdapter(sessions, downloader)),
+    [COMMANDS.downloadAdapter]: signedIn(downloadAdapter(sessions, downloads)),
+    [COMMANDS.cancelDownload]: signedIn(cancelDownload(sessions, downloads)),
+    [COMMANDS.inspectAdapter]: inspectAdapter(sessions, downloads, (file) => adapterPanels.show(file)),
     [COMMANDS.cancelSubmission]: cancelSubmission(submitter),
     [COMMANDS.resolveSubmission]: signedIn(
       resolveSubmission(sessions, submitter, beActive, reveal, tellFoundRun, log),

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { commandTable } from './commandTable.ts';
 import { Client, type Connection } from './api/client.ts';
 import { Transport } from './api/transport.ts';
+import { verifyArchive } from './adapter/verify.ts';
 import { DisposableStore } from './base/disposable.ts';
 import { DatasetChecker } from './dataset/checker.ts';
 import { Reports } from './dataset/reports.ts';
@@ -11,30 +12,47 @@ import { ApiKeys } from './host/apiKeys.ts';
 import { registerCommands } from './host/commands.ts';
 import { Log } from './host/log.ts';
 import { ErrorReporter } from './host/reportError.ts';
-import { onDidChangeProxySettings, proxySettings } from './host/settings.ts';
+import {
+  downloadWhenCompleteSetting,
+  notificationsSetting,
+  onDidChangeProxySettings,
+  proxySettings,
+} from './host/settings.ts';
 import { asStorageError } from './host/storageError.ts';
 import { tellFoundRunsOnce } from './host/submissionOutcome.ts';
 import { tellAccountsSetAside } from './host/wording/accounts.ts';
 import { tellJournalSetAside } from './host/wording/pendingNotices.ts';
 import { originOf, type Account } from './runs/account.ts';
 import { AccountStore } from './runs/accountStore.ts';
-import { Downloader } from './runs/downloader.ts';
+import { accountFolder, removeForsakenFolders } from './runs/accountFolder.ts';
+import { Downloads } from './runs/downloads.ts';
 import { Journal } from './runs/journal.ts';
 import { Sessions } from './runs/sessions.ts';
 import { Submitter } from './runs/submitter.ts';
+import { Told } from './runs/told.ts';
 import { LazySandbox } from './lazySandbox.ts';
+import { keepActiveDetails } from './views/activeDetails.ts';
 import { ActiveWatch } from './views/activeWatch.ts';
+import { AdapterPanels } from './views/adapterPanels.ts';
 import { AutoCheck } from './views/autoCheck.ts';
+import { AutoDownloads } from './views/autoDownloads.ts';
 import { BalanceStatus } from './views/balanceStatus.ts';
 import { DatasetFixes } from './views/datasetFixes.ts';
 import { DatasetLens } from './views/datasetLens.ts';
 import { DatasetProblems } from './views/datasetProblems.ts';
 import { DatasetStatus } from './views/datasetStatus.ts';
 import { DatasetPreviews } from './views/datasetPreviews.ts';
+import { InterruptedDownloads } from './views/interruptedDownloads.ts';
 import { showInterrupted } from './views/interruptedNotices.ts';
 import { showKeyNotices } from './views/keyNotice.ts';
 import { ModelsTree } from './views/modelsTree.ts';
 import { showReceiptLabels } from './views/receiptLabels.ts';
+import { dimOfflineRows } from './views/offlineRows.ts';
+import { RunNotices } from './views/runNotices.ts';
+import { RunsShown } from './views/runsShown.ts';
+import { ReminderWatch } from './views/reminderWatch.ts';
+import { followRunLinks } from './views/runLinks.ts';
+import { RunPanels } from './views/runPanels.ts';
 import { RunsTree } from './views/runsTree.ts';
 import { UnknownWatch } from './views/unknownWatch.ts';
 import { keepWelcomeState } from './views/welcomeState.ts';
@@ -77,7 +95,24 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       throw error;
     }));
   const submitter = disposables.add(new Submitter(journal));
-  const downloader = new Downloader(() => transport);
+
+  // What all windows share of each account's runs.
+  const runsFolder = path.join(storage, 'runs');
+  const folderOf = (accountId: string) => accountFolder(runsFolder, accountId);
+  const sweep = () => removeForsakenFolders(runsFolder, () => accounts.readIds());
+  void sweep();
+  const told = disposables.add(new Told((accountId) => folderOf(accountId).told));
+  const downloads = disposables.add(
+    new Downloads({
+      runsFolder,
+      transport: () => transport,
+      sessionOf: (accountId) => {
+        const account = accounts.accounts.find(({ id }) => id === accountId);
+        return account && sessions.of(account);
+      },
+      verify: verifyArchive,
+    }),
+  );
 
   // What is wrong with datasets.
   const checker = disposables.add(
@@ -86,8 +121,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const reports = disposables.add(new Reports(checker));
 
   // What a person sees.
-  const runsTree = disposables.add(new RunsTree(sessions, submitter));
+  const runsShown = disposables.add(new RunsShown(sessions, context.globalState));
+  disposables.add(dimOfflineRows());
+  const runsTree = disposables.add(new RunsTree({ sessions, submitter, downloads, told, shown: runsShown }));
   const previews = disposables.add(new DatasetPreviews(context.extensionUri, reports, log));
+  const adapterRoom = async () =>
+    (await import('./adapter/adapterRoom.ts')).createAdapterRoom(dist('measureWorker.cjs'));
+  const adapterPanels = disposables.add(new AdapterPanels(context.extensionUri, adapterRoom, log));
   disposables.add(new ModelsTree(sessions));
   disposables.add(new BalanceStatus(sessions));
   disposables.add(new DatasetProblems(reports));
@@ -99,22 +139,41 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 
   // What a person does.
   const beActive = accountAccess(accounts);
+  const runPanels = disposables.add(
+    new RunPanels(context.extensionUri, {
+      accounts,
+      sessions,
+      downloads,
+      receipts: async () => {
+        await openJournal();
+        return journal.receipts();
+      },
+      onDidChangeReceipts: journal.onDidChange,
+      beActive,
+      linkTo: (runId) => `${vscode.env.uriScheme}://${context.extension.id}/run/${runId}`,
+      log,
+    }),
+  );
   const tellFoundRun = tellFoundRunsOnce(beActive);
   const commands = commandTable({
     accounts,
+    adapterPanels,
     apiKeys,
     createClient,
     digestWorker,
-    downloader,
+    downloads,
     journal,
     log,
     openJournal,
     previews,
     reports,
+    runsShown,
+    runPanels,
     runsTree,
     sandbox,
     sessions,
     submitter,
+    sweep,
     beActive,
     tellFoundRun,
   });
@@ -122,6 +181,17 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     registerCommands(commands, (error, again) => {
       // The notice of a refused API key has told this one.
       if (!sessions.isToldByState(error)) reporter.report(error, again);
+    }),
+  );
+
+  disposables.add(
+    followRunLinks({
+      accounts,
+      sessions,
+      show: (accountId, runId) => runPanels.show(accountId, runId),
+      onError: (error, again) => {
+        if (!sessions.isToldByState(error)) reporter.report(error, again);
+      },
     }),
   );
 
@@ -137,7 +207,16 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     }),
   );
   disposables.add(new AutoCheck(reports, log));
-  disposables.add(new ActiveWatch(sessions, submitter, log));
+  const isQuiet = () => notificationsSetting() === 'badge';
+  const autoDownloads = disposables.add(
+    new AutoDownloads({ sessions, downloads, told, log, beActive, isQuiet }),
+  );
+  disposables.add(new InterruptedDownloads({ sessions, downloads, told, beActive }));
+  disposables.add(new ReminderWatch({ sessions, downloads, told, beActive }));
+  const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && !autoDownloads.takes;
+  disposables.add(new RunNotices({ sessions, told, beActive, offersDownload }));
+  disposables.add(new ActiveWatch(sessions, submitter, log, runsFolder));
+  disposables.add(keepActiveDetails(sessions, (accountId) => folderOf(accountId).details, runsTree, log));
   const showOpenSubmissions = async (): Promise<void> => {
     try {
       await openJournal();

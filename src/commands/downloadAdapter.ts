@@ -1,27 +1,54 @@
-import { existsSync } from 'node:fs';
+import { mkdir, rmdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import type { Artifact } from '../api/types.ts';
 import {
-  chooseArtifact,
+  askDownloadedAlready,
+  askInterrupted,
+  chooseArtifacts,
   chooseDownloadFolder,
+  confirmDirectory,
   confirmOtherName,
+  tellDirectoryUnusable,
   tellDownloaded,
-  tellNoArtifacts,
+  tellDownloading,
 } from '../host/dialogs/downloadDialogs.ts';
 import { chooseRun } from '../host/dialogs/runDialogs.ts';
+import { whileListing, withDownloadProgress } from '../host/downloadProgress.ts';
 import { COMMANDS } from '../host/ids.ts';
-import { withCancellableProgress } from '../host/progress.ts';
 import { runIdOf } from '../host/runArgument.ts';
 import { runChoices } from '../host/runChoices.ts';
-import { downloadText, downloadTitle } from '../host/wording/download.ts';
-import type { Downloader } from '../runs/downloader.ts';
-import { numberedFileName, safeFileName } from '../runs/fileName.ts';
+import { downloadDirectorySetting } from '../host/settings.ts';
+import { runName } from '../host/wording/download.ts';
+import type { ArtifactName } from '../runs/activeDownload.ts';
+import { ArtifactsMissingError } from '../runs/downloadErrors.ts';
+import { directoryOf, runFolderName } from '../runs/downloadFolder.ts';
+import type { DownloadRecord } from '../runs/downloadRecord.ts';
+import type { Downloads } from '../runs/downloads.ts';
+import { adapterFirst, atHome, isOf, placeIn } from '../runs/downloadTarget.ts';
 import { withoutMarker } from '../runs/marker.ts';
+import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
-/** Brings a run's adapter into a folder that the person chooses. @throws ApiError, DiskError, FileExistsError */
-export function downloadAdapter(sessions: Sessions, downloader: Downloader) {
+/** The run whose artifacts are wanted. */
+interface Wanted {
+  session: Session;
+  runId: string;
+  /** What it is called in sentences. */
+  name: string;
+}
+
+/** One file on its way. */
+interface Job {
+  target: string;
+  go: (signal: AbortSignal) => Promise<DownloadRecord>;
+}
+
+/**
+ * Brings a run's adapter into the download directory, or a folder that the person chooses; what is left of an earlier try goes
+ * on. Takes a run, or `{ runId, resume: true }`. @throws whatever `Downloads` does
+ */
+export function downloadAdapter(sessions: Sessions, downloads: Downloads) {
   return async (argument: unknown): Promise<void> => {
     const session = sessions.active;
     if (session === undefined) return;
@@ -35,46 +62,157 @@ export function downloadAdapter(sessions: Sessions, downloader: Downloader) {
       if (chosen !== undefined) await vscode.commands.executeCommand(COMMANDS.downloadAdapter, chosen);
       return;
     }
-    // The folder first: the signed URL is asked for just before it is used.
-    const folder = await chooseDownloadFolder(vscode.workspace.workspaceFolders?.[0]?.uri);
-    if (folder === undefined) return;
-    const saved = await withCancellableProgress(
-      downloadTitle(session.runs.label(runId) ?? runId),
-      async (signal, report) => {
-        const artifact = await wantedArtifact(await downloader.artifacts(session, runId, signal));
-        if (artifact === undefined) return undefined;
-        const target = await freeTarget(
-          folder.fsPath,
-          safeFileName(artifact.filename, safeFileName(`adapter-${runId.slice(0, 8)}`, 'adapter')),
-        );
-        if (target === undefined) return undefined;
-        await downloader.download(session, artifact, target, {
-          signal,
-          onProgress: (receivedBytes, totalBytes) =>
-            report(
-              downloadText(receivedBytes, totalBytes),
-              totalBytes === undefined ? undefined : receivedBytes / totalBytes,
-            ),
-        });
-        return target;
-      },
+    const { id } = session.account;
+    await downloads.open(id);
+    const name = runName(withoutMarker(session.runs.label(runId) ?? ''), runId);
+    const wanted: Wanted = { session, runId, name };
+    const left = downloads.active.filter(
+      (download) => download.accountId === id && download.runId === runId && download.state === 'interrupted',
     );
-    if (saved !== undefined)
-      tellDownloaded(vscode.Uri.file(saved), path.basename(saved), session.account.kind === 'sandbox');
+    const [first] = left;
+    if (first !== undefined) {
+      const choice = isResume(argument) ? 'resume' : await askInterrupted(name, first, first.target);
+      if (choice === 'resume')
+        await bring(
+          downloads,
+          wanted,
+          left.map(({ id: leftId, target }) => ({
+            target,
+            go: (signal) => downloads.resume(leftId, signal),
+          })),
+        );
+      if (choice !== 'discard') return;
+      for (const download of left) await downloads.discard(download.id);
+    }
+    const record = atHome(downloads.records(id), runId);
+    if (record === undefined || (await askDownloadedAlready(name, record)))
+      await bringAnew(downloads, wanted);
   };
 }
 
-async function wantedArtifact(artifacts: readonly Artifact[]): Promise<Artifact | undefined> {
-  if (artifacts.length === 0) tellNoArtifacts();
-  return chooseArtifact(artifacts);
+function isResume(argument: unknown): boolean {
+  return (
+    typeof argument === 'object' && argument !== null && 'resume' in argument && argument.resume === true
+  );
 }
 
-/** A path where no file stands; undefined when the person did not want another name. */
-async function freeTarget(folder: string, name: string): Promise<string | undefined> {
-  const taken = (candidate: string) => existsSync(path.join(folder, candidate));
-  if (!taken(name)) return path.join(folder, name);
-  let number = 2;
-  while (taken(numberedFileName(name, number))) number += 1;
-  const other = numberedFileName(name, number);
-  return (await confirmOtherName(name, other)) ? path.join(folder, other) : undefined;
+async function bringAnew(downloads: Downloads, wanted: Wanted): Promise<void> {
+  const { session, runId, name } = wanted;
+  // Before the folder is asked for: what is not finished or expired needs none.
+  const offered = adapterFirst(
+    await whileListing(async () => {
+      const listed = await downloads.list(session, runId).catch((error: unknown) => {
+        throw withTime(error, session.runs.get(runId)?.artifacts_expires_at);
+      });
+      // The list of runs has no labels, and a folder may be called after it.
+      if (session.runs.label(runId) === undefined)
+        await session.runs.loadDetail(runId).catch(() => undefined);
+      return listed;
+    }),
+  );
+  const underWay = (artifact: ArtifactName) =>
+    downloads.active.find((download) => isOf(download, runId, artifact) && download.state !== 'interrupted');
+  const free = offered.filter((artifact) => underWay(artifact) === undefined);
+  const [running] = offered.flatMap((artifact) => underWay(artifact) ?? []);
+  if (free.length === 0 && running !== undefined) {
+    tellDownloading(
+      name,
+      running,
+      () => void vscode.commands.executeCommand(COMMANDS.cancelDownload, running.id),
+    );
+    return;
+  }
+  const artifacts = await chooseArtifacts(name, free);
+  if (artifacts.length === 0) return;
+  const folder = await folderFor(wanted);
+  if (folder === undefined) return;
+  try {
+    const targets = await freeTargets(downloads, wanted, artifacts, folder.path);
+    await bring(
+      downloads,
+      wanted,
+      targets.map(({ artifact, target }) => ({
+        target,
+        go: (signal) => downloads.start({ session, runId, artifact, target }, signal),
+      })),
+    );
+  } finally {
+    // One that was made for this and holds nothing goes again.
+    if (folder.wasMade) await rmdir(folder.path).catch(() => undefined);
+  }
+}
+
+/** What expired did so at a time, which the sentence tells. */
+function withTime(error: unknown, expiredAt: string | undefined): unknown {
+  const isExpired = error instanceof ArtifactsMissingError && error.code === 'artifacts-expired';
+  return isExpired && expiredAt !== undefined ? Object.assign(error, { expiredAt }) : error;
+}
+
+/** Where the download goes; undefined where the person gave up. */
+async function folderFor({
+  session,
+  runId,
+}: Wanted): Promise<{ path: string; wasMade: boolean } | undefined> {
+  const directory = directoryOf(downloadDirectorySetting(), homedir());
+  if (directory.kind === 'there' || directory.kind === 'missing') {
+    const choice = directory.kind === 'there' ? 'make' : await confirmDirectory(directory.path);
+    if (choice === undefined) return undefined;
+    if (choice === 'make') {
+      const folder = path.join(directory.path, runFolderName(session.runs.label(runId), runId));
+      const made = await mkdir(folder, { recursive: true }).catch(() => 'failed' as const);
+      if (made !== 'failed') return { path: folder, wasMade: made !== undefined };
+      tellDirectoryUnusable(directory.path);
+    }
+  } else if (directory.kind === 'unusable') tellDirectoryUnusable(directory.text);
+  const chosen = await chooseDownloadFolder(vscode.workspace.workspaceFolders?.[0]?.uri);
+  return chosen && { path: chosen.fsPath, wasMade: false };
+}
+
+/** Paths where no file stands, for those that the person does not want to leave. */
+async function freeTargets(
+  downloads: Downloads,
+  { runId }: Wanted,
+  artifacts: readonly ArtifactName[],
+  folder: string,
+): Promise<{ artifact: ArtifactName; target: string }[]> {
+  const targets: { artifact: ArtifactName; target: string }[] = [];
+  for (const artifact of artifacts) {
+    const planned = targets.map(({ artifact: { type, filename }, target }) => ({
+      runId,
+      artifactType: type,
+      filename,
+      target,
+    }));
+    const { name, other, isFile } = placeIn(folder, artifact, runId, [...downloads.active, ...planned]);
+    if (other !== undefined && isFile && !(await confirmOtherName(name, other))) continue;
+    targets.push({ artifact, target: path.join(folder, other ?? name) });
+  }
+  return targets;
+}
+
+/** Downloads one after the other, and tells of those that came home, also where another failed. */
+async function bring(downloads: Downloads, wanted: Wanted, jobs: readonly Job[]): Promise<void> {
+  if (jobs.length === 0) return;
+  const { session, runId, name } = wanted;
+  const records: DownloadRecord[] = [];
+  try {
+    await withDownloadProgress(name, jobs.length, async (signal, tell) => {
+      for (const { target, go } of jobs) {
+        const follow = downloads.onDidChange((change) => {
+          if (change.runId !== runId) return;
+          const download = downloads.active.find(
+            (one) => one.runId === runId && one.target === target && one.state !== 'interrupted',
+          );
+          if (download !== undefined) tell(download, records.length);
+        });
+        try {
+          records.push(await go(signal));
+        } finally {
+          follow.dispose();
+        }
+      }
+    });
+  } finally {
+    tellDownloaded(records, session.account.kind === 'sandbox');
+  }
 }

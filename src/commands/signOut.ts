@@ -4,12 +4,15 @@ import type { AccountStore } from '../runs/accountStore.ts';
 
 /**
  * Forgets the active account and deletes its API key; the sandbox keeps its runs.
- * @param stakeOf what of an account is not at its end: something that may be or become a charge, or only what can be continued
+ * @param stakeOf what of an account is not at its end: something that may be or become a charge, or only
+ * what can be continued, or downloaded
+ * @param forget takes away what is unfinished of the account, such as half of a download
  */
 export function signOut(
   accounts: AccountStore,
   apiKeys: ApiKeys,
-  stakeOf: (accountId: string) => 'charge' | 'kept' | undefined,
+  stakeOf: (accountId: string) => 'charge' | 'kept' | 'download' | undefined,
+  forget: (accountId: string) => Promise<void>,
 ) {
   return async (): Promise<void> => {
     const account = accounts.active;
@@ -18,5 +21,6 @@ export function signOut(
     // The account first: a session that loses its key would ask for another one.
     await accounts.remove(account.id);
     await apiKeys.delete(account.id);
+    await forget(account.id);
   };
 }

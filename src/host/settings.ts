@@ -30,6 +30,28 @@ export function labelMarkerSetting(): boolean {
   return own().get(SETTINGS.labelMarker, true);
 }
 
+/** How a person is told of runs: with notifications, or by the badge alone. */
+export function notificationsSetting(): 'all' | 'badge' {
+  return own().get<string>(SETTINGS.notifications, 'all') === 'badge' ? 'badge' : 'all';
+}
+
+export function onDidChangeNotifications(listener: () => void): vscode.Disposable {
+  return vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration(`${SECTION}.${SETTINGS.notifications}`)) listener();
+  });
+}
+
+/** The folder that adapters are downloaded into, as the person wrote it; empty where it is asked for each time. */
+export function downloadDirectorySetting(): string {
+  return own().get(SETTINGS.downloadDirectory, '');
+}
+
+/** What happens when a run's adapter can be downloaded. */
+export function downloadWhenCompleteSetting(): 'off' | 'ask' | 'always' {
+  const value = own().get<string>(SETTINGS.downloadWhenComplete, 'ask');
+  return value === 'off' || value === 'always' ? value : 'ask';
+}
+
 /** What VS Code itself is told about proxies and certificates. */
 export function proxySettings(): ProxySettings {
   const http = vscode.workspace.getConfiguration('http');

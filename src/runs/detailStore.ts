@@ -39,6 +39,14 @@ export class DetailStore {
     return read();
   }
 
+  /** Takes in one that was read earlier, where none is held. @returns whether it was */
+  know(detail: RunDetail): boolean {
+    if (this.#details.has(detail.run_id)) return false;
+    this.#details.set(detail.run_id, detail);
+    this.#failures.delete(detail.run_id);
+    return true;
+  }
+
   /** Forgets one, also what is on its way: the run went on. */
   forget(runId: string): void {
     this.#details.delete(runId);

@@ -10,20 +10,27 @@ import type { RunRow } from './runTable.ts';
 import type { Service } from './service.ts';
 import { isGranted, signedPath, URL_LIFETIME_S } from './signedUrls.ts';
 
+/** The sandbox's own. */
+const LOG_TYPE = 'training_log';
+
 /** POST /runs/{run_id}/artifacts/download. @throws Refusal `not_found`, also before completion and after expiry */
 export function offerArtifacts(service: Service, runId: string): Reply {
   const run = findWithArtifacts(service, runId);
   const { account, now, baseUrl } = service;
   const lifetimeS = account.scenario === 'expired-url' ? 0 : URL_LIFETIME_S;
   const expires = Math.floor(now() / 1000) + lifetimeS;
-  const filename = archiveName(run.run_id);
-  const artifact: Required<Artifact> = {
-    artifact_type: 'model',
+  const artifactOf = (type: string, filename: string): Required<Artifact> => ({
+    artifact_type: type,
     url: baseUrl + signedPath(account.signingSecret, { runId: run.run_id, filename, expires }),
     expires_in: URL_LIFETIME_S,
     filename,
-  };
-  return jsonReply(200, { artifacts: [artifact] });
+  });
+  const adapter = artifactOf('model', archiveName(run.run_id));
+  // Types other than `model` are not shown (spec: "Artifact"): a client has to cope with any.
+  const log = artifactOf(LOG_TYPE, logName(run.run_id));
+  return jsonReply(200, {
+    artifacts: account.scenario === 'several-artifacts' ? [log, adapter] : [adapter],
+  });
 }
 
 /** A request for a signed address, taken apart. */
@@ -44,10 +51,12 @@ export async function sendArtifact(service: Service, download: Download): Promis
     throw new Refusal(403, 'url_expired', 'The download address is expired or not valid.');
   }
   const run = findWithArtifacts(service, runId);
-  const archive = await buildArchive(run.run_id, run.model_id);
-  const reply = rangeReply(archive, filename, method === 'GET' ? headers : {});
-  const cut =
-    method === 'GET' && account.scenario === 'cut-download' && everyOther.strikes(`download ${runId}`);
+  const isLog = filename === logName(run.run_id);
+  const file = isLog ? Buffer.from(trainingLog(run)) : await buildArchive(run.run_id, run.model_id);
+  const reply = rangeReply(file, filename, method === 'GET' ? headers : {});
+  if (method !== 'GET') return reply;
+  if (account.scenario === 'slow-download') return { ...reply, fault: 'slow' };
+  const cut = account.scenario === 'cut-download' && everyOther.strikes(`download ${runId}`);
   return cut ? { ...reply, fault: 'cut-in-half' } : reply;
 }
 
@@ -58,7 +67,7 @@ function rangeReply(
 ) {
   const etag = `"${createHash('sha256').update(archive).digest('hex')}"`;
   const headers = {
-    'content-type': 'application/zip',
+    'content-type': filename.endsWith('.zip') ? 'application/zip' : 'application/octet-stream',
     'content-disposition': `attachment; filename="${filename}"`,
     'cache-control': 'private, no-store',
     'accept-ranges': 'bytes',
@@ -77,6 +86,15 @@ function rangeReply(
     headers: { ...headers, 'content-range': `bytes ${first}-${last}/${archive.length}` },
     body: archive.subarray(first, last + 1),
   };
+}
+
+function logName(runId: string): string {
+  return `training-log-${runId.slice(0, 8)}.jsonl`;
+}
+
+/** Nothing was trained, and the log says so. */
+function trainingLog(run: RunRow): string {
+  return `${JSON.stringify({ run_id: run.run_id, note: 'Sandbox: nothing was trained.' })}\n`;
 }
 
 function findWithArtifacts({ runs, now }: Service, runId: string): RunRow {

@@ -77,5 +77,7 @@ function repeat(
 }
 
 function courseUnder(scenario: Scenario): Course {
-  return scenario === 'unknown-statuses' || scenario === 'failed-run' ? scenario : 'plain';
+  const isCourse =
+    scenario === 'unknown-statuses' || scenario === 'failed-run' || scenario === 'short-retention';
+  return isCourse ? scenario : 'plain';
 }

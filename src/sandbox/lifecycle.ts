@@ -5,9 +5,11 @@ const RUNNING_MS_PER_MB = 1_000;
 
 /** How long artifacts can be downloaded after completion, in real time: the speed does not shorten it. */
 const ARTIFACT_RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
+/** A little more than the two hours before whose end a person is reminded. */
+const SHORT_RETENTION_MS = 2 * 60 * 60 * 1000 + 30_000;
 
 /** The ways a run may go, decided when it is submitted. */
-export type Course = 'plain' | 'unknown-statuses' | 'failed-run';
+export type Course = 'plain' | 'unknown-statuses' | 'failed-run' | 'short-retention';
 
 /** What the clock needs to know of a run; all times in ms since 1970. */
 export interface Timeline {
@@ -35,7 +37,8 @@ export function isCompleted(run: Timeline, now: number): boolean {
 
 /** When the artifacts stop being available, or null before completion. */
 export function artifactsExpireAt(run: Timeline, now: number): number | null {
-  return isCompleted(run, now) ? run.completes_at + ARTIFACT_RETENTION_MS : null;
+  if (!isCompleted(run, now)) return null;
+  return run.completes_at + (run.course === 'short-retention' ? SHORT_RETENTION_MS : ARTIFACT_RETENTION_MS);
 }
 
 /** Whether artifacts can be downloaded now (spec: "States and transitions", the rule at the end). */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Refusal } from './errors.ts';
 
 /** What an endpoint answers. Endpoints return it; only `sendReply` touches the connection. */
@@ -6,8 +7,8 @@ export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** A scenario's fault: the connection ends instead of the answer, or in the middle of its body. */
-  readonly fault?: 'no-answer' | 'cut-in-half';
+  /** A scenario's fault: the connection ends instead of the answer, or in the middle of its body, or that takes 20 s. */
+  readonly fault?: 'no-answer' | 'cut-in-half' | 'slow';
 }
 
 /** An answer in JSON, as all of the API's are. */
@@ -26,6 +27,8 @@ export function refusalReply({ status, code, message, headers }: Refusal): Reply
 
 /** How long a client may go on sending a body that was already answered. */
 const DRAIN_MS = 5_000;
+const SLOW_PIECES = 40;
+const SLOW_PIECE_MS = 500;
 
 /** Sends the answer, also to a client that is still sending its request's body: it gets the time to read it. */
 export async function sendReply(
@@ -49,12 +52,22 @@ export async function sendReply(
   else if (reply.fault === 'cut-in-half') {
     const half = reply.body.subarray(0, Math.floor(reply.body.length / 2));
     response.write(half, () => request.socket.destroy());
-  } else if (early) {
+  } else if (reply.fault === 'slow') await sendSlowly(response, reply.body);
+  else if (early) {
     // Ending here would close the socket with bytes unread, and the reset could overtake the answer.
     response.write(reply.body);
     await drain(request);
     response.end();
   } else response.end(reply.body);
+}
+
+async function sendSlowly(response: ServerResponse, body: Buffer): Promise<void> {
+  const pieceBytes = Math.ceil(body.length / SLOW_PIECES);
+  for (let at = 0; at < body.length && !response.destroyed; at += pieceBytes) {
+    response.write(body.subarray(at, at + pieceBytes));
+    await delay(SLOW_PIECE_MS, undefined, { ref: false });
+  }
+  response.end();
 }
 
 function isStillSending(request: IncomingMessage): boolean {

@@ -35,7 +35,10 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
 
   resolveCustomEditor(document: PreviewDocument, panel: vscode.WebviewPanel): void {
     const { webview } = panel;
-    webview.options = { enableScripts: true, localResourceRoots: [pageFolder(this.#extensionUri, 'preview')] };
+    webview.options = {
+      enableScripts: true,
+      localResourceRoots: [pageFolder(this.#extensionUri, 'preview')],
+    };
     const uri = document.uri.toString();
     const shown = new PreviewPanel(document, panel, this.#log);
     this.#panels.set(shown, { uri, panel });

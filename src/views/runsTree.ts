@@ -1,265 +1,300 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../base/disposable.ts';
-import type { RunSummary } from '../api/types.ts';
 import { COMMANDS, VIEWS } from '../host/ids.ts';
-import { formatClock } from '../host/wording/format.ts';
-import { asText, explain } from '../host/wording/errors.ts';
-import {
-  runAccessibleLabel,
-  runDescription,
-  runFacts,
-  runTooltip,
-  treeWords,
-  type Fact,
-  type RunView,
-} from '../host/wording/runs.ts';
-import { withoutMarker } from '../runs/marker.ts';
+import { runDescription, runTooltip, treeWords, type RunView } from '../host/wording/runs.ts';
 import type { PendingSubmission } from '../runs/pendingSubmission.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
 import type { Submitter } from '../runs/submitter.ts';
+import type { Told } from '../runs/told.ts';
 import { followActive } from './activeSession.ts';
+import { DrawPace } from './drawPace.ts';
+import { factItem, factRows } from './factRows.ts';
+import { commandItem, dayItem, messageOf } from './listItems.ts';
+import { RunDownloads, type DownloadsShown } from './runDownloads.ts';
+import { runItem, runView } from './runItem.ts';
+import { RunsBadge } from './runsBadge.ts';
+import { RunsNodes, type RunsNode } from './runsNodes.ts';
+import { isSameList, type RunsShown, type ShownRuns } from './runsShown.ts';
 import { submissionItem } from './submissionItem.ts';
 import { UploadPace } from './uploadPace.ts';
-
-/** A row of the Runs view. Commands take the `run` and `submission` rows as their argument. */
-export type RunsNode =
-  | { kind: 'submission'; id: string }
-  | { kind: 'run'; runId: string }
-  | { kind: 'fact'; runId: string; fact: Fact }
-  | { kind: 'more' };
 
 /** Relative times are drawn anew this often while the view is visible. */
 const REDRAW_MS = 30_000;
 /** And the time until the next attempt. */
 const TICK_MS = 1_000;
+/** Days are unfolded at first as long as no more runs than these stand there. */
+const UNFOLDED = 100;
+
+export interface RunsTreeParts {
+  sessions: Sessions;
+  submitter: Submitter;
+  downloads: DownloadsShown;
+  told: Pick<Told, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
+  shown: RunsShown;
+}
 
 /** Shows pending submissions and the active account's runs, newest first; a run unfolds into its details. */
 export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #sessions: Sessions;
   readonly #submitter: Submitter;
+  readonly #shown: RunsShown;
+  readonly #downloads: RunDownloads;
   readonly #view: vscode.TreeView<RunsNode>;
+  readonly #badge: RunsBadge;
   readonly #subscriptions: Disposable[] = [];
-  readonly #onDidChange = new vscode.EventEmitter<RunsNode | undefined>();
-  /** One object per row, since `reveal` and the redraw of one row find it by identity. */
-  readonly #runNodes = new Map<string, RunsNode & { kind: 'run' }>();
-  readonly #submissionNodes = new Map<string, RunsNode & { kind: 'submission' }>();
+  readonly #onDidChange = new vscode.EventEmitter<RunsNode | RunsNode[] | undefined>();
+  readonly #onDidShow = new vscode.EventEmitter<void>();
+  readonly #nodes = new RunsNodes();
   readonly #uploadPace = new UploadPace();
+  readonly #pace = new DrawPace(() => this.#onDidChange.fire(undefined));
+  /** What each row said when it was drawn last. */
+  readonly #drawn = new Map<string, string>();
+  #list: ShownRuns | undefined;
+  #currency: string | undefined;
   #redraw: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
 
   readonly onDidChangeTreeData = this.#onDidChange.event;
 
-  constructor(sessions: Sessions, submitter: Submitter) {
+  /** Fires when the view comes to be seen. */
+  readonly onDidShow = this.#onDidShow.event;
+
+  constructor({ sessions, submitter, downloads, told, shown }: RunsTreeParts) {
     this.#sessions = sessions;
     this.#submitter = submitter;
+    this.#shown = shown;
+    this.#downloads = new RunDownloads(downloads);
     this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this, showCollapseAll: false });
+    this.#badge = new RunsBadge(sessions, this.#view, told);
     this.#subscriptions.push(
       this.#view,
+      this.#badge,
       followActive(sessions, (session) => this.#follow(session)),
       submitter.onDidChange((submission) => this.#drawUpload(submission)),
+      downloads.onDidChange(({ accountId, runId }) => this.#drawDownload(accountId, runId)),
+      shown.onDidChange(() => this.#draw()),
       this.#view.onDidChangeVisibility(() => this.#planRedraw()),
     );
     this.#planRedraw();
+  }
+
+  get isVisible(): boolean {
+    return this.#view.visible;
   }
 
   getChildren(node?: RunsNode): RunsNode[] | Promise<RunsNode[]> {
     const session = this.#sessions.active;
     if (session === undefined) return [];
     if (node === undefined) return this.#roots(session);
-    return node.kind === 'run' ? this.#facts(session, node.runId) : [];
+    if (node.kind === 'day') return this.#runsOf(node.key);
+    return node.kind === 'run' ? factRows(session, node.runId) : [];
   }
 
   getParent(node: RunsNode): RunsNode | undefined {
-    return node.kind === 'fact' ? this.#runNodes.get(node.runId) : undefined;
+    if (node.kind === 'fact') return this.#nodes.run(node.runId);
+    if (node.kind !== 'run') return undefined;
+    const day = this.#list?.days?.find(({ rows }) => rows.some(({ run_id }) => run_id === node.runId));
+    return day && this.#nodes.day(day.key);
   }
 
   getTreeItem(node: RunsNode): vscode.TreeItem {
     switch (node.kind) {
       case 'submission':
-        return this.#submissionItem(node);
+        return this.#submissionItem(node.id);
+      case 'day':
+        return this.#dayItem(node.key);
       case 'run':
-        return this.#runItem(node);
+        return this.#runItem(node.runId);
       case 'fact':
         return factItem(node.runId, node.fact);
-      case 'more': {
-        const item = new vscode.TreeItem(treeWords.loadMore());
-        item.id = 'more';
-        item.iconPath = new vscode.ThemeIcon('ellipsis');
-        item.command = { command: COMMANDS.loadMoreRuns, title: treeWords.loadMore() };
-        return item;
-      }
+      case 'more':
+        return commandItem('more', 'ellipsis', treeWords.loadMore(), COMMANDS.loadMoreRuns);
+      case 'none':
+        return commandItem('none', 'filter', treeWords.noneFits(), COMMANDS.clearRunsFilter);
     }
   }
 
-  /** Shows a run in the view, unfolded if asked; a run that the active account's list does not hold is left. */
+  /** The tooltip of a run when it is asked for: its times cost more than all the rest of a row. */
+  resolveTreeItem(item: vscode.TreeItem, node: RunsNode): vscode.TreeItem {
+    const view = node.kind === 'run' ? this.#viewOf(node.runId) : undefined;
+    if (view !== undefined) item.tooltip = runTooltip(view);
+    return item;
+  }
+
+  /** Shows a run in the view, unfolded if asked; a run that the view does not show is left. */
   async reveal(runId: string, expand: boolean): Promise<void> {
-    if (this.#sessions.active?.runs.get(runId) === undefined) return;
-    await this.#view.reveal(this.#runNode(runId), { select: true, focus: expand, expand });
+    if (this.#list?.rows.some(({ run_id }) => run_id === runId) !== true) return;
+    await this.#view.reveal(this.#nodes.run(runId), { select: true, focus: expand, expand });
   }
 
   dispose(): void {
     clearInterval(this.#redraw);
     clearInterval(this.#tick);
+    this.#pace.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
     this.#onDidChange.dispose();
+    this.#onDidShow.dispose();
   }
 
   #follow(session: Session | undefined): Disposable[] {
-    this.#runNodes.clear();
+    this.#nodes.forgetRuns();
+    this.#drawn.clear();
+    this.#downloads.changed();
     this.#draw();
     if (session === undefined) return [];
-    const draw = () => this.#draw();
     return [
-      session.runs.onDidChange(draw),
-      session.models.onDidChange(draw),
-      session.balance.onDidChange(draw),
-      session.onDidChangeState(draw),
+      session.runs.onDidChange(({ added, changed }) => this.#drawRuns(session, [...added, ...changed])),
+      session.models.onDidChange(() => this.#draw()),
+      session.balance.onDidChange(() => this.#drawCurrency(session)),
+      session.onDidChangeState(() => this.#draw()),
     ];
   }
 
+  /** The whole list. */
   #draw(): void {
+    this.#drawHead();
+    this.#pace.draw(this.#list?.rows.length ?? 0);
+  }
+
+  /** What stands above and beside the rows; the list as it is now is known afterwards. */
+  #drawHead(): void {
     const session = this.#sessions.active;
-    this.#view.message = session === undefined ? '' : messageOf(session);
-    // Runs that are not shown are not counted either.
-    const active = session === undefined || session.isLocked ? 0 : session.runs.activeCount;
-    this.#view.badge = active === 0 ? undefined : { value: active, tooltip: treeWords.activeRuns(active) };
-    this.#onDidChange.fire(undefined);
+    this.#list = session === undefined || session.isLocked ? undefined : this.#shown.of(session, Date.now());
+    const filter = session && this.#list && this.#shown.message(session, this.#list);
+    this.#view.message = session === undefined ? '' : messageOf(session, filter);
+    this.#badge.draw();
+  }
+
+  /** Prices are shown in the currency of the balance, the only one that is told. */
+  #drawCurrency({ balance: { current } }: Session): void {
+    if (current?.currency === this.#currency) return;
+    this.#currency = current?.currency;
+    this.#draw();
+  }
+
+  /** Where the same rows stand in the same order, only those that changed: of ten thousand, VS Code draws all or these. */
+  #drawRuns(session: Session, runIds: readonly string[]): void {
+    const before = this.#list;
+    this.#drawHead();
+    if (!isSameList(before, this.#list)) this.#pace.draw(this.#list?.rows.length ?? 0);
+    else this.#fireRows(runIds.filter((runId) => session.runs.get(runId) !== undefined));
+  }
+
+  #drawDownload(accountId: string, runId: string): void {
+    this.#downloads.changed();
+    const session = this.#sessions.active;
+    if (session?.account.id !== accountId) return;
+    // Without the id of a run: all that came home.
+    if (session.runs.get(runId) === undefined) this.#drawTimes();
+    else this.#fireRows([runId]);
   }
 
   #drawUpload(submission: PendingSubmission): void {
     const isPending = this.#submitter.pending.some(({ id }) => id === submission.id);
     const part = this.#uploadPace.next(submission, isPending, Date.now());
-    if (!isPending) this.#submissionNodes.delete(submission.id);
+    if (!isPending) this.#nodes.forgetSubmission(submission.id);
     if (part === 'list') this.#draw();
-    // A row that was never shown, such as another account's, is nothing to draw.
-    const node = part === 'row' ? this.#submissionNodes.get(submission.id) : undefined;
+    const node = part === 'row' ? this.#nodes.shownSubmission(submission.id) : undefined;
     if (node !== undefined) this.#onDidChange.fire(node);
   }
 
   #drawWaiting(): void {
     for (const { id, state } of this.#submitter.pending) {
-      const node = state === 'waiting' ? this.#submissionNodes.get(id) : undefined;
+      const node = state === 'waiting' ? this.#nodes.shownSubmission(id) : undefined;
       if (node !== undefined) this.#onDidChange.fire(node);
     }
+  }
+
+  /** The rows that say something else now than when they were drawn: most have not changed for days. */
+  #drawTimes(): void {
+    const before = this.#list;
+    this.#drawHead();
+    if (!isSameList(before, this.#list)) {
+      this.#pace.draw(this.#list?.rows.length ?? 0);
+      return;
+    }
+    const nowMs = Date.now();
+    const stale = (this.#list?.rows ?? []).filter(({ run_id }) => {
+      const view = this.#viewOf(run_id);
+      return (
+        this.#drawn.has(run_id) &&
+        view !== undefined &&
+        this.#drawn.get(run_id) !== runDescription(view, nowMs)
+      );
+    });
+    this.#fireRows(stale.map(({ run_id }) => run_id));
+  }
+
+  #fireRows(runIds: readonly string[]): void {
+    const nodes = runIds.filter((runId) => this.#drawn.has(runId)).map((runId) => this.#nodes.run(runId));
+    if (nodes.length > 0) this.#onDidChange.fire(nodes);
   }
 
   #planRedraw(): void {
     clearInterval(this.#redraw);
     clearInterval(this.#tick);
     if (!this.#view.visible) return;
-    this.#redraw = setInterval(() => this.#draw(), REDRAW_MS);
+    this.#onDidShow.fire();
+    this.#drawTimes();
+    this.#redraw = setInterval(() => this.#drawTimes(), REDRAW_MS);
     this.#tick = setInterval(() => this.#drawWaiting(), TICK_MS);
   }
 
   #roots(session: Session): RunsNode[] {
     // Nothing that a rejected key once read is shown: the welcome text says what to do.
-    if (session.isLocked) return this.#submissions(session);
-    const rows = session.runs.rows ?? [];
+    const list = (this.#list = session.isLocked ? undefined : this.#shown.of(session, Date.now()));
+    const submissions = this.#submissions(session);
+    if (list === undefined) return submissions;
+    const { rows, days, hasMore } = list;
+    const isNone = rows.length === 0 && (session.runs.rows ?? []).length > 0;
     return [
-      ...this.#submissions(session),
-      ...rows.map((row) => this.#runNode(row.run_id)),
-      ...(session.runs.hasMore ? [{ kind: 'more' } as const] : []),
+      ...submissions,
+      ...(days?.map(({ key }) => this.#nodes.day(key)) ?? rows.map(({ run_id }) => this.#nodes.run(run_id))),
+      ...(isNone ? [this.#nodes.none] : []),
+      ...(hasMore ? [this.#nodes.more] : []),
     ];
   }
 
   #submissions(session: Session): RunsNode[] {
     return this.#submitter.pending
       .filter(({ accountId }) => accountId === session.account.id)
-      .map(({ id }) => {
-        const node = this.#submissionNodes.get(id) ?? { kind: 'submission', id };
-        this.#submissionNodes.set(id, node);
-        return node;
-      });
+      .map(({ id }) => this.#nodes.submission(id));
   }
 
-  async #facts(session: Session, runId: string): Promise<RunsNode[]> {
-    try {
-      const failure = session.runs.detailFailure(runId);
-      if (failure !== undefined) return [failureFact(runId, failure)];
-      const detail = session.runs.detail(runId) ?? (await session.runs.loadDetail(runId));
-      const currency = session.balance.current?.currency;
-      return runFacts(detail, session.models.nameOf(detail.model_id), currency).map((fact) => ({
-        kind: 'fact',
-        runId,
-        fact,
-      }));
-    } catch (error) {
-      return [failureFact(runId, error)];
-    }
+  #runsOf(key: string): RunsNode[] {
+    const day = this.#list?.days?.find((one) => one.key === key);
+    return (day?.rows ?? []).map(({ run_id }) => this.#nodes.run(run_id));
   }
 
-  #runNode(runId: string): RunsNode & { kind: 'run' } {
-    let node = this.#runNodes.get(runId);
-    if (node === undefined) {
-      node = { kind: 'run', runId };
-      this.#runNodes.set(runId, node);
-    }
-    return node;
-  }
-
-  #runItem({ runId }: RunsNode & { kind: 'run' }): vscode.TreeItem {
+  #viewOf(runId: string): RunView | undefined {
     const session = this.#sessions.active;
     const run = session?.runs.get(runId);
-    if (session === undefined || run === undefined) return new vscode.TreeItem(runId);
-    const view = viewOf(session, run);
-    const item = new vscode.TreeItem(view.label ?? view.modelName, vscode.TreeItemCollapsibleState.Collapsed);
-    item.id = `run:${runId}`;
-    item.description = runDescription(view, Date.now());
-    item.tooltip = runTooltip(view);
-    item.accessibilityInformation = { label: runAccessibleLabel(view, Date.now()) };
-    item.iconPath = iconOf(view.phase);
-    item.contextValue = run.artifacts_available ? 'run.downloadable' : 'run';
-    return item;
+    return session === undefined || run === undefined ? undefined : runView(session, run, this.#downloads);
   }
 
-  #submissionItem({ id }: RunsNode & { kind: 'submission' }): vscode.TreeItem {
+  #runItem(runId: string): vscode.TreeItem {
+    const view = this.#viewOf(runId);
+    if (view === undefined) return new vscode.TreeItem(runId);
+    const nowMs = Date.now();
+    this.#drawn.set(runId, runDescription(view, nowMs));
+    return runItem(view, this.#sessions.active?.state === 'offline', nowMs);
+  }
+
+  #dayItem(key: string): vscode.TreeItem {
+    const days = this.#list?.days ?? [];
+    const at = days.findIndex((day) => day.key === key);
+    const day = days[at];
+    if (day === undefined) return new vscode.TreeItem(key);
+    const before = days.slice(0, at).reduce((sum, { rows }) => sum + rows.length, 0);
+    return dayItem(day, before < UNFOLDED, Date.now());
+  }
+
+  #submissionItem(id: string): vscode.TreeItem {
     const submission = this.#submitter.pending.find((pending) => pending.id === id);
     if (submission === undefined) return new vscode.TreeItem('');
     const modelId = submission.intent.model_id;
     const modelName = this.#sessions.active?.models.nameOf(modelId) ?? modelId;
     return submissionItem(submission, modelName, Date.now());
   }
-}
-
-function failureFact(runId: string, error: unknown): RunsNode {
-  const name = treeWords.detailsFailed(asText(explain(error)));
-  return { kind: 'fact', runId, fact: { icon: 'warning', name, value: '' } };
-}
-
-function viewOf(session: Session, run: RunSummary): RunView {
-  // The marker is for the extension: the details and the service show it.
-  const label = withoutMarker(session.runs.label(run.run_id) ?? '');
-  return {
-    run,
-    phase: session.runs.phase(run),
-    modelName: session.models.nameOf(run.model_id),
-    label: label === '' ? undefined : label,
-  };
-}
-
-function iconOf(phase: RunView['phase']): vscode.ThemeIcon {
-  if (phase === 'finished') return new vscode.ThemeIcon('pass', new vscode.ThemeColor('testing.iconPassed'));
-  // No spinner: a status that is not known may be the last one.
-  return new vscode.ThemeIcon(phase === 'waiting' ? 'clockface' : 'pulse');
-}
-
-function factItem(runId: string, fact: Fact): vscode.TreeItem {
-  const item = new vscode.TreeItem(fact.name);
-  item.id = `fact:${runId}:${fact.name}`;
-  item.description = fact.value;
-  item.tooltip = fact.value === '' ? fact.name : `${fact.name}: ${fact.value}`;
-  item.iconPath = new vscode.ThemeIcon(fact.icon);
-  item.contextValue = 'fact';
-  return item;
-}
-
-function messageOf(session: Session): string {
-  const parts: string[] = [];
-  const isEmpty = (session.runs.rows ?? []).length === 0;
-  if (session.state === 'offline' && !isEmpty && session.offlineSince !== undefined)
-    parts.push(treeWords.offlineSince(formatClock(session.offlineSince)));
-  if (session.account.kind === 'sandbox' && !isEmpty) parts.push(treeWords.sandbox());
-  if (session.runs.skipped > 0) parts.push(treeWords.skipped(session.runs.skipped));
-  return parts.join('\n');
 }

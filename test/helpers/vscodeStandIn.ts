@@ -23,25 +23,42 @@ export class TreeItem {
   }
 }
 
-export class ThemeIcon {
+export class ThemeColor {
   readonly id: string;
   constructor(id: string) {
     this.id = id;
   }
 }
 
-export class ThemeColor extends ThemeIcon {}
+export class ThemeIcon extends ThemeColor {
+  readonly color: ThemeColor | undefined;
+  constructor(id: string, color?: ThemeColor) {
+    super(id);
+    this.color = color;
+  }
+}
 
 /** What `createTreeView` returned, newest last. */
 export interface ViewStandIn {
   visible: boolean;
   message?: string;
-  badge?: { value: number };
+  badge?: { value: number; tooltip: string };
+  /** Opens or hides it. */
+  show(visible: boolean): void;
+  /** What was revealed. */
+  revealed: unknown[];
 }
 export const views: ViewStandIn[] = [];
 
 export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
-export const env = { language: 'en' };
+export const ViewColumn = { Active: -1 };
+export const UIKind = { Desktop: 1, Web: 2 };
+export const env = {
+  language: 'en',
+  uiKind: UIKind.Desktop,
+  remoteName: undefined as string | undefined,
+  clipboard: { writeText: (text: string) => Promise.resolve(void executed.push(['copy', text])) },
+};
 export const l10n = {
   t: (text: string, ...values: unknown[]) =>
     text.replace(/\{(\d)\}/g, (_, index: string) => String(values[Number(index)])),
@@ -60,6 +77,10 @@ export const told: {
   inputs: InputStandIn[];
   answer: (buttons: string[]) => string | undefined;
   pick: (input: InputStandIn) => string | undefined;
+  /** Ticks rows of a list that allows several; undefined hides it. */
+  tick: (items: readonly TickItem[]) => readonly TickItem[] | undefined;
+  /** The path that a dialog for a folder gets; undefined closes it. */
+  folder: () => string | undefined;
 } = {
   sentences: [],
   details: [],
@@ -68,6 +89,8 @@ export const told: {
   inputs: [],
   answer: () => undefined,
   pick: () => undefined,
+  tick: (items) => items.filter(({ picked }) => picked),
+  folder: () => undefined,
 };
 
 /** Forgets what was said and done, and how it is answered. */
@@ -77,6 +100,8 @@ export function forget(): void {
     list.length = 0;
   told.answer = () => undefined;
   told.pick = () => undefined;
+  told.tick = (items) => items.filter(({ picked }) => picked);
+  told.folder = () => undefined;
 }
 
 export const ProgressLocation = { Window: 10, Notification: 15 };
@@ -92,7 +117,38 @@ export const commands = {
 
 /** What `vscode.workspace.getConfiguration` has; nothing is set unless a test sets it. */
 export const settings = new Map<string, unknown>();
+/** What watches the disk; `change` tells that something did. */
+export interface WatcherStandIn {
+  base: { fsPath: string };
+  pattern: string;
+  change(): void;
+}
+export const watchers: WatcherStandIn[] = [];
+
+export class RelativePattern {
+  readonly base: { fsPath: string };
+  readonly pattern: string;
+  constructor(base: { fsPath: string }, pattern: string) {
+    this.base = base;
+    this.pattern = pattern;
+  }
+}
+
 export const workspace = {
+  workspaceFolders: undefined,
+  getWorkspaceFolder: () => undefined,
+  createFileSystemWatcher: (pattern: RelativePattern) => {
+    const changed = new EventEmitter<undefined>();
+    const watcher: WatcherStandIn = {
+      base: pattern.base,
+      pattern: pattern.pattern,
+      change: () => changed.fire(undefined),
+    };
+    watchers.push(watcher);
+    const dispose = () => void watchers.splice(watchers.indexOf(watcher), 1);
+    return { onDidChange: changed.event, onDidCreate: changed.event, onDidDelete: changed.event, dispose };
+  },
+  onDidChangeConfiguration: () => ({ dispose: () => undefined }),
   getConfiguration: (section: string) => ({
     get: (name: string, fallback: unknown) =>
       settings.has(`${section}.${name}`) ? settings.get(`${section}.${name}`) : fallback,
@@ -110,12 +166,23 @@ export class Uri {
   static file(path: string): Uri {
     return new Uri(path);
   }
+  static from({ scheme, path }: { scheme: string; path: string }) {
+    return { scheme, path };
+  }
+}
+
+/** A row of `showQuickPick`. */
+export interface TickItem {
+  label: string;
+  description?: string;
+  picked?: boolean;
 }
 
 interface Item {
   label: string;
   description?: string;
   detail?: string;
+  alwaysShow?: boolean;
   kind?: number;
 }
 
@@ -127,6 +194,8 @@ class InputStandIn {
   value = '';
   items: readonly Item[] = [];
   selectedItems: readonly Item[] = [];
+  /** Of many, what `pick` selects itself. */
+  canSelectMany = false;
   validationMessage: unknown;
   #accept: () => void = () => undefined;
   #hide: () => void = () => undefined;
@@ -143,7 +212,8 @@ class InputStandIn {
       return;
     }
     this.value = answer;
-    this.selectedItems = this.items.filter(({ label }) => label.includes(answer)).slice(0, 1);
+    if (!this.canSelectMany)
+      this.selectedItems = this.items.filter(({ label }) => label.includes(answer)).slice(0, 1);
     this.#accept();
     // One that stays open is left.
     this.#hide();
@@ -163,23 +233,52 @@ function say(sentence: string, ...rest: unknown[]): Promise<string | undefined> 
   return Promise.resolve(told.answer(buttons));
 }
 
+/** Whether the window has the focus; `fire` tells listeners. */
+export const focus = { changed: new EventEmitter<{ focused: boolean }>(), focused: true };
+
+/** Presses Cancel of all work that is shown now. */
+export const cancelled = new EventEmitter<void>();
+
 export const window = {
+  get state() {
+    return { focused: focus.focused };
+  },
+  onDidChangeWindowState: focus.changed.event,
+  registerFileDecorationProvider: () => ({ dispose: () => undefined }),
+  registerUriHandler: () => ({ dispose: () => undefined }),
+  registerWebviewPanelSerializer: () => ({ dispose: () => undefined }),
   withProgress: (
     _options: unknown,
     work: (progress: { report: (value: { message: string }) => void }, token: unknown) => Promise<unknown>,
   ) =>
     work(
       { report: ({ message }) => void told.progress.push(message) },
-      { onCancellationRequested: () => ({ dispose: () => undefined }) },
+      { onCancellationRequested: cancelled.event },
     ),
   tabGroups: { all: [], activeTabGroup: {} },
   showInformationMessage: say,
   showWarningMessage: say,
   showErrorMessage: say,
+  showQuickPick: (items: readonly TickItem[]) => Promise.resolve(told.tick(items)),
+  showOpenDialog: () => {
+    const folder = told.folder();
+    return Promise.resolve(folder === undefined ? undefined : [new Uri(folder)]);
+  },
   createQuickPick: () => new InputStandIn(),
   createInputBox: () => new InputStandIn(),
   createTreeView: () => {
-    const view = { visible: false, dispose: () => undefined, onDidChangeVisibility: () => view };
+    const changed = new EventEmitter<void>();
+    const view = {
+      visible: false,
+      dispose: () => undefined,
+      onDidChangeVisibility: changed.event,
+      revealed: [] as unknown[],
+      reveal: (node: unknown) => Promise.resolve(void view.revealed.push(node)),
+      show: (visible: boolean) => {
+        view.visible = visible;
+        changed.fire();
+      },
+    };
     views.push(view);
     return view;
   },

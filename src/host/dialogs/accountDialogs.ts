@@ -106,7 +106,10 @@ export async function confirmUntriedKey(error: unknown): Promise<boolean> {
  * Whether to sign out; says what is not at its end.
  * @param stake `charge`: something may be or become a charge; `kept`: submissions that can still be continued
  */
-export async function confirmSignOut(name: string, stake: 'charge' | 'kept' | undefined): Promise<boolean> {
+export async function confirmSignOut(
+  name: string,
+  stake: 'charge' | 'kept' | 'download' | undefined,
+): Promise<boolean> {
   const { l10n } = vscode;
   const signOut = l10n.t('Sign Out');
   const detail = [
@@ -122,7 +125,9 @@ export async function confirmSignOut(name: string, stake: 'charge' | 'kept' | un
               'Its submissions in the Runs view, of which nothing was charged, cannot be continued any more.',
             ),
           ]
-        : []),
+        : stake === 'download'
+          ? [l10n.t('What of its downloads is not finished is discarded.')]
+          : []),
     l10n.t('Its API key is deleted from this machine. Runs on the service go on.'),
   ].join(' ');
   const choice = await vscode.window.showWarningMessage(

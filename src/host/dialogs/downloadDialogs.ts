@@ -1,7 +1,26 @@
+import path from 'node:path';
 import * as vscode from 'vscode';
-import type { Artifact } from '../../api/types.ts';
+import { COMMANDS } from '../ids.ts';
+import { revealOf } from '../revealFile.ts';
+import { downloadShare, downloadText, type DownloadView } from '../wording/download.ts';
+import { formatTime } from '../wording/format.ts';
 import { withSandboxNote } from '../wording/sandbox.ts';
-import { pick } from './steps.ts';
+import { strangerText } from '../wording/strangerText.ts';
+
+/** Which artifact of a run: the service may offer several. */
+interface Artifact {
+  type: string;
+  filename?: string;
+}
+
+/** What came home. */
+export interface Downloaded {
+  path: string;
+  artifactType: string;
+  /** `length`: its kind of file has no checks of its own. */
+  verified: 'zip' | 'gzip' | 'tar' | 'safetensors' | 'length';
+  completedAtMs: number;
+}
 
 /** Asks for the folder that a download goes to. */
 export async function chooseDownloadFolder(start: vscode.Uri | undefined): Promise<vscode.Uri | undefined> {
@@ -17,23 +36,30 @@ export async function chooseDownloadFolder(start: vscode.Uri | undefined): Promi
   return chosen?.[0];
 }
 
-/** Asks which artifact is meant, where a run has several. */
-export async function chooseArtifact(artifacts: readonly Artifact[]): Promise<Artifact | undefined> {
-  if (artifacts.length <= 1) return artifacts[0];
+/** Asks which artifacts are meant, where a run has several. @param artifacts the first one is chosen beforehand */
+export async function chooseArtifacts<T extends Artifact>(
+  name: string,
+  artifacts: readonly T[],
+): Promise<readonly T[]> {
+  if (artifacts.length <= 1) return artifacts;
   const { l10n } = vscode;
-  const answer = await pick(
-    { title: l10n.t('Download'), step: 1, totalSteps: 1 },
+  const chosen = await vscode.window.showQuickPick(
+    artifacts.map((artifact, index) => ({
+      label: artifact.filename ?? artifact.type,
+      description: artifact.type === 'model' ? l10n.t('the trained adapter') : artifact.type,
+      iconPath: new vscode.ThemeIcon('file-zip'),
+      picked: index === 0,
+      artifact,
+    })),
     {
-      placeholder: l10n.t('This run has several artifacts. Which one?'),
-      items: artifacts.map((artifact) => ({
-        label: `$(file-zip) ${artifact.filename ?? artifact.artifact_type}`,
-        description:
-          artifact.artifact_type === 'model' ? l10n.t('the trained adapter') : artifact.artifact_type,
-        value: artifact,
-      })),
+      title: l10n.t('Download from {0}', name),
+      placeHolder: l10n.t('This run has several artifacts. Which ones?'),
+      canPickMany: true,
+      ignoreFocusOut: true,
+      matchOnDescription: true,
     },
   );
-  return answer.kind === 'value' ? answer.value : undefined;
+  return (chosen ?? []).map(({ artifact }) => artifact);
 }
 
 /** Asks what to do where a file of that name stands; never is it replaced. */
@@ -48,23 +74,116 @@ export async function confirmOtherName(name: string, otherName: string): Promise
   return choice === keepBoth;
 }
 
-/** Tells that the adapter is on disk. Not awaited: a toast that hides stays a pending promise. */
-export function tellDownloaded(file: vscode.Uri, name: string, isSandbox: boolean): void {
+/** Asks whether to make the download directory, which does not exist. `other`: the person chooses a folder this time. */
+export async function confirmDirectory(directory: string): Promise<'make' | 'other' | undefined> {
   const { l10n } = vscode;
-  const show = l10n.t('Show in Explorer');
-  const copy = l10n.t('Copy Path');
-  const isInWorkspace = vscode.workspace.getWorkspaceFolder(file) !== undefined;
+  const make = l10n.t('Create It');
+  const other = l10n.t('Choose a Folder…');
+  const choice = await vscode.window.showWarningMessage(
+    l10n.t('The download directory does not exist.'),
+    { modal: true, detail: l10n.t('{0} Perhaps a drive is not there at the moment.', directory) },
+    make,
+    other,
+  );
+  return choice === make ? 'make' : choice === other ? 'other' : undefined;
+}
+
+/** Tells that the setting names no folder that can be used. */
+export function tellDirectoryUnusable(text: string): void {
+  const { l10n } = vscode;
+  const open = l10n.t('Open Setting');
   void vscode.window
-    .showInformationMessage(
-      withSandboxNote(l10n.t('{0} was downloaded whole.', name), isSandbox),
-      ...(isInWorkspace ? [show, copy] : [copy]),
+    .showWarningMessage(
+      l10n.t('The download directory “{0}” is not the absolute path of a folder that can be used.', text),
+      open,
     )
     .then((choice) => {
-      if (choice === show) void vscode.commands.executeCommand('revealInExplorer', file);
-      if (choice === copy) void vscode.env.clipboard.writeText(file.fsPath);
+      if (choice === open)
+        void vscode.commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
     });
 }
 
-export function tellNoArtifacts(): void {
-  void vscode.window.showWarningMessage(vscode.l10n.t('The service names no artifact for this run.'));
+/** Says that the adapter is on the disk already. `again`: it is downloaded once more. */
+export async function askDownloadedAlready(name: string, { path: file, completedAtMs }: Downloaded) {
+  const { l10n } = vscode;
+  const inspect = l10n.t('Inspect');
+  const reveal = revealOf(vscode.Uri.file(file));
+  const again = l10n.t('Download Again…');
+  const choice = await vscode.window.showInformationMessage(
+    l10n.t('The adapter of {0} was downloaded already.', name),
+    { modal: true, detail: l10n.t('{0}: {1}', formatTime(completedAtMs), file) },
+    inspect,
+    reveal.title,
+    again,
+  );
+  if (choice === inspect) void vscode.commands.executeCommand(COMMANDS.inspectAdapter, vscode.Uri.file(file));
+  if (choice === reveal.title) reveal.show();
+  return choice === again;
+}
+
+/** Asks what to do with what came of a download that was interrupted. */
+export async function askInterrupted(
+  name: string,
+  view: DownloadView,
+  target: string,
+): Promise<'resume' | 'discard' | undefined> {
+  const { l10n } = vscode;
+  const resume = l10n.t('Resume');
+  const discard = l10n.t('Discard and Begin Anew');
+  const choice = await vscode.window.showInformationMessage(
+    l10n.t('The download of {0} was interrupted at {1}.', name, downloadShare(view)),
+    { modal: true, detail: target },
+    resume,
+    discard,
+  );
+  return choice === resume ? 'resume' : choice === discard ? 'discard' : undefined;
+}
+
+/** Says that this window does what was asked for already. */
+export function tellDownloading(name: string, view: DownloadView, onCancel: () => void): void {
+  const { l10n } = vscode;
+  const cancel = l10n.t('Cancel Download');
+  void vscode.window
+    .showInformationMessage(
+      l10n.t('The adapter of {0} is being downloaded: {1}.', name, downloadText(view)),
+      cancel,
+    )
+    .then((choice) => {
+      if (choice === cancel) onCancel();
+    });
+}
+
+/** Says that there is no download to cancel. */
+export function tellNoDownload(): void {
+  void vscode.window.showInformationMessage(vscode.l10n.t('Nothing is being downloaded.'));
+}
+
+/** Tells what is on the disk. Not awaited: a toast that hides stays a pending promise. */
+export function tellDownloaded(files: readonly Downloaded[], isSandbox: boolean): void {
+  const file = files.find(({ artifactType }) => artifactType === 'model') ?? files[0];
+  if (file === undefined) return;
+  const { l10n } = vscode;
+  const uri = vscode.Uri.file(file.path);
+  const reveal = revealOf(uri);
+  const inspect = l10n.t('Inspect');
+  void vscode.window
+    .showInformationMessage(
+      withSandboxNote(downloadedSentence(files, file), isSandbox),
+      inspect,
+      reveal.title,
+    )
+    .then((choice) => {
+      if (choice === inspect) void vscode.commands.executeCommand(COMMANDS.inspectAdapter, uri);
+      if (choice === reveal.title) reveal.show();
+    });
+}
+
+function downloadedSentence(files: readonly Downloaded[], file: Downloaded): string {
+  const { l10n } = vscode;
+  const folder = strangerText(path.dirname(file.path), 400);
+  if (files.length > 1) return l10n.t('{0} files were downloaded whole to {1}.', files.length, folder);
+  const name = strangerText(path.basename(file.path), 120);
+  return file.verified === 'length'
+    ? l10n.t('{0} was downloaded to {1}. Its length is right; it has no checks of its own.', name, folder)
+    : l10n.t('{0} was downloaded whole to {1}.', name, folder);
 }

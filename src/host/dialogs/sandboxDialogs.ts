@@ -61,6 +61,25 @@ export function scenarioRows(): { id: string; label: string; detail: string }[] 
       label: l10n.t('Cut download'),
       detail: l10n.t('The connection breaks in the middle of a download.'),
     },
+    {
+      id: 'slow-download',
+      label: l10n.t('Slow download'),
+      detail: l10n.t('A download takes 20 s, so that it can be watched, cancelled or interrupted.'),
+    },
+    {
+      id: 'several-artifacts',
+      label: l10n.t('Several artifacts'),
+      detail: l10n.t(
+        'Finished runs offer a log beside the adapter, of a type that the contract does not name.',
+      ),
+    },
+    {
+      id: 'short-retention',
+      label: l10n.t('Adapter kept for two hours'),
+      detail: l10n.t(
+        'Runs submitted now keep their adapter for two hours and 30 s: soon comes the reminder.',
+      ),
+    },
     { id: 'many-runs', label: l10n.t('10,000 runs'), detail: l10n.t('The list holds 10,000 more runs.') },
     {
       id: 'conflict-on-replay',

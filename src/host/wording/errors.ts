@@ -8,6 +8,7 @@ import {
 } from '../../api/errors.ts';
 import { ExpectedError } from '../../base/errors.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
+import { downloadFailure, lengthSentence, refusedLinkSentence } from './downloadErrors.ts';
 import { journalSentence } from './journalErrors.ts';
 
 /** One thing to do about an error: a command, or what failed once more, from its first question on. */
@@ -32,7 +33,8 @@ export function explain(error: unknown): Explanation {
       ? explanation
       : { ...explanation, serviceMessage: error.serviceMessage };
   }
-  if (error instanceof NetworkError) return { sentence: networkSentence(error), action: tryAgain() };
+  if (error instanceof NetworkError)
+    return { sentence: lengthSentence(error.causeCode) ?? networkSentence(error), action: tryAgain() };
   if (error instanceof UnexpectedAnswerError)
     return { sentence: unexpectedSentence(error), action: showLog() };
   if (error instanceof SignedUrlRefusedError)
@@ -41,7 +43,11 @@ export function explain(error: unknown): Explanation {
     return { sentence: changedSentence(error), action: submitAgain() };
   if (error instanceof ExpectedError) {
     const sentence = journalSentence(error.code, error);
-    return sentence === undefined ? explainCode(error.code) : { sentence, action: showLog() };
+    if (sentence !== undefined) return { sentence, action: showLog() };
+    const failure = downloadFailure(error.code, error);
+    return failure === undefined
+      ? explainCode(error.code)
+      : { sentence: failure.sentence, action: remedies[failure.remedy]() };
   }
   return { sentence: vscode.l10n.t('Something went wrong inside the extension.'), action: showLog() };
 }
@@ -185,13 +191,6 @@ function changedSentence({ change, causeCode }: DatasetChangedError): string {
   }
 }
 
-/** 403, 404 and 410 are what storages answer to a signed URL whose time is over. */
-function refusedLinkSentence(httpStatus: number): string {
-  return [403, 404, 410].includes(httpStatus)
-    ? vscode.l10n.t('The download link has expired. Download again to get a fresh one.')
-    : vscode.l10n.t('The storage did not give the file out ({0}). Try again later.', httpStatus);
-}
-
 function explainCode(code: string): Explanation {
   switch (code) {
     case 'key-rejected':
@@ -206,23 +205,6 @@ function explainCode(code: string): Explanation {
     case 'sandbox-not-started':
       return {
         sentence: vscode.l10n.t('The sandbox could not be started. The log says why.'),
-        action: showLog(),
-      };
-    case 'file-exists':
-      return {
-        sentence: vscode.l10n.t('A file of that name appeared meanwhile; it was left as it is.'),
-        action: downloadAgain(),
-      };
-    case 'disk-full':
-      return {
-        sentence: vscode.l10n.t('There is no space left in that folder. Nothing half-done was kept.'),
-        action: otherFolder(),
-      };
-    case 'no-permission':
-      return { sentence: vscode.l10n.t('That folder may not be written to.'), action: otherFolder() };
-    case 'disk':
-      return {
-        sentence: vscode.l10n.t('Writing to that folder failed. Nothing half-done was kept.'),
         action: showLog(),
       };
     default:
@@ -242,11 +224,6 @@ function downloadAgain(): Action {
   return { title: vscode.l10n.t('Download Again…'), command: 'again' };
 }
 
-/** A download asks for its folder first. */
-function otherFolder(): Action {
-  return { title: vscode.l10n.t('Choose Another Folder…'), command: 'again' };
-}
-
 function refreshRuns(): Action {
   return { title: vscode.l10n.t('Refresh Runs'), command: COMMANDS.refresh };
 }
@@ -254,3 +231,11 @@ function refreshRuns(): Action {
 function showLog(): Action {
   return { title: vscode.l10n.t('Show Log'), command: COMMANDS.showLog };
 }
+
+/** What helps a download. A folder is asked for again by what failed. */
+const remedies = {
+  again: downloadAgain,
+  folder: () => ({ title: vscode.l10n.t('Choose Another Folder…'), command: 'again' }) as const,
+  runs: refreshRuns,
+  log: showLog,
+} as const;

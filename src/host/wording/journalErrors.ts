@@ -8,7 +8,7 @@ export function journalSentence(code: string, error: Error): string | undefined 
   switch (code) {
     case 'lease-unavailable':
       return l10n.t(
-        'The journal of submissions cannot be locked, and without that two windows could submit the same.',
+        'The folder of the extension cannot be locked, and without that two windows could submit or download the same.',
       );
     case 'journal-busy':
       return l10n.t('Other windows are writing to the journal of submissions. Try again in a moment.');

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { RunDetail, RunSummary } from '../../api/types.ts';
 import { formatAgo, formatDuration, formatMoney, formatTime } from './format.ts';
 import { sandboxNote } from './sandbox.ts';
+import { strangerText } from './strangerText.ts';
 
 /** Everything that a row of the Runs view shows of a run, as it is known. */
 export interface RunView {
@@ -9,23 +10,48 @@ export interface RunView {
   phase: 'waiting' | 'active' | 'finished';
   modelName: string;
   label?: string | undefined;
+  /** Whether its adapter came home. */
+  isDownloaded?: boolean;
+  /** One that has not ended; `fraction` from 0 to 1 where it is known. */
+  download?:
+    { state: 'waiting' | 'downloading' | 'verifying' | 'interrupted'; fraction?: number } | undefined;
 }
 
 /** `Queued`, `Finished`, or the service's own word: the complete list of states is not known. */
 function statusText(run: RunSummary, phase: RunView['phase']): string {
   if (phase === 'waiting') return vscode.l10n.t('Queued');
-  return phase === 'finished' ? vscode.l10n.t('Finished') : run.status;
+  return phase === 'finished' ? vscode.l10n.t('Finished') : strangerText(run.status);
 }
 
 /** The grey text of a run's row. */
-export function runDescription({ run, phase, modelName, label }: RunView, nowMs: number): string {
+export function runDescription(view: RunView, nowMs: number): string {
+  const { run, phase, modelName, label } = view;
   const parts = [statusText(run, phase)];
   if (label !== undefined) parts.push(modelName);
   const createdAtMs = Date.parse(run.created_at ?? '');
   if (!Number.isNaN(createdAtMs)) parts.push(formatAgo(createdAtMs, nowMs));
-  const expiry = expiryText(run, nowMs);
-  if (expiry !== undefined) parts.push(expiry);
+  const adapter = downloadText(view) ?? expiryText(run, nowMs);
+  if (adapter !== undefined) parts.push(adapter);
   return parts.join(' · ');
+}
+
+/** What this machine has of the adapter, or is getting. */
+function downloadText({ download, isDownloaded }: RunView): string | undefined {
+  const { l10n } = vscode;
+  switch (download?.state) {
+    case 'waiting':
+      return l10n.t('download waits');
+    case 'downloading':
+      return download.fraction === undefined
+        ? l10n.t('downloading')
+        : l10n.t('downloading, {0} %', Math.floor(download.fraction * 100));
+    case 'verifying':
+      return l10n.t('download is checked');
+    case 'interrupted':
+      return l10n.t('download interrupted');
+    case undefined:
+      return isDownloaded === true ? l10n.t('downloaded') : undefined;
+  }
 }
 
 /** What a screen reader says of a run's row. */
@@ -135,6 +161,8 @@ function withDuration(end: string, start: string | undefined, what: 'queue' | 't
 /** Words of the trees that belong to no run. */
 export const treeWords = {
   loadMore: () => vscode.l10n.t('Load more'),
+  showRun: () => vscode.l10n.t('Show Run'),
+  noneFits: () => vscode.l10n.t('No loaded run fits the filter: show all'),
   resolve: () => vscode.l10n.t('Resolve Submission'),
   detailsFailed: (text: string) => vscode.l10n.t('Details could not be read. {0}', text),
   offlineSince: (clock: string) =>

@@ -27,7 +27,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   adapter: { rooms: ['base'], types: [], files: [], packages: [] },
   runs: { rooms: ['api', 'adapter', 'base'], types: [], files: [], packages: ['valibot'] },
   sandbox: { rooms: [], types: [], files: ['src/api/types.ts'], packages: ['@fastify/busboy', 'yazl'] },
-  host: { rooms: ['base', 'api'], types: ['dataset'], files: [], packages: ['vscode'] },
+  host: { rooms: ['base', 'api'], types: ['dataset', 'adapter'], files: [], packages: ['vscode'] },
   views: FACE,
   commands: FACE,
 };

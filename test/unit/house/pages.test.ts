@@ -8,6 +8,8 @@ const ROOT = new URL('../../../', import.meta.url).pathname;
 /** What each page and the extension say to each other. */
 const PROTOCOLS: Readonly<Record<string, string>> = {
   preview: 'src/dataset/previewProtocol.ts',
+  adapter: 'src/adapter/adapterPageProtocol.ts',
+  run: 'src/runs/runPageProtocol.ts',
 };
 /** What would make text of a dataset into a part of the page. */
 const DANGEROUS =

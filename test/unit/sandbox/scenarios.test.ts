@@ -161,6 +161,58 @@ describe('sandbox scenarios', () => {
     }
   });
 
+  it('slow-download: comes whole, in pieces over many seconds', async () => {
+    const url = await bench().signedUrl(await bench().completedRun());
+    control().setScenario('slow-download');
+    const began = performance.now();
+    const slow = await fetch(url);
+    const reader = slow.body!.getReader();
+    const first = (await reader.read()).value as Uint8Array;
+    assert.ok(performance.now() - began < 2_000);
+    const totalBytes = Number(slow.headers.get('content-length'));
+    assert.ok(first.length > 0 && first.length < totalBytes / 10);
+    await reader.read();
+    assert.ok(performance.now() - began > 300);
+    await reader.cancel();
+  });
+
+  it('several-artifacts: a log beside the adapter, which can be had by its own address alone', async () => {
+    const runId = await bench().completedRun();
+    control().setScenario('several-artifacts');
+    const { artifacts } = (await bench().call('POST', `/runs/${runId}/artifacts/download`)).body;
+    const offered = artifacts as { artifact_type: string; filename: string; url: string }[];
+    assert.deepEqual(
+      offered.map(({ artifact_type, filename }) => [artifact_type, filename]),
+      [
+        ['training_log', `training-log-${runId.slice(0, 8)}.jsonl`],
+        ['model', `adapter-${runId.slice(0, 8)}.zip`],
+      ],
+    );
+    const [log, model] = offered;
+    assert.deepEqual(await (await fetch(log!.url)).json(), {
+      run_id: runId,
+      note: 'Sandbox: nothing was trained.',
+    });
+    assert.equal((await fetch(model!.url)).headers.get('content-type'), 'application/zip');
+    assert.equal((await fetch(log!.url.replace(log!.filename, model!.filename))).status, 403);
+  });
+
+  it('short-retention: runs submitted meanwhile keep their artifacts for two hours and 30 s', async () => {
+    await bench().submit();
+    control().setScenario('short-retention');
+    const runId = (await bench().submit()).body.run_id;
+    control().setScenario('none');
+    bench().time += HOUR;
+    const keptMs = async (index: number) => {
+      const listed = (await runs())[index];
+      const { run } = (await bench().get(`/runs/${String(listed?.['run_id'])}`)).body;
+      return Date.parse(String(listed?.['artifacts_expires_at'])) - Date.parse(String(run.completed_at));
+    };
+    assert.deepEqual([await keptMs(0), await keptMs(1)], [2 * HOUR + 30_000, 7 * 24 * HOUR]);
+    bench().time += 2 * HOUR;
+    assert.equal((await bench().call('POST', `/runs/${runId}/artifacts/download`)).status, 404);
+  });
+
   it('many-runs: 10,000 past runs beside the own ones, paged quickly, gone with the scenario', async () => {
     const own = (await bench().submit()).body.run_id;
     control().setScenario('many-runs');

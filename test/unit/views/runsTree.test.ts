@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ModuleHooks } from 'node:module';
 import { Emitter } from '../../../src/base/event.ts';
+import type { ActiveDownload } from '../../../src/runs/activeDownload.ts';
+import type { DownloadRecord } from '../../../src/runs/downloadRecord.ts';
 import type { PendingSubmission, SubmissionState } from '../../../src/runs/pendingSubmission.ts';
 import type { Session } from '../../../src/runs/session.ts';
 import type { Sessions } from '../../../src/runs/sessions.ts';
 import { Submitter } from '../../../src/runs/submitter.ts';
-import type { RunsNode, RunsTree } from '../../../src/views/runsTree.ts';
+import type { RunsNode } from '../../../src/views/runsNodes.ts';
+import type { RunsShown } from '../../../src/views/runsShown.ts';
+import type { RunsTree, RunsTreeParts } from '../../../src/views/runsTree.ts';
 import { sendJson, bodyOf } from '../../helpers/httpServer.ts';
 import { Bench, row, silent, until } from '../runs/support.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
@@ -15,22 +19,32 @@ import type { ViewStandIn } from '../../helpers/vscodeStandIn.ts';
 
 describe('RunsTree', () => {
   let hooks: ModuleHooks;
-  let createTree: new (sessions: Sessions, submitter: Submitter) => RunsTree;
+  let createTree: new (parts: RunsTreeParts) => RunsTree;
+  let createShown: typeof RunsShown;
   let submissionItem: typeof import('../../../src/views/submissionItem.ts').submissionItem;
   let views: ViewStandIn[];
+  let settings: Map<string, unknown>;
+  let focus: typeof import('../../helpers/vscodeStandIn.ts').focus;
   let bench: Bench;
   let submitter: Submitter;
   let session: Session;
   let tree: RunsTree;
-  let drawn: (RunsNode | undefined)[];
+  let shown: RunsShown;
+  let unseen: number;
+  let unseenChanged: Emitter<string>;
+  let seen: string[];
+  let downloaded: Emitter<{ accountId: string; runId: string }>;
+  let downloads: { active: ActiveDownload[]; home: string[] };
+  let drawn: (RunsNode | RunsNode[] | undefined)[];
   let answer: (path: string) => [status: number, body: unknown];
   let paths: string[];
 
   before(async () => {
     hooks = standInForVscode();
-    ({ views } = await import('../../helpers/vscodeStandIn.ts'));
+    ({ views, settings, focus } = await import('../../helpers/vscodeStandIn.ts'));
     ({ submissionItem } = await import('../../../src/views/submissionItem.ts'));
     ({ RunsTree: createTree } = await import('../../../src/views/runsTree.ts'));
+    ({ RunsShown: createShown } = await import('../../../src/views/runsShown.ts'));
   });
   after(() => hooks.deregister());
 
@@ -41,7 +55,7 @@ describe('RunsTree', () => {
     paths = [];
     answer = (path) =>
       path.endsWith('/runs')
-        ? [200, { data: [row('a', 1, 'running'), row('b', 0, 'queued')], has_more: false }]
+        ? [200, { data: [row('a', 1, 'queued'), row('b', 0, 'queued')], has_more: false }]
         : [200, path.endsWith('/balance') ? { balance_cents: 5, currency: 'USD' } : { run: { run_id: 7 } }];
     const server = await bench.serve((request, response) => {
       const path = new URL(String(request.url), 'http://x.test').pathname;
@@ -53,13 +67,37 @@ describe('RunsTree', () => {
     });
     session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
     const changed = new Emitter<Session | undefined>();
-    tree = new createTree(
-      { active: session, onDidChangeActive: changed.event } as unknown as Sessions,
+    const sessions = { active: session, onDidChangeActive: changed.event } as unknown as Sessions;
+    const memento = { get: <T>(_key: string, fallback: T) => fallback, update: () => Promise.resolve() };
+    shown = new createShown(sessions, memento);
+    [unseen, seen] = [0, []];
+    unseenChanged = new Emitter();
+    downloaded = new Emitter();
+    downloads = { active: [], home: [] };
+    const told = {
+      unseen: () => unseen,
+      see: (accountId: string) => Promise.resolve(void seen.push(accountId)),
+      follow: () => Promise.resolve(),
+      onDidChangeUnseen: unseenChanged.event,
+    };
+    tree = new createTree({
+      sessions,
       submitter,
-    );
+      told,
+      shown,
+      downloads: {
+        get active() {
+          return downloads.active;
+        },
+        records: () => downloads.home.map((runId) => ({ runId }) as DownloadRecord),
+        onDidChange: downloaded.event,
+      },
+    });
     tree.onDidChangeTreeData((node) => drawn.push(node));
   });
   afterEach(async () => {
+    settings.clear();
+    focus.focused = true;
     tree.dispose();
     submitter.dispose();
     await bench.end();
@@ -129,6 +167,256 @@ describe('RunsTree', () => {
       'submission.unknown',
     ]);
     assert.equal(tree.getParent(node), undefined);
+  });
+
+  describe('the rows of runs', () => {
+    const many = (count: number, changes: object = {}) =>
+      Array.from({ length: count }, (_, index) => ({
+        ...row(`r${index}`, undefined, 'complete'),
+        created_at: new Date(Date.now() - index * 3_600_000).toISOString(),
+        ...changes,
+      }));
+    const list = (data: unknown[], has_more = false) => {
+      answer = (path) =>
+        path.endsWith('/runs')
+          ? [200, { data, has_more, ...(has_more && { next_cursor: 'next' }) }]
+          : [404, { error: { code: 'not_found', message: '' } }];
+      return session.runs.refresh();
+    };
+    const only = async () => {
+      const [node, ...others] = await tree.getChildren();
+      assert.ok(node !== undefined && others.length === 0);
+      return node;
+    };
+    const item = async () => tree.getTreeItem(await only());
+    const view = () => views[views.length - 1] as ViewStandIn;
+    const download = (state: ActiveDownload['state'], receivedBytes = 0, totalBytes?: number) =>
+      ({
+        id: 'd',
+        accountId: session.account.id,
+        runId: 'r0',
+        artifactType: 'model',
+        filename: undefined,
+        target: '/x.zip',
+        receivedBytes,
+        state,
+        ...(totalBytes !== undefined && { totalBytes }),
+      }) satisfies ActiveDownload;
+    const hear = () => downloaded.fire({ accountId: session.account.id, runId: 'r0' });
+
+    it('show a status that nobody knows as it came, in one line and without a spinner', async () => {
+      await list(many(1, { status: 'warm\ning\u202e_up' }));
+      const { description, iconPath, tooltip } = await item();
+      assert.match(String(description), /^warm ing_up · just now$/);
+      assert.equal((iconPath as { id: string }).id, 'pulse');
+      assert.equal(tooltip, undefined);
+    });
+
+    it('open the page of the run when they are selected, by mouse or Enter', async () => {
+      await list(many(1));
+      const { command } = await item();
+      assert.deepEqual([command?.command, command?.arguments], ['fineTuning.showRun', ['r0']]);
+    });
+
+    it('say what they are when it is asked for', async () => {
+      await list(many(1));
+      const node = await only();
+      const { tooltip } = tree.resolveTreeItem(tree.getTreeItem(node), node);
+      assert.match(tooltip as string, /^Model: m\nStatus: Finished\nCreated: .+\nRun: r0$/);
+    });
+
+    it('tell what came home and what is on its way, and have the menus for it', async () => {
+      await list(many(1, { artifacts_available: true }));
+      const seen: string[] = [];
+      const look = async () => {
+        hear();
+        const { description, contextValue, iconPath } = await item();
+        const said = String(description).split(' · ').at(-1);
+        seen.push(`${contextValue} ${(iconPath as { id: string }).id} ${said}`);
+      };
+      await look();
+      downloads.active = [download('waiting')];
+      await look();
+      downloads.active = [download('interrupted'), download('downloading', 41, 100)];
+      await look();
+      downloads.active = [download('downloading', 41), download('interrupted')];
+      await look();
+      downloads.active = [download('verifying', 100, 100)];
+      await look();
+      downloads.active = [download('interrupted', 41, 100)];
+      await look();
+      downloads.active = [];
+      downloads.home = ['r0'];
+      await look();
+      assert.deepEqual(seen, [
+        'run.downloadable pass just now',
+        'run.downloading pass download waits',
+        'run.downloading pass downloading, 41 %',
+        'run.downloading pass downloading',
+        'run.downloading pass download is checked',
+        'run.downloadable pass download interrupted',
+        'run.downloadable.downloaded pass-filled downloaded',
+      ]);
+      await list(many(1));
+      assert.equal((await item()).contextValue, 'run.downloaded');
+      assert.deepEqual(
+        ['run.downloading', 'run.downloaded', 'run.downloadable'].map((context) =>
+          menusOf(context).filter((one) => /ownload|Adapter/.test(one)),
+        ),
+        [['cancelDownload'], ['inspectAdapter'], ['downloadAdapter']],
+      );
+    });
+
+    it('are drawn alone when they alone have changed', async () => {
+      await list(many(5));
+      await texts();
+      drawn.length = 0;
+      hear();
+      session.runs.knowLabels([['r3', 'Läbel']]);
+      await list(many(5, { status: 'completed' }));
+      assert.deepEqual(
+        drawn.map((nodes) => (nodes as (RunsNode & { kind: 'run' })[]).map(({ runId }) => runId).join()),
+        ['r0', 'r3', 'r0,r1,r2,r3,r4'],
+      );
+      drawn.length = 0;
+      await list(many(6));
+      assert.deepEqual([drawn.filter((node) => node === undefined).length, drawn.length], [1, 1]);
+    });
+
+    it('are drawn in no time, however many, and seldom while there are ever more', async () => {
+      await list(many(10_000));
+      const started = performance.now();
+      const nodes = await tree.getChildren();
+      for (const node of nodes) tree.getTreeItem(node);
+      assert.equal(nodes.length, 10_000);
+      const tookMs = performance.now() - started;
+      assert.ok(tookMs < 1_500, `${tookMs} ms`);
+      drawn.length = 0;
+      for (let count = 10_001; count < 10_006; count++) await list(many(count));
+      assert.ok(drawn.filter((node) => node === undefined).length <= 1);
+    });
+
+    it('are dimmed while the service is out of reach, and no longer', async () => {
+      await list(many(1));
+      assert.equal((await item()).resourceUri, undefined);
+      answer = () => [502, '<html>'];
+      await assert.rejects(session.runs.refresh());
+      assert.equal(session.state, 'offline');
+      const { resourceUri, iconPath } = await item();
+      assert.equal(resourceUri?.scheme, 'fine-tuning-offline');
+      assert.equal((iconPath as { color: { id: string } }).color.id, 'disabledForeground');
+      assert.match(view().message ?? '', /^Offline since .+: what is shown may be out of date\.$/);
+      await list(many(1));
+      assert.deepEqual([(await item()).resourceUri, view().message], [undefined, '']);
+    });
+
+    it('are filtered, and the view says so', async () => {
+      await list(
+        many(30, { model_id: 'm1' }).map((run, index) => ({
+          ...run,
+          status: index < 3 ? 'queued' : 'complete',
+        })),
+        true,
+      );
+      session.runs.knowLabels([['r2', 'Mäths']]);
+      shown.filterBy({ text: 'r1', modelIds: ['m1'], phases: ['finished'] });
+      assert.equal((await texts()).length, 11);
+      assert.equal(
+        view().message,
+        'Filter “r1” · m1 · Finished: 10 of 30 loaded runs. Of 29 the label is not known. Older runs are not loaded.',
+      );
+      shown.filterBy({ text: 'mäths', modelIds: [], phases: [] });
+      assert.deepEqual(await texts(), ['Mäths', 'Load more']);
+      // A label that becomes known, too.
+      session.runs.knowLabels([['r7', 'more mäths']]);
+      assert.deepEqual((await texts()).length, 3);
+      shown.filterBy({ text: 'nothing', modelIds: [], phases: [] });
+      assert.deepEqual(await texts(), ['No loaded run fits the filter: show all', 'Load more']);
+      const [none] = await tree.getChildren();
+      assert.equal(none && tree.getTreeItem(none).command?.command, 'fineTuning.clearRunsFilter');
+      shown.clearFilter();
+      assert.deepEqual([(await texts()).length, view().message], [31, '']);
+    });
+
+    it('are grouped by day, the first ones unfolded', async () => {
+      const rows = many(400).map((run, index) => ({
+        ...run,
+        created_at: new Date(
+          new Date().setHours(12, 0, 0, 0) - Math.floor(index / 40) * 86_400_000,
+        ).toISOString(),
+      }));
+      await list(rows, true);
+      await shown.group(true);
+      const days = await tree.getChildren();
+      const items = days.map((node) => tree.getTreeItem(node));
+      assert.deepEqual(
+        items.slice(0, 2).map(({ label }) => label),
+        ['Today', 'Yesterday'],
+      );
+      assert.deepEqual(
+        [items.length, items.at(-1)?.label, items[0]?.description, items[0]?.tooltip],
+        [11, 'Load more', '40', 'Today, 40 runs'],
+      );
+      assert.deepEqual(
+        items.slice(0, 5).map(({ collapsibleState }) => collapsibleState),
+        [2, 2, 2, 1, 1],
+      );
+      const [, yesterday] = days as [RunsNode, RunsNode];
+      const children = await tree.getChildren(yesterday);
+      assert.deepEqual([children.length, children[0]], [40, { kind: 'run', runId: 'r40' }]);
+      // One object for each row, so that one can be revealed.
+      assert.equal(tree.getParent(children[0] as RunsNode), yesterday);
+      await tree.reveal('r40', false);
+      assert.deepEqual(view().revealed, [children[0]]);
+      // What a filter leaves is unfolded, also where VS Code remembers that its day was not.
+      const folded = items.at(-2)?.id;
+      shown.filterBy({ text: 'r399', modelIds: [], phases: [] });
+      const [last] = await tree.getChildren();
+      const unfolded = tree.getTreeItem(last as RunsNode);
+      assert.deepEqual([unfolded.collapsibleState, unfolded.description], [2, '1']);
+      assert.notEqual(unfolded.id, folded);
+      shown.clearFilter();
+      await shown.group(false);
+      assert.equal((await texts()).length, 401);
+      assert.equal(tree.getParent(children[0] as RunsNode), undefined);
+    });
+
+    it('that a filter hides are not revealed', async () => {
+      await list(many(3));
+      shown.filterBy({ text: 'r1', modelIds: [], phases: [] });
+      await tree.reveal('r2', true);
+      assert.deepEqual(view().revealed, []);
+    });
+  });
+
+  describe('the badge', () => {
+    it('counts finished runs that nobody has seen where it alone tells, and the active ones else', async () => {
+      await session.runs.refresh();
+      unseen = 3;
+      unseenChanged.fire(session.account.id);
+      assert.equal(badge(), 2);
+      settings.set('fineTuning.notifications', 'badge');
+      unseenChanged.fire(session.account.id);
+      const { badge: shownBadge } = views[views.length - 1] as ViewStandIn;
+      assert.deepEqual(shownBadge, { value: 3, tooltip: '3 finished runs that you have not seen' });
+      assert.deepEqual(seen, []);
+    });
+
+    it('takes as seen what stands on the screen of the window with the focus', async () => {
+      await session.runs.refresh();
+      const view = views[views.length - 1] as ViewStandIn;
+      unseen = 1;
+      focus.focused = false;
+      view.show(true);
+      assert.deepEqual(seen, []);
+      focus.focused = true;
+      focus.changed.fire({ focused: true });
+      assert.deepEqual(seen, [session.account.id]);
+      unseen = 0;
+      unseenChanged.fire(session.account.id);
+      assert.equal(badge(), 2);
+      view.show(false);
+    });
   });
 
   describe('a row of a submission', () => {

@@ -1,0 +1,48 @@
+import { askForFilter, type FilterChoice, type FilterOffer } from '../host/dialogs/filterDialog.ts';
+import { tellNoRunsLoaded } from '../host/wording/runsList.ts';
+import type { Phase } from '../runs/phase.ts';
+import type { Session } from '../runs/session.ts';
+import type { Sessions } from '../runs/sessions.ts';
+
+/** What the Runs view shows. */
+interface Shown {
+  readonly filter: FilterChoice;
+  filterBy(filter: FilterChoice): void;
+}
+
+/**
+ * Shows only the loaded runs that a person, or who calls it, wants to see.
+ * @param shown whose filter it is
+ */
+export function filterRuns(sessions: Pick<Sessions, 'active'>, shown: Shown) {
+  return async (argument: unknown): Promise<void> => {
+    const session = sessions.active;
+    if (session === undefined) return;
+    if (typeof argument === 'string') {
+      shown.filterBy({ text: argument.trim(), modelIds: [], phases: [] });
+      return;
+    }
+    if ((session.runs.rows ?? []).length === 0) {
+      tellNoRunsLoaded();
+      return;
+    }
+    const choice = await askForFilter(offerOf(session), shown.filter);
+    if (choice !== undefined) shown.filterBy(choice);
+  };
+}
+
+function offerOf({ runs, models }: Session): FilterOffer {
+  const byModel = new Map<string, number>();
+  const byPhase = new Map<Phase, number>();
+  for (const run of runs.rows ?? []) {
+    const phase = runs.phase(run);
+    byModel.set(run.model_id, (byModel.get(run.model_id) ?? 0) + 1);
+    byPhase.set(phase, (byPhase.get(phase) ?? 0) + 1);
+  }
+  const phases = (['waiting', 'active', 'finished'] as const).flatMap((phase) => {
+    const count = byPhase.get(phase);
+    return count === undefined ? [] : [{ phase, count }];
+  });
+  const offered = [...byModel].map(([modelId, count]) => ({ modelId, name: models.nameOf(modelId), count }));
+  return { phases, models: offered.sort((a, b) => b.count - a.count) };
+}

@@ -1,0 +1,32 @@
+import * as vscode from 'vscode';
+import { CancelledError, unlessCancelled } from '../base/errors.ts';
+import { COMMANDS } from '../host/ids.ts';
+import { withCancellableProgress } from '../host/progress.ts';
+import { asText, explain } from '../host/wording/errors.ts';
+import { listWords, tellNotAllLoaded } from '../host/wording/runsList.ts';
+import type { Sessions } from '../runs/sessions.ts';
+
+/**
+ * Reads page after page until every run of the active account is loaded, or the person has had enough. What was read stays,
+ * however it ends.
+ */
+export function loadAllRuns(sessions: Pick<Sessions, 'active' | 'isToldByState'>) {
+  return async (): Promise<void> => {
+    const session = sessions.active;
+    if (session === undefined) return;
+    const { runs } = session;
+    await withCancellableProgress(listWords.loadingAll(), async (signal, report) => {
+      try {
+        if (runs.rows === undefined) await runs.refresh();
+        while (runs.hasMore && !signal.aborted && sessions.active === session) {
+          report(listWords.loaded(runs.rows?.length ?? 0));
+          await unlessCancelled(runs.loadMore(), signal);
+        }
+      } catch (error) {
+        if (error instanceof CancelledError || sessions.isToldByState(error)) return;
+        const goOn = () => void vscode.commands.executeCommand(COMMANDS.loadAllRuns);
+        tellNotAllLoaded(runs.rows?.length ?? 0, asText(explain(error)), goOn);
+      }
+    });
+  };
+}

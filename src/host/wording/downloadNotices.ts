@@ -1,0 +1,82 @@
+import * as vscode from 'vscode';
+import { downloadShare, timeLeft, type DownloadView } from './download.ts';
+import { formatCount } from './dataset.ts';
+import { asText, explain } from './errors.ts';
+import { formatTime } from './format.ts';
+import { withSandboxNote } from './sandbox.ts';
+
+/** An adapter that will be gone. */
+export interface Expiring {
+  /** What its run is called. */
+  name: string;
+  expiresAtMs: number;
+  /** By the service's clock. */
+  leftMs: number;
+}
+
+/** Reminds of adapters that are not on this machine and will be gone, the one that goes first before the others. */
+export function tellExpiring(
+  expiring: readonly Expiring[],
+  isSandbox: boolean,
+  actions: { download: () => void; show: () => void },
+): void {
+  const [first] = expiring;
+  if (first === undefined) return;
+  const { l10n } = vscode;
+  const left = timeLeft(first.leftMs);
+  const until = formatTime(first.expiresAtMs);
+  const text =
+    expiring.length === 1
+      ? l10n.t(
+          'The adapter of {0} is not downloaded, and is kept for {1} more, until {2}.',
+          first.name,
+          left,
+          until,
+        )
+      : l10n.t(
+          'The adapters of {0} runs are not downloaded and will be gone soon, first that of {1}: it is kept for {2} more, until {3}.',
+          formatCount(expiring.length),
+          first.name,
+          left,
+          until,
+        );
+  const download = expiring.length === 1 ? l10n.t('Download') : l10n.t('Download…');
+  const show = l10n.t('Show');
+  void vscode.window.showWarningMessage(withSandboxNote(text, isSandbox), download, show).then((choice) => {
+    if (choice === download) actions.download();
+    if (choice === show) actions.show();
+  });
+}
+
+/** Offers what an earlier window, or one that has died, left in the middle. */
+export function tellInterruptedDownloads(
+  interrupted: readonly { name: string; view: DownloadView }[],
+  isSandbox: boolean,
+  actions: { resume: () => void; discard: () => void },
+): void {
+  const [first] = interrupted;
+  if (first === undefined) return;
+  const { l10n } = vscode;
+  const text =
+    interrupted.length === 1
+      ? l10n.t('The download of {0} was interrupted at {1}.', first.name, downloadShare(first.view))
+      : l10n.t('{0} downloads were interrupted.', formatCount(interrupted.length));
+  const resume = interrupted.length === 1 ? l10n.t('Resume') : l10n.t('Resume All');
+  const discard = interrupted.length === 1 ? l10n.t('Discard') : l10n.t('Discard All');
+  void vscode.window
+    .showInformationMessage(withSandboxNote(text, isSandbox), resume, discard)
+    .then((choice) => {
+      if (choice === resume) actions.resume();
+      if (choice === discard) actions.discard();
+    });
+}
+
+/** Tells that an adapter could not be downloaded by itself, and why. */
+export function tellAutoDownloadFailed(name: string, error: unknown, onDownload: () => void): void {
+  const { l10n } = vscode;
+  const download = l10n.t('Download…');
+  const text = l10n.t('The adapter of {0} was not downloaded by itself. {1}', name, asText(explain(error)));
+  void vscode.window.showWarningMessage(text, download).then((choice) => {
+    if (choice === download) onDownload();
+  });
+}

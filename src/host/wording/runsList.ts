@@ -1,0 +1,98 @@
+import * as vscode from 'vscode';
+import { formatCount } from './dataset.ts';
+import { formatDay } from './format.ts';
+import { strangerText } from './strangerText.ts';
+
+/** Where a run stands, as `runs/` tells it. */
+export type Phase = 'waiting' | 'active' | 'finished';
+
+/** Which runs are shown, as a person reads it. */
+export interface FilterView {
+  text: string;
+  modelNames: readonly string[];
+  phases: readonly Phase[];
+}
+
+/** What a phase is called: the service has many words for the middle one. */
+export function phaseName(phase: Phase): string {
+  const { l10n } = vscode;
+  if (phase === 'waiting') return l10n.t('Queued');
+  return phase === 'finished' ? l10n.t('Finished') : l10n.t('Active');
+}
+
+/** Among what a filter looks. */
+export interface FilteredView {
+  shown: number;
+  loaded: number;
+  /** Loaded runs in whose labels no word can be found: the service's list tells none. */
+  unlabelled: number;
+  /** Whether the service has runs that are not loaded. */
+  hasMore: boolean;
+}
+
+/** The line above the rows while a filter hides some. */
+export function filterMessage(
+  filter: FilterView,
+  { shown, loaded, unlabelled, hasMore }: FilteredView,
+): string {
+  const { l10n } = vscode;
+  const parts = [
+    ...(filter.text === '' ? [] : [`“${strangerText(filter.text)}”`]),
+    ...(filter.modelNames.length === 0
+      ? []
+      : [filter.modelNames.map((name) => strangerText(name)).join(', ')]),
+    ...(filter.phases.length === 0 ? [] : [filter.phases.map(phaseName).join(', ')]),
+  ].join(' · ');
+  const counts = l10n.t(
+    'Filter {0}: {1} of {2} loaded runs.',
+    parts,
+    formatCount(shown),
+    formatCount(loaded),
+  );
+  return [
+    counts,
+    ...(filter.text === '' || unlabelled === 0
+      ? []
+      : [l10n.t('Of {0} the label is not known.', formatCount(unlabelled))]),
+    ...(hasMore ? [l10n.t('Older runs are not loaded.')] : []),
+  ].join(' ');
+}
+
+/** The row above the runs of a day. @param daysAgo 0 is today; a service's clock may be ahead */
+export function dayName(startMs: number, daysAgo: number): string {
+  if (daysAgo === 0) return vscode.l10n.t('Today');
+  return daysAgo === 1 ? vscode.l10n.t('Yesterday') : formatDay(startMs);
+}
+
+/** How many runs there are, behind the name of their day or their model. */
+export function runCount(count: number): string {
+  return count === 1 ? vscode.l10n.t('1 run') : vscode.l10n.t('{0} runs', formatCount(count));
+}
+
+export const listWords = {
+  loadingAll: () => vscode.l10n.t('Loading all runs'),
+  loaded: (count: number) => vscode.l10n.t('{0} so far', formatCount(count)),
+  unseen: (count: number) =>
+    count === 1
+      ? vscode.l10n.t('1 finished run that you have not seen')
+      : vscode.l10n.t('{0} finished runs that you have not seen', formatCount(count)),
+};
+
+/** Tells that not all runs could be read, and how many stand there. @param again goes on */
+export function tellNotAllLoaded(count: number, reason: string, again: () => void): void {
+  const { l10n } = vscode;
+  const goOn = l10n.t('Go On');
+  const text = l10n.t(
+    '{0} runs are loaded; the older ones could not be read. {1}',
+    formatCount(count),
+    reason,
+  );
+  void vscode.window.showWarningMessage(text, goOn).then((choice) => {
+    if (choice === goOn) again();
+  });
+}
+
+/** Tells that there is nothing to filter. */
+export function tellNoRunsLoaded(): void {
+  void vscode.window.showInformationMessage(vscode.l10n.t('No runs are loaded yet.'));
+}

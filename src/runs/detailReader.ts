@@ -1,0 +1,122 @@
+import { ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
+import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
+import type { Disposable } from '../base/disposable.ts';
+import type { RunStore } from './runStore.ts';
+
+/** Of so many of the newest runs the labels are read. */
+const NEWEST = 50;
+const AT_ONCE = 2;
+/** About what stands on a screen; the rest comes slowly, so that what is submitted meanwhile can be looked for often. */
+const AT_FIRST = 20;
+const THEN_EVERY_MS = 90_000;
+/** After a read to which no answer came. */
+const LATER_MS = 60_000;
+/** Less than this is not waited for. */
+const SOON_MS = 10_000;
+/** Where another window is the one that reads: this one may become it. */
+const ANOTHER_MS = 5_000;
+
+/** GETs that the background may send. */
+interface Spare {
+  /** Whether so few are left that looks become rare for it: then none is for labels. */
+  readonly isScarce: boolean;
+  /** Takes one. @returns whether it may be sent */
+  takeSpare(): boolean;
+  /** How long until one may be given; undefined where this window is not the one that reads. */
+  readonly spareWaitMs: number | undefined;
+}
+
+/**
+ * Reads the details of the newest runs whose label nobody knows, a few at a time and each once: the list has no labels. Only
+ * while rows are on the screen, and as far as the background's GETs reach.
+ */
+export class DetailReader implements Disposable {
+  readonly #runs: RunStore;
+  readonly #isShown: () => boolean;
+  readonly #spare: Spare;
+  readonly #clock: Pick<Clock, 'sleep'>;
+  readonly #subscription: Disposable;
+  readonly #read = new Set<string>();
+  readonly #reading = new Set<string>();
+  readonly #end = new AbortController();
+  #isWaiting = false;
+  #left = AT_FIRST;
+
+  /** @param isShown whether the rows are on the screen; `wake` tells when they come */
+  constructor(
+    runs: RunStore,
+    isShown: () => boolean,
+    spare: Spare,
+    clock: Pick<Clock, 'sleep'> = SYSTEM_CLOCK,
+  ) {
+    this.#runs = runs;
+    this.#isShown = isShown;
+    this.#spare = spare;
+    this.#clock = clock;
+    this.#subscription = runs.onDidChange(() => this.wake());
+  }
+
+  /** Goes on, if there is something to read and it may be read now. */
+  wake(): void {
+    while (this.#isReady()) {
+      const runId = this.#next();
+      if (runId === undefined) return;
+      if (this.#left === 0) {
+        this.#wait(THEN_EVERY_MS, () => (this.#left = 1));
+        return;
+      }
+      if (this.#spare.isScarce || !this.#spare.takeSpare()) {
+        const { spareWaitMs } = this.#spare;
+        this.#wait(spareWaitMs === undefined ? ANOTHER_MS : Math.max(spareWaitMs, SOON_MS));
+        return;
+      }
+      this.#left--;
+      void this.#load(runId);
+    }
+  }
+
+  dispose(): void {
+    this.#end.abort();
+    this.#subscription.dispose();
+  }
+
+  #isReady(): boolean {
+    const isFree = !this.#end.signal.aborted && !this.#isWaiting && this.#reading.size < AT_ONCE;
+    return isFree && this.#isShown();
+  }
+
+  #next(): string | undefined {
+    return this.#runs.rows?.slice(0, NEWEST).find(({ run_id: runId }) => {
+      const isKnown = this.#runs.label(runId) !== undefined || this.#runs.detail(runId) !== undefined;
+      const isTried = this.#read.has(runId) || this.#reading.has(runId);
+      return !isKnown && !isTried && this.#runs.detailFailure(runId) === undefined;
+    })?.run_id;
+  }
+
+  async #load(runId: string): Promise<void> {
+    this.#reading.add(runId);
+    try {
+      await this.#runs.loadDetail(runId);
+      this.#read.add(runId);
+    } catch (error) {
+      // A run that has no detail is no reason to leave the others.
+      if (!(error instanceof ServiceError || error instanceof UnexpectedAnswerError)) this.#wait(LATER_MS);
+    } finally {
+      this.#reading.delete(runId);
+    }
+    this.wake();
+  }
+
+  #wait(ms: number, then: () => void = () => undefined): void {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.#clock.sleep(ms, this.#end.signal).then(
+      () => {
+        this.#isWaiting = false;
+        then();
+        this.wake();
+      },
+      () => undefined,
+    );
+  }
+}

@@ -1,0 +1,100 @@
+import * as vscode from 'vscode';
+import type { Disposable } from '../base/disposable.ts';
+import { COMMANDS } from '../host/ids.ts';
+import { runName } from '../host/wording/download.ts';
+import { tellInterruptedDownloads } from '../host/wording/downloadNotices.ts';
+import type { ActiveDownload } from '../runs/activeDownload.ts';
+import type { Downloads } from '../runs/downloads.ts';
+import { withoutMarker } from '../runs/marker.ts';
+import type { Session } from '../runs/session.ts';
+import type { Sessions } from '../runs/sessions.ts';
+import type { Told } from '../runs/told.ts';
+import { followActive } from './activeSession.ts';
+
+/** Several are left by one end, and are told together. */
+const TOGETHER_MS = 500;
+
+interface Parts {
+  sessions: Sessions;
+  downloads: Pick<Downloads, 'active' | 'open' | 'onDidChange'>;
+  told: Pick<Told, 'claim'>;
+  beActive: (accountId: string) => Promise<boolean>;
+}
+
+/**
+ * Offers, in one window and once for each end, to resume what a window that is no more left in the middle: after a restart, or
+ * when another window has died.
+ */
+export class InterruptedDownloads implements Disposable {
+  readonly #parts: Parts;
+  readonly #subscription: Disposable;
+  #timer: NodeJS.Timeout | undefined;
+  #disposed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#subscription = followActive(parts.sessions, (session) => {
+      if (session === undefined) return [];
+      void parts.downloads.open(session.account.id).then(() => this.#plan(session));
+      return [
+        parts.downloads.onDidChange(({ accountId }) => {
+          if (accountId === session.account.id) this.#plan(session);
+        }),
+        { dispose: () => this.#forget() },
+      ];
+    });
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    this.#subscription.dispose();
+    this.#forget();
+  }
+
+  #forget(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #plan(session: Session): void {
+    if (this.#disposed || this.#left(session).length === 0) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.#offer(session);
+    }, TOGETHER_MS).unref();
+  }
+
+  /** What this window itself gave up was told there, with its reason. */
+  #left({ account }: Session): ActiveDownload[] {
+    return this.#parts.downloads.active.filter(
+      ({ accountId, state, code }) =>
+        accountId === account.id && state === 'interrupted' && code === undefined,
+    );
+  }
+
+  async #offer(session: Session): Promise<void> {
+    const { told, beActive } = this.#parts;
+    const { account, runs } = session;
+    const claimed: ActiveDownload[] = [];
+    for (const download of this.#left(session)) {
+      const what = `interrupted ${download.id} ${download.receivedBytes}`;
+      if (await told.claim(account.id, download.runId, what)) claimed.push(download);
+    }
+    if (this.#disposed) return;
+    const run = (command: string, argument: (runId: string) => unknown) => async () => {
+      if (!(await beActive(account.id))) return;
+      for (const runId of new Set(claimed.map((download) => download.runId)))
+        void vscode.commands.executeCommand(command, argument(runId));
+    };
+    const resume = run(COMMANDS.downloadAdapter, (runId) => ({ runId, resume: true }));
+    const discard = run(COMMANDS.cancelDownload, (runId) => runId);
+    tellInterruptedDownloads(
+      claimed.map((view) => ({
+        name: runName(withoutMarker(runs.label(view.runId) ?? ''), view.runId),
+        view,
+      })),
+      account.kind === 'sandbox',
+      { resume: () => void resume(), discard: () => void discard() },
+    );
+  }
+}

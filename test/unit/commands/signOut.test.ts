@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import type { ApiKeys } from '../../../src/host/apiKeys.ts';
+import type { AccountStore } from '../../../src/runs/accountStore.ts';
+import { standInForVscode } from '../../helpers/standInForVscode.ts';
+
+describe('"Sign Out"', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../helpers/vscodeStandIn.ts');
+  let signOut: typeof import('../../../src/commands/signOut.ts').signOut;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../helpers/vscodeStandIn.ts');
+    ({ signOut } = await import('../../../src/commands/signOut.ts'));
+  });
+  after(() => hooks.deregister());
+  beforeEach(() => standIn.forget());
+
+  it('says what becomes of unfinished downloads, and takes them away when the account is gone', async () => {
+    const done: string[] = [];
+    const step = (name: string) => (id: string) => Promise.resolve(void done.push(`${name} ${id}`));
+    const accounts = {
+      active: { id: 'one', name: 'Work' },
+      remove: step('remove'),
+    } as unknown as AccountStore;
+    const apiKeys = { delete: step('delete') } as unknown as ApiKeys;
+    const run = signOut(accounts, apiKeys, () => 'download', step('forget'));
+    await run();
+    assert.deepEqual(done, []);
+    assert.match(
+      standIn.told.details[0] ?? '',
+      /^What of its downloads is not finished is discarded\. Its API key /,
+    );
+    standIn.told.answer = ([button]) => button;
+    await run();
+    assert.deepEqual(done, ['remove one', 'delete one', 'forget one']);
+  });
+});

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { standInForVscode } from '../../helpers/standInForVscode.ts';
+
+type Timeline = typeof import('../../../src/host/wording/runPageTimeline.ts');
+type TimelineView = Parameters<Timeline['timelineEntries']>[0];
+type Durations = typeof import('../../../src/host/wording/runPageDurations.ts');
+type MoneyView = Parameters<typeof import('../../../src/host/wording/runPageFacts.ts').moneyFacts>[0];
+
+const NOON_MS = Date.UTC(2026, 4, 3, 12);
+
+describe('words of the run page', () => {
+  let hooks: ModuleHooks;
+  let timelineEntries: Timeline['timelineEntries'];
+  let durations: Durations;
+  let moneyFacts: typeof import('../../../src/host/wording/runPageFacts.ts').moneyFacts;
+  let countdownText: typeof import('../../../src/host/wording/runPage.ts').countdownText;
+  let artifacts: typeof import('../../../src/host/wording/runPageArtifacts.ts');
+
+  before(async () => {
+    hooks = standInForVscode();
+    ({ timelineEntries } = await import('../../../src/host/wording/runPageTimeline.ts'));
+    durations = await import('../../../src/host/wording/runPageDurations.ts');
+    ({ moneyFacts } = await import('../../../src/host/wording/runPageFacts.ts'));
+    ({ countdownText } = await import('../../../src/host/wording/runPage.ts'));
+    artifacts = await import('../../../src/host/wording/runPageArtifacts.ts');
+  });
+  after(() => hooks.deregister());
+
+  describe('timeline', () => {
+    const view = (changes: Partial<TimelineView> = {}): TimelineView => ({
+      phase: 'finished',
+      details: 'read',
+      createdAtMs: NOON_MS,
+      startedAtMs: NOON_MS + 60_000,
+      completedAtMs: NOON_MS + 360_000,
+      queueMs: 60_000,
+      trainingMs: 300_000,
+      isReceiptRead: true,
+      submission: undefined,
+      artifacts: { kind: 'available', expiresAtMs: NOON_MS + 86_400_000 },
+      ...changes,
+    });
+    const told = (changes: Partial<TimelineView> = {}) =>
+      timelineEntries(view(changes)).map(({ state, when, clock }) =>
+        [state, when.includes('2026') ? 'time' : when, clock].filter((part) => part !== undefined).join(', '),
+      );
+    const NONE = {
+      startedAtMs: undefined,
+      completedAtMs: undefined,
+      queueMs: undefined,
+      trainingMs: undefined,
+    };
+
+    it('has each event of a finished run, with its time', () => {
+      assert.deepEqual(told(), [
+        'unknown, not from this machine, or without a receipt',
+        'done, time',
+        'done, time',
+        'done, time',
+        'next, time, artifacts',
+      ]);
+      assert.deepEqual(
+        timelineEntries(view()).flatMap(({ notes }) => notes),
+        ['after 1 min in the queue', 'after 5 min of training'],
+      );
+    });
+
+    it('says "not yet" only where that is sure, and else that the service has not told', () => {
+      const artifactsToCome = { artifacts: { kind: 'not-yet' as const, expiresAtMs: undefined } };
+      assert.deepEqual(told({ phase: 'waiting', ...NONE, ...artifactsToCome }).slice(1), [
+        'now, time, queue',
+        'next, not yet',
+        'next, not yet',
+        'next, not yet',
+      ]);
+      assert.deepEqual(told({ phase: 'active', ...NONE, ...artifactsToCome }).slice(2, 4), [
+        'unknown, not told by the service yet',
+        'unknown, not told by the service yet',
+      ]);
+      assert.deepEqual(
+        told({
+          ...NONE,
+          createdAtMs: undefined,
+          artifacts: { kind: 'not-told', expiresAtMs: undefined },
+        }).slice(1),
+        Array.from({ length: 4 }, () => 'unknown, not told by the service'),
+      );
+    });
+
+    it('tells what is being read or could not be read from what is not told', () => {
+      assert.equal(told({ ...NONE, details: 'being-read' })[3], 'unknown, being read…');
+      assert.equal(told({ ...NONE, details: 'failed' })[3], 'unknown, could not be read');
+      assert.equal(told({ ...NONE, phase: 'active', details: 'being-read' })[2], 'unknown, being read…');
+      assert.equal(told({ isReceiptRead: false })[0], 'unknown, being read…');
+    });
+
+    it('runs a clock while the run is trained, and none once it is over', () => {
+      const running = told({ phase: 'active', completedAtMs: undefined, trainingMs: undefined });
+      assert.equal(running[2], 'now, time, training');
+      assert.equal(told({ artifacts: { kind: 'expired', expiresAtMs: NOON_MS } })[4], 'over, time');
+    });
+
+    it('says how it was submitted', () => {
+      const submission = { atMs: NOON_MS, fileName: 'train.jsonl', attempts: 3, how: 'found' as const };
+      assert.deepEqual(timelineEntries(view({ submission }))[0]?.notes, [
+        'From this machine, with train.jsonl',
+        '3 attempts, one charge',
+        'The answer got lost; the run was found by the marker in its label',
+      ]);
+      const once = { ...submission, attempts: 1, how: 'answered' as const };
+      assert.deepEqual(timelineEntries(view({ submission: once }))[0]?.notes, [
+        'From this machine, with train.jsonl',
+      ]);
+    });
+  });
+
+  describe('comparison', () => {
+    const of = (longer: number, shorter: number, count: number, isSameModel = false) => ({
+      othersMs: Array.from({ length: count }, (_, n) => (n + 1) * 1_000),
+      medianMs: 40_000,
+      longer,
+      shorter,
+      isSameModel,
+    });
+
+    it('says for how many other runs it took longer or shorter', () => {
+      const text = (longer: number, shorter: number, count: number, isSameModel?: boolean) =>
+        durations.comparisonText(1, of(longer, shorter, count, isSameModel));
+      assert.equal(text(8, 2, 10), 'Shorter than 8 of your 10 other runs. Their median is 40 s.');
+      assert.equal(
+        text(1, 4, 5, true),
+        'Longer than 4 of your 5 other runs with this model. Their median is 40 s.',
+      );
+      assert.equal(text(5, 0, 5), 'Shorter than all 5 of your other runs. Their median is 40 s.');
+      assert.equal(text(0, 2, 2), 'Longer than both of your other runs. Their median is 40 s.');
+      assert.equal(text(0, 1, 1), 'Longer than your other run. That took 40 s.');
+      assert.equal(text(0, 0, 3), 'As long as your 3 other runs.');
+      assert.equal(
+        durations.comparisonText(undefined, of(0, 0, 3)),
+        'To compare: your 3 other runs. Their median is 40 s.',
+      );
+      assert.equal(durations.comparisonText(1, undefined), 'No other run is loaded to compare it with.');
+    });
+
+    it('says its picture', () =>
+      assert.equal(
+        durations.pictureText('Training', 2_000, of(1, 1, 3)),
+        'Training: this run 2 s, 3 other runs from 1 s to 3 s',
+      ));
+  });
+
+  describe('money', () => {
+    const view = (changes: Partial<MoneyView> = {}): MoneyView => ({
+      priceCents: 250,
+      toldCurrency: undefined,
+      balanceCurrency: 'USD',
+      plan: 'Pro',
+      effect: undefined,
+      isFromHere: false,
+      details: 'read',
+      ...changes,
+    });
+    const told = (changes: Partial<MoneyView> = {}) => moneyFacts(view(changes)).map(({ value }) => value);
+
+    it('says whether the currency is told or assumed', () => {
+      assert.match(told()[0] ?? '', /2\.50 USD \(currency assumed from the balance\)/);
+      assert.equal(told({ toldCurrency: 'EUR' })[0], '2.50 EUR');
+      assert.equal(told({ balanceCurrency: undefined })[0], '2.50 (currency not told)');
+    });
+
+    it('invents nothing that is not told', () => {
+      assert.deepEqual(told({ priceCents: undefined, plan: undefined, isFromHere: true }), [
+        'not told by the service',
+        'not told by the service',
+        'not told by the service',
+      ]);
+      assert.equal(told({ priceCents: undefined, details: 'being-read' })[0], 'being read…');
+    });
+
+    it('tells the effect on the balance, and what the price does not explain', () => {
+      const effect = { beforeCents: 1_000, afterCents: 700, currency: 'USD', otherCents: -50 };
+      assert.deepEqual(told({ effect }).slice(2), [
+        '10.00 USD before, 7.00 USD after',
+        '-0.50 USD: something else was charged or added between the two',
+      ]);
+      assert.equal(told({ effect: { ...effect, otherCents: 0 } }).length, 3);
+    });
+  });
+
+  it('a countdown has two units', () => {
+    const second = 1_000;
+    const [minute, hour] = [60 * second, 3_600 * second];
+    for (const [ms, text] of [
+      [-5, '0 s'],
+      [59.9 * second, '59 s'],
+      [12 * minute + 5 * second, '12 min 5 s'],
+      [hour, '1 h 0 min'],
+      [47 * hour + 59 * minute, '47 h 59 min'],
+      [6 * 24 * hour + 4 * hour, '6 d 4 h'],
+    ] as const)
+      assert.equal(countdownText(ms), text);
+  });
+
+  it('unknown kinds of artifacts keep their name, and "verified" says by what', () => {
+    assert.equal(artifacts.artifactName('model', 'a.zip'), 'Adapter: a.zip');
+    assert.equal(
+      artifacts.artifactName('gguf', undefined),
+      'Artifact of the unknown kind “gguf”: without a name',
+    );
+    const line = (verified: 'zip' | 'gzip' | 'tar' | 'safetensors' | 'length') =>
+      artifacts.fileLines({ sizeBytes: 1, sha256: 'ab', verified, completedAtMs: NOON_MS, isGone: false })[1];
+    assert.equal(new Set((['zip', 'gzip', 'tar', 'safetensors', 'length'] as const).map(line)).size, 5);
+    assert.match(line('length') ?? '', /by its length alone/);
+  });
+});
