@@ -5,7 +5,7 @@ import path from 'node:path';
 import asc from 'assemblyscript/asc';
 import { build } from 'esbuild';
 
-const PAGES = ['preview'];
+const PAGES = ['preview', 'adapter', 'run'];
 const minify = process.argv.includes('--minify');
 
 /** @type {Map<string, string>} absolute source path → bundle name, found while bundling */
@@ -102,6 +102,7 @@ let entries = {
   extension: 'src/extension.ts',
   datasetWorker: 'src/dataset/worker.ts',
   digestWorker: 'src/api/digestWorker.ts',
+  measureWorker: 'src/adapter/measureWorker.ts',
 };
 while (Object.keys(entries).length > 0) {
   const { metafile } = await bundle(entries);
