@@ -1,11 +1,15 @@
 // `npm run bench` measures parts of the product beside what else does the same, and writes RESULTS.md; `npm run bench -- dataset`
 // measures one part.
+import { benchAdapter } from './adapter.ts';
 import { benchDataset } from './dataset.ts';
+import { benchDownload } from './download.ts';
 import { writeSection } from './results.ts';
 import { benchUpload } from './upload.ts';
 
 const PARTS = new Map([
+  ['adapter', { title: 'Adapters', bench: benchAdapter }],
   ['dataset', { title: 'Check of a dataset', bench: benchDataset }],
+  ['download', { title: 'Download of an adapter', bench: benchDownload }],
   ['upload', { title: 'Upload of a dataset', bench: benchUpload }],
 ]);
 

@@ -187,7 +187,7 @@ describe('looks and keyboard', () => {
     await menu.getByRole('menuitem', { name: 'Copy Run Id' }).waitFor();
     assert.deepEqual(
       (await menu.locator('.action-label[aria-label]').allTextContents()).filter((text) => text !== ''),
-      ['Download Adapter…', 'Show Run Details', 'Copy Run Id', 'Submit Again…'],
+      ['Download Adapter…', 'Show Run', 'Copy Run Id', 'Submit Again…'],
     );
     await workbench.screenshot('row-menu');
     // Until the chosen one is reached: what a menu takes first differs between systems.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../env/project.ts';
 import { unzip } from '../helpers/unzip.ts';
+import { chooseClockSpeed } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -67,8 +68,9 @@ describe('the main job in the sandbox', () => {
 
   it('downloads the adapter when the run has finished', async () => {
     await workbench.clearNotifications();
+    await chooseClockSpeed(workbench, 100);
     const runs = workbench.sideBar.view('Runs');
-    await runs.row(/Run maths, Finished/).waitFor({ timeout: 80_000 });
+    await runs.row(/Run maths, Finished/).waitFor({ timeout: 30_000 });
     await workbench.screenshot('finished');
     await runs.pressInRow(/Run maths/, 'Download Adapter…');
     await workbench.quickInput.choosePath(folder);

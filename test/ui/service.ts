@@ -12,6 +12,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Balance, RunDetail, RunSummary } from '../../src/api/types.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 
@@ -25,6 +26,8 @@ export class Service {
   holdsUploads = false;
   /** While set, a submission is taken and charged as ever, and its answer is kept back until `release`. */
   holdsAnswers = false;
+  /** While set, a download comes to a stand in its middle, until `release`. */
+  holdsDownloads = false;
   /** The one API key that is accepted; undefined refuses all. */
   apiKey: string | undefined;
   readonly #sandbox: Sandbox;
@@ -73,7 +76,7 @@ export class Service {
     return (await this.#get<Balance>('/api/v1/balance')).balance_cents;
   }
 
-  /** How many uploads and answers are held at the moment. */
+  /** How many uploads, answers and downloads are held at the moment. */
   get held(): number {
     return this.#held.length;
   }
@@ -82,6 +85,7 @@ export class Service {
   release(): void {
     this.holdsUploads = false;
     this.holdsAnswers = false;
+    this.holdsDownloads = false;
     for (const goOn of this.#held.splice(0)) goOn();
   }
 
@@ -114,6 +118,8 @@ export class Service {
   #pass(request: IncomingMessage, response: ServerResponse): void {
     const { method = '', url = '' } = request;
     const isSubmission = method === 'POST' && url === '/api/v1/runs';
+    const isSigning = method === 'POST' && url.endsWith('/artifacts/download');
+    const isDownload = method === 'GET' && url.startsWith('/artifacts/');
     this.requests.push(`${method} ${url.split('?')[0] ?? ''}`);
     if (isSubmission) this.idempotencyKeys.push(String(request.headers['idempotency-key']));
     const isKnown = this.apiKey !== undefined && request.headers.authorization === `Bearer ${this.apiKey}`;
@@ -131,8 +137,15 @@ export class Service {
       const pass = () => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(response);
+        // What the sandbox cuts is cut here as well.
+        answer.on('close', () => {
+          if (!answer.complete) response.destroy();
+        });
       };
       if (isSubmission && this.holdsAnswers) this.#held.push(pass);
+      else if (isSigning) void this.#passSigned(answer, response);
+      else if (isDownload && this.holdsDownloads)
+        holdTheHalf(answer, response, (goOn) => this.#held.push(goOn));
       else pass();
     });
     onward.on('error', () => response.destroy());
@@ -141,6 +154,16 @@ export class Service {
       if (!request.complete) onward.destroy();
     });
     if (isSubmission && this.holdsUploads) holdInTheMiddle(request, onward, (goOn) => this.#held.push(goOn));
+  }
+
+  /** Signed URLs lead through the door as well. */
+  async #passSigned(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = (await text(answer)).replaceAll(this.#sandbox.baseUrl, this.baseUrl);
+    response.writeHead(answer.statusCode ?? 502, {
+      ...answer.headers,
+      'content-length': Buffer.byteLength(body),
+    });
+    response.end(body);
   }
 
   async #get<T>(where: string): Promise<T> {
@@ -166,4 +189,23 @@ function holdInTheMiddle(
     onHold(() => request.pipe(onward));
   };
   request.on('data', count);
+}
+
+/** Lets half of an answer pass, and then nothing more until what `onHold` is given is called. */
+function holdTheHalf(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  onHold: (goOn: () => void) => void,
+): void {
+  response.writeHead(answer.statusCode ?? 502, answer.headers);
+  const half = Number(answer.headers['content-length']) / 2;
+  let passedBytes = 0;
+  const pass = (chunk: Buffer) => {
+    response.write(chunk);
+    passedBytes += chunk.byteLength;
+    if (passedBytes < half) return;
+    answer.off('data', pass).pause();
+    onHold(() => answer.pipe(response));
+  };
+  answer.on('data', pass);
 }

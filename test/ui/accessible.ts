@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import axe from 'axe-core';
+import type { FrameLocator } from 'playwright-core';
+
+/** Fails on anything in a page of a webview that hinders people with disabilities. */
+export async function assertAccessible(page: FrameLocator): Promise<void> {
+  const body = await page.locator('body').elementHandle();
+  const frame = await body.ownerFrame();
+  assert.ok(frame);
+  // As the debugger, not as the page, whose policy forbids scripts of others.
+  await frame.evaluate(axe.source);
+  const found = await frame.evaluate(() => {
+    const { axe: inPage } = globalThis as unknown as { axe: typeof import('axe-core') };
+    return inPage.run({ resultTypes: ['violations'] });
+  });
+  assert.ok(found.passes.length > 5, 'axe looked at the page');
+  const told = found.violations.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join('\n')}`,
+  );
+  assert.deepEqual(told, []);
+}

@@ -1,0 +1,356 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { buildArchive } from '../../src/sandbox/adapterArchive.ts';
+import { adapterConfig, safetensors, trainedTensors, zip } from './adapterFiles.ts';
+import { AdapterPage } from './adapterPage.ts';
+import { smallDataset } from './datasets.ts';
+import { chooseClockSpeed, enterSandbox } from './sandbox.ts';
+import { walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const LLAMA = 'llama-3.1-8b-instruct';
+
+describe('adapter page', () => {
+  let folder: string;
+  let vscode: VSCode;
+  let workbench: Workbench;
+  let page: AdapterPage;
+  let trained: Buffer;
+
+  const file = (name: string) => path.join(folder, name);
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    trained = await zip({
+      'README.md': Buffer.from('# A tutor\n'),
+      'adapter_config.json': adapterConfig(),
+      'adapter_model.safetensors': safetensors(trainedTensors()),
+    });
+    await writeFile(file('trained.zip'), trained);
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+    page = new AdapterPage(workbench);
+  });
+
+  after(async () => {
+    await vscode.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  describe('of a trained adapter', () => {
+    after(() => workbench.editors.closeAll());
+
+    it('says first that it is complete, then what it is', async () => {
+      await page.open('trained.zip');
+      await page.waitForVerdict('A complete LoRA adapter');
+      assert.equal(await page.fact('Rank'), '32');
+      assert.equal(await page.fact('Alpha'), '64');
+      assert.equal(await page.fact('Scaling'), '2 (alpha ÷ rank)');
+      assert.match(await page.fact('Base model'), /^meta-llama\/Llama-3\.1-8B-Instruct/);
+      assert.equal(await page.fact('Layers'), '32: 0 to 31');
+      assert.equal(await page.fact('Type'), 'F32');
+      assert.match(await page.fact('On disk'), /, a ZIP$/);
+      await page.frame.locator('.fileTable tr', { hasText: 'adapter_config.json the config' }).waitFor();
+      await workbench.screenshot('adapter-trained');
+    });
+
+    it('shows which modules are adapted, and reaches each by keyboard', async () => {
+      await page.cells.first().focus();
+      const { keyboard } = workbench.page;
+      await page.frame.getByText('q_proj, layer 0: rank 32, 4,096 parameters', { exact: true }).waitFor();
+      await keyboard.press('ArrowRight');
+      await keyboard.press('ArrowDown');
+      assert.match((await page.focused().getAttribute('aria-label')) ?? '', /^k_proj, layer 1: /);
+      await keyboard.press('Control+End');
+      assert.match((await page.focused().getAttribute('aria-label')) ?? '', /^up_proj, layer 31: /);
+      await keyboard.press('Home');
+      assert.equal(await page.focused().getAttribute('aria-label'), 'up_proj, layer 0: not adapted');
+      assert.equal(await page.grid.locator('[tabindex="0"]').count(), 1);
+    });
+
+    it('measures how much each module is changed', async () => {
+      await page.button('Measure').click();
+      await page.frame.getByText(/values were read; none is NaN or infinite\./).waitFor();
+      await page.button('Measure').waitFor({ state: 'detached' });
+      const last = page.grid.getByRole('gridcell', { name: /^o_proj, layer 31: rank 32, .*, norm \d/ });
+      await last.waitFor();
+      await page.frame.getByText('The picture as a table').click();
+      await page.frame.getByRole('columnheader', { name: 'layer 31', exact: true }).last().waitFor();
+      await workbench.screenshot('adapter-measured');
+      await page.frame.getByText('The picture as a table').click();
+    });
+
+    it('has a recipe for each tool, which is copied with one press', async () => {
+      for (const [tool, text] of [
+        ['PEFT / Transformers', /PeftModel\.from_pretrained/],
+        ['vLLM', /--max-lora-rank[ =]32/],
+        ['llama.cpp', /convert_lora_to_gguf\.py/],
+        ['Ollama', /ADAPTER /],
+      ] as const) {
+        await page.recipe(tool).click();
+        await page.recipePanel.getByText(text).first().waitFor();
+        await workbench.screenshot(`adapter-recipe-${tool.replace(/\W+/g, '-').toLowerCase()}`);
+      }
+      await page.recipe('vLLM').click();
+      const copy = page.recipePanel.getByRole('button', { name: /^Copy: vLLM, Serve/ }).first();
+      await copy.click();
+      await page.frame.getByRole('status').getByText('Copied').waitFor();
+      assert.match(await workbench.clipboard(), /--max-lora-rank[ =]32/);
+      assert.ok((await workbench.clipboard()).includes(file('trained')));
+    });
+
+    it('changes tabs with the arrow keys', async () => {
+      await page.recipe('vLLM').focus();
+      await workbench.page.keyboard.press('ArrowRight');
+      await page.recipe('llama.cpp').and(page.focused()).waitFor();
+      assert.equal(await page.recipe('llama.cpp').getAttribute('aria-selected'), 'true');
+      await workbench.page.keyboard.press('Home');
+      await page.recipe('PEFT / Transformers').and(page.focused()).waitFor();
+    });
+
+    it('unpacks into a folder of its own, and never over something', async () => {
+      await mkdir(file('trained'));
+      await writeFile(path.join(file('trained'), 'mine.txt'), 'mine');
+      // The page was open before the folder came.
+      await page.button('Unpack').click();
+      await page.frame
+        .getByText(`Unpacked into ${file('trained-2')}. The recipes name that folder.`)
+        .first()
+        .waitFor();
+      assert.deepEqual(await readdir(file('trained')), ['mine.txt']);
+      assert.ok(existsSync(path.join(file('trained-2'), 'adapter_model.safetensors')));
+      await page.button('Unpack').waitFor({ state: 'detached' });
+      await page.recipePanel.getByText(file('trained-2')).first().waitFor();
+      await workbench.screenshot('adapter-unpacked');
+    });
+
+    it('has one page for each file, which comes back with the window', async () => {
+      await page.open('trained.zip');
+      assert.equal(await workbench.page.locator('.tabs-container .tab').count(), 1);
+      await page.recipe('Ollama').click();
+      // What is hidden is made anew when it is shown: the tool is the same.
+      await workbench.editors.open(path.join(file('trained'), 'mine.txt'));
+      await workbench.editors.waitForLine('mine');
+      await page.tab('trained.zip').click();
+      await page.recipePanel
+        .getByText(/ADAPTER /)
+        .first()
+        .waitFor();
+      await workbench.reload();
+      await page.tab('trained.zip').click();
+      await page.waitForVerdict('A complete LoRA adapter');
+      // It was unpacked before.
+      await page.recipePanel.getByText(file('trained-2')).first().waitFor();
+    });
+  });
+
+  describe('of a run', () => {
+    after(() => workbench.editors.closeAll());
+
+    it('opens what was downloaded, and tells by measuring that it changes nothing', async () => {
+      await writeFile(file('rows.jsonl'), smallDataset('adapter'));
+      await enterSandbox(workbench);
+      await chooseClockSpeed(workbench, 100);
+      await workbench.editors.open(file('rows.jsonl'));
+      await workbench.runCommand('Fine-Tuning: Submit Dataset…');
+      await walkThroughSteps(workbench, {
+        fileName: 'rows.jsonl',
+        model: 'Llama 3.1 8B Instruct',
+        label: 'tutor',
+      });
+      const runs = workbench.sideBar.view('Runs');
+      await runs.row(/Run tutor, Finished/).waitFor({ timeout: 60_000 });
+      await workbench.clearNotifications();
+      await mkdir(file('home'));
+      await runs.pressInRow(/Run tutor/, 'Download Adapter…');
+      await workbench.quickInput.choosePath(file('home'));
+      await workbench.dialogs.waitForToast(/was downloaded whole/);
+      await workbench.clearNotifications();
+      await workbench.editors.closeAll();
+      await runs.chooseInContextMenu(/Run tutor/, 'Inspect Adapter');
+      await page.waitForVerdict('A complete LoRA adapter');
+      await page.button('Measure').click();
+      await page.waitForVerdict('A complete LoRA adapter that changes nothing');
+      await page.frame
+        .getByText('This adapter changes nothing: in every module A or B is all zero.')
+        .waitFor();
+      await workbench.screenshot('adapter-sandbox');
+    });
+
+    it('is among those that the palette offers', async () => {
+      await workbench.editors.closeAll();
+      await workbench.runCommand('Fine-Tuning: Inspect Adapter');
+      await workbench.quickInput.waitForTitle('Inspect an Adapter');
+      const [, , downloaded = ''] = await workbench.quickInput.labels();
+      assert.match(downloaded, /adapter-.*\.zip$/);
+      await workbench.screenshot('adapter-choice');
+      await workbench.quickInput.pick(downloaded);
+      await page.waitForVerdict('A complete LoRA adapter');
+    });
+  });
+
+  describe('of what is no good adapter', () => {
+    afterEach(() => workbench.editors.closeAll());
+
+    it('names problems, and what a tool does not take', async () => {
+      const saved = { name: 'base_model.model.lm_head.weight', shape: [64, 64] as const, value: () => 1 };
+      const odd = trainedTensors(4).filter(
+        ({ name }) => !name.endsWith('layers.2.self_attn.v_proj.lora_B.weight'),
+      );
+      await writeFile(
+        file('odd.zip'),
+        await zip({
+          'out/adapter_config.json': adapterConfig({ r: 8, modules_to_save: ['lm_head'] }),
+          'out/adapter_model.safetensors': safetensors([...odd, saved]),
+          'out/optimizer.pt': Buffer.from('never read'),
+        }),
+      );
+      await page.open('odd.zip');
+      await page.waitForVerdict('An adapter with problems');
+      await page.frame.getByText(/has an A without a B, or a B without an A/).waitFor();
+      await page.frame.getByText(/pickle: never opened/).waitFor();
+      await workbench.screenshot('adapter-problems');
+      await page.recipe('vLLM').click();
+      await page.recipePanel.getByText(/vLLM does not load modules that are stored whole/).waitFor();
+      await workbench.screenshot('adapter-refused');
+    });
+
+    it('finds values that are no numbers', async () => {
+      const tensors = trainedTensors(4);
+      const [, , third] = tensors;
+      assert.ok(third);
+      const { value } = third;
+      third.value = (at) => (at === 5 ? NaN : value(at));
+      await writeFile(
+        file('nan.zip'),
+        await zip({
+          'adapter_config.json': adapterConfig(),
+          'adapter_model.safetensors': safetensors(tensors),
+        }),
+      );
+      await page.open('nan.zip');
+      await page.waitForVerdict('A complete LoRA adapter');
+      await page.button('Measure').click();
+      await page.waitForVerdict('An adapter with broken values');
+      await page.frame.getByText(/NaN: 1, infinite: 0\./).waitFor();
+      await workbench.screenshot('adapter-nan');
+    });
+
+    it('has a verdict for each', async () => {
+      const evil = Buffer.from(
+        (await zip({ 'xx/evil.sh': Buffer.from('x') })).toString('latin1').replaceAll('xx/', '../'),
+        'latin1',
+      );
+      const cases: readonly (readonly [string, Buffer, string | RegExp])[] = [
+        ['page.zip', Buffer.from('<!doctype html><p>Log in</p>'), 'Neither an archive nor safetensors'],
+        ['cut.zip', trained.subarray(0, trained.length / 2), 'Broken'],
+        ['evil.zip', evil, 'Not safe to unpack'],
+        [
+          'pickle.zip',
+          await zip({ 'adapter_config.json': adapterConfig(), 'adapter_model.bin': Buffer.from('x') }),
+          'Weights only as pickle',
+        ],
+        ['other.zip', await zip({ 'notes.txt': Buffer.from('x') }), 'No adapter in it'],
+        [
+          'model.safetensors',
+          safetensors([{ name: 'model.layers.0.self_attn.q_proj.weight', shape: [4, 4], value: () => 1 }]),
+          'A whole model, not an adapter',
+        ],
+      ];
+      for (const [name, content] of cases) await writeFile(file(name), content);
+      for (const [name, , title] of cases) {
+        await page.open(name);
+        await page.waitForVerdict(title);
+        assert.equal(await page.frame.getByRole('tab').count(), 0, name);
+        await workbench.screenshot(`adapter-${name.replace('.', '-')}`);
+        await workbench.editors.closeAll();
+      }
+    });
+
+    it('tells that the file changed, and that it is gone', async () => {
+      await writeFile(file('changing.zip'), trained);
+      await page.open('changing.zip');
+      await page.waitForVerdict('A complete LoRA adapter');
+      await writeFile(file('changing.zip'), trained.subarray(0, 1000));
+      await page.frame.getByText('changing.zip has changed on disk. What you see is how it was.').waitFor();
+      await page.button('Reload').click();
+      await page.waitForVerdict('Broken');
+      await rename(file('changing.zip'), file('moved.zip'));
+      await page.frame
+        .getByText('changing.zip is not there any more. What was read of it is still shown.')
+        .waitFor();
+      await workbench.screenshot('adapter-gone');
+      await page.button('Reload').click();
+      await page.frame.getByText(/changing\.zip is not there any more\. If you moved it/).waitFor();
+      await writeFile(file('changing.zip'), trained);
+      await page.waitForVerdict('A complete LoRA adapter');
+    });
+  });
+
+  describe('looks', () => {
+    afterEach(() => workbench.editors.closeAll());
+
+    before(async () => {
+      await writeFile(file('sandbox.zip'), await buildArchive('5f0c1c9e-aaaa', LLAMA));
+    });
+
+    for (const theme of ['dark', 'light', 'high contrast'] as const) {
+      it(`right in ${theme}, and hinders nobody`, async () => {
+        await workbench.setTheme(theme);
+        await page.open('trained.zip');
+        await page.waitForVerdict('A complete LoRA adapter');
+        await page.assertAccessible();
+        await page.button('Measure').click();
+        await page.frame.getByText(/none is NaN or infinite/).waitFor();
+        await page.frame.getByText('The picture as a table').click();
+        await page.assertAccessible();
+        await page.frame.getByText('The picture as a table').click();
+        await workbench.screenshot(`adapter-${theme.replace(' ', '-')}`);
+        await page.recipe('PEFT / Transformers').scrollIntoViewIfNeeded();
+        await page.frame.locator('.files').scrollIntoViewIfNeeded();
+        await workbench.screenshot(`adapter-${theme.replace(' ', '-')}-end`);
+      });
+    }
+
+    it('right in colours that the system forces', async () => {
+      await workbench.setTheme('dark');
+      await page.open('trained.zip');
+      await page.waitForVerdict('A complete LoRA adapter');
+      await page.button('Measure').click();
+      await page.frame.getByText(/none is NaN or infinite/).waitFor();
+      await workbench.page.emulateMedia({ forcedColors: 'active' });
+      await page.assertAccessible();
+      await workbench.screenshot('adapter-forced-colors');
+      await workbench.page.emulateMedia({ forcedColors: null });
+    });
+
+    it('right in a narrow editor', async () => {
+      await page.open('trained.zip');
+      await page.waitForVerdict('A complete LoRA adapter');
+      await workbench.page.setViewportSize({ width: 700, height: 800 });
+      await page.assertFits();
+      await page.assertAccessible();
+      await workbench.screenshot('adapter-narrow');
+      await page.frame.locator('.recipes').scrollIntoViewIfNeeded();
+      await workbench.screenshot('adapter-narrow-recipes');
+      await workbench.page.setViewportSize({ width: 1400, height: 900 });
+    });
+
+    it('right with the sandbox’s adapter of two layers', async () => {
+      await page.open('sandbox.zip');
+      await page.waitForVerdict('A complete LoRA adapter');
+      await page.button('Measure').click();
+      await page.waitForVerdict('A complete LoRA adapter that changes nothing');
+      await page.assertAccessible();
+      await workbench.screenshot('adapter-two-layers');
+    });
+  });
+
+  it('keeps nothing of the archive’s bytes in what it writes', async () => {
+    assert.deepEqual(await readFile(file('trained.zip')), trained);
+  });
+});

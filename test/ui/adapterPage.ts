@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import axe from 'axe-core';
+import type { FrameLocator, Locator } from 'playwright-core';
+import type { Workbench } from './workbench.ts';
+
+/** The page of an adapter in the active editor. */
+export class AdapterPage {
+  readonly #workbench: Workbench;
+  readonly frame: FrameLocator;
+
+  constructor(workbench: Workbench) {
+    this.#workbench = workbench;
+    this.frame = workbench.webview('panel');
+  }
+
+  /** Opens the page of a file through the explorer. */
+  async open(fileName: string): Promise<void> {
+    const explorer = await this.#workbench.sideBar.explorer();
+    await explorer.chooseInContextMenu(fileName, 'Inspect Adapter');
+    await this.tab(fileName).waitFor();
+  }
+
+  /** The tab of the page of a file. */
+  tab(fileName: string): Locator {
+    return this.#workbench.page.locator(`.tab[aria-label^="Adapter ${fileName}"]`);
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.frame.getByRole('button', { name, exact: true });
+  }
+
+  /** Waits until the verdict's title is this. */
+  async waitForVerdict(title: string | RegExp): Promise<void> {
+    await this.frame.locator('.verdict .title').filter({ hasText: title }).waitFor();
+  }
+
+  /** The value of a fact. */
+  async fact(name: string): Promise<string> {
+    const term = this.frame.locator('dt').filter({ hasText: new RegExp(`^${name}$`) });
+    return (await term.locator('xpath=following-sibling::dd[1]').first().innerText()).trim();
+  }
+
+  get grid(): Locator {
+    return this.frame.getByRole('grid');
+  }
+
+  get cells(): Locator {
+    return this.grid.locator('td[aria-label]');
+  }
+
+  recipe(tool: string): Locator {
+    return this.frame.getByRole('tab', { name: tool, exact: true });
+  }
+
+  /** The recipe that is shown. */
+  get recipePanel(): Locator {
+    return this.frame.getByRole('tabpanel');
+  }
+
+  /** Which element has the keyboard. */
+  focused(): Locator {
+    return this.frame.locator(':focus');
+  }
+
+  /** Fails where something is wider than the page. */
+  async assertFits(): Promise<void> {
+    const over = await this.frame.locator('html').evaluate((root) => {
+      const { scrollWidth, clientWidth } = root as unknown as { scrollWidth: number; clientWidth: number };
+      return scrollWidth - clientWidth;
+    });
+    assert.equal(over, 0, 'the page scrolls sideways');
+  }
+
+  /** Fails on anything in the page that hinders people with disabilities. */
+  async assertAccessible(): Promise<void> {
+    const body = await this.frame.locator('body').elementHandle();
+    const frame = await body.ownerFrame();
+    assert.ok(frame);
+    // As the debugger, not as the page, whose policy forbids scripts of others.
+    await frame.evaluate(axe.source);
+    const found = await frame.evaluate(() => {
+      const { axe: inPage } = globalThis as unknown as { axe: typeof import('axe-core') };
+      return inPage.run({ resultTypes: ['violations'] });
+    });
+    assert.ok(found.passes.length > 5, 'axe looked at the page');
+    const told = found.violations.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join('\n')}`,
+    );
+    assert.deepEqual(told, []);
+  }
+}

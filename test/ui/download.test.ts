@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unzip } from '../helpers/unzip.ts';
+import { smallDataset } from './datasets.ts';
+import { Service } from './service.ts';
+import { signIn } from './signingIn.ts';
+import { walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const API_KEY = 'service_Download6w3pT9';
+
+describe('downloads', () => {
+  let folder: string;
+  let service: Service;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+  });
+
+  after(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  afterEach(() => service.release());
+
+  /** A new VS Code, signed in to a new service. */
+  async function begin(settings: Record<string, unknown>): Promise<void> {
+    service = await Service.start(API_KEY);
+    // A run takes a third of a second.
+    service.control.setSpeed(1_000);
+    vscode = await VSCode.start({ settings });
+    workbench = await vscode.open(folder);
+    await workbench.sideBar.open('Fine-Tuning');
+    await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
+    await workbench.sideBar.view('Models').row('Qwen3 8B').waitFor();
+  }
+
+  async function end(): Promise<void> {
+    await vscode.close();
+    await service.close();
+  }
+
+  /** Submits a dataset, and looks at the Runs view. */
+  async function submit(name: string): Promise<void> {
+    await writeFile(path.join(folder, `${name}.jsonl`), smallDataset(name));
+    const explorer = await workbench.sideBar.explorer();
+    await explorer.row(`${name}.jsonl`).waitFor();
+    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset…');
+    await walkThroughSteps(workbench, { fileName: `${name}.jsonl`, model: 'Qwen3 8B' });
+    await workbench.sideBar.open('Fine-Tuning');
+  }
+
+  async function newFolder(name: string): Promise<string> {
+    const made = path.join(folder, name);
+    await mkdir(made);
+    return made;
+  }
+
+  const row = (name: string) => workbench.sideBar.view('Runs').row(new RegExp(`^Run ${name}, `));
+  const press = (name: string) =>
+    workbench.sideBar.view('Runs').pressInRow(new RegExp(`^Run ${name}, `), 'Download Adapter…');
+  const finished = (name: string) => workbench.dialogs.toast(new RegExp(`“${name}” has finished\\.`));
+  const visible = async (where: string) => (await readdir(where)).filter((name) => !name.startsWith('.'));
+
+  /** The one file of a folder is an adapter. */
+  async function isAdapter(where: string): Promise<void> {
+    const [name = '', ...others] = await readdir(where);
+    assert.deepEqual(others, []);
+    const files = await unzip(await readFile(path.join(where, name)));
+    assert.ok(files.has('adapter_model.safetensors'));
+  }
+
+  /** The notification goes at once, what came a moment later. */
+  async function isEmpty(where: string): Promise<void> {
+    const giveUpAt = Date.now() + 5_000;
+    while ((await readdir(where)).length > 0 && Date.now() < giveUpAt) await sleep(20);
+    assert.deepEqual(await readdir(where), []);
+  }
+
+  async function isHeld(): Promise<void> {
+    while (service.held === 0) await sleep(20);
+  }
+
+  describe('into a folder that is chosen', () => {
+    before(() => begin({}));
+    after(end);
+    afterEach(() => workbench.clearNotifications());
+
+    it('from the notification of a finished run; its end offers to inspect it', async () => {
+      const where = await newFolder('told');
+      await submit('maths');
+      await finished('maths').waitFor({ timeout: 40_000 });
+      await workbench.screenshot('run-finished');
+      await workbench.dialogs.pressInToast(/“maths” has finished/, 'Download');
+      await workbench.quickInput.choosePath(where);
+      const told = await workbench.dialogs.waitForToast(/was downloaded whole/);
+      assert.match(told, /^adapter-\w{8}\.zip was downloaded whole to .+told\.$/);
+      await isAdapter(where);
+      await workbench.screenshot('download-told');
+      await row('maths')
+        .and(workbench.sideBar.view('Runs').row(/downloaded/))
+        .waitFor();
+      await workbench.dialogs.pressInToast(/was downloaded whole/, 'Inspect');
+      await workbench.page.locator('.tab', { hasText: 'adapter-' }).waitFor();
+      await workbench.screenshot('download-inspected');
+    });
+
+    it('again, as it is on the disk already: says so first', async () => {
+      await press('maths');
+      const detail = await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
+      assert.match(detail, /told\/adapter-\w{8}\.zip$/);
+      await workbench.screenshot('downloaded-already');
+      await workbench.dialogs.press('Cancel');
+    });
+
+    it('cancelled in the notification: nothing is left', async () => {
+      const where = await newFolder('cancelled');
+      service.holdsDownloads = true;
+      await press('maths');
+      await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
+      await workbench.dialogs.press('Download Again…');
+      await workbench.quickInput.choosePath(where);
+      await isHeld();
+      await workbench.dialogs.waitForToast(/Downloading the adapter of maths: .+ of [\d.]+ kB/);
+      await workbench.screenshot('downloading');
+      assert.deepEqual(await visible(where), []);
+      await workbench.dialogs.pressInToast('Downloading the adapter of maths', 'Cancel');
+      await workbench.dialogs.toast('Downloading the adapter of maths').waitFor({ state: 'hidden' });
+      await isEmpty(where);
+    });
+
+    it('cancelled in the row: the same', async () => {
+      const where = await newFolder('cancelled-in-row');
+      service.holdsDownloads = true;
+      await press('maths');
+      await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
+      await workbench.dialogs.press('Download Again…');
+      await workbench.quickInput.choosePath(where);
+      await isHeld();
+      await workbench.sideBar.view('Runs').pressInRow(/^Run maths, /, 'Cancel Download');
+      await workbench.dialogs.toast('Downloading the adapter of maths').waitFor({ state: 'hidden' });
+      await isEmpty(where);
+    });
+
+    it('cut in the middle: goes on by itself', async () => {
+      const where = await newFolder('cut');
+      service.control.setScenario('cut-download');
+      await press('maths');
+      await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
+      await workbench.dialogs.press('Download Again…');
+      await workbench.quickInput.choosePath(where);
+      await workbench.dialogs.waitForToast(/was downloaded whole/);
+      await isAdapter(where);
+      assert.ok(service.requests.filter((request) => request.startsWith('GET /artifacts/')).length > 1);
+    });
+
+    it('of several artifacts those that are ticked', async () => {
+      const where = await newFolder('several');
+      service.control.setScenario('several-artifacts');
+      await press('maths');
+      await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
+      await workbench.dialogs.press('Download Again…');
+      await workbench.quickInput.waitForTitle('Download from maths');
+      const labels = await workbench.quickInput.labels();
+      assert.match(labels[0] ?? '', /adapter-\w{8}\.zip/);
+      assert.match(labels[1] ?? '', /training-log-\w{8}\.jsonl/);
+      await workbench.screenshot('several-artifacts');
+      // In a list that allows several a click ticks.
+      await workbench.quickInput.pick((labels[1] ?? '').trim());
+      await workbench.quickInput.accept();
+      await workbench.quickInput.choosePath(where);
+      await workbench.dialogs.waitForToast(/2 files were downloaded whole to /);
+      assert.equal((await readdir(where)).length, 2);
+      service.control.setScenario('none');
+    });
+
+    it('interrupted by the end of the extension host: is offered, and goes on', async () => {
+      const where = await newFolder('killed');
+      service.holdsDownloads = true;
+      await press('maths');
+      await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
+      await workbench.dialogs.press('Download Again…');
+      await workbench.quickInput.choosePath(where);
+      await isHeld();
+      await vscode.killExtensionHosts();
+      service.release();
+      assert.deepEqual(await visible(where), []);
+      const told = await workbench.dialogs.waitForToast(/The download of maths was interrupted at /);
+      assert.match(told, /^The download of maths was interrupted at (\d+ %|[\d.]+ k?B|\d+ bytes)\.$/);
+      await workbench.screenshot('download-interrupted');
+      await workbench.dialogs.pressInToast(/was interrupted/, 'Resume');
+      await workbench.dialogs.waitForToast(/was downloaded whole/);
+      await isAdapter(where);
+    });
+
+    it('that will be gone soon: reminds in time, once, and offers it', async () => {
+      service.control.setScenario('short-retention');
+      await submit('soon');
+      service.control.setScenario('none');
+      await finished('soon').waitFor({ timeout: 40_000 });
+      await workbench.clearNotifications();
+      // Half a minute after the run has finished.
+      const reminder = workbench.dialogs.toast(/The adapter of soon is not downloaded/);
+      await reminder.waitFor({ timeout: 60_000 });
+      assert.match(await reminder.innerText(), /kept for (2 h|1 h 59 min) more, until /);
+      await workbench.screenshot('reminder');
+      const where = await newFolder('soon');
+      await workbench.dialogs.pressInToast(/is not downloaded/, 'Download');
+      await workbench.quickInput.choosePath(where);
+      await workbench.dialogs.waitForToast(/was downloaded whole/);
+      await isAdapter(where);
+    });
+  });
+
+  describe('when complete, into the download directory', () => {
+    let directory: string;
+
+    before(async () => {
+      directory = await newFolder('directory');
+      await begin({ 'fineTuning.downloadDirectory': directory, 'fineTuning.downloadWhenComplete': 'always' });
+    });
+    after(end);
+    afterEach(() => workbench.clearNotifications());
+
+    it('come by themselves, each into a folder of its own; the notification does not offer it', async () => {
+      await submit('verse');
+      await workbench.dialogs
+        .toast(/was downloaded whole to .+directory\/verse \w{8}\./)
+        .first()
+        .waitFor({ timeout: 40_000 });
+      await workbench.screenshot('downloaded-when-complete');
+      const [own = '', ...others] = await readdir(directory);
+      assert.deepEqual(others, []);
+      assert.match(own, /^verse \w{8}$/);
+      await isAdapter(path.join(directory, own));
+      await finished('verse').hover();
+      assert.equal(await finished('verse').getByRole('button', { name: 'Download', exact: true }).count(), 0);
+    });
+
+    it('come also of a run that finished while no window was open', async () => {
+      service.control.setSpeed(1);
+      await submit('away');
+      await row('away')
+        .and(workbench.sideBar.view('Runs').row(/Queued/))
+        .waitFor();
+      // What is known of the list is on the disk.
+      await sleep(2_000);
+      await vscode.restart();
+      service.control.setSpeed(10_000);
+      workbench = await vscode.open(folder);
+      await workbench.dialogs
+        .toast(/was downloaded whole to .+directory\/away \w{8}\./)
+        .first()
+        .waitFor({ timeout: 40_000 });
+      const own = (await readdir(directory)).find((name) => name.startsWith('away ')) ?? '';
+      await isAdapter(path.join(directory, own));
+      await workbench.sideBar.open('Fine-Tuning');
+    });
+
+    it('a person’s own goes there as well, beside the file that is there', async () => {
+      await press('verse');
+      await workbench.dialogs.waitForModal('The adapter of verse was downloaded already.');
+      await workbench.dialogs.press('Download Again…');
+      await workbench.dialogs.waitForModal(/^adapter-\w{8}\.zip exists in that folder\.$/);
+      await workbench.dialogs.press('Keep Both');
+      await workbench.dialogs.waitForToast(/adapter-\w{8} \(2\)\.zip was downloaded whole/);
+      const own = (await readdir(directory)).find((name) => name.startsWith('verse ')) ?? '';
+      assert.equal((await readdir(path.join(directory, own))).length, 2);
+    });
+  });
+});

@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RunPage } from './runPage.ts';
+import { Service } from './service.ts';
+import { signIn } from './signingIn.ts';
+import { walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const KEY = 'service_Page9f2kQ7';
+const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
+const LINK = 'vscode://fine-tuning-tools.fine-tuning/run/';
+const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+describe('the page of a run', () => {
+  let folder: string;
+  let service: Service;
+  let vscode: VSCode;
+  let workbench: Workbench;
+  let page: RunPage;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(40));
+    await mkdir(path.join(folder, 'adapters'));
+    service = await Service.start(KEY);
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+    page = new RunPage(workbench);
+  });
+
+  after(async () => {
+    await vscode.close();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const runId = async (label: string) => {
+    const run = (await service.runs()).find((one) => one.label?.startsWith(`${label} ft-`));
+    assert.ok(run !== undefined);
+    return run.run_id;
+  };
+
+  /** The page says that it is copied before the extension has done it. */
+  async function waitForClipboard(text: string | RegExp): Promise<void> {
+    const fits = (told: string) => (typeof text === 'string' ? told === text : text.test(told));
+    for (let look = 0; look < 50 && !fits(await workbench.clipboard()); look++) await sleep(100);
+    const told = await workbench.clipboard();
+    assert.ok(fits(told), told);
+  }
+
+  async function submit(label: string): Promise<void> {
+    await workbench.editors.open(path.join(folder, 'rows.jsonl'));
+    await workbench.editors.titleAction('Submit Dataset…').click();
+    await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label });
+    await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await workbench.clearNotifications();
+  }
+
+  it('is not opened by a link while nobody is signed in', async () => {
+    await page.follow(`${LINK}${UNKNOWN}`);
+    await workbench.dialogs.waitForToast('No account is active.');
+    assert.equal(await page.tabs.count(), 0);
+    await workbench.clearNotifications();
+  });
+
+  describe('of a run that was submitted here', () => {
+    before(async () => {
+      await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: KEY });
+      await workbench.sideBar.open('Fine-Tuning');
+      service.control.setSpeed(100);
+      for (const label of ['first', 'second']) await submit(label);
+      await workbench.sideBar
+        .view('Runs')
+        .row(/^Run second, Finished/)
+        .waitFor({ timeout: 60_000 });
+      // Twelve seconds in the queue, and a minute of training.
+      service.control.setSpeed(5);
+      await submit('page');
+      await page.open(/^Run page, Queued/);
+    });
+
+    it('begins in the queue, with a clock, and says what is still to come', async () => {
+      assert.equal(await page.heading.innerText(), 'page');
+      assert.equal(await page.status.innerText(), 'Queued');
+      await page
+        .event('Queued')
+        .getByText(/^\d+ s so far$/)
+        .waitFor();
+      await page.event('Started').getByText('not yet').waitFor();
+      await page.event('Completed').getByText('not yet').waitFor();
+      await page.event('Submitted').getByText('From this machine, with rows.jsonl').waitFor();
+      assert.equal(await page.button('Download Adapter…').count(), 0);
+      await workbench.screenshot('run-page-queued');
+    });
+
+    it('tells everything that the receipt keeps', async () => {
+      const id = await runId('page');
+      assert.match(await page.fact('File').innerText(), new RegExp(path.join(folder, 'rows.jsonl')));
+      assert.match(await page.fact('Now').innerText(), /^not written to since/);
+      assert.equal(await page.fact('Rows').innerText(), '40');
+      assert.match(await page.fact('SHA-256').innerText(), /^[\da-f]{64}/);
+      assert.match(await page.fact('Label').innerText(), /^page ft-\w{8} \(its end is the marker/);
+      assert.equal(await page.fact('Queue').innerText(), 'Standard queue');
+      assert.match(await page.fact('Price').innerText(), /^\d+\.\d\d USD$/);
+      assert.match(await page.fact('Balance effect').innerText(), /^[\d,.]+ USD before, [\d,.]+ USD after$/);
+      assert.match(await page.fact('Terms of the model’s provider').innerText(), /^accepted /);
+      assert.match(await page.fact('Data policy of the service').innerText(), /^accepted /);
+      assert.match(await page.fact('Address that was shown').first().innerText(), /^https:/);
+      assert.match(await page.fact('Run id').innerText(), new RegExp(`^${id}`));
+      assert.match(
+        await page.fact('Link to this page').innerText(),
+        new RegExp(`://fine-tuning-tools\\.fine-tuning/run/${id}`),
+      );
+    });
+
+    it('is one for each run, however often it is asked for', async () => {
+      await page.open(/^Run page, /);
+      await workbench.runCommand('Fine-Tuning: Show Run');
+      await workbench.quickInput.pick('page');
+      assert.equal(await page.tabs.count(), 1);
+    });
+
+    it('copies, by mouse and by keyboard, and says so', async () => {
+      const id = await runId('page');
+      await page.button('Copy Run Id').focus();
+      await workbench.page.keyboard.press('Enter');
+      await page.button('Copied').waitFor();
+      await waitForClipboard(id);
+      await page.fact('Link to this page').getByRole('button', { name: 'Copy Link to this page' }).click();
+      await page.fact('Link to this page').getByRole('button', { name: 'Copied' }).waitFor();
+      await waitForClipboard(new RegExp(`/run/${id}$`));
+    });
+
+    it('goes on by itself, and keeps the focus while it is drawn anew', async () => {
+      await page.button('Submit Again…').focus();
+      await page.status.filter({ hasText: 'running' }).waitFor({ timeout: 40_000 });
+      await page
+        .event('Started')
+        .getByText(/^after \d+ s in the queue$/)
+        .waitFor();
+      await page
+        .section('Durations')
+        .getByText(/so far$/)
+        .waitFor();
+      await page.button('Submit Again…').and(page.frame.locator(':focus')).waitFor();
+      await workbench.screenshot('run-page-running');
+      service.control.setSpeed(100);
+      await page.status.filter({ hasText: 'Finished' }).waitFor({ timeout: 40_000 });
+      await page
+        .event('Completed')
+        .getByText(/^after \d+ (s|min) of training$/)
+        .waitFor();
+      await page
+        .event('Adapter kept until')
+        .getByText(/^6 d 23 h left$/)
+        .waitFor();
+      await page.button('Submit Again…').and(page.frame.locator(':focus')).waitFor();
+    });
+
+    it('compares its durations with those of the other runs', async () => {
+      const more = page.button(/^Read \d More Runs? to Compare$/);
+      if (await more.isVisible()) await more.click();
+      await page
+        .section('Durations')
+        .getByText(/^Longer than both of your other runs\./)
+        .first()
+        .waitFor();
+      await page.frame.getByRole('img', { name: /^Training: this run .+, 2 other runs from / }).waitFor();
+    });
+
+    it('brings the adapter home, says how it was verified, and that a file has gone', async () => {
+      const adapters = path.join(folder, 'adapters');
+      await page.button('Download Adapter…').click();
+      await workbench.quickInput.waitForTitle(/Choose a Folder/);
+      await workbench.quickInput.choosePath(`${adapters}/`);
+      await page
+        .section('Adapter')
+        .getByText(/^Verified: it has its full length/)
+        .waitFor({ timeout: 30_000 });
+      const [name = ''] = (await readdir(adapters)).filter((one) => !one.startsWith('.'));
+      await page.section('Adapter').getByText(path.join(adapters, name), { exact: true }).waitFor();
+      await page
+        .section('Adapter')
+        .getByText(/^SHA-256 as downloaded: [\da-f]{64}\./)
+        .waitFor();
+      await page.button('Inspect Adapter').first().waitFor();
+      await page.button('Download Again…').waitFor();
+      await workbench.clearNotifications();
+      await workbench.screenshot('run-page-downloaded');
+      await rename(path.join(adapters, name), path.join(adapters, 'elsewhere.zip'));
+      await rename(path.join(folder, 'rows.jsonl'), path.join(folder, 'moved.jsonl'));
+      await workbench.editors.open(path.join(folder, 'moved.jsonl'));
+      await page.tabs.first().click();
+      await page.section('Adapter').getByText('The file is not there any more.').waitFor();
+      await page.section('Dataset').getByText('not there any more').waitFor();
+      await page.button('Download Adapter…').waitFor();
+      assert.equal(await page.button('Open Dataset').count(), 0);
+      await rename(path.join(folder, 'moved.jsonl'), path.join(folder, 'rows.jsonl'));
+    });
+
+    it('is there again after the window was loaded anew', async () => {
+      await workbench.reload();
+      await page.tabs.first().click();
+      await page.heading.getByText('page', { exact: true }).waitFor();
+      await page.event('Submitted').getByText('From this machine, with rows.jsonl').waitFor();
+      assert.equal(await page.tabs.count(), 1);
+    });
+
+    it('is reached by keyboard in the order in which it is read', async () => {
+      const order = await page.tabOrder();
+      assert.deepEqual(order.slice(0, 4), ['Download Adapter…', 'Submit Again…', 'Copy Run Id', 'Refresh']);
+      assert.ok(order.includes('Copy SHA-256'), order.join());
+    });
+
+    for (const theme of ['dark', 'light', 'high contrast'] as const)
+      it(`looks right in ${theme}, and hinders nobody`, async () => {
+        await workbench.setTheme(theme);
+        await page.tabs.first().click();
+        await page.heading.waitFor();
+        await page.assertAccessible();
+        await workbench.screenshot(`run-page-${theme.replace(' ', '-')}`);
+      });
+
+    it('looks right in a narrow editor', async () => {
+      await workbench.setTheme('dark');
+      await workbench.page.setViewportSize({ width: 800, height: 900 });
+      await page.heading.waitFor();
+      await page.assertAccessible();
+      const cut: unknown = await page.frame
+        .locator('html')
+        .evaluate('(html) => html.scrollWidth - html.clientWidth');
+      assert.equal(cut, 0, 'nothing is cut off at the side');
+      await workbench.screenshot('run-page-narrow');
+      await workbench.page.setViewportSize({ width: 1400, height: 900 });
+    });
+  });
+
+  describe('by a link', () => {
+    beforeEach(() => workbench.editors.closeAll());
+
+    it('opens for a run of the account', async () => {
+      await page.follow(`${LINK}${await runId('first')}`);
+      await page.heading.getByText('first', { exact: true }).waitFor();
+    });
+
+    it('does not open for a run that the account does not have', async () => {
+      await page.follow(`${LINK}${UNKNOWN}`);
+      await workbench.dialogs.waitForToast(`Work has no such run: ${UNKNOWN}`);
+      assert.equal(await page.tabs.count(), 0);
+      await workbench.clearNotifications();
+    });
+
+    it('does nothing for any other link', async () => {
+      const asked = service.requests.length;
+      for (const link of ['submit/rows.jsonl', `run/${UNKNOWN}?key=service_x`, 'run/..%2Fbalance']) {
+        await page.follow(LINK.replace('run/', link));
+        await workbench.dialogs.waitForToast(/This link was not followed/);
+        await workbench.clearNotifications();
+      }
+      assert.equal(await page.tabs.count(), 0);
+      const since = service.requests.slice(asked);
+      assert.deepEqual(
+        since.filter((request) => /POST|\/runs\/|balance/.test(request)),
+        [],
+      );
+    });
+  });
+
+  describe('when something is wrong', () => {
+    before(async () => {
+      await workbench.editors.closeAll();
+      await page.open(/^Run page, Finished/);
+    });
+
+    it('says that it is offline, and keeps what is known', async () => {
+      await service.shut();
+      await page.button('Refresh').click();
+      await page.notice(/^Offline since .+: what is shown may be out of date\./).waitFor();
+      await page
+        .event('Completed')
+        .getByText(/of training$/)
+        .waitFor();
+      await workbench.screenshot('run-page-offline');
+      await page.assertAccessible();
+      await service.reopen();
+      await page.button('Try Again').click();
+      await page.notice(/^Offline/).waitFor({ state: 'detached' });
+    });
+
+    it('shows nothing that a refused API key has read', async () => {
+      service.apiKey = undefined;
+      await page.button('Refresh').click();
+      await page.notice(/does not accept the API key of this account any more/).waitFor();
+      assert.equal(await page.section('Timeline').count(), 0);
+      assert.doesNotMatch(await page.text(), /rows\.jsonl|Qwen|USD|ft-/);
+      assert.doesNotMatch(await page.tabs.first().innerText(), /page/);
+      await page.button('Replace API Key…').waitFor();
+      await page.assertAccessible();
+      await workbench.screenshot('run-page-key-rejected');
+      service.apiKey = KEY;
+    });
+  });
+});

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chooseClockSpeed, chooseScenario, enterSandbox } from './sandbox.ts';
+import { Service } from './service.ts';
+import { signIn } from './signingIn.ts';
+import { walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
+const API_KEY = 'service_Tree7nq2kX';
+const THEMES = ['dark', 'light', 'high contrast'] as const;
+/** For 100 pages of 100 on a busy machine. */
+const ALL_MS = 60_000;
+
+/** VS Code asks for colors a moment after the rows. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const giveUpAt = Date.now() + 5_000;
+  while (!(await condition())) {
+    assert.ok(Date.now() < giveUpAt, 'the color does not change');
+    await sleep(50);
+  }
+}
+
+describe('the Runs view', () => {
+  let folder: string;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(40));
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+    await enterSandbox(workbench);
+  });
+
+  after(async () => {
+    await vscode.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const runs = (of = workbench) => of.sideBar.view('Runs');
+  const command = (title: string, of = workbench) => of.runCommand(`Fine-Tuning: ${title}`);
+  const message = (text: RegExp, of = workbench) =>
+    runs(of).root.locator('.message').filter({ hasText: text });
+
+  async function pictures(name: string, of = workbench): Promise<void> {
+    for (const theme of THEMES) {
+      await of.setTheme(theme);
+      await of.screenshot(`runs-${name}-${theme.replace(' ', '-')}`);
+    }
+    await of.setTheme('dark');
+  }
+
+  async function submit(label: string): Promise<void> {
+    await workbench.editors.titleAction('Submit Dataset…').click();
+    await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label });
+    await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await workbench.clearNotifications();
+  }
+
+  describe('with 10,000 runs', () => {
+    before(async () => {
+      await chooseScenario(workbench, '10,000 runs');
+      await command('Refresh');
+      await runs()
+        .row(/^Run .+, Finished, (.+, )?1 h ago/)
+        .waitFor();
+    });
+
+    it('reads the labels of the first rows by itself, and no others', async () => {
+      await runs()
+        .row(/^Run Past run 1, Finished, /)
+        .waitFor();
+      await runs()
+        .row(/^Run Past run 10, Finished, /)
+        .waitFor();
+    });
+
+    it('loads all with progress, and stops where it is cancelled with what it has', async () => {
+      await command('Load All Runs');
+      // At once: all are there within a few seconds.
+      await workbench.dialogs.pressInToast(/Loading all runs/, 'Cancel');
+      await workbench.dialogs.toast(/Loading all runs/).waitFor({ state: 'hidden' });
+      await command('Filter Runs…');
+      await workbench.quickInput.waitForTitle('Filter Runs');
+      await workbench.quickInput.fill('past');
+      const text = await message(/loaded runs/).innerText();
+      const [, loaded = ''] =
+        /of ([\d,]+) loaded runs\. Of [\d,]+ the label is not known\. Older runs are not loaded\./.exec(
+          text,
+        ) ?? [];
+      const count = Number(loaded.replaceAll(',', ''));
+      assert.ok(count >= 50 && count < 10_000, text);
+      await command('Clear Filter of Runs');
+      await message(/loaded runs/).waitFor({ state: 'hidden' });
+
+      const startedMs = performance.now();
+      await command('Load All Runs');
+      await workbench.dialogs.waitForToast(/Loading all runs/);
+      await workbench.dialogs.toast(/Loading all runs/).waitFor({ state: 'hidden', timeout: ALL_MS });
+      const loadedMs = performance.now() - startedMs;
+      await workbench.page
+        .locator('[role=treeitem][aria-setsize="10000"]')
+        .first()
+        .waitFor({ timeout: 10_000 });
+      const drawnMs = performance.now() - startedMs - loadedMs;
+      process.stdout.write(
+        `      ${Math.round(loadedMs)} ms to load, then ${Math.round(drawnMs)} ms to stand\n`,
+      );
+      assert.ok(drawnMs < 5_000);
+      await workbench.screenshot('runs-all');
+    });
+
+    it('is filtered by what is typed and ticked in one box, and says so', async () => {
+      await runs().pressInTitle('Filter Runs…');
+      await workbench.quickInput.waitForTitle('Filter Runs');
+      await workbench.quickInput.type('8B');
+      // What is typed hides no row of the box.
+      await workbench.quickInput.pick('Finished');
+      await workbench.quickInput.pick('Llama 3.1 8B Instruct');
+      await workbench.screenshot('runs-filter-box');
+      await workbench.quickInput.accept();
+      await message(
+        /Filter “8B” · Llama 3\.1 8B Instruct · Finished: [\d,]+ of 10,000 loaded runs\. Of [\d,]+ the label/,
+      ).waitFor();
+      for (const text of await runs().rowTexts()) assert.match(text, /Llama 3\.1 8B Instruct|Past run/);
+      await pictures('filtered');
+      // The keyboard alone changes it.
+      await command('Filter Runs…');
+      await workbench.quickInput.waitForTitle('Filter Runs');
+      assert.equal(await workbench.quickInput.value(), '8B');
+      await workbench.quickInput.fill('nothing is called so');
+      await message(/: 0 of 10,000 loaded runs\./).waitFor();
+      await workbench.screenshot('runs-none-fits');
+      await runs().row('No loaded run fits the filter: show all').click();
+      await message(/loaded runs/).waitFor({ state: 'hidden' });
+    });
+
+    it('is grouped by day, with the counts', async () => {
+      const startedMs = performance.now();
+      await command('Group Runs by Day');
+      await runs().row('Today, ').waitFor();
+      process.stdout.write(`      ${Math.round(performance.now() - startedMs)} ms to group\n`);
+      await runs().row('Yesterday, 24 runs').waitFor();
+      await pictures('grouped');
+      await command('Filter Runs…');
+      await workbench.quickInput.waitForTitle('Filter Runs');
+      await workbench.quickInput.fill(`${(9_000).toString(16).padStart(8, '0')}-`);
+      await message(/: 1 of 10,000 loaded runs\./).waitFor();
+      await runs()
+        .row(/, 1 run$/)
+        .waitFor();
+      await runs()
+        .row(/^Run .+, Finished|^Run .+, failed/)
+        .waitFor();
+      await command('Clear Filter of Runs');
+      await command('Do Not Group Runs');
+      await runs().row('Today, ').waitFor({ state: 'hidden' });
+      await runs()
+        .row(/^Run Past run 1, Finished, /)
+        .waitFor();
+    });
+
+    after(async () => {
+      await command('Reset Sandbox…');
+      await workbench.dialogs.waitForModal('Reset the sandbox?');
+      await workbench.dialogs.press('Reset');
+      await runs().welcomeButton('Submit Dataset').waitFor();
+      await workbench.clearNotifications();
+    });
+  });
+
+  describe('and what it tells', () => {
+    it('tells the end of a run once, in one of two windows', async () => {
+      const other = await vscode.open(folder);
+      await other.sideBar.open('Fine-Tuning');
+      await runs(other).root.waitFor();
+      await workbench.page.bringToFront();
+      await workbench.editors.open(path.join(folder, 'rows.jsonl'));
+      await chooseClockSpeed(workbench, 100);
+      await submit('once');
+      for (const window of [workbench, other])
+        await runs(window)
+          .row(/^Run once, Finished, /)
+          .waitFor({ timeout: 30_000 });
+      // As long as a window without the focus waits.
+      await sleep(4_000);
+      const told = (await Promise.all([workbench, other].map((window) => window.dialogs.toastTexts()))).map(
+        (texts) => texts.filter((text) => text.includes('“once” has finished.')),
+      );
+      assert.equal(told.flat().length, 1, JSON.stringify(told));
+      const teller = told[0]?.length === 1 ? workbench : other;
+      await teller.page.bringToFront();
+      await teller.screenshot('run-finished');
+      await teller.dialogs.pressInToast(/“once” has finished\./, 'Show');
+      await teller.page.locator('.tab').filter({ hasText: 'once' }).waitFor();
+      await other.close();
+      await workbench.clearNotifications();
+    });
+
+    it('tells what ended while nobody was there in one digest', async () => {
+      await workbench.page.bringToFront();
+      await chooseClockSpeed(workbench, 10);
+      await workbench.editors.open(path.join(folder, 'rows.jsonl'));
+      for (const label of ['first', 'second']) await submit(label);
+      await runs()
+        .row(/^Run second, (Queued|running), /)
+        .waitFor();
+      await sleep(2_000);
+      await vscode.restart();
+      // 60 s of queue and 300 s of training, ten times as fast.
+      await sleep(40_000);
+      workbench = await vscode.open(folder);
+      const text = await workbench.dialogs.waitForToast(/runs finished/);
+      assert.match(text, /^2 runs finished while you were away\. Sandbox/);
+      await workbench.screenshot('runs-digest');
+      assert.deepEqual(
+        (await workbench.dialogs.toastTexts()).filter((one) => one.includes('has finished')),
+        [],
+      );
+      await workbench.dialogs.pressInToast(/runs finished/, 'Show');
+      // Their labels stand at once.
+      await runs()
+        .row(/^Run second, Finished, /)
+        .waitFor();
+      await pictures('after-restart');
+    });
+  });
+
+  describe('of an account that is out of reach', () => {
+    it('dims while the service is out of reach, and says since when', async () => {
+      const service = await Service.start(API_KEY);
+      try {
+        service.control.setScenario('many-runs');
+        await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
+        const row = runs().row(/^Run (Past run 1|Llama 3\.2 1B Instruct), Finished, (.+, )?1 h ago/);
+        await row.waitFor();
+        const label = '.sidebar [role="treeitem"][aria-label^="Run "] .label-name';
+        const color = () =>
+          workbench.page.evaluate<string>(`getComputedStyle(document.querySelector('${label}')).color`);
+        const bright = await color();
+        await service.shut();
+        await command('Refresh');
+        await message(/^Offline since .+: what is shown may be out of date\./).waitFor({ timeout: 30_000 });
+        await until(async () => (await color()) !== bright);
+        await workbench.clearNotifications();
+        await pictures('offline');
+        assert.deepEqual(await workbench.dialogs.toastTexts(), []);
+        await service.reopen();
+        await command('Refresh');
+        await message(/^Offline/).waitFor({ state: 'hidden' });
+        await until(async () => (await color()) === bright);
+      } finally {
+        await service.close();
+      }
+    });
+  });
+});
