@@ -11,7 +11,11 @@ const AFTER_ANOTHER = 2;
 const SCARCE = 8;
 /** What other reads leave for looks. */
 const KEPT_FOR_LOOKS = 3;
+/** What is left in plenty: looks that are frequent for a minute or two. */
+const LEFT_IN_PLENTY = 20;
 const REFILL_MS = (60 * 60_000) / PER_HOUR;
+/** The sandbox is on this machine, and its runs take half a minute. */
+const LOCAL_FACTOR = 20;
 
 /**
  * How many GETs the background of an account may still send: a token bucket. All are sent by the one window that watches;
@@ -19,12 +23,18 @@ const REFILL_MS = (60 * 60_000) / PER_HOUR;
  */
 export class Budget {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #inStore: number;
+  readonly #refillMs: number;
   #holder: Disposable | undefined;
-  #tokens = IN_STORE;
+  #tokens: number;
   #countedAtMs: number;
 
-  constructor(clock: Pick<Clock, 'monotonicMs'> = SYSTEM_CLOCK) {
+  /** @param isLocal whether the service is on this machine, where nobody else waits for it */
+  constructor(clock: Pick<Clock, 'monotonicMs'> = SYSTEM_CLOCK, isLocal = false) {
+    const factor = isLocal ? LOCAL_FACTOR : 1;
     this.#clock = clock;
+    this.#inStore = this.#tokens = IN_STORE * factor;
+    this.#refillMs = REFILL_MS / factor;
     this.#countedAtMs = clock.monotonicMs();
   }
 
@@ -46,6 +56,11 @@ export class Budget {
   /** Whether looks should be rare, so that something is left. */
   get isScarce(): boolean {
     return this.#count() < SCARCE;
+  }
+
+  /** Whether so many more could be sent now, and looks would still be frequent; as many as are ever in store count as enough. */
+  hasPlenty(count: number): boolean {
+    return this.#count() >= Math.min(LEFT_IN_PLENTY + count, this.#inStore - 1);
   }
 
   /** Takes one, for a look. @returns whether it may be sent */
@@ -80,12 +95,12 @@ export class Budget {
   }
 
   #untilMs(kept: number): number {
-    return Math.max(0, Math.ceil((kept + 1 - this.#count()) * REFILL_MS));
+    return Math.max(0, Math.ceil((kept + 1 - this.#count()) * this.#refillMs));
   }
 
   #count(): number {
     const nowMs = this.#clock.monotonicMs();
-    this.#tokens = Math.min(IN_STORE, this.#tokens + (nowMs - this.#countedAtMs) / REFILL_MS);
+    this.#tokens = Math.min(this.#inStore, this.#tokens + (nowMs - this.#countedAtMs) / this.#refillMs);
     this.#countedAtMs = nowMs;
     return this.#tokens;
   }

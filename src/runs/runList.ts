@@ -167,7 +167,10 @@ export class RunList {
     const reading = ++this.#reading;
     const counts = () => reading === this.#reading && isCurrent?.() !== false;
     const startedMs = this.#now();
-    const search = new PageSearch(this.rows.all ?? [], this.#listener.watched(), MAX_GAP_PAGES);
+    const watched = this.#listener.watched();
+    const search = new PageSearch(this.rows.all ?? [], watched, MAX_GAP_PAGES);
+    // Old runs that may go on are looked for when there is plenty, so that new ones are looked at often; a gap is closed at any price.
+    const goesDeep = budget?.hasPlenty(this.#pagesTo(watched.at(-1)) - 1) ?? true;
     let cursor: string | undefined;
     for (let pages = 1; ; pages++) {
       let page: RunPage;
@@ -184,12 +187,19 @@ export class RunList {
       this.#readAtMs = startedMs;
       search.add(page);
       const next = cursorAfter(page, cursor);
-      const goesOn = next !== undefined && pages < MAX_PAGES && search.goesOn;
+      const mayGoOn = goesDeep || !search.touches;
+      const goesOn = next !== undefined && pages < MAX_PAGES && mayGoOn && search.goesOn;
       this.#acceptNewest(search, page.data, next, goesOn);
       if (next === undefined || !goesOn) break;
       cursor = next;
       budget?.owe();
     }
+  }
+
+  /** On which page of the list a loaded run stands about. */
+  #pagesTo(run: RunSummary | undefined): number {
+    const index = run === undefined ? 0 : (this.rows.all ?? []).indexOf(run);
+    return Math.floor(Math.max(0, index) / MAX_PAGE_SIZE) + 1;
   }
 
   async #readOlder(isCurrent: () => boolean): Promise<void> {

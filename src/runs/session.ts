@@ -1,5 +1,6 @@
 import type { Client, Connection } from '../api/client.ts';
 import { isUnauthorized, NetworkError, ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
+import { LONGEST_RETRY_AFTER_MS } from '../api/retry.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { ExpectedError } from '../base/errors.ts';
@@ -76,7 +77,7 @@ export class Session implements Disposable {
   ) {
     this.account = account;
     this.#clock = clock;
-    this.budget = new Budget(clock);
+    this.budget = new Budget(clock, account.kind === 'sandbox');
     this.#connect = connect;
     this.#createClient = createClient;
     const call = <T>(work: (client: Client) => Promise<T>) => this.call(work);
@@ -107,7 +108,8 @@ export class Session implements Disposable {
 
   /** Takes in what another window knows of the way to the service. What a refused API key means is not its matter. */
   acceptShared({ isOfLiving, offlineSinceMs, notBeforeMs }: SharedState): void {
-    if (notBeforeMs !== undefined) {
+    // More than a week is a clock that was set.
+    if (notBeforeMs !== undefined && notBeforeMs - this.#clock.nowMs() <= LONGEST_RETRY_AFTER_MS) {
       this.#heldUntilMs = notBeforeMs;
       this.#opened?.holdUntil(notBeforeMs);
     }

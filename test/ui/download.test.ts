@@ -180,6 +180,23 @@ describe('downloads', () => {
       service.control.setScenario('none');
     });
 
+    it('that will be gone soon: reminds in time, once, and offers it', async () => {
+      service.control.setScenario('short-retention');
+      await submit('soon');
+      service.control.setScenario('none');
+      await finished('soon').waitFor({ timeout: 40_000 });
+      // Half a minute after the run has finished, however late that was seen.
+      const reminder = workbench.dialogs.toast(/The adapter of soon is not downloaded/);
+      await reminder.waitFor({ timeout: 60_000 });
+      assert.match(await reminder.innerText(), /kept for (2 h|1 h 59 min) more, until /);
+      await workbench.screenshot('reminder');
+      const where = await newFolder('soon');
+      await workbench.dialogs.pressInToast(/is not downloaded/, 'Download');
+      await workbench.quickInput.choosePath(where);
+      await workbench.dialogs.waitForToast(/was downloaded whole/);
+      await isAdapter(where);
+    });
+
     it('interrupted by the end of the extension host: is offered, and goes on', async () => {
       const where = await newFolder('killed');
       service.holdsDownloads = true;
@@ -195,24 +212,6 @@ describe('downloads', () => {
       assert.match(told, /^The download of maths was interrupted at (\d+ %|[\d.]+ k?B|\d+ bytes)\.$/);
       await workbench.screenshot('download-interrupted');
       await workbench.dialogs.pressInToast(/was interrupted/, 'Resume');
-      await workbench.dialogs.waitForToast(/was downloaded whole/);
-      await isAdapter(where);
-    });
-
-    it('that will be gone soon: reminds in time, once, and offers it', async () => {
-      service.control.setScenario('short-retention');
-      await submit('soon');
-      service.control.setScenario('none');
-      await finished('soon').waitFor({ timeout: 40_000 });
-      await workbench.clearNotifications();
-      // Half a minute after the run has finished.
-      const reminder = workbench.dialogs.toast(/The adapter of soon is not downloaded/);
-      await reminder.waitFor({ timeout: 60_000 });
-      assert.match(await reminder.innerText(), /kept for (2 h|1 h 59 min) more, until /);
-      await workbench.screenshot('reminder');
-      const where = await newFolder('soon');
-      await workbench.dialogs.pressInToast(/is not downloaded/, 'Download');
-      await workbench.quickInput.choosePath(where);
       await workbench.dialogs.waitForToast(/was downloaded whole/);
       await isAdapter(where);
     });

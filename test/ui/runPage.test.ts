@@ -232,7 +232,7 @@ describe('the page of a run', () => {
       await page.assertAccessible();
       const cut: unknown = await page.frame
         .locator('html')
-        .evaluate('(html) => html.scrollWidth - html.clientWidth');
+        .evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
       assert.equal(cut, 0, 'nothing is cut off at the side');
       await workbench.screenshot('run-page-narrow');
       await workbench.page.setViewportSize({ width: 1400, height: 900 });

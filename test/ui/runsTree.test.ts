@@ -81,24 +81,7 @@ describe('the Runs view', () => {
         .waitFor();
     });
 
-    it('loads all with progress, and stops where it is cancelled with what it has', async () => {
-      await command('Load All Runs');
-      // At once: all are there within a few seconds.
-      await workbench.dialogs.pressInToast(/Loading all runs/, 'Cancel');
-      await workbench.dialogs.toast(/Loading all runs/).waitFor({ state: 'hidden' });
-      await command('Filter Runs…');
-      await workbench.quickInput.waitForTitle('Filter Runs');
-      await workbench.quickInput.fill('past');
-      const text = await message(/loaded runs/).innerText();
-      const [, loaded = ''] =
-        /of ([\d,]+) loaded runs\. Of [\d,]+ the label is not known\. Older runs are not loaded\./.exec(
-          text,
-        ) ?? [];
-      const count = Number(loaded.replaceAll(',', ''));
-      assert.ok(count >= 50 && count < 10_000, text);
-      await command('Clear Filter of Runs');
-      await message(/loaded runs/).waitFor({ state: 'hidden' });
-
+    it('loads all with progress, and is fast with them', async () => {
       const startedMs = performance.now();
       await command('Load All Runs');
       await workbench.dialogs.waitForToast(/Loading all runs/);
@@ -246,9 +229,11 @@ describe('the Runs view', () => {
         const bright = await color();
         await service.shut();
         await command('Refresh');
+        // Who asked is told; nobody is told of what is looked at by itself.
+        await workbench.dialogs.waitForToast(/Nothing answers at the address of the service\./);
+        await workbench.clearNotifications();
         await message(/^Offline since .+: what is shown may be out of date\./).waitFor({ timeout: 30_000 });
         await until(async () => (await color()) !== bright);
-        await workbench.clearNotifications();
         await pictures('offline');
         assert.deepEqual(await workbench.dialogs.toastTexts(), []);
         await service.reopen();

@@ -117,6 +117,27 @@ describe('Budget', () => {
     assert.deepEqual([budget.takeSpare(), budget.take()], [false, true]);
   });
 
+  it('knows whether there is plenty: looks stay frequent, and no more is asked for than is ever in store', () => {
+    const { budget } = budgetAt();
+    budget.open(false);
+    assert.deepEqual(
+      [budget.hasPlenty(0), budget.hasPlenty(32), budget.hasPlenty(1_000)],
+      [true, true, true],
+    );
+    for (let taken = 0; taken < 10; taken++) budget.take();
+    assert.deepEqual(
+      [budget.hasPlenty(10), budget.hasPlenty(11), budget.hasPlenty(1_000)],
+      [true, false, false],
+    );
+  });
+
+  it('is larger where the service is on this machine', () => {
+    const budget = new Budget({ monotonicMs: () => 0 }, true);
+    budget.open(false);
+    const taken = drain(() => budget.take());
+    assert.ok(taken >= 400, String(taken));
+  });
+
   it('tells how long until there is one', () => {
     const { budget, pass } = budgetAt();
     budget.open(false);

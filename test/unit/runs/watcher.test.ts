@@ -197,6 +197,24 @@ describe('Watcher', function () {
       // A look that has begun is ended.
       assert.ok(pages >= 70 && pages <= 124, String(pages));
     });
+
+    it('looks often at a new run, whatever is deep in the list; and at that when there is plenty again', async () => {
+      bench.rows = Array.from({ length: 1_000 }, (_, index) =>
+        made(bench, `r${index}`, (index + 10) * SECOND, index === 950 ? 'running' : 'complete'),
+      );
+      const [a] = await open('a');
+      assert.ok(a);
+      while (a.session.runs.hasMore) await a.session.runs.loadMore();
+      bench.rows = [made(bench, 'new', 0), ...bench.rows];
+      await a.watcher.look();
+      await bench.pass(30 * SECOND);
+      bench.rows = bench.rows.map((row) => (row.run_id === 'new' ? { ...row, status: 'complete' } : row));
+      await bench.pass(10 * SECOND);
+      assert.equal(statusIn(a, 'new'), 'complete');
+      bench.rows = bench.rows.map((row) => (row.run_id === 'r950' ? { ...row, status: 'complete' } : row));
+      await bench.pass(HOUR);
+      assert.equal(statusIn(a, 'r950'), 'complete');
+    });
   });
 
   describe('of several windows', () => {
