@@ -29,7 +29,7 @@ type Outcomes = Map<string, Report>;
 /** A fault of the extension fails again; more files than these are not a stumble of the browser. */
 const filesTriedAgain = 2;
 /** For both at their usual speed. */
-const secondAttemptMs = 240_000;
+const secondAttemptMs = 360_000;
 
 async function main(): Promise<void> {
   await rm(reportFile, { force: true });

@@ -7,7 +7,7 @@ import { Stage } from '../../helpers/crash/stage.ts';
 import { storyCells } from '../../helpers/crash/stories.ts';
 
 /** A cell waits for those before it. */
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 300_000;
 
 const sections = {
   'Every crash point and fault': matrixCells(),

@@ -22,7 +22,7 @@ const KILLED_LATE = 0.8;
 const LOST_BYTES = 8_000_000 - 2 * 1_048_576 - 2 * 65_536;
 
 describe('Downloads whose process is killed', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let folder: string;
   let child: string;
 
