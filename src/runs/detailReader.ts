@@ -1,6 +1,6 @@
-import { ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
+import { isAnswer } from './detailStore.ts';
 import type { RunStore } from './runStore.ts';
 
 /** Of so many of the newest runs the labels are read. */
@@ -96,11 +96,11 @@ export class DetailReader implements Disposable {
   async #load(runId: string): Promise<void> {
     this.#reading.add(runId);
     try {
-      await this.#runs.loadDetail(runId);
+      await this.#runs.loadDetail(runId, { isBackground: true });
       this.#read.add(runId);
     } catch (error) {
       // A run that has no detail is no reason to leave the others.
-      if (!(error instanceof ServiceError || error instanceof UnexpectedAnswerError)) this.#wait(LATER_MS);
+      if (!isAnswer(error)) this.#wait(LATER_MS);
     } finally {
       this.#reading.delete(runId);
     }

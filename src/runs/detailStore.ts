@@ -3,13 +3,20 @@ import { ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
 import type { RunDetail } from '../api/types.ts';
 import { shared, type Shared } from './shared.ts';
 
+/** One read, which calls that overlap share. */
+interface Read {
+  begin: Shared<RunDetail>;
+  /** Whether somebody waits for it; else it is one request at most. */
+  isAwaited: boolean;
+}
+
 /** Owns the details of runs as far as they were read, and why one could not be: a row is drawn more often than asked for. */
 export class DetailStore {
   readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
   readonly #onRead: (runId: string, detail: RunDetail) => void;
   readonly #details = new Map<string, RunDetail>();
   readonly #failures = new Map<string, unknown>();
-  readonly #reads = new Map<string, Shared<RunDetail>>();
+  readonly #reads = new Map<string, Read>();
 
   /** @param onRead told what was read and kept */
   constructor(
@@ -29,14 +36,15 @@ export class DetailStore {
     return this.#failures.get(runId);
   }
 
-  /** Reads one detail; calls that overlap share one request. @throws ApiError, KeyMissingError */
-  load(runId: string): Promise<RunDetail> {
-    let read = this.#reads.get(runId);
-    if (read === undefined) {
-      read = shared((isCurrent) => this.#read(runId, isCurrent));
-      this.#reads.set(runId, read);
-    }
-    return read();
+  /**
+   * Reads one detail; calls that overlap share one request.
+   * @param isBackground nobody waits for it, so that it is not repeated
+   * @throws ApiError, KeyMissingError
+   */
+  load(runId: string, isBackground = false): Promise<RunDetail> {
+    const read = this.#reads.get(runId) ?? this.#newRead(runId);
+    read.isAwaited ||= !isBackground;
+    return read.begin();
   }
 
   /** Takes in one that was read earlier, where none is held. @returns whether it was */
@@ -51,7 +59,7 @@ export class DetailStore {
   forget(runId: string): void {
     this.#details.delete(runId);
     this.#failures.delete(runId);
-    this.#reads.get(runId)?.drop();
+    this.#reads.get(runId)?.begin.drop();
   }
 
   /**
@@ -69,7 +77,7 @@ export class DetailStore {
   /** Lets everything that is on its way be read anew. */
   drop(): void {
     this.#failures.clear();
-    for (const read of this.#reads.values()) read.drop();
+    for (const { begin } of this.#reads.values()) begin.drop();
   }
 
   /** Forgets everything. */
@@ -79,9 +87,18 @@ export class DetailStore {
     this.#details.clear();
   }
 
-  async #read(runId: string, isCurrent: () => boolean): Promise<RunDetail> {
+  #newRead(runId: string): Read {
+    const read: Read = {
+      begin: shared((isCurrent) => this.#read(runId, read, isCurrent)),
+      isAwaited: false,
+    };
+    this.#reads.set(runId, read);
+    return read;
+  }
+
+  async #read(runId: string, read: Read, isCurrent: () => boolean): Promise<RunDetail> {
     try {
-      const detail = await this.#call((client) => client.getRun(runId));
+      const detail = await this.#ask(runId, read, isCurrent);
       if (isCurrent()) {
         this.#details.set(runId, detail);
         this.#failures.delete(runId);
@@ -91,10 +108,28 @@ export class DetailStore {
     } catch (error) {
       if (isCurrent()) this.#failures.set(runId, error);
       throw error;
+    } finally {
+      if (isCurrent()) read.isAwaited = false;
+    }
+  }
+
+  async #ask(runId: string, read: Read, isCurrent: () => boolean): Promise<RunDetail> {
+    const get = (isBackground: boolean) => this.#call((client) => client.getRun(runId, { isBackground }));
+    const isAwaited = () => read.isAwaited;
+    if (isAwaited()) return get(false);
+    try {
+      return await get(true);
+    } catch (error) {
+      // Somebody may wait for it since.
+      if (!isAwaited() || !isCurrent() || isAnswer(error)) throw error;
+      return get(false);
     }
   }
 }
 
-function isAnswer(error: unknown): boolean {
-  return error instanceof ServiceError || error instanceof UnexpectedAnswerError;
+/** Whether an error says something of the run itself, and not only of the way to the service or that it is asked too often. */
+export function isAnswer(error: unknown): boolean {
+  return (
+    (error instanceof ServiceError || error instanceof UnexpectedAnswerError) && error.httpStatus !== 429
+  );
 }

@@ -62,6 +62,9 @@ export class Download {
   readonly #onChange: () => void;
   readonly #stop = new AbortController();
   #isKept = false;
+  #isBegun = false;
+  /** Whether something of it was left before. */
+  #isContinued = false;
   #part: PartFile | undefined;
   #state: ActiveDownload['state'] = 'waiting';
   #toldAtMs = -Infinity;
@@ -119,7 +122,9 @@ export class Download {
     throwIfCancelled(signal);
     if (await isInTheWay(target, this.#place.part)) throw new FileExistsError();
     // Before anything stands beside the target.
+    this.#isContinued = book.pending.some(({ id }) => id === this.pending.id);
     await onDisk(book.addPending(this.pending));
+    this.#isBegun = true;
     const part = (this.#part = await PartFile.open(this.#place, signal, this.#tools.part));
     const isSure =
       part.isWhole ||
@@ -197,7 +202,7 @@ export class Download {
   /** Leaves the part for later or takes it away. Returns whether nothing is left of the download. */
   async #leave(error: unknown): Promise<boolean> {
     // Nothing was begun; what an earlier window left stays.
-    if (error instanceof FileExistsError && this.#part === undefined)
+    if (!this.#isBegun && !(error instanceof CancelledError))
       return !this.#tools.book.pending.some(({ id }) => id === this.pending.id);
     try {
       if (this.#part !== undefined && this.#isToKeep(error)) await this.#part.sync();
@@ -220,7 +225,8 @@ export class Download {
     if (error instanceof CancelledError) return this.#isKept;
     if (error instanceof FileExistsError) return true;
     // A disk that was taken out may come back, with what is on it.
-    if (error instanceof DiskError) return error.code === 'folder-missing' && this.#part !== undefined;
+    if (error instanceof DiskError)
+      return error.code === 'folder-missing' && (this.#isContinued || this.#part !== undefined);
     if (error instanceof DownloadBrokenError || error instanceof ArtifactsMissingError) return false;
     return error instanceof ExpectedError && this.#state !== 'verifying';
   }

@@ -64,9 +64,11 @@ export class DownloadBook implements Disposable {
     return this.#content.pending;
   }
 
-  /** Reads what the disk holds now. Never throws. */
+  /** Reads what the disk holds now; what is known stays where it cannot be read. Never throws. */
   async read(): Promise<void> {
-    await this.#inTurn(async () => this.#accept(await this.#load(), true));
+    // There may have been no folder yet.
+    this.#watch.renew();
+    await this.#inTurn(async () => this.#accept(await this.#load(), true)).catch(() => undefined);
   }
 
   /** @throws LeaseUnavailableError, and what the file system says */
@@ -154,14 +156,24 @@ export class DownloadBook implements Disposable {
     if (wasTouched || JSON.stringify(before) !== JSON.stringify(next)) this.#onChange(before, next);
   }
 
+  /** Throws what the file system says: what cannot be read now is not to be written over. */
   async #load(): Promise<Content> {
     try {
       if ((await stat(this.#file)).size > MAX_BYTES) return NOTHING;
-      const { records, pending } = v.parse(fileSchema, JSON.parse(await readFile(this.#file, 'utf8')));
-      return { records: only(downloadRecordSchema, records), pending: only(pendingSchema, pending) };
-    } catch {
-      return NOTHING;
+      return contentOf(await readFile(this.#file, 'utf8'));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NOTHING;
+      throw error;
     }
+  }
+}
+
+function contentOf(text: string): Content {
+  try {
+    const { records, pending } = v.parse(fileSchema, JSON.parse(text));
+    return { records: only(downloadRecordSchema, records), pending: only(pendingSchema, pending) };
+  } catch {
+    return NOTHING;
   }
 }
 

@@ -138,9 +138,13 @@ export class RunStore implements Disposable {
     if (offlineSinceMs !== undefined) this.#setFailed();
   }
 
-  /** Reads one run; calls that overlap share one request. A run that no page has shown yet gets a row. @throws ApiError, KeyMissingError */
-  loadDetail(runId: string): Promise<RunDetail> {
-    return this.#details.load(runId);
+  /**
+   * Reads one run; calls that overlap share one request. A run that no page has shown yet gets a row.
+   * @param options `isBackground`: nobody waits for it, so that it is one request at most
+   * @throws ApiError, KeyMissingError
+   */
+  loadDetail(runId: string, { isBackground = false }: { isBackground?: boolean } = {}): Promise<RunDetail> {
+    return this.#details.load(runId, isBackground);
   }
 
   /** Takes in details that were read earlier, where none is held. */

@@ -98,7 +98,9 @@ export class Session implements Disposable {
   /** The service asked for nothing to be sent before then: milliseconds since the epoch by this machine's clock. */
   get notBeforeMs(): number | undefined {
     if (this.#opened !== undefined) return this.#opened.notBeforeMs;
-    return this.#heldUntilMs > this.#clock.nowMs() ? this.#heldUntilMs : undefined;
+    const heldMs = this.#heldUntilMs - this.#clock.nowMs();
+    // More than a week is a clock that was set.
+    return heldMs > 0 && heldMs <= LONGEST_RETRY_AFTER_MS ? this.#heldUntilMs : undefined;
   }
 
   /** How far the service's clock was ahead of this machine's at the last answer, in milliseconds; undefined where it is not known. */
@@ -108,8 +110,7 @@ export class Session implements Disposable {
 
   /** Takes in what another window knows of the way to the service. What a refused API key means is not its matter. */
   acceptShared({ isOfLiving, offlineSinceMs, notBeforeMs }: SharedState): void {
-    // More than a week is a clock that was set.
-    if (notBeforeMs !== undefined && notBeforeMs - this.#clock.nowMs() <= LONGEST_RETRY_AFTER_MS) {
+    if (notBeforeMs !== undefined) {
       this.#heldUntilMs = notBeforeMs;
       this.#opened?.holdUntil(notBeforeMs);
     }
@@ -156,7 +157,7 @@ export class Session implements Disposable {
    */
   reconnect(): void {
     this.#client = undefined;
-    this.#heldUntilMs = Math.max(this.#heldUntilMs, this.notBeforeMs ?? 0);
+    this.#heldUntilMs = this.notBeforeMs ?? 0;
     this.#opened = undefined;
     this.runs.drop();
     this.models.refresh.drop();

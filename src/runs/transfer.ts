@@ -22,6 +22,8 @@ const LONGEST_WAIT_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
 /** Less than this is no progress: a storage that cuts after each byte is given up. */
 const PROGRESS_BYTES = 64 * 1024;
+/** How long a URL is used at least once it gives something: it may be one that lives for a moment only. */
+const LEAST_USE_MS = 30_000;
 
 /** What storages answer to a signed URL whose time is over, or that does not count any more. */
 const EXPIRED: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
@@ -81,7 +83,7 @@ async function receive(
   link: SignedLink,
   options: TransferOptions,
 ): Promise<'told' | 'untold' | 'stale'> {
-  const { transport, signal, onState, onProgress } = options;
+  const { transport, clock, signal, onState, onProgress } = options;
   const url = await link.url(signal);
   const { kept } = part;
   const download = await openSignedUrl(transport(), url, { signal, ...(kept && { kept }) });
@@ -92,8 +94,10 @@ async function receive(
       ...(totalBytes !== undefined && { totalBytes }),
     });
   else if (totalBytes !== undefined) part.learnTotal(totalBytes);
+  const enoughMs = clock.monotonicMs() + LEAST_USE_MS;
   onState('downloading');
   const enoughBytes = part.receivedBytes + PROGRESS_BYTES;
+  const isUsed = () => part.receivedBytes >= enoughBytes && clock.monotonicMs() >= enoughMs;
   for await (const chunk of body) {
     throwIfCancelled(signal);
     if (part.receivedBytes + chunk.byteLength > (part.totalBytes ?? Infinity)) {
@@ -104,8 +108,7 @@ async function receive(
     if (written !== undefined) await written;
     onProgress();
     // Only where what came is kept, and after some came by this very URL.
-    if (part.kept !== undefined && part.receivedBytes >= enoughBytes && link.isStale && !part.isWhole)
-      return 'stale';
+    if (part.kept !== undefined && isUsed() && link.isStale && !part.isWhole) return 'stale';
   }
   if (part.totalBytes === undefined) part.learnTotal(part.receivedBytes);
   else if (!part.isWhole) throw new NetworkError('reset', 'ERR_TOO_SHORT');

@@ -1,6 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Disposable } from '../base/disposable.ts';
+import { makeDirectoryDurably } from '../base/durableFile.ts';
 import type { AccountFolder } from './accountFolder.ts';
 import type { ActiveDownload } from './activeDownload.ts';
 import { onDisk } from './diskError.ts';
@@ -98,6 +99,8 @@ export class UnfinishedDownloads implements Disposable {
   }
 
   async #open(): Promise<void> {
+    // There may be no folder yet to be followed.
+    await makeDirectoryDurably(this.#folder.path, 0o700).catch(() => undefined);
     await this.book.read();
     await this.#lookAtAll();
     await this.book.sweep();

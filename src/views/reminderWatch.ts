@@ -189,7 +189,7 @@ async function knowCompletion(session: Session, { runId, what }: DueReminder): P
   if (runs.detail(runId) !== undefined || what === 'expires-in-2-hours') return true;
   if (!budget.takeSpare()) return false;
   try {
-    await runs.loadDetail(runId);
+    await runs.loadDetail(runId, { isBackground: true });
     return true;
   } catch (error) {
     // The service has nothing to say of it; the network may, later.

@@ -160,6 +160,39 @@ describe('DetailReader', () => {
     assert.deepEqual(waits.slice(0, 2), [5_000, 5_000]);
   });
 
+  it('is one request for each, whatever comes of it, and rests where it is asked to', async () => {
+    listed = [row('a', 2, 'complete'), row('b', 1, 'complete')];
+    answer = (runId) => (runId === 'a' ? [503, {}] : [429, { error: { code: 'rate_limited', message: '' } }]);
+    spare = 10;
+    await runs.refresh();
+    await settled();
+    assert.deepEqual([asked, spare, clock.sleeps], [['a', 'b'], 8, [60_000]]);
+    assert.deepEqual(
+      [runs.detailFailure('a') !== undefined, runs.detailFailure('b') !== undefined],
+      [true, true],
+    );
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await runs.refresh();
+    // What was asked too often says nothing of the run.
+    assert.deepEqual([runs.detailFailure('a') !== undefined, runs.detailFailure('b')], [true, undefined]);
+  });
+
+  it('gives way to who waits for the same', async () => {
+    listed = [row('a', 1, 'complete')];
+    const whole = answer;
+    let failed = false;
+    answer = (runId) => {
+      if (failed) return whole(runId);
+      failed = true;
+      return undefined;
+    };
+    await runs.refresh();
+    assert.equal((await runs.loadDetail('a')).label, 'L a');
+    assert.deepEqual(asked, ['a', 'a']);
+    await settled();
+    assert.equal(asked.length, 2);
+  });
+
   it('passes over a run that has no detail, and rests where nobody answers', async () => {
     listed = [row('odd', 3, 'complete'), row('gone', 2, 'complete'), row('a', 1, 'complete')];
     answer = (runId) =>

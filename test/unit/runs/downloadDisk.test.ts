@@ -122,6 +122,12 @@ describe('Downloads to a disk that errs', () => {
     assert.deepEqual(bench.openFiles(), []);
     const [one] = window.active;
     assert.deepEqual([one?.state, one?.code], ['interrupted', 'folder-missing']);
+    // Nor is it forgotten where it is asked for before.
+    await assert.rejects(window.resume(one?.id ?? ''), { code: 'folder-missing' });
+    assert.deepEqual(
+      window.active.map(({ id }) => id),
+      [one?.id],
+    );
     await rename(away, bench.out);
     await window.resume(one?.id ?? '');
     assert.deepEqual(await readFile(bench.target), bench.server.bytes);
@@ -254,6 +260,33 @@ describe('Downloads to a disk that errs', () => {
       assert.equal(next.records(ACCOUNT).length, 1);
       await rm(bench.target);
     }
+  });
+
+  it('never writes over a book that cannot be read, and takes away nothing that was kept', async () => {
+    const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
+    await window.start(bench.request());
+    const other = `${bench.target}2`;
+    bench.server.bytesPerSecond = 20_000_000;
+    const going = window.start(bench.request(other));
+    await until(() => (window.active[0]?.receivedBytes ?? 0) > 2_500 * KIB);
+    await window.dispose();
+    await assert.rejects(going);
+    const next = bench.window();
+    await next.open(ACCOUNT);
+    const before = [await bench.left(), await bench.book()];
+    const [one] = next.active;
+    assert.equal(one?.state, 'interrupted');
+    await rename(file, `${file}.away`);
+    await symlink(file, file);
+    await assert.rejects(next.resume(one.id), { code: 'disk' });
+    await assert.rejects(next.start(bench.request(`${bench.target}3`)), { code: 'disk' });
+    assert.equal(next.records(ACCOUNT).length, 1);
+    await rename(`${file}.away`, file);
+    assert.deepEqual([await bench.left(), await bench.book()], before);
+    bench.server.requests.length = 0;
+    await next.resume(one.id);
+    assert.ok((bench.starts()[0] ?? 0) > 0);
+    assert.deepEqual(await readFile(other), bench.server.bytes);
   });
 
   it('remembers one file of a name, and those that were moved', async () => {

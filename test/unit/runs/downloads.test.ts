@@ -54,6 +54,20 @@ describe('Downloads', () => {
     assert.deepEqual(other.records(ACCOUNT), [record]);
   });
 
+  it('tells another window what came home, also where neither found a folder when it began', async () => {
+    const other = bench.window();
+    for (const one of [window, other]) {
+      one.records(ACCOUNT);
+      await one.open(ACCOUNT);
+    }
+    const told = Promise.withResolvers<unknown>();
+    other.onDidChange(() => {
+      if (other.records(ACCOUNT).length > 0) told.resolve(undefined);
+    });
+    await window.start(bench.request());
+    await told.promise;
+  });
+
   it('writes nothing of signed URLs and API keys to the disk, nor what the storage could know who asks by', async () => {
     bench.server.faults.push({ redirect: true }, { cutAfterBytes: 200 * KIB }, { status: 500 });
     const texts: string[] = [];

@@ -335,6 +335,12 @@ describe('Session', () => {
         session.reconnect();
       }
     });
+
+    it('is no time that the clock was set back from', () => {
+      const { session } = watched();
+      session.acceptShared({ isOfLiving: false, notBeforeMs: Date.now() + 8 * 24 * 3_600_000 });
+      assert.equal(session.notBeforeMs, undefined);
+    });
   });
 });
 
