@@ -108,12 +108,12 @@ function cellOf(
   measures: ReadonlyMap<string, PairMeasure> | undefined,
 ): GridCell | undefined {
   if (pairs === undefined) return undefined;
-  const ranks = pairs.map(({ rank }) => rank);
   const cell: GridCell = {
     pairs: pairs.length,
     halves: pairs.filter(({ hasA, hasB }) => !hasA || !hasB).length,
-    minRank: Math.min(...ranks),
-    maxRank: Math.max(...ranks),
+    // Of more pairs than a call may have arguments.
+    minRank: pairs.reduce((least, { rank }) => Math.min(least, rank), Infinity),
+    maxRank: pairs.reduce((most, { rank }) => Math.max(most, rank), 0),
     parameters: pairs.reduce((sum, { parameters }) => sum + parameters, 0),
   };
   return measures === undefined ? cell : { ...cell, measured: measureOf(pairs, measures) };

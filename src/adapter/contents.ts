@@ -1,11 +1,13 @@
 import type { Archive, Member } from './archive.ts';
-import { baseOf, CONFIG_NAME, folderOf, kindOf } from './entryKind.ts';
+import { baseOf, CONFIG_NAME, folderOf, kindOf, WEIGHTS_NAME } from './entryKind.ts';
 import { BrokenArchiveError } from './faults.ts';
-import { MAX_CONFIG_BYTES, MAX_TENSORS } from './limits.ts';
-import type { AdapterEntry } from './report.ts';
+import { MAX_CONFIG_BYTES, MAX_CONFIGS_BYTES, MAX_HEADER_BYTES, MAX_TENSORS } from './limits.ts';
+import type { AdapterEntry, ArchiveFault } from './report.ts';
+import { SampledBytes } from './sampledBytes.ts';
 import { readSafetensorsHeader, type SafetensorsHeader } from './safetensors.ts';
 
-const WEIGHTS_NAME = 'adapter_model.safetensors';
+/** Faults after which nothing more of a packed archive can be read. */
+const OF_STREAM: readonly ArchiveFault[] = ['gzip-data', 'ratio', 'too-large'];
 const PART_NAME = /^(.+)-\d{5}-of-\d{5}\.safetensors$/i;
 
 /** What is in an archive, its configs and the headers of its weights read. */
@@ -14,6 +16,8 @@ export interface Contents {
   /** By name; undefined where it is too large. */
   configs: ReadonlyMap<string, string | undefined>;
   weights: ReadonlyMap<string, SafetensorsHeader | BrokenArchiveError>;
+  /** By name of weights: a digest of their beginning. */
+  samples: ReadonlyMap<string, string>;
 }
 
 /** Goes through an archive once. @throws BrokenArchiveError, CancelledError */
@@ -21,25 +25,40 @@ export async function readContents(archive: Archive, signal: AbortSignal | undef
   const entries: AdapterEntry[] = [];
   const configs = new Map<string, string | undefined>();
   const weights = new Map<string, SafetensorsHeader | BrokenArchiveError>();
+  const samples = new Map<string, string>();
   let tensors = 0;
+  let headerBytes = 0;
+  let configBytes = 0;
   for await (const member of archive.members()) {
     const { name, sizeBytes } = member;
     const kind = kindOf(name);
     entries.push({ name, sizeBytes, kind });
-    if (kind === 'config') configs.set(name, await textOf(member));
+    if (kind === 'config') {
+      const text = await textOf(member);
+      configs.set(name, text);
+      if (text !== undefined) configBytes += sizeBytes;
+      if (configBytes > MAX_CONFIGS_BYTES) throw new BrokenArchiveError('header-too-large', name);
+    }
     if (kind !== 'weights') continue;
+    const bytes = new SampledBytes(member.open());
     try {
-      const header = await readSafetensorsHeader(member.open(), sizeBytes, signal);
+      const header = await readSafetensorsHeader(bytes.read(), sizeBytes, signal);
+      samples.set(name, await bytes.sample());
       weights.set(name, header);
       tensors += header.tensors.length;
+      headerBytes += header.dataAt;
     } catch (error) {
-      if (!(error instanceof BrokenArchiveError)) throw error;
+      if (!(error instanceof BrokenArchiveError) || OF_STREAM.includes(error.code)) throw error;
       // Which file it is counts only if it is one of the adapter's.
       weights.set(name, new BrokenArchiveError(error.code, error.entry ?? name));
+    } finally {
+      await bytes.close();
     }
-    if (tensors > MAX_TENSORS) throw new BrokenArchiveError('header-too-large', name);
+    // Together they may be no more than one of the greatest length.
+    if (tensors > MAX_TENSORS || headerBytes > MAX_HEADER_BYTES + 8)
+      throw new BrokenArchiveError('header-too-large', name);
   }
-  return { entries, configs, weights };
+  return { entries, configs, weights, samples };
 }
 
 async function textOf(member: Member): Promise<string | undefined> {
@@ -60,23 +79,29 @@ export interface Choice {
 
 /** The outermost folder that has config and weights, else weights, else a config; undefined where there is neither. */
 export function chooseAdapter({ configs, weights }: Contents): Choice | undefined {
-  const folders = new Set([...configs.keys(), ...weights.keys()].map(folderOf));
+  const folders = new Map<string, string[]>([...configs.keys()].map((name) => [folderOf(name), []]));
+  for (const name of weights.keys()) {
+    const its = folders.get(folderOf(name));
+    if (its === undefined) folders.set(folderOf(name), [name]);
+    else its.push(name);
+  }
   const ranked = [...folders]
-    .map((folder) => {
+    .map(([folder, names]) => {
       const config = configs.has(join(folder, CONFIG_NAME)) ? join(folder, CONFIG_NAME) : undefined;
-      const files = [...weights.keys()].filter((name) => folderOf(name) === folder).sort();
+      const files = names.sort();
       return { folder, config, files, depth: folder === '' ? 0 : folder.split('/').length };
     })
     .sort((a, b) => rankOf(b) - rankOf(a) || a.depth - b.depth || (a.folder < b.folder ? -1 : 1));
   const [best] = ranked;
   if (best === undefined) return undefined;
   const chosen = chooseWeights(best.files);
+  const isChosen = new Set(chosen);
   return {
     root: best.folder,
     config: best.config,
     weights: chosen,
     otherConfigs: [...configs.keys()].filter((name) => name !== best.config),
-    otherWeights: [...weights.keys()].filter((name) => !chosen.includes(name)),
+    otherWeights: [...weights.keys()].filter((name) => !isChosen.has(name)),
   };
 }
 

@@ -4,6 +4,7 @@ const PICKLE = /\.(?:bin|pt|pth|pkl|pickle|ckpt|joblib|mar)$/i;
 const ARCHIVE = /\.(?:zip|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|7z|rar|jar|whl)$/i;
 
 export const CONFIG_NAME = 'adapter_config.json';
+export const WEIGHTS_NAME = 'adapter_model.safetensors';
 
 /** What a file of an archive is, by the name by which tools find it. */
 export function kindOf(name: string): AdapterEntry['kind'] {

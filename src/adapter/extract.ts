@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectoryDurably, syncDirectory } from '../base/durableFile.ts';
@@ -8,6 +7,7 @@ import { chooseAdapter, readContents } from './contents.ts';
 import { kindOf } from './entryKind.ts';
 import { BrokenArchiveError, isSystemError } from './faults.ts';
 import { isForeign, openArchive } from './openArchive.ts';
+import { partOf, removeLeftovers } from './leftovers.ts';
 import { NotAnAdapterError } from './measure.ts';
 import { printable } from './printable.ts';
 import type { Progress } from './report.ts';
@@ -63,14 +63,12 @@ export async function extractAdapter(
   folder: string,
   { signal, onProgress }: ExtractOptions = {},
 ): Promise<Extracted> {
-  const part = path.join(
-    path.dirname(folder),
-    `.${path.basename(folder).slice(0, 100)}.${randomUUID()}.part`,
-  );
+  const part = partOf(folder);
   try {
     const archive = await openArchive(file, signal);
     try {
       await makeDirectoryDurably(path.dirname(folder));
+      await removeLeftovers(folder);
       await mkdir(part, { mode: 0o755 });
       const unpacked = await new Unpacking(part, archive, signal, onProgress).run();
       throwIfCancelled(signal);

@@ -22,7 +22,7 @@ export async function findMisfits(
   if (config !== undefined) {
     await checkRanks(weights.pairs, config, problems, breath);
     await checkTargets(weights.pairs, config, problems, breath);
-    checkSaved(sorted, weights, config, problems);
+    await checkSaved(sorted, weights, config, problems, breath);
     checkFlags(sorted, weights, config, problems);
   }
   for (const name of weights.savedModules) problems.add('modules-to-save', 'info', name);
@@ -80,9 +80,15 @@ async function checkLayers(
   }
   for (const [module, its] of byModule) {
     if (breath.isDue) await breath.take();
-    if (its.size === layers.length) continue;
-    for (const layer of layers)
-      if (!its.has(layer)) problems.add('layers-differ', 'info', `${layer} ${module}`);
+    let missing = layers.length - its.size;
+    // Of many modules in many layers, only those are looked for that are told.
+    for (const layer of layers) {
+      if (missing === 0 || problems.isFull('layers-differ')) break;
+      if (its.has(layer)) continue;
+      problems.add('layers-differ', 'info', `${layer} ${module}`);
+      missing--;
+    }
+    problems.addMore('layers-differ', missing);
   }
 }
 
@@ -122,20 +128,27 @@ async function checkTargets(
     if (!found.has(target)) problems.add('module-without-weights', 'warning', target);
 }
 
-function checkSaved(
+async function checkSaved(
   { saved }: Sorted,
   { savedModules }: WeightsReport,
   { modulesToSave, targetModules }: AdapterConfig,
   problems: Problems,
-): void {
-  const ends = new Set(savedModules.flatMap(endsOf));
-  for (const name of modulesToSave) if (!ends.has(name)) problems.add('saved-module-missing', 'error', name);
+  breath: Breath,
+): Promise<void> {
+  const missing = new Set<string>(modulesToSave);
+  for (const path of savedModules) {
+    if (breath.isDue) await breath.take();
+    for (const end of endsOf(path)) missing.delete(end);
+  }
+  for (const name of missing) problems.add('saved-module-missing', 'error', name);
   const targets = typeof targetModules === 'object' ? targetModules : [];
   const named = new Set<string>([...modulesToSave, ...targets]);
   // Rows of an embedding that were trained alone are named elsewhere in the config.
   const whole = saved.filter(({ tensor }) => !tensor.name.includes('.trainable_tokens'));
-  for (const path of new Set(whole.map((one) => one.path)))
+  for (const path of new Set(whole.map((one) => one.path))) {
+    if (breath.isDue) await breath.take();
     if (!endsOf(path).some((end) => named.has(end))) problems.add('saved-module-unexpected', 'warning', path);
+  }
 }
 
 function checkFlags(

@@ -2,6 +2,7 @@ import { lines } from './shells.ts';
 import { baseTraps, placeholdersOf, type RecipeFacts } from './recipeFacts.ts';
 import type { AdapterReport, Recipe, RecipeBlock, TrapCode } from './report.ts';
 import { modelfileValue } from './quote.ts';
+import { scaleCorrection } from './scaleCorrection.ts';
 
 const CONVERTED = 'adapter.gguf';
 const BASE_GGUF = 'BASE.gguf';
@@ -20,20 +21,21 @@ export function llamacppRecipe(facts: RecipeFacts): Recipe {
     (shell) => {
       // Beside the file, so that its path cannot hold what separates names.
       const option =
-        scale === undefined ? `--lora ${CONVERTED}` : `--lora-scaled ${shell.quote(`${CONVERTED}:${scale}`)}`;
+        scale === undefined || scale === 'none'
+          ? `--lora ${CONVERTED}`
+          : `--lora-scaled ${shell.quote(`${CONVERTED}:${scale}`)}`;
       return `${shell.enter(folder)}\n${lines(shell, `llama-server -m ${BASE_GGUF}`, option)}`;
     },
     [BASE_GGUF],
   );
   const blocked = blockedBy(report, 'llamacpp-modules-to-save', 'llamacpp-dora');
-  // One correction is not right for all of them.
-  if (scale !== undefined && report.weights?.minRank !== report.weights?.maxRank) blocked.push('rslora');
+  if (scale === 'none') blocked.push(scaleTrap(report));
   return {
     tool: 'llamacpp',
     blocks: [...conversion(facts), ...run],
     traps: [
       ...blocked,
-      ...(scale === undefined || blocked.includes('rslora') ? [] : (['rslora'] as const)),
+      ...(scale === undefined || scale === 'none' ? [] : (['llamacpp-scale-corrected'] as const)),
       'llamacpp-base-config',
       'llamacpp-same-architecture',
       ...baseTraps(facts),
@@ -61,7 +63,7 @@ export function ollamaRecipe(facts: RecipeFacts): Recipe {
   };
   const blocked = blockedBy(report, 'ollama-modules-to-save', 'ollama-dora');
   // There is no way to tell it another scale.
-  if (scaleCorrection(report) !== undefined) blocked.push('rslora');
+  if (scaleCorrection(report) !== undefined) blocked.push(scaleTrap(report));
   return {
     tool: 'ollama',
     blocks: [
@@ -99,14 +101,9 @@ function conversion(facts: RecipeFacts): RecipeBlock[] {
   );
 }
 
-/**
- * What the scale that llama.cpp takes (alpha / rank) has to be multiplied by to be that of rsLoRA (alpha / √rank). Undefined
- * where there is nothing to correct.
- */
-function scaleCorrection({ config, weights }: AdapterReport): string | undefined {
-  const rank = weights?.maxRank ?? config?.rank;
-  if (config?.useRslora !== true || rank === undefined || rank <= 1) return undefined;
-  return String(Number(Math.sqrt(rank).toFixed(6)));
+/** The converter (`lparams["lora_alpha"]`) and llama-adapter.h (`get_scale`) know one alpha, and divide it by the rank. */
+function scaleTrap({ config }: AdapterReport): TrapCode {
+  return config?.useRslora === true ? 'rslora' : 'alpha-pattern';
 }
 
 /** The converter stops at a tensor that is neither A nor B: a module or a bias. */

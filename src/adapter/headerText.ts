@@ -52,13 +52,15 @@ export class HeaderText {
     }
   }
 
-  /** A list of natural numbers. @throws BrokenArchiveError */
-  integers(): number[] {
+  /** A list of at most so many natural numbers. @throws BrokenArchiveError */
+  integers(most: number): number[] {
     const numbers: number[] = [];
     this.#take(0x5b);
     if (this.#takes(0x5d)) return numbers;
-    do numbers.push(this.#integer());
-    while (this.#takes(COMMA));
+    do {
+      if (numbers.length === most) throw broken();
+      numbers.push(this.#integer());
+    } while (this.#takes(COMMA));
     this.#take(0x5d);
     return numbers;
   }

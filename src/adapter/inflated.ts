@@ -4,15 +4,13 @@ import { BrokenArchiveError } from './faults.ts';
 import { CHUNK_BYTES, MAX_RATIO, MAX_TOTAL_BYTES, RATIO_FROM_BYTES } from './limits.ts';
 
 /** What the deflated bytes of a ZIP entry are, in pieces. @throws BrokenArchiveError `zip-length` */
-export async function* inflated(packed: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer, void> {
+export async function* inflated(
+  packed: AsyncIterable<Buffer>,
+  packedBytes: number,
+  name: string,
+): AsyncGenerator<Buffer, void> {
   const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
-  let packedBytes = 0;
-  yield* through(
-    packed,
-    inflate,
-    new BrokenArchiveError('zip-length', name),
-    (length) => (packedBytes += length),
-  );
+  yield* through(packed, inflate, new BrokenArchiveError('zip-length', name));
   // Bytes after the end of the deflated ones, which nobody would see.
   if (inflate.bytesWritten !== packedBytes) throw new BrokenArchiveError('zip-length', name);
 }
@@ -37,10 +35,9 @@ async function* through(
   packed: AsyncIterable<Buffer>,
   unpack: Gunzip | InflateRaw,
   broken: BrokenArchiveError,
-  onPacked?: (length: number) => void,
 ): AsyncGenerator<Buffer, void> {
   // Copied, since zlib reads a piece on another thread while the next may already be asked for.
-  const source = Readable.from(copies(packed, onPacked), { highWaterMark: 1 });
+  const source = Readable.from(copies(packed), { highWaterMark: 1 });
   source.on('error', (error) => unpack.destroy(error));
   source.pipe(unpack);
   try {
@@ -53,11 +50,8 @@ async function* through(
   }
 }
 
-async function* copies(packed: AsyncIterable<Buffer>, onPacked: ((length: number) => void) | undefined) {
-  for await (const piece of packed) {
-    onPacked?.(piece.length);
-    yield Buffer.from(piece);
-  }
+async function* copies(packed: AsyncIterable<Buffer>) {
+  for await (const piece of packed) yield Buffer.from(piece);
 }
 
 function isZlibError(error: unknown): boolean {

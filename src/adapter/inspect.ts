@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { Breath } from './breath.ts';
 import { chooseAdapter, readContents, type Choice, type Contents } from './contents.ts';
+import { baseOf, WEIGHTS_NAME } from './entryKind.ts';
 import { BrokenArchiveError, isSystemError, verdictOf } from './faults.ts';
 import { checkConfig, findMisfits } from './fit.ts';
 import { isForeign, openArchive, UnknownFileError, type Known } from './openArchive.ts';
@@ -120,8 +122,19 @@ async function inspectContents(
   }
   const weights = await weightsReport(files, sorted, pairs, breath);
   if (config === undefined || isLora(config)) await findMisfits(sorted, weights, config, problems, breath);
-  const report: AdapterReport = { ...base, verdict: { code: 'adapter' }, weights, problems: problems.list() };
+  const report: AdapterReport = {
+    ...base,
+    verdict: { code: 'adapter' },
+    sample: sampleOf(choice, contents),
+    weights,
+    problems: problems.list(),
+  };
   return { report, files, sorted, pairs };
+}
+
+function sampleOf({ config, weights }: Choice, { configs, samples }: Contents): string {
+  const parts = [config && configs.get(config), ...weights.map((name) => samples.get(name))];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
 function isLora({ peftType }: AdapterConfig): boolean {
@@ -144,6 +157,10 @@ function configOf(choice: Choice, { configs }: Contents, problems: Problems): Ad
 }
 
 function tellOthers(choice: Choice, entries: readonly AdapterEntry[], problems: Problems): void {
+  // Weights alone have no name yet by which a tool would look for them.
+  if (choice.config !== undefined)
+    for (const name of choice.weights)
+      if (baseOf(name) !== WEIGHTS_NAME) problems.add('weights-name', 'error', name);
   for (const name of choice.otherConfigs) problems.add('several-configs', 'info', name);
   for (const name of choice.otherWeights) problems.add('several-weights', 'warning', name);
   for (const { kind, name } of entries) {

@@ -13,5 +13,7 @@ export const MAX_EXTENDED_BYTES = 2 ** 20;
 export const MAX_HEADER_BYTES = 100_000_000;
 export const MAX_TENSORS = 200_000;
 export const MAX_CONFIG_BYTES = 2 ** 20;
+/** Of all configs of an archive together, for all are kept until it is known which one counts. */
+export const MAX_CONFIGS_BYTES = 16 * 2 ** 20;
 /** Bytes that are read at once: little enough that nothing waits for it. */
 export const CHUNK_BYTES = 512 * 1024;

@@ -37,6 +37,17 @@ export class Problems {
       problem.examples.push(printable(example));
   }
 
+  /** Whether further examples of a code would not be kept. */
+  isFull(code: ProblemCode): boolean {
+    return (this.#byCode.get(code)?.examples.length ?? 0) >= MAX_EXAMPLES;
+  }
+
+  /** Counts more of a code that was added already. */
+  addMore(code: ProblemCode, count: number): void {
+    const problem = this.#byCode.get(code);
+    if (problem !== undefined) problem.count += count;
+  }
+
   /** Errors first, else in the order of their finding. */
   list(): AdapterProblem[] {
     return [...this.#byCode.values()].sort(

@@ -30,5 +30,5 @@ export const pythonString: Quote = (text) => {
   return `"${escaped}"`;
 };
 
-/** A value in a Modelfile, which ends with the line; one with blanks at its ends or a quotation mark is quoted. */
-export const modelfileValue: Quote = (text) => (/^["']|^\s|\s$/.test(text) ? `"""${text}"""` : text);
+/** A value in a Modelfile, which ends with the line; one that goes on, has blanks at its ends or a quotation mark is quoted. */
+export const modelfileValue: Quote = (text) => (/^["']|^\s|\s$|[\r\n]/.test(text) ? `"""${text}"""` : text);

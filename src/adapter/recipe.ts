@@ -31,17 +31,21 @@ export type TrapCode =
   /** vLLM does not load `modules_to_save`. */
   | 'vllm-modules-to-save'
   | 'vllm-dora'
+  /** Older versions of vLLM read no `rank_pattern` and `alpha_pattern`, and scale all modules alike. */
+  | 'vllm-patterns'
   | 'vllm-bias'
   /** vLLM runs on Linux: on Windows in WSL. */
   | 'vllm-not-on-windows'
   /** Requests choose the adapter by its name as `model`; the base answers otherwise. */
   | 'vllm-model-name'
-  /** The converter needs the config, not the weights, of the base. */
+  /** The converter fetches the config, not the weights, of the base from the hub. */
   | 'llamacpp-base-config'
   /** It must be the same architecture as the GGUF of the base. */
   | 'llamacpp-same-architecture'
   | 'llamacpp-modules-to-save'
   | 'llamacpp-dora'
+  /** It scales by one alpha ÷ rank, which is wrong for rsLoRA and `alpha_pattern`; the command corrects it. */
+  | 'llamacpp-scale-corrected'
   /** Ollama's base must be the very same model, and its template that of training. */
   | 'ollama-same-base'
   | 'ollama-template'
@@ -49,7 +53,10 @@ export type TrapCode =
   | 'ollama-architecture'
   | 'ollama-modules-to-save'
   | 'ollama-dora'
+  /** The tool scales by alpha ÷ rank, and no correction can be told to it that is right for all modules. */
   | 'rslora'
+  /** The tool knows one alpha for all modules, and this adapter has several. */
+  | 'alpha-pattern'
   /** The tool reads the config, which is missing. */
   | 'config-missing';
 

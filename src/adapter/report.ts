@@ -184,6 +184,8 @@ export type ProblemCode =
   | 'several-configs'
   /** Several weights files; all were read as one where they are numbered parts, else the first. `examples`: the others. */
   | 'several-weights'
+  /** Tools look for `adapter_model.safetensors` alone. `examples`: what the weights are called here. */
+  | 'weights-name'
   | 'peft-type-missing'
   /** `actual` is the kind, such as `IA3`. */
   | 'not-lora'
@@ -229,9 +231,7 @@ export type ProblemCode =
   /** Pickle files beside the weights, never opened. `examples`. */
   | 'pickle-present'
   /** Archives in the archive, not opened. `examples`. */
-  | 'nested-archive'
-  /** Bytes after the archive's end. `actual`: how many. */
-  | 'data-after-end';
+  | 'nested-archive';
 
 /** Something to know about an adapter. One a code. */
 export interface AdapterProblem {
@@ -260,6 +260,8 @@ export interface AdapterReport {
   entryCount: number;
   /** The folder in the archive, with `/`, in which the adapter stands; '' at its top. */
   root: string;
+  /** Digest of the config and of the beginning of the weights: it tells adapters apart whose files are of the same sizes. */
+  sample?: string;
   config?: AdapterConfig;
   weights?: WeightsReport;
   /** Errors first. */

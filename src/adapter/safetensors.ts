@@ -29,6 +29,8 @@ const DTYPE_BITS: Readonly<Record<string, number>> = {
 };
 const LENGTH_BYTES = 8;
 const METADATA = '__metadata__';
+/** As many as arrays have in the tools that make them. */
+const MAX_DIMENSIONS = 64;
 
 /** A tensor as the header has it. */
 export interface Tensor {
@@ -139,8 +141,8 @@ function readTensor(text: HeaderText, name: string): Tensor {
   let offsets: number[] | undefined;
   for (const key of text.keys()) {
     if (key === 'dtype' && dtype === undefined) dtype = text.string();
-    else if (key === 'shape' && shape === undefined) shape = text.integers();
-    else if (key === 'data_offsets' && offsets === undefined) offsets = text.integers();
+    else if (key === 'shape' && shape === undefined) shape = text.integers(MAX_DIMENSIONS);
+    else if (key === 'data_offsets' && offsets === undefined) offsets = text.integers(2);
     else throw new BrokenArchiveError('safetensors-header', name);
   }
   const [from, to] = offsets ?? [];

@@ -1,7 +1,7 @@
 import type { Member } from './archive.ts';
 import { EntryNames } from './entryNames.ts';
 import { BrokenArchiveError } from './faults.ts';
-import { MAX_EXTENDED_BYTES, MAX_TOTAL_BYTES } from './limits.ts';
+import { MAX_ENTRIES, MAX_EXTENDED_BYTES, MAX_TOTAL_BYTES } from './limits.ts';
 import { BLOCK_BYTES, isEmptyBlock, readPax, readTarHeader, text, type TarHeader } from './tarHeader.ts';
 import type { TarBytes } from './tarBytes.ts';
 
@@ -17,11 +17,14 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
   const shared: Extended = {};
   let next: Extended = {};
   let total = 0;
+  let extended = 0;
   for (;;) {
     const block = await bytes.block();
     if (isEmptyBlock(block)) break;
     const header = readTarHeader(block);
     if (isExtended(header)) {
+      // A name and what it points to, or one of each kind, for every entry.
+      if (++extended > 2 * MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
       const one = await readExtended(header, bytes);
       if (header.type === 'g') Object.assign(shared, one);
       else next = { ...next, ...one };

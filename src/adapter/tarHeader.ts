@@ -92,8 +92,8 @@ function numberIn(field: Buffer): number {
   }
   const digits = field
     .toString('latin1')
-    .replace(/[\0 ].*$/s, '')
-    .trim();
+    .replace(/^ +/, '')
+    .replace(/[\0 ].*$/s, '');
   if (!/^[0-7]*$/.test(digits)) throw new BrokenArchiveError('tar-header');
   return digits === '' ? 0 : parseInt(digits, 8);
 }

@@ -1,4 +1,5 @@
 const MAX_NAME_LENGTH = 1024;
+const MAX_PARTS = 64;
 const PREFIX = 'base_model.model.';
 const EMBEDDINGS: readonly string[] = [
   'embed_tokens',
@@ -20,7 +21,7 @@ export type TensorRole =
 
 /** Tells a tensor's role by its name, as PEFT writes it; undefined where no role is known. */
 export function roleOf(name: string): TensorRole | undefined {
-  if (name.length > MAX_NAME_LENGTH) return undefined;
+  if (name.length > MAX_NAME_LENGTH || name.split('.', MAX_PARTS + 1).length > MAX_PARTS) return undefined;
   const lora = loraRole(name);
   if (lora !== undefined) return lora;
   if (name.includes('.lora_') || !name.startsWith(PREFIX)) return undefined;

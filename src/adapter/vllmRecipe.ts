@@ -1,6 +1,7 @@
 import { lines, posixBlock, wslPath } from './shells.ts';
 import { baseTraps, placeholdersOf, type RecipeFacts } from './recipeFacts.ts';
 import type { Recipe, TrapCode } from './report.ts';
+import { hasScalesOfItsOwn } from './scaleCorrection.ts';
 
 /** vllm-project/vllm vllm/config/lora.py, `MaxLoRARanks`, without 1, which not all versions have. */
 const MAX_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
@@ -16,7 +17,8 @@ const SAVED_ALLOWED: readonly string[] = ['classifier', 'score'];
 export function vllmRecipe(facts: RecipeFacts): Recipe {
   const { report, base, name, shells } = facts;
   const folder = shells.isWindows ? wslPath(facts.folder) : facts.folder;
-  const rank = report.weights?.maxRank ?? report.config?.rank ?? 0;
+  // It compares the config's, though patterns may give every module a smaller one.
+  const rank = Math.max(report.weights?.maxRank ?? 0, report.config?.rank ?? 0);
   const maxRank = MAX_RANKS.find((allowed) => allowed >= rank);
   // The short form is read as such only without a comma, and is cut at each equals sign.
   const module = /[=,]/.test(folder) ? JSON.stringify({ name, path: folder }) : `${name}=${folder}`;
@@ -53,6 +55,7 @@ export function vllmRecipe(facts: RecipeFacts): Recipe {
       ...blocked,
       ...(shells.isWindows ? (['vllm-not-on-windows'] as const) : []),
       ...(rank > DEFAULT_MAX_RANK && maxRank !== undefined ? (['vllm-rank'] as const) : []),
+      ...(hasScalesOfItsOwn(report) ? (['vllm-patterns'] as const) : []),
       'vllm-model-name',
       ...baseTraps(facts),
       'chat-template',

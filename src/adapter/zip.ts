@@ -56,7 +56,7 @@ function memberOf(file: FileBytes, { entry, from, to }: Placed): Member {
       let crc = 0;
       let left = entry.sizeBytes;
       const packed = file.chunks(from, to);
-      for await (const piece of entry.isDeflated ? inflated(packed, entry.name) : packed) {
+      for await (const piece of entry.isDeflated ? inflated(packed, entry.packedBytes, entry.name) : packed) {
         if (piece.length > left) throw new BrokenArchiveError('zip-length', entry.name);
         left -= piece.length;
         crc = crc32(piece, crc);

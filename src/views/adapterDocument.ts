@@ -24,7 +24,8 @@ export type AdapterRoom = Pick<
 
 /** What there is to show of a file. */
 export type AdapterContent =
-  { report: AdapterReport; recipesOf: AdapterRoom['recipesOf'] } | { problem: 'missing' | 'inside' };
+  | { report: AdapterReport; recipesOf: AdapterRoom['recipesOf']; inspect: AdapterRoom['inspectAdapter'] }
+  | { problem: 'missing' | 'inside' };
 
 /** What of it can change. */
 export type AdapterPart = 'content' | 'measured' | 'place' | 'work' | 'notice';
@@ -136,7 +137,7 @@ export class AdapterDocument implements Disposable {
   async unpack(parent?: string): Promise<void> {
     const { content } = this;
     if (content === undefined || !('report' in content) || !isPacked(content.report)) return;
-    const place = await unpackedPlace(content.report, parent);
+    const place = await unpackedPlace(content.report, content.inspect, parent);
     if (this.#content !== content) return;
     if (place.exists) this.#work = { kind: 'unpack', end: { outcome: 'done', folder: place.folder } };
     else
@@ -188,11 +189,11 @@ export class AdapterDocument implements Disposable {
       const room = await this.#loadRoom();
       const report = await room.inspectAdapter(this.file, { signal });
       const isLoadable = report.verdict.code === 'adapter' && isPacked(report);
-      const place = isLoadable ? await unpackedPlace(report) : undefined;
+      const place = isLoadable ? await unpackedPlace(report, room.inspectAdapter) : undefined;
       if (signal.aborted) return undefined;
       this.#place = place;
       if (report.container === 'folder') this.#watchFolder();
-      return { report, recipesOf: room.recipesOf };
+      return { report, recipesOf: room.recipesOf, inspect: room.inspectAdapter };
     } catch (error) {
       if (signal.aborted) return undefined;
       this.#log.error('adapter-not-inspected', error);
@@ -243,10 +244,10 @@ export class AdapterDocument implements Disposable {
   }
 
   /** The folder of an earlier unpacking may be gone, or another may have come. */
-  async #lookAtPlace(content: AdapterContent & { report: AdapterReport }): Promise<void> {
+  async #lookAtPlace(content: Extract<AdapterContent, { report: AdapterReport }>): Promise<void> {
     const known = this.#place;
     if (known === undefined || this.#working !== undefined || this.#change === 'missing') return;
-    const found = await unpackedPlace(content.report, path.dirname(known.folder));
+    const found = await unpackedPlace(content.report, content.inspect, path.dirname(known.folder));
     if (this.#place !== known || (found.folder === known.folder && found.exists === known.exists)) return;
     this.#place = found;
     this.#changed.fire('place');

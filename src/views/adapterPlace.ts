@@ -35,13 +35,14 @@ export function adapterFolder(report: AdapterReport, unpacked: string): string {
  */
 export async function unpackedPlace(
   report: AdapterReport,
+  inspect: (folder: string) => Promise<AdapterReport>,
   parent = path.dirname(report.file),
 ): Promise<UnpackedPlace> {
   const name = folderName(path.basename(report.file));
   for (let number = 1; number < MOST_NUMBERS; number++) {
     const folder = path.join(parent, number === 1 ? name : `${name}-${number}`);
     if (!(await isThere(folder))) return { folder, exists: false };
-    if (await holds(folder, report)) return { folder, exists: true };
+    if (await holds(folder, report, inspect)) return { folder, exists: true };
   }
   return { folder: path.join(parent, `${name}-${MOST_NUMBERS}`), exists: false };
 }
@@ -82,7 +83,12 @@ async function isThere(folder: string): Promise<boolean> {
   );
 }
 
-async function holds(folder: string, { entries }: AdapterReport): Promise<boolean> {
+async function holds(
+  folder: string,
+  report: AdapterReport,
+  inspect: (folder: string) => Promise<AdapterReport>,
+): Promise<boolean> {
+  const { entries, sample } = report;
   const wanted = entries.filter(({ kind }) => kind === 'config' || kind === 'weights');
   const sizes = await Promise.all(
     wanted.map(({ name }) =>
@@ -92,5 +98,9 @@ async function holds(folder: string, { entries }: AdapterReport): Promise<boolea
       ),
     ),
   );
-  return wanted.length > 0 && wanted.every(({ sizeBytes }, index) => sizes[index] === sizeBytes);
+  if (wanted.length === 0 || !wanted.every(({ sizeBytes }, index) => sizes[index] === sizeBytes))
+    return false;
+  // Adapters of one base and rank all have the same sizes, whatever they were trained on.
+  const there = await inspect(adapterFolder(report, folder));
+  return sample !== undefined && there.sample === sample;
 }

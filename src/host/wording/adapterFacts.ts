@@ -94,8 +94,8 @@ function scalingFacts(
           ? `${formatNorm(scale)} (${formula})`
           : l10n.t(
               '{0} to {1} ({2})',
-              formatNorm(Math.min(...scales)),
-              formatNorm(Math.max(...scales)),
+              formatNorm(scales.reduce((a, b) => Math.min(a, b))),
+              formatNorm(scales.reduce((a, b) => Math.max(a, b))),
               formula,
             ),
     ),

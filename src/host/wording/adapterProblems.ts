@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import type { AdapterNote } from '../../adapter/adapterPageProtocol.ts';
 import type { AdapterProblem } from '../../adapter/report.ts';
 import { formatCount } from './dataset.ts';
-import { formatBytes } from './format.ts';
 
 /** A problem as a note of the page. */
 export function problemNote(problem: AdapterProblem): AdapterNote {
@@ -133,7 +132,7 @@ function weightsSentence({ code, count, expected, actual }: AdapterProblem): str
         : l10n.t('{0} tensors are none of a LoRA adapter:', number);
     case 'modules-to-save':
       return l10n.t(
-        'Whole modules are stored beside the adapter (modules_to_save). PEFT loads them; vLLM, llama.cpp and Ollama do not, and answer differently without them:',
+        'Whole modules are stored beside the adapter (modules_to_save). PEFT loads them; most other tools refuse such an adapter:',
       );
     case 'embeddings-touched':
       return l10n.t(
@@ -151,21 +150,23 @@ function weightsSentence({ code, count, expected, actual }: AdapterProblem): str
 }
 
 /** What else is in the archive. */
-function otherSentence({ code, actual }: AdapterProblem): string {
+function otherSentence({ code, count }: AdapterProblem): string {
   const { l10n } = vscode;
   switch (code) {
     case 'several-weights':
       return l10n.t('There is more than one file with weights. These were not read:');
+    case 'weights-name':
+      return count === 1
+        ? l10n.t(
+            'Tools look for a file called adapter_model.safetensors, and do not find this one until it has that name:',
+          )
+        : l10n.t('Tools look for one adapter_model.safetensors, and the weights are in several files:');
     case 'pickle-present':
       return l10n.t(
         'There are pickle files. Loading one can run any code, so they were not opened; the safetensors file beside them is enough:',
       );
     case 'nested-archive':
       return l10n.t('There are archives in the archive. They were not opened:');
-    case 'data-after-end':
-      return typeof actual === 'number'
-        ? l10n.t('After the end of the archive there are {0} that belong to nothing.', formatBytes(actual))
-        : l10n.t('After the end of the archive there is something that belongs to nothing.');
     default:
       return l10n.t('Something about this adapter is unusual ({0}).', code);
   }

@@ -152,6 +152,10 @@ function trapSentence(trap: TrapCode): string {
       return l10n.t(
         'vLLM does not load DoRA. Merge the adapter into the base with PEFT, and serve the result.',
       );
+    case 'vllm-patterns':
+      return l10n.t(
+        'Rank or alpha differ between the modules of this adapter (rank_pattern, alpha_pattern). Only recent versions of vLLM heed that; older ones load it too strong or too weak, without a word.',
+      );
     case 'vllm-bias':
       return l10n.t('vLLM does not load biases of an adapter.');
     case 'vllm-not-on-windows':
@@ -164,7 +168,7 @@ function trapSentence(trap: TrapCode): string {
       );
     case 'llamacpp-base-config':
       return l10n.t(
-        'The converter needs the folder of the base model with its config.json. Its weights need not be there.',
+        'The converter fetches the config of the base model from the hub, not its weights. If you have the model on disk, put --base and its folder in the place of --base-model-id.',
       );
     case 'llamacpp-same-architecture':
       return l10n.t(
@@ -188,7 +192,7 @@ function trapSentence(trap: TrapCode): string {
       );
     case 'ollama-architecture':
       return l10n.t(
-        'Ollama reads safetensors adapters only of some architectures (Llama, Mistral, Gemma). For another one convert it to GGUF first, and name that file in ADAPTER.',
+        'Ollama reads safetensors adapters only of some architectures (Llama, Mistral, Gemma), so the commands convert it to GGUF first, with the converter of llama.cpp.',
       );
     case 'ollama-modules-to-save':
       return l10n.t(
@@ -198,7 +202,15 @@ function trapSentence(trap: TrapCode): string {
       return l10n.t('Ollama does not load DoRA. Merge the adapter into the base with PEFT first.');
     case 'rslora':
       return l10n.t(
-        'The adapter uses rsLoRA. A tool that scales by alpha ÷ rank makes it weaker than it was trained: compare the answers with PEFT’s.',
+        'The adapter uses rsLoRA, and this tool scales by alpha ÷ rank, which makes it weaker than it was trained. Merge the adapter into the base with PEFT first.',
+      );
+    case 'alpha-pattern':
+      return l10n.t(
+        'Some modules have an alpha of their own (alpha_pattern), and this tool takes one for all, so it would load them too strong or too weak. Merge the adapter into the base with PEFT first.',
+      );
+    case 'llamacpp-scale-corrected':
+      return l10n.t(
+        'llama.cpp scales by alpha ÷ rank alone, which is not how this adapter was trained (rsLoRA or alpha_pattern). The command already corrects that with --lora-scaled: keep it.',
       );
     case 'config-missing':
       return l10n.t('It reads adapter_config.json, which is missing.');

@@ -241,7 +241,7 @@ export function knownFault(code: string): string | undefined {
     case 'too-large':
       return l10n.t('Unpacked it would be larger than an adapter ever is.');
     case 'header-too-large':
-      return l10n.t('The header of its weights is larger than an adapter’s ever is.');
+      return l10n.t('Its headers or its configs are larger than an adapter’s ever are.');
     default:
       return undefined;
   }

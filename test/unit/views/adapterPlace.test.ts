@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { AdapterReport, Container } from '../../../src/adapter/report.ts';
@@ -24,12 +24,17 @@ describe('where an adapter stands', () => {
     ],
     entryCount: 3,
     root,
+    sample: 'abc',
     problems: [],
   });
-  const unpack = async (into: string, config = '{}') => {
+  const inspect = async (file: string) => ({
+    ...reportOf(file, 'folder'),
+    sample: await readFile(path.join(file, 'adapter_model.safetensors'), 'utf8'),
+  });
+  const unpack = async (into: string, config = '{}', weights = 'abc') => {
     await mkdir(into, { recursive: true });
     await writeFile(path.join(into, 'adapter_config.json'), config);
-    await writeFile(path.join(into, 'adapter_model.safetensors'), 'abc');
+    await writeFile(path.join(into, 'adapter_model.safetensors'), weights);
   };
 
   it('is a folder of the archive’s name beside it', async () => {
@@ -40,24 +45,42 @@ describe('where an adapter stands', () => {
       ['a', 'a-unpacked'],
       ['.zip', '.zip-unpacked'],
     ] as const)
-      assert.deepEqual(await unpackedPlace(reportOf(at(name))), { folder: at(wanted), exists: false });
-    assert.equal((await unpackedPlace(reportOf(at('a.zip')), '/other')).folder, path.join('/other', 'a'));
+      assert.deepEqual(await unpackedPlace(reportOf(at(name)), inspect), {
+        folder: at(wanted),
+        exists: false,
+      });
+    assert.equal(
+      (await unpackedPlace(reportOf(at('a.zip')), inspect, '/other')).folder,
+      path.join('/other', 'a'),
+    );
   });
 
   it('is never one that holds something else, be it a file, a dangling link or another adapter', async () => {
     await writeFile(at('a'), '');
     await symlink(at('nowhere'), at('a-2'));
     await unpack(at('a-3'), '{"other": 1}');
-    assert.deepEqual(await unpackedPlace(reportOf(at('a.zip'))), { folder: at('a-4'), exists: false });
+    assert.deepEqual(await unpackedPlace(reportOf(at('a.zip')), inspect), {
+      folder: at('a-4'),
+      exists: false,
+    });
   });
 
   it('is the one of an earlier time, where the same files lie, pickle or not', async () => {
     await mkdir(at('a'));
     await unpack(at('a-2', 'out'));
     const report = reportOf(at('a.zip'), 'zip', 'out/');
-    const place = await unpackedPlace(report);
+    const place = await unpackedPlace(report, inspect);
     assert.deepEqual(place, { folder: at('a-2'), exists: true });
     assert.equal(adapterFolder(report, place.folder), at('a-2', 'out'));
+  });
+
+  it('is not that of another adapter of the same sizes', async () => {
+    await unpack(at('a'), '{}', 'xyz');
+    await unpack(at('a-2'));
+    assert.deepEqual(await unpackedPlace(reportOf(at('a.zip')), inspect), {
+      folder: at('a-2'),
+      exists: true,
+    });
   });
 
   it('is where an unpacked one lies', () => {
