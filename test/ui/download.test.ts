@@ -183,8 +183,8 @@ describe('downloads', () => {
     it('that will be gone soon: reminds in time, once, and offers it', async () => {
       service.control.setScenario('short-retention');
       await submit('soon');
-      service.control.setScenario('none');
       await finished('soon').waitFor({ timeout: 40_000 });
+      service.control.setScenario('none');
       // Half a minute after the run has finished, however late that was seen.
       const reminder = workbench.dialogs.toast(/The adapter of soon is not downloaded/);
       await reminder.waitFor({ timeout: 60_000 });

@@ -88,7 +88,7 @@ describe('faults of the service, as the sandbox plays them', () => {
       .row(/^Run lost, /)
       .waitFor();
     // The two that were refused were drafts of this one.
-    assert.equal(await runs().row('rows.jsonl').count(), 0);
+    await runs().row('rows.jsonl').waitFor({ state: 'hidden' });
     const { balanceCents, labels } = sandboxLedger(vscode);
     assert.equal(balanceCents, 99_848);
     assert.match(labels.join(), /^lost ft-[\da-z]{8}$/);
@@ -105,7 +105,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await runs()
       .row(/^Run found, /)
       .waitFor();
-    assert.equal(await runs().row('rows.jsonl').count(), 0);
+    await runs().row('rows.jsonl').waitFor({ state: 'hidden' });
     const { balanceCents, labels } = sandboxLedger(vscode);
     assert.equal(balanceCents, 99_696);
     assert.match(labels[1] ?? '', /^found ft-/);
