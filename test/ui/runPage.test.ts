@@ -100,7 +100,7 @@ describe('the page of a run', () => {
     it('tells everything that the receipt keeps', async () => {
       const id = await runId('page');
       assert.match(await page.fact('File').innerText(), new RegExp(path.join(folder, 'rows.jsonl')));
-      assert.match(await page.fact('Now').innerText(), /^not written to since/);
+      assert.match(await page.fact('Now').innerText(), /^unchanged since/);
       assert.equal(await page.fact('Rows').innerText(), '40');
       assert.match(await page.fact('SHA-256').innerText(), /^[\da-f]{64}/);
       assert.match(await page.fact('Label').innerText(), /^page ft-\w{8} \(its end is the marker/);

@@ -156,9 +156,9 @@ function stateText(state: NonNullable<DatasetView['state']>): string {
   const { l10n } = vscode;
   switch (state) {
     case 'same':
-      return l10n.t('not written to since, and as long as it was');
+      return l10n.t('unchanged since, by its size and time');
     case 'written':
-      return l10n.t('written to since: it is as long as it was, but may hold other rows');
+      return l10n.t('written to since: its size is the same, but it may hold other rows');
     case 'changed':
       return l10n.t('changed since: it has another size');
     case 'gone':

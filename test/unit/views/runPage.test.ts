@@ -418,7 +418,7 @@ describe('RunPage', () => {
       await writeFile(file, 'x');
       receipts = [charged(file, 1)];
       await openRead();
-      await eventually(() => texts().includes('written to since: it is as long as it was'));
+      await eventually(() => texts().includes('written to since: its size is the same'));
       press('Open Dataset');
       await until(() => standIn.executed.length > 0);
       assert.deepEqual(standIn.executed, [['fineTuning.previewDataset', standIn.Uri.file(file)]]);
