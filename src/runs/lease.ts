@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { ExpectedError } from '../base/errors.ts';
 
 /** How often a lock is tried: another may hold it for a moment, only to see whether it is free. */
@@ -43,10 +44,12 @@ export class Lease {
    */
   static async take(file: string, tries = TRIES): Promise<Lease | undefined> {
     try {
-      const sqlite = await import('node:sqlite');
+      const { DatabaseSync: Database } = await import('node:sqlite');
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
       for (let left = tries; ;) {
-        const lease = Lease.#tryOnce(file, sqlite.DatabaseSync);
+        // SQLite alone makes the file: closing a descriptor of our own could drop a lock of this process.
+        if (identityOf(file) === undefined) new Database(file).close();
+        const lease = Lease.#tryOnce(file, Database);
         if (lease !== undefined || --left <= 0) return lease;
         await delay(TRY_AGAIN_MS * (0.5 + Math.random()));
       }
@@ -56,38 +59,42 @@ export class Lease {
   }
 
   /**
-   * Whether a living holder, in whichever process, has the lease of a lock file.
+   * Whether a living holder, in whichever process, has the lease of a lock file; one that is missing is not made.
    * @throws LeaseUnavailableError
    */
   static async isTaken(file: string): Promise<boolean> {
-    let identity: string | undefined;
     try {
-      identity = identityOf(file);
+      if (identityOf(file) === undefined) return false;
+      const { DatabaseSync: Database } = await import('node:sqlite');
+      for (let left = TRIES; ;) {
+        const lease = Lease.#tryOnce(file, Database);
+        lease?.release();
+        if (lease !== undefined || identityOf(file) === undefined) return false;
+        if (--left <= 0) return true;
+        await delay(TRY_AGAIN_MS * (0.5 + Math.random()));
+      }
     } catch (error) {
       throw new LeaseUnavailableError(error);
     }
-    if (identity === undefined) return false;
-    const lease = await Lease.take(file);
-    lease?.release();
-    return lease === undefined;
   }
 
+  /** Takes that of a file that is there; who has it may be about to remove it. */
   static #tryOnce(file: string, Database: typeof DatabaseSync): Lease | undefined {
-    // SQLite alone makes the file: closing a descriptor of our own could drop a lock of this process.
-    if (identityOf(file) === undefined) new Database(file).close();
     const identity = identityOf(file);
-    const database = new Database(file);
+    let database: DatabaseSync | undefined;
     let lease: Lease | undefined;
     try {
+      database = new Database(withoutMaking(file));
       // With a journal in memory nothing is written: the file stays empty, and has no other beside it.
       database.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');
       // A former owner may have removed the file meanwhile: then what was locked is not what others find.
       if (identity !== undefined && identityOf(file) === identity)
         lease = new Lease(file, database, identity);
     } catch (error) {
-      if (!isBusy(error)) throw error;
+      const isGone = database === undefined && identityOf(file) === undefined;
+      if (!isGone && !isBusy(error)) throw error;
     } finally {
-      if (lease === undefined) database.close();
+      if (lease === undefined) database?.close();
     }
     return lease;
   }
@@ -123,6 +130,13 @@ export class Lease {
       }
     this.release();
   }
+}
+
+/** A database that is opened only where its file stands: an empty one, left behind by who only asked, would be nobody's. */
+function withoutMaking(file: string): URL {
+  const url = pathToFileURL(file);
+  url.searchParams.set('mode', 'rw');
+  return url;
 }
 
 /** Which file stands at a path: another one has another identity as long as this one is open. */

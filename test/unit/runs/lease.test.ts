@@ -172,6 +172,16 @@ describe('Lease', () => {
     assert.equal(await Lease.isTaken(file), true);
   });
 
+  it('is not made anew by who asks about it just when it is removed', async () => {
+    for (let times = 0; times < 20; times++) {
+      const mine = await take();
+      const asked = Lease.isTaken(file);
+      mine?.remove();
+      await asked;
+      assert.equal(existsSync(file), false);
+    }
+  });
+
   it('leaves no descriptor open', async function () {
     if (process.platform !== 'linux') this.skip();
     // Those of the lock files alone: others may open and close meanwhile. A removed file still has its name here.
