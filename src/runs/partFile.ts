@@ -10,8 +10,8 @@ import { OPEN_OR_MAKE, readSidecar, Sidecar, type PartPlace, type PartState } fr
 
 /** Written at once. */
 const BATCH_BYTES = 1024 * 1024;
-/** How many batches may be on their way to the disk: one that stands still for a moment stops nothing. */
-const MAX_BATCHES = 3;
+/** How many batches may be on their way to the disk while the next one fills: with more, memory grows and nothing is faster. */
+const MAX_BATCHES = 1;
 /** How much is written between two marks: what a process that is killed loses at most, besides what is not written yet. */
 const MARK_BYTES = 2 * 1024 * 1024;
 /** How much is written until it is made durable, beside the writing: what a machine loses at most that fails, if its disk keeps up. */
