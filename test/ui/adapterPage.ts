@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import axe from 'axe-core';
 import type { FrameLocator, Locator } from 'playwright-core';
+import { assertAccessible } from './accessible.ts';
 import type { Workbench } from './workbench.ts';
 
 /** The page of an adapter in the active editor. */
@@ -72,21 +72,7 @@ export class AdapterPage {
   }
 
   /** Fails on anything in the page that hinders people with disabilities. */
-  async assertAccessible(): Promise<void> {
-    const body = await this.frame.locator('body').elementHandle();
-    const frame = await body.ownerFrame();
-    assert.ok(frame);
-    // As the debugger, not as the page, whose policy forbids scripts of others.
-    await frame.evaluate(axe.source);
-    const found = await frame.evaluate(() => {
-      const { axe: inPage } = globalThis as unknown as { axe: typeof import('axe-core') };
-      return inPage.run({ resultTypes: ['violations'] });
-    });
-    assert.ok(found.passes.length > 5, 'axe looked at the page');
-    const told = found.violations.map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join('\n')}`,
-    );
-    assert.deepEqual(told, []);
+  assertAccessible(): Promise<void> {
+    return assertAccessible(this.frame);
   }
 }
