@@ -68,6 +68,14 @@ describe('downloads', () => {
   const finished = (name: string) => workbench.dialogs.toast(new RegExp(`“${name}” has finished\\.`));
   const visible = async (where: string) => (await readdir(where)).filter((name) => !name.startsWith('.'));
 
+  /** Downloads once more what is on the disk already. */
+  async function downloadAgain(where: string): Promise<void> {
+    await press('maths');
+    await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
+    await workbench.dialogs.press('Download Again…');
+    await workbench.quickInput.choosePath(where);
+  }
+
   /** The one file of a folder is an adapter. */
   async function isAdapter(where: string): Promise<void> {
     const [name = '', ...others] = await readdir(where);
@@ -122,10 +130,7 @@ describe('downloads', () => {
     it('cancelled in the notification: nothing is left', async () => {
       const where = await newFolder('cancelled');
       service.holdsDownloads = true;
-      await press('maths');
-      await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
-      await workbench.dialogs.press('Download Again…');
-      await workbench.quickInput.choosePath(where);
+      await downloadAgain(where);
       await isHeld();
       await workbench.dialogs.waitForToast(/Downloading the adapter of maths: .+ of [\d.]+ kB/);
       await workbench.screenshot('downloading');
@@ -138,10 +143,7 @@ describe('downloads', () => {
     it('cancelled in the row: the same', async () => {
       const where = await newFolder('cancelled-in-row');
       service.holdsDownloads = true;
-      await press('maths');
-      await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
-      await workbench.dialogs.press('Download Again…');
-      await workbench.quickInput.choosePath(where);
+      await downloadAgain(where);
       await isHeld();
       await workbench.sideBar.view('Runs').pressInRow(/^Run maths, /, 'Cancel Download');
       await workbench.dialogs.toast('Downloading the adapter of maths').waitFor({ state: 'hidden' });
@@ -151,10 +153,7 @@ describe('downloads', () => {
     it('cut in the middle: goes on by itself', async () => {
       const where = await newFolder('cut');
       service.control.setScenario('cut-download');
-      await press('maths');
-      await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
-      await workbench.dialogs.press('Download Again…');
-      await workbench.quickInput.choosePath(where);
+      await downloadAgain(where);
       await workbench.dialogs.waitForToast(/was downloaded whole/);
       await isAdapter(where);
       assert.ok(service.requests.filter((request) => request.startsWith('GET /artifacts/')).length > 1);
@@ -200,10 +199,7 @@ describe('downloads', () => {
     it('interrupted by the end of the extension host: is offered, and goes on', async () => {
       const where = await newFolder('killed');
       service.holdsDownloads = true;
-      await press('maths');
-      await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
-      await workbench.dialogs.press('Download Again…');
-      await workbench.quickInput.choosePath(where);
+      await downloadAgain(where);
       await isHeld();
       await vscode.killExtensionHosts();
       service.release();
