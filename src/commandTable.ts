@@ -160,7 +160,7 @@ export function commandTable(parts: Parts): Record<CommandId, (...args: unknown[
     [COMMANDS.downloadAdapter]: signedIn(downloadAdapter(sessions, downloads)),
     [COMMANDS.cancelDownload]: signedIn(cancelDownload(sessions, downloads)),
     [COMMANDS.inspectAdapter]: inspectAdapter(sessions, downloads, (file) => adapterPanels.show(file)),
-    [COMMANDS.cancelSubmission]: cancelSubmission(submitter),
+    [COMMANDS.cancelSubmission]: cancelSubmission(sessions, submitter),
     [COMMANDS.resolveSubmission]: signedIn(
       resolveSubmission(sessions, submitter, beActive, reveal, tellFoundRun, log),
     ),

@@ -1,12 +1,26 @@
+import { pickSubmission } from '../host/dialogs/pendingDialogs.ts';
 import { submissionIdOf } from '../host/submissionArgument.ts';
-import { tellNotNow } from '../host/wording/pendingNotices.ts';
+import { tellNoUpload, tellNotNow } from '../host/wording/pendingNotices.ts';
 import { tellTooLate } from '../host/wording/submission.ts';
+import { isCancellable } from '../runs/pendingSubmission.ts';
+import type { Sessions } from '../runs/sessions.ts';
 import type { Submitter } from '../runs/submitter.ts';
 
-/** Cancels an upload before it is sent whole; how it ended is told where it began. Takes its row or id. */
-export function cancelSubmission(submitter: Submitter) {
-  return (argument: unknown): void => {
-    const submission = submitter.pending.find(({ id }) => id === submissionIdOf(argument));
+/**
+ * Cancels an upload before it is sent whole; how it ended is told where it began. Takes its row or id. Without one it is the
+ * only upload there is, or the one that the person picks: VS Code does not always know the row whose button was pressed.
+ */
+export function cancelSubmission(sessions: Sessions, submitter: Submitter) {
+  async function choose(): Promise<string | undefined> {
+    const accountId = sessions.active?.account.id;
+    const uploads = submitter.pending.filter((one) => one.accountId === accountId && isCancellable(one));
+    if (uploads.length === 0) tellNoUpload();
+    return (uploads.length > 1 ? await pickSubmission(uploads) : uploads[0])?.id;
+  }
+
+  return async (argument: unknown): Promise<void> => {
+    const id = submissionIdOf(argument) ?? (await choose());
+    const submission = submitter.pending.find((one) => one.id === id);
     if (submission === undefined || submitter.cancel(submission.id)) return;
     if (submission.state === 'validating') tellTooLate(submission.intent.dataset.filename);
     else tellNotNow(submission);

@@ -1,7 +1,7 @@
 import type { Disposable } from '../base/disposable.ts';
 
 /** So many rows are drawn in no time. */
-const AT_ONCE = 1_000;
+export const AT_ONCE = 1_000;
 /** VS Code takes the more time, the more rows it is given. */
 const ROWS_PER_MS = 10;
 
@@ -16,8 +16,7 @@ export class DrawPace implements Disposable {
   }
 
   draw(rows: number): void {
-    const nowMs = Date.now();
-    const waitMs = this.#freeAtMs - nowMs;
+    const waitMs = this.#freeAtMs - performance.now();
     if (rows <= AT_ONCE || waitMs <= 0) this.#now(rows);
     else this.#timer ??= setTimeout(() => this.#now(rows), waitMs);
   }
@@ -29,7 +28,7 @@ export class DrawPace implements Disposable {
   #now(rows: number): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#freeAtMs = Date.now() + rows / ROWS_PER_MS;
+    this.#freeAtMs = performance.now() + rows / ROWS_PER_MS;
     this.#draw();
   }
 }

@@ -2,18 +2,19 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../base/disposable.ts';
 import { COMMANDS, VIEWS } from '../host/ids.ts';
 import { runDescription, runTooltip, treeWords, type RunView } from '../host/wording/runs.ts';
+import type { RunSummary } from '../api/types.ts';
 import type { PendingSubmission } from '../runs/pendingSubmission.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
 import type { Submitter } from '../runs/submitter.ts';
 import type { Told } from '../runs/told.ts';
 import { followActive } from './activeSession.ts';
-import { DrawPace } from './drawPace.ts';
 import { factItem, factRows } from './factRows.ts';
 import { commandItem, dayItem, messageOf } from './listItems.ts';
 import { RunDownloads, type DownloadsShown } from './runDownloads.ts';
 import { runItem, runView } from './runItem.ts';
 import { RunsBadge } from './runsBadge.ts';
+import { RunsDrawing } from './runsDrawing.ts';
 import { RunsNodes, type RunsNode } from './runsNodes.ts';
 import { isSameList, type RunsShown, type ShownRuns } from './runsShown.ts';
 import { submissionItem } from './submissionItem.ts';
@@ -43,19 +44,16 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #view: vscode.TreeView<RunsNode>;
   readonly #badge: RunsBadge;
   readonly #subscriptions: Disposable[] = [];
-  readonly #onDidChange = new vscode.EventEmitter<RunsNode | RunsNode[] | undefined>();
   readonly #onDidShow = new vscode.EventEmitter<void>();
   readonly #nodes = new RunsNodes();
   readonly #uploadPace = new UploadPace();
-  readonly #pace = new DrawPace(() => this.#onDidChange.fire(undefined));
-  /** What each row said when it was drawn last. */
-  readonly #drawn = new Map<string, string>();
+  readonly #drawing = new RunsDrawing();
   #list: ShownRuns | undefined;
   #currency: string | undefined;
   #redraw: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
 
-  readonly onDidChangeTreeData = this.#onDidChange.event;
+  readonly onDidChangeTreeData = this.#drawing.onDidChange;
 
   /** Fires when the view comes to be seen. */
   readonly onDidShow = this.#onDidShow.event;
@@ -86,8 +84,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   getChildren(node?: RunsNode): RunsNode[] | Promise<RunsNode[]> {
     const session = this.#sessions.active;
     if (session === undefined) return [];
-    if (node === undefined) return this.#roots(session);
-    if (node.kind === 'day') return this.#runsOf(node.key);
+    if (node === undefined) {
+      this.#list = this.#listOf(session);
+      return this.#drawing.given(this.#roots(session));
+    }
+    if (node.kind === 'day') return this.#runs(this.#list?.days?.find(({ key }) => key === node.key)?.rows);
     return node.kind === 'run' ? factRows(session, node.runId) : [];
   }
 
@@ -131,15 +132,14 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   dispose(): void {
     clearInterval(this.#redraw);
     clearInterval(this.#tick);
-    this.#pace.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
-    this.#onDidChange.dispose();
+    this.#drawing.dispose();
     this.#onDidShow.dispose();
   }
 
   #follow(session: Session | undefined): Disposable[] {
     this.#nodes.forgetRuns();
-    this.#drawn.clear();
+    this.#drawing.forget();
     this.#downloads.changed();
     this.#draw();
     if (session === undefined) return [];
@@ -151,19 +151,26 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     ];
   }
 
-  /** The whole list. */
+  /** Whatever stands there: rows that come, go or move, and what all of them say. */
   #draw(): void {
+    const before = this.#list;
     this.#drawHead();
-    this.#pace.draw(this.#list?.rows.length ?? 0);
+    const session = this.#sessions.active;
+    if (session === undefined || !isSameList(before, this.#list)) this.#drawList();
+    else this.#drawing.all(this.#roots(session), this.#runs(this.#list?.rows));
   }
 
   /** What stands above and beside the rows; the list as it is now is known afterwards. */
   #drawHead(): void {
     const session = this.#sessions.active;
-    this.#list = session === undefined || session.isLocked ? undefined : this.#shown.of(session, Date.now());
+    this.#list = session && this.#listOf(session);
     const filter = session && this.#list && this.#shown.message(session, this.#list);
     this.#view.message = session === undefined ? '' : messageOf(session, filter);
     this.#badge.draw();
+  }
+
+  #drawList(): void {
+    this.#drawing.list(this.#list?.rows.length ?? 0);
   }
 
   /** Prices are shown in the currency of the balance, the only one that is told. */
@@ -177,8 +184,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   #drawRuns(session: Session, runIds: readonly string[]): void {
     const before = this.#list;
     this.#drawHead();
-    if (!isSameList(before, this.#list)) this.#pace.draw(this.#list?.rows.length ?? 0);
-    else this.#fireRows(runIds.filter((runId) => session.runs.get(runId) !== undefined));
+    if (!isSameList(before, this.#list)) this.#drawList();
+    else this.#drawing.rows(runIds.filter((id) => session.runs.get(id)).map((id) => this.#nodes.run(id)));
   }
 
   #drawDownload(accountId: string, runId: string): void {
@@ -187,7 +194,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     if (session?.account.id !== accountId) return;
     // Without the id of a run: all that came home.
     if (session.runs.get(runId) === undefined) this.#drawTimes();
-    else this.#fireRows([runId]);
+    else this.#drawing.rows([this.#nodes.run(runId)]);
   }
 
   #drawUpload(submission: PendingSubmission): void {
@@ -196,13 +203,13 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     if (!isPending) this.#nodes.forgetSubmission(submission.id);
     if (part === 'list') this.#draw();
     const node = part === 'row' ? this.#nodes.shownSubmission(submission.id) : undefined;
-    if (node !== undefined) this.#onDidChange.fire(node);
+    if (node !== undefined) this.#drawing.rows([node]);
   }
 
   #drawWaiting(): void {
     for (const { id, state } of this.#submitter.pending) {
       const node = state === 'waiting' ? this.#nodes.shownSubmission(id) : undefined;
-      if (node !== undefined) this.#onDidChange.fire(node);
+      if (node !== undefined) this.#drawing.rows([node]);
     }
   }
 
@@ -211,24 +218,15 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const before = this.#list;
     this.#drawHead();
     if (!isSameList(before, this.#list)) {
-      this.#pace.draw(this.#list?.rows.length ?? 0);
+      this.#drawList();
       return;
     }
     const nowMs = Date.now();
     const stale = (this.#list?.rows ?? []).filter(({ run_id }) => {
       const view = this.#viewOf(run_id);
-      return (
-        this.#drawn.has(run_id) &&
-        view !== undefined &&
-        this.#drawn.get(run_id) !== runDescription(view, nowMs)
-      );
+      return view !== undefined && this.#drawing.isStale(run_id, runDescription(view, nowMs));
     });
-    this.#fireRows(stale.map(({ run_id }) => run_id));
-  }
-
-  #fireRows(runIds: readonly string[]): void {
-    const nodes = runIds.filter((runId) => this.#drawn.has(runId)).map((runId) => this.#nodes.run(runId));
-    if (nodes.length > 0) this.#onDidChange.fire(nodes);
+    this.#drawing.rows(this.#runs(stale));
   }
 
   #planRedraw(): void {
@@ -241,30 +239,28 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#tick = setInterval(() => this.#drawWaiting(), TICK_MS);
   }
 
+  /** Nothing that a rejected key once read is shown: the welcome text says what to do. */
+  #listOf(session: Session): ShownRuns | undefined {
+    return session.isLocked ? undefined : this.#shown.of(session, Date.now());
+  }
+
   #roots(session: Session): RunsNode[] {
-    // Nothing that a rejected key once read is shown: the welcome text says what to do.
-    const list = (this.#list = session.isLocked ? undefined : this.#shown.of(session, Date.now()));
-    const submissions = this.#submissions(session);
-    if (list === undefined) return submissions;
-    const { rows, days, hasMore } = list;
+    const submissions = this.#submitter.pending
+      .filter(({ accountId }) => accountId === session.account.id)
+      .map(({ id }) => this.#nodes.submission(id));
+    if (this.#list === undefined) return submissions;
+    const { rows, days, hasMore } = this.#list;
     const isNone = rows.length === 0 && (session.runs.rows ?? []).length > 0;
     return [
       ...submissions,
-      ...(days?.map(({ key }) => this.#nodes.day(key)) ?? rows.map(({ run_id }) => this.#nodes.run(run_id))),
+      ...(days?.map(({ key }) => this.#nodes.day(key)) ?? this.#runs(rows)),
       ...(isNone ? [this.#nodes.none] : []),
       ...(hasMore ? [this.#nodes.more] : []),
     ];
   }
 
-  #submissions(session: Session): RunsNode[] {
-    return this.#submitter.pending
-      .filter(({ accountId }) => accountId === session.account.id)
-      .map(({ id }) => this.#nodes.submission(id));
-  }
-
-  #runsOf(key: string): RunsNode[] {
-    const day = this.#list?.days?.find((one) => one.key === key);
-    return (day?.rows ?? []).map(({ run_id }) => this.#nodes.run(run_id));
+  #runs(rows: readonly RunSummary[] = []): RunsNode[] {
+    return rows.map(({ run_id }) => this.#nodes.run(run_id));
   }
 
   #viewOf(runId: string): RunView | undefined {
@@ -277,7 +273,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const view = this.#viewOf(runId);
     if (view === undefined) return new vscode.TreeItem(runId);
     const nowMs = Date.now();
-    this.#drawn.set(runId, runDescription(view, nowMs));
+    this.#drawing.drew(runId, runDescription(view, nowMs));
     return runItem(view, this.#sessions.active?.state === 'offline', nowMs);
   }
 

@@ -13,6 +13,13 @@ export function tellNothingPending(): void {
   );
 }
 
+/** Tells that there is nothing to cancel. */
+export function tellNoUpload(): void {
+  void vscode.window.showInformationMessage(
+    vscode.l10n.t('No upload is under way that could still be cancelled.'),
+  );
+}
+
 /** Tells that a submission that something was asked for is not open any more. */
 export function tellSettled(): void {
   void vscode.window.showInformationMessage(

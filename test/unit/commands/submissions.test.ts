@@ -345,16 +345,50 @@ describe('commands of submissions', () => {
     });
   });
 
-  it('"Cancel Upload" says when it is too late, and nothing of a row that is gone', () => {
-    pending = [
-      pendingOf('validating', intentOf({ id: 'one' })),
-      pendingOf('unsent', intentOf({ id: 'two' })),
-    ];
-    for (const argument of [{ kind: 'submission', id: 'one' }, 'two', 'gone', undefined, { id: 7 }])
-      cancelSubmission(submitter)(argument);
-    assert.deepEqual(standIn.told.sentences, [
-      'train.jsonl was uploaded whole: it cannot be cancelled any more.',
-      'This cannot be done with the submission of train.jsonl now: Not charged · not sent.',
-    ]);
+  describe('"Cancel Upload"', () => {
+    let cancelled: string[];
+    const cancel = (argument?: unknown) =>
+      cancelSubmission(sessions, {
+        pending,
+        cancel: (id: string) => {
+          const isLate = pending.every((one) => one.id !== id || one.state !== 'uploading');
+          if (!isLate) cancelled.push(id);
+          return !isLate;
+        },
+      } as unknown as Submitter)(argument);
+
+    beforeEach(() => {
+      cancelled = [];
+      pending = [
+        pendingOf('validating', intentOf({ id: 'one' })),
+        pendingOf('unsent', intentOf({ id: 'two' })),
+        pendingOf('uploading', intentOf({ id: 'three' })),
+      ];
+    });
+
+    it('says when it is too late, and nothing of a row that is gone', async () => {
+      for (const argument of [{ kind: 'submission', id: 'one' }, 'two', 'gone', 'three'])
+        await cancel(argument);
+      assert.deepEqual(standIn.told.sentences, [
+        'train.jsonl was uploaded whole: it cannot be cancelled any more.',
+        'This cannot be done with the submission of train.jsonl now: Not charged · not sent.',
+      ]);
+      assert.deepEqual(cancelled, ['three']);
+    });
+
+    it('without a row cancels the only upload, or the one that is picked of several, or says that there is none', async () => {
+      await cancel();
+      assert.deepEqual(cancelled, ['three']);
+      pending.push(pendingOf('uploading', intentOf({ id: 'other', accountId: 'account-2' })));
+      await cancel();
+      assert.deepEqual(cancelled, ['three', 'three']);
+      pending.push(pendingOf('uploading', intentOf({ id: 'four', label: 'Fourth' })));
+      standIn.told.pick = () => 'Fourth';
+      await cancel();
+      assert.deepEqual(cancelled, ['three', 'three', 'four']);
+      pending = [];
+      await cancel();
+      assert.deepEqual(standIn.told.sentences, ['No upload is under way that could still be cancelled.']);
+    });
   });
 });
