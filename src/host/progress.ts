@@ -3,6 +3,9 @@ import * as vscode from 'vscode';
 /** Tells progress: a text, and a fraction from 0 to 1 where it is known. */
 export type Report = (message: string, fraction?: number) => void;
 
+/** Between two reports of progress. */
+const LEAST_MS = 100;
+
 /** Shows work with Cancel in a notification; the signal is aborted when the person cancels. */
 export function withCancellableProgress<T>(
   title: string,
@@ -15,16 +18,23 @@ export function withCancellableProgress<T>(
       const subscription = token.onCancellationRequested(() => stop.abort());
       let shown = 0;
       let toldAtMs = 0;
+      let late: NodeJS.Timeout | undefined;
+      const tell: Report = (message, fraction) => {
+        toldAtMs = Date.now();
+        const increment = fraction === undefined ? 0 : Math.max(0, fraction * 100 - shown);
+        shown += increment;
+        progress.report({ message, increment });
+      };
       try {
         return await work(stop.signal, (message, fraction) => {
-          // Every chunk reports: a person reads ten a second at most. What is whole is always told.
-          if (fraction !== undefined && fraction < 1 && Date.now() - toldAtMs < 100) return;
-          toldAtMs = Date.now();
-          const increment = fraction === undefined ? 0 : Math.max(0, fraction * 100 - shown);
-          shown += increment;
-          progress.report({ message, increment });
+          // Every chunk reports: a person reads ten a second at most, and always the last one.
+          const waitMs = fraction === undefined || fraction >= 1 ? 0 : toldAtMs + LEAST_MS - Date.now();
+          clearTimeout(late);
+          if (waitMs <= 0) tell(message, fraction);
+          else late = setTimeout(() => tell(message, fraction), waitMs);
         });
       } finally {
+        clearTimeout(late);
         subscription.dispose();
       }
     },

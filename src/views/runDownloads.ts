@@ -1,5 +1,6 @@
 import type { ActiveDownload } from '../runs/activeDownload.ts';
 import type { Downloads } from '../runs/downloads.ts';
+import { isProgressing } from './progressPace.ts';
 
 /** What the view asks of the downloads. */
 export type DownloadsShown = Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
@@ -20,6 +21,12 @@ export class RunDownloads {
 
   isHome(accountId: string, runId: string): boolean {
     return this.#of(accountId).home.has(runId);
+  }
+
+  /** The runs of which something comes just now. */
+  progressing(accountId: string | undefined): string[] {
+    const active = accountId === undefined ? [] : [...this.#of(accountId).active.values()];
+    return active.filter(({ state }) => isProgressing(state)).map(({ runId }) => runId);
   }
 
   /** Something began, went on or ended. */

@@ -11,6 +11,7 @@ import type { Told } from '../runs/told.ts';
 import { followActive } from './activeSession.ts';
 import { factItem, factRows } from './factRows.ts';
 import { commandItem, dayItem, messageOf } from './listItems.ts';
+import { isProgressing, ProgressPace } from './progressPace.ts';
 import { RunDownloads, type DownloadsShown } from './runDownloads.ts';
 import { runItem, runView } from './runItem.ts';
 import { RunsBadge } from './runsBadge.ts';
@@ -18,11 +19,10 @@ import { RunsDrawing } from './runsDrawing.ts';
 import { RunsNodes, type RunsNode } from './runsNodes.ts';
 import { isSameList, type RunsShown, type ShownRuns } from './runsShown.ts';
 import { submissionItem } from './submissionItem.ts';
-import { UploadPace } from './uploadPace.ts';
 
 /** Relative times are drawn anew this often while the view is visible. */
 const REDRAW_MS = 30_000;
-/** And the time until the next attempt. */
+/** And the time until the next attempt, and how far uploads and downloads are. */
 const TICK_MS = 1_000;
 /** Days are unfolded at first as long as no more runs than these stand there. */
 const UNFOLDED = 100;
@@ -46,7 +46,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #subscriptions: Disposable[] = [];
   readonly #onDidShow = new vscode.EventEmitter<void>();
   readonly #nodes = new RunsNodes();
-  readonly #uploadPace = new UploadPace();
+  readonly #pace = new ProgressPace();
   readonly #drawing = new RunsDrawing();
   #list: ShownRuns | undefined;
   #currency: string | undefined;
@@ -194,23 +194,24 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     if (session?.account.id !== accountId) return;
     // Without the id of a run: all that came home.
     if (session.runs.get(runId) === undefined) this.#drawTimes();
-    else this.#drawing.rows([this.#nodes.run(runId)]);
+    else if (this.#pace.next(`run ${runId}`, this.#downloads.active(accountId, runId)?.state, true))
+      this.#drawing.rows([this.#nodes.run(runId)]);
   }
 
   #drawUpload(submission: PendingSubmission): void {
     const isPending = this.#submitter.pending.some(({ id }) => id === submission.id);
-    const part = this.#uploadPace.next(submission, isPending, Date.now());
+    const part = this.#pace.next(submission.id, submission.state, isPending);
     if (!isPending) this.#nodes.forgetSubmission(submission.id);
     if (part === 'list') this.#draw();
     const node = part === 'row' ? this.#nodes.shownSubmission(submission.id) : undefined;
     if (node !== undefined) this.#drawing.rows([node]);
   }
 
-  #drawWaiting(): void {
-    for (const { id, state } of this.#submitter.pending) {
-      const node = state === 'waiting' ? this.#nodes.shownSubmission(id) : undefined;
-      if (node !== undefined) this.#drawing.rows([node]);
-    }
+  #drawProgress(): void {
+    const going = this.#submitter.pending.filter(({ state }) => state === 'waiting' || isProgressing(state));
+    this.#drawing.rows(going.flatMap(({ id }) => this.#nodes.shownSubmission(id) ?? []));
+    const runIds = this.#downloads.progressing(this.#sessions.active?.account.id);
+    this.#drawing.rows(this.#stale(runIds));
   }
 
   /** The rows that say something else now than when they were drawn: most have not changed for days. */
@@ -221,12 +222,15 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       this.#drawList();
       return;
     }
+    const runIds = (this.#list?.rows ?? []).map(({ run_id }) => run_id);
+    this.#drawing.rows(this.#stale(runIds));
+  }
+
+  #stale(runIds: readonly string[]): RunsNode[] {
     const nowMs = Date.now();
-    const stale = (this.#list?.rows ?? []).filter(({ run_id }) => {
-      const view = this.#viewOf(run_id);
-      return view !== undefined && this.#drawing.isStale(run_id, runDescription(view, nowMs));
-    });
-    this.#drawing.rows(this.#runs(stale));
+    const isStale = (view: RunView | undefined) =>
+      view !== undefined && this.#drawing.isStale(view.run.run_id, runDescription(view, nowMs));
+    return runIds.filter((runId) => isStale(this.#viewOf(runId))).map((runId) => this.#nodes.run(runId));
   }
 
   #planRedraw(): void {
@@ -236,7 +240,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#onDidShow.fire();
     this.#drawTimes();
     this.#redraw = setInterval(() => this.#drawTimes(), REDRAW_MS);
-    this.#tick = setInterval(() => this.#drawWaiting(), TICK_MS);
+    this.#tick = setInterval(() => this.#drawProgress(), TICK_MS);
   }
 
   /** Nothing that a rejected key once read is shown: the welcome text says what to do. */

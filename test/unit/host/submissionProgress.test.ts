@@ -48,6 +48,26 @@ describe('the progress of a submission', () => {
     ]);
   });
 
+  it('tells of many chunks a few, and always the last, also where no more come', async () => {
+    const changed = new Emitter<PendingSubmission>();
+    const intent = intentOf();
+    await withSubmissionProgress(
+      'Submitting',
+      changed.event,
+      () => true,
+      async () => {
+        for (let sentBytes = 0; sentBytes <= 100_000_000; sentBytes += 1_000_000)
+          changed.fire(pendingOf('uploading', intent, { attempt: 1, sentBytes }));
+        while (standIn.told.progress.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+      },
+    );
+    assert.deepEqual(
+      [standIn.told.progress.at(0), standIn.told.progress.at(-1)],
+      ['0 bytes of 600.0 MB', '100.0 MB of 600.0 MB'],
+    );
+    assert.ok(standIn.told.progress.length < 10);
+  });
+
   it('counts down to the next attempt', async () => {
     const changed = new Emitter<PendingSubmission>();
     await withSubmissionProgress(

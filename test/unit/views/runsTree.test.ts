@@ -287,6 +287,28 @@ describe('RunsTree', () => {
       assert.deepEqual([drawn.filter((node) => node === undefined).length, drawn.length], [1, 1]);
     });
 
+    it('show the progress of a download by the clock, and its states at once', async () => {
+      await list(many(2, { artifacts_available: true }));
+      await texts();
+      drawn.length = 0;
+      for (const bytes of [0, 0, 10, 20, 30, 40]) {
+        downloads.active = [download('downloading', bytes, 100)];
+        hear();
+      }
+      assert.equal(drawn.length, 1);
+      view().show(true);
+      await until(() => drawn.length === 2);
+      assert.match(String(tree.getTreeItem((drawn[1] as RunsNode[])[0] as RunsNode).description), /40 %$/);
+      downloads.active = [download('verifying', 100, 100)];
+      hear();
+      downloads.active = [];
+      hear();
+      assert.deepEqual(
+        drawn.slice(2).map((nodes) => (nodes as RunsNode[]).length),
+        [1, 1],
+      );
+    });
+
     it('are all drawn without asking for the list again while the same ones stand there', async () => {
       await list(many(3));
       await texts();
