@@ -1,7 +1,12 @@
-import type { AdapterRecipes, AdapterTool, AdapterWord } from '../../src/adapter/adapterPageProtocol.ts';
+import type {
+  AdapterNote,
+  AdapterRecipes,
+  AdapterTool,
+  AdapterWord,
+} from '../../src/adapter/adapterPageProtocol.ts';
 import { button, element, icon } from '../page/dom.ts';
 import type { CopyButtons } from './copyButtons.ts';
-import { drawFacts } from './overview.ts';
+import { drawFacts, drawNotes } from './overview.ts';
 
 type Words = Readonly<Record<AdapterWord, string>>;
 
@@ -96,10 +101,11 @@ export class RecipeTabs {
     this.#tabs[target]?.focus();
   }
 
-  #drawPanel({ tool, name, refusal, blocks, traps }: AdapterTool): HTMLElement {
+  #drawPanel({ tool, name, refusal, warnings, blocks, traps }: AdapterTool): HTMLElement {
     const drawn: HTMLElement[] = [];
     if (refusal !== undefined)
       drawn.push(element('p', { class: 'told' }, [icon('error'), element('span', { text: refusal })]));
+    if (warnings.length > 0) drawn.push(drawNotes(notesOf('warning', warnings), this.#words));
     for (const [index, { title, text, hint }] of blocks.entries())
       drawn.push(
         element('div', { class: 'block' }, [
@@ -113,16 +119,7 @@ export class RecipeTabs {
           ...(hint === undefined ? [] : [element('p', { class: 'note', text: hint })]),
         ]),
       );
-    if (traps.length > 0)
-      drawn.push(
-        element(
-          'ul',
-          { class: 'notes traps' },
-          traps.map((text) =>
-            element('li', {}, [icon('warning'), element('div', {}, [element('p', { text })])]),
-          ),
-        ),
-      );
+    if (traps.length > 0) drawn.push(drawNotes(notesOf('info', traps), this.#words));
     return element(
       'div',
       {
@@ -132,4 +129,8 @@ export class RecipeTabs {
       drawn,
     );
   }
+}
+
+function notesOf(severity: AdapterNote['severity'], texts: readonly string[]): AdapterNote[] {
+  return texts.map((text) => ({ severity, text, examples: [], more: undefined }));
 }

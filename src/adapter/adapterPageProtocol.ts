@@ -156,7 +156,10 @@ export interface AdapterTool {
   name: string;
   /** Why it cannot take the adapter. */
   refusal: string | undefined;
+  /** To be read before the commands. */
+  warnings: readonly string[];
   blocks: readonly AdapterBlock[];
+  /** To be known after them. */
   traps: readonly string[];
 }
 

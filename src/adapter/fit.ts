@@ -1,3 +1,4 @@
+import { baseChangeOf } from './baseChange.ts';
 import type { Breath } from './breath.ts';
 import { endsOf } from './modulePattern.ts';
 import { Told, type Sorted } from './pairs.ts';
@@ -45,6 +46,18 @@ export function checkConfig(config: AdapterConfig, problems: Problems): void {
   else if (alpha === 0) problems.add('alpha-zero', 'warning');
   if (targetModules === undefined && targetParameters.length === 0)
     problems.add('target-modules-missing', 'error');
+  checkLoading(config, problems);
+}
+
+/** What asks for more than to be laid onto the base. */
+function checkLoading(config: AdapterConfig, problems: Problems): void {
+  const { init = '', isAlora, repeatsLayers } = config;
+  const change = baseChangeOf(config);
+  if (change === 'unknown') problems.add('init-unknown', 'warning', undefined, { actual: init });
+  else if (change !== undefined)
+    problems.add('base-changed', change === 'lost' ? 'error' : 'warning', undefined, { actual: init });
+  if (isAlora) problems.add('uses-alora', 'warning');
+  if (repeatsLayers) problems.add('repeats-layers', 'warning');
 }
 
 /** A name of a hub has at most one slash, and none at its beginning. */

@@ -1,3 +1,4 @@
+import { applicability, baseBlockers, hasDora, initWarnings } from './blockers.ts';
 import { lines } from './shells.ts';
 import { baseTraps, placeholdersOf, type RecipeFacts } from './recipeFacts.ts';
 import type { AdapterReport, Recipe, RecipeBlock, TrapCode } from './report.ts';
@@ -8,6 +9,7 @@ const CONVERTED = 'adapter.gguf';
 const BASE_GGUF = 'BASE.gguf';
 const OLLAMA_BASE = 'OLLAMA_BASE_MODEL';
 const LLAMACPP = 'LLAMA_CPP';
+const REQUIREMENTS = 'requirements-convert_lora_to_gguf.txt';
 
 /**
  * ggml-org/llama.cpp convert_lora_to_gguf.py (`--outfile`, `--outtype`, `--base-model-id`, the positional folder) and
@@ -24,18 +26,27 @@ export function llamacppRecipe(facts: RecipeFacts): Recipe {
         scale === undefined || scale === 'none'
           ? `--lora ${CONVERTED}`
           : `--lora-scaled ${shell.quote(`${CONVERTED}:${scale}`)}`;
-      return `${shell.enter(folder)}\n${lines(shell, `llama-server -m ${BASE_GGUF}`, option)}`;
+      return `${shell.enter(folder)}\n${lines(shell, `llama-server -m "${BASE_GGUF}"`, option)}`;
     },
     [BASE_GGUF],
   );
-  const blocked = blockedBy(report, 'llamacpp-modules-to-save', 'llamacpp-dora');
+  const blocked = [
+    ...baseBlockers(report.config),
+    ...converterBlockers(report, 'llamacpp-modules-to-save', 'llamacpp-dora'),
+  ];
   if (scale === 'none') blocked.push(scaleTrap(report));
   return {
     tool: 'llamacpp',
     blocks: [...conversion(facts), ...run],
-    traps: [
+    warnings: [
       ...blocked,
+      ...initWarnings(report.config),
+      ...(report.config?.isAlora === true ? (['alora-tokens', 'llamacpp-alora'] as const) : []),
+      ...alphaWarnings(report),
       ...(scale === undefined || scale === 'none' ? [] : (['llamacpp-scale-corrected'] as const)),
+    ],
+    traps: [
+      'converter-environment',
       'llamacpp-base-config',
       'llamacpp-same-architecture',
       ...baseTraps(facts),
@@ -61,7 +72,10 @@ export function ollamaRecipe(facts: RecipeFacts): Recipe {
     text: `FROM ${OLLAMA_BASE}\nADAPTER ${modelfileValue(file)}`,
     placeholders: [OLLAMA_BASE],
   };
-  const blocked = blockedBy(report, 'ollama-modules-to-save', 'ollama-dora');
+  const blocked = [
+    ...baseBlockers(report.config, 'ollama-alora'),
+    ...converterBlockers(report, 'ollama-modules-to-save', 'ollama-dora'),
+  ];
   // There is no way to tell it another scale.
   if (scaleCorrection(report) !== undefined) blocked.push(scaleTrap(report));
   return {
@@ -72,8 +86,9 @@ export function ollamaRecipe(facts: RecipeFacts): Recipe {
       ...shells.blocks('create', (shell) => `${shell.enter(folder)}\nollama create ${model} -f Modelfile`),
       ...shells.blocks('run', () => `ollama run ${model}`),
     ],
+    warnings: [...blocked, 'ollama-versions', ...initWarnings(report.config), ...alphaWarnings(report)],
     traps: [
-      ...blocked,
+      'converter-environment',
       'ollama-same-base',
       'ollama-template',
       'ollama-architecture',
@@ -83,22 +98,32 @@ export function ollamaRecipe(facts: RecipeFacts): Recipe {
   };
 }
 
+/** Placeholders stand in quotation marks, so that what takes their place may have blanks. */
 function conversion(facts: RecipeFacts): RecipeBlock[] {
   const { folder, base, shells } = facts;
-  const separator = shells.isWindows ? '\\' : '/';
-  return shells.blocks(
-    'convert',
-    (shell) =>
-      lines(
-        shell,
-        `python ${LLAMACPP}${separator}convert_lora_to_gguf.py`,
-        `--base-model-id ${shell.quote(base)}`,
-        '--outtype f16',
-        `--outfile ${shell.quote(`${folder.replace(/[\\/]$/, '')}${separator}${CONVERTED}`)}`,
-        shell.quote(folder),
-      ),
-    placeholdersOf(facts, LLAMACPP),
-  );
+  const { python, isWindows } = shells;
+  const separator = isWindows ? '\\' : '/';
+  const inLlamacpp = (...path: string[]) => `"${[LLAMACPP, ...path].join(separator)}"`;
+  return [
+    ...shells.blocks(
+      'install',
+      () => `${python} -m pip install -r ${inLlamacpp('requirements', REQUIREMENTS)}`,
+      [LLAMACPP],
+    ),
+    ...shells.blocks(
+      'convert',
+      (shell) =>
+        lines(
+          shell,
+          `${python} ${inLlamacpp('convert_lora_to_gguf.py')}`,
+          `--base-model-id ${shell.quote(base)}`,
+          '--outtype f16',
+          `--outfile ${shell.quote(`${folder.replace(/[\\/]$/, '')}${separator}${CONVERTED}`)}`,
+          shell.quote(folder),
+        ),
+      placeholdersOf(facts, LLAMACPP),
+    ),
+  ];
 }
 
 /** The converter (`lparams["lora_alpha"]`) and llama-adapter.h (`get_scale`) know one alpha, and divide it by the rank. */
@@ -106,14 +131,21 @@ function scaleTrap({ config }: AdapterReport): TrapCode {
   return config?.useRslora === true ? 'rslora' : 'alpha-pattern';
 }
 
-/** The converter stops at a tensor that is neither A nor B: a module or a bias. */
-function blockedBy({ config, weights }: AdapterReport, saved: TrapCode, dora: TrapCode): TrapCode[] {
-  const traps: TrapCode[] = [];
-  if (weights !== undefined && (weights.savedModules.length > 0 || weights.hasBias)) traps.push(saved);
-  if (config?.useDora === true || weights?.pairs.some(({ hasMagnitude }) => hasMagnitude)) traps.push(dora);
-  return traps;
+/** Where alpha is 0, `get_scale` leaves it and the rank out: the adapter acts at full strength instead of not at all. */
+function alphaWarnings({ config }: AdapterReport): TrapCode[] {
+  return config?.alpha === 0 ? ['gguf-alpha-zero'] : [];
 }
 
-function applicability([why]: readonly TrapCode[]): Pick<Recipe, 'applicable' | 'why'> {
-  return why === undefined ? { applicable: true } : { applicable: false, why };
+/**
+ * The converter stops at a tensor that is neither A nor B: a module, a bias, a magnitude. Weights of GPT-2's kind it turns, and
+ * the adapter with them, though that is not stored turned.
+ */
+function converterBlockers(report: AdapterReport, saved: TrapCode, dora: TrapCode): TrapCode[] {
+  const { config, weights } = report;
+  const traps: TrapCode[] = [];
+  if (weights !== undefined && weights.savedModules.length > 0) traps.push(saved);
+  if (hasDora(report)) traps.push(dora);
+  if (weights?.hasBias === true || config?.loraBias === true) traps.push('converter-bias');
+  if (config?.fanInFanOut === true) traps.push('converter-turned');
+  return traps;
 }

@@ -29,6 +29,10 @@ export function readConfig(text: string, problems: Problems): AdapterConfig | un
     useRslora: read.flag('use_rslora'),
     useDora: read.flag('use_dora'),
     fanInFanOut: read.flag('fan_in_fan_out'),
+    ...maybe('init', read.word('init_lora_weights')),
+    isAlora: read.isFilled('alora_invocation_tokens'),
+    repeatsLayers: read.isFilled('layer_replication'),
+    loraBias: read.flag('lora_bias'),
     ...maybe('targetModules', read.names('target_modules') ?? read.text('target_modules')),
     ...maybe('excludeModules', read.names('exclude_modules') ?? read.text('exclude_modules')),
     targetParameters: read.names('target_parameters') ?? [],
@@ -75,6 +79,18 @@ class Fields {
 
   flag(key: string): boolean {
     return this.#take(key, (value) => (typeof value === 'boolean' ? value : undefined)) ?? false;
+  }
+
+  /** A text, or `true` or `false`. */
+  word(key: string): string | undefined {
+    return this.#take(key, (value) =>
+      typeof value === 'string' || typeof value === 'boolean' ? printable(String(value)) : undefined,
+    );
+  }
+
+  /** Whether a list has anything in it. */
+  isFilled(key: string): boolean {
+    return this.#take(key, (value) => (Array.isArray(value) ? value.length > 0 : undefined)) ?? false;
   }
 
   names(key: string): string[] | undefined {

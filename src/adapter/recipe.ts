@@ -3,7 +3,7 @@ export type Tool = 'peft' | 'vllm' | 'llamacpp' | 'ollama';
 
 /** What a block of a recipe is for, so that it can have a title. */
 export type BlockPurpose =
-  'install' | 'load' | 'serve' | 'request' | 'convert' | 'run' | 'modelfile' | 'create';
+  'install' | 'load' | 'merge' | 'serve' | 'request' | 'convert' | 'run' | 'modelfile' | 'create';
 
 export interface RecipeBlock {
   purpose: BlockPurpose;
@@ -24,6 +24,31 @@ export type TrapCode =
   | 'base-gated'
   /** The chat template is the base's tokenizer's: prompts must have the form that was trained. */
   | 'chat-template'
+  /** What the hidden states become is not known. */
+  | 'pooling-unknown'
+  /** The config names no task, or one that is not known: generating text is assumed. */
+  | 'task-assumed'
+  /** The commands generate text, and the adapter is for another task. */
+  | 'other-task'
+  /** PiSSA and OLoRA: PEFT changes the base again as it was for training. */
+  | 'peft-base-repeated'
+  /** PiSSA by its quick method, which is partly random. */
+  | 'peft-base-nearly'
+  /** LoftQ: PEFT quantizes the base again. */
+  | 'peft-base-quantized'
+  /** The base was changed for training, and the tool takes it as it is published. */
+  | 'base-changed'
+  /** CorDA and LoRA-GA: no tool can make the base that the adapter needs. */
+  | 'base-change-lost'
+  /** A way to begin of which it is not known whether it changes the base. */
+  | 'init-unknown'
+  /** aLoRA acts only from its invocation tokens on. */
+  | 'alora-tokens'
+  | 'vllm-alora'
+  | 'llamacpp-alora'
+  | 'ollama-alora'
+  /** `layer_replication`: the layers are not those of the base's file. */
+  | 'layers-repeated'
   /** `--max-lora-rank` is 16 unless told, and must be at least the rank. */
   | 'vllm-rank'
   /** The rank is above the largest that vLLM takes. */
@@ -44,8 +69,18 @@ export type TrapCode =
   | 'llamacpp-same-architecture'
   | 'llamacpp-modules-to-save'
   | 'llamacpp-dora'
+  /** The converter's packages have versions of their own. */
+  | 'converter-environment'
+  /** The converter stops at biases. */
+  | 'converter-bias'
+  /** `fan_in_fan_out`: the converter turns the adapter together with the base's weights. */
+  | 'converter-turned'
+  /** llama.cpp takes an alpha of 0 as none, and loads at full strength. */
+  | 'gguf-alpha-zero'
   /** It scales by one alpha ÷ rank, which is wrong for rsLoRA and `alpha_pattern`; the command corrects it. */
   | 'llamacpp-scale-corrected'
+  /** Which versions of Ollama take adapters. */
+  | 'ollama-versions'
   /** Ollama's base must be the very same model, and its template that of training. */
   | 'ollama-same-base'
   | 'ollama-template'
@@ -64,7 +99,9 @@ export type TrapCode =
 export interface Recipe {
   tool: Tool;
   blocks: readonly RecipeBlock[];
-  /** The most important first. */
+  /** What the commands do not show of this very adapter, or of its system; the most important first. */
+  warnings: readonly TrapCode[];
+  /** What there is to know of the tool. */
   traps: readonly TrapCode[];
   /** Whether it can work at all. */
   applicable: boolean;

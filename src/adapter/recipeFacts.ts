@@ -13,6 +13,8 @@ export interface RecipeFacts {
   /** A name of a hub, or `BASE_MODEL`. */
   base: string;
   isBaseKnown: boolean;
+  /** Of the base. */
+  revision: string | undefined;
   shells: Shells;
 }
 

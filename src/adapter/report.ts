@@ -98,6 +98,13 @@ export interface AdapterConfig {
   useRslora: boolean;
   useDora: boolean;
   fanInFanOut: boolean;
+  /** `init_lora_weights`: how training began, such as `true`, `gaussian` or `pissa`. */
+  init?: string;
+  /** Works only from its `alora_invocation_tokens` on. */
+  isAlora: boolean;
+  /** `layer_replication`: layers of the base are repeated. */
+  repeatsLayers: boolean;
+  loraBias: boolean;
   /** A list of names or, as one string, a regular expression (or `all-linear`). */
   targetModules?: readonly string[] | string;
   excludeModules?: readonly string[] | string;
@@ -168,6 +175,8 @@ export interface WeightsReport {
   savedModules: readonly string[];
   touchesEmbeddings: boolean;
   touchesLmHead: boolean;
+  /** How many labels the head of a classifier has that is stored whole. */
+  labels?: number;
   /** Whether biases are among the tensors. */
   hasBias: boolean;
   /** `__metadata__`, cut to 50 entries of 200 characters. */
@@ -221,6 +230,12 @@ export type ProblemCode =
   | 'dora-mismatch'
   | 'uses-dora'
   | 'uses-rslora'
+  /** Training began by changing the base's own weights. `actual` is the way, such as `pissa`. */
+  | 'base-changed'
+  /** `actual` is a way to begin of which it is not known whether it changes the base. */
+  | 'init-unknown'
+  | 'uses-alora'
+  | 'repeats-layers'
   /** Whole modules are stored with it. `examples`. */
   | 'modules-to-save'
   | 'embeddings-touched'

@@ -6,8 +6,10 @@ import type { AdapterConfig, AdapterReport } from './report.ts';
  * one number is right for all modules, or it is not known.
  */
 export function scaleCorrection({ config, weights }: AdapterReport): number | 'none' | undefined {
-  if (config?.alpha === undefined || config.alpha === 0) return undefined;
+  if (config?.alpha === undefined) return undefined;
   const pairs = weights?.pairs ?? [];
+  // Such a tool takes 0 as none, so that there is nothing to multiply; with no scale at all nothing can be right.
+  if (config.alpha === 0) return pairs.every(({ alpha }) => alpha === 0) ? undefined : 'none';
   const corrections = new Set(pairs.map(({ alpha, rank }) => correctionOf(config, alpha, rank)));
   if (corrections.size > 1) return 'none';
   const [only = 1] = corrections;

@@ -29,10 +29,13 @@ const WINDOWS: readonly Shell[] = [
 /** The shells of a platform, for which commands are written. */
 export class Shells {
   readonly isWindows: boolean;
+  /** What Python is called: without an environment many systems have no `python`, and Windows no `python3`. */
+  readonly python: string;
   readonly #shells: readonly Shell[];
 
   constructor(platform: string) {
     this.isWindows = platform === 'win32';
+    this.python = this.isWindows ? 'python' : 'python3';
     this.#shells = this.isWindows ? WINDOWS : [SH];
   }
 

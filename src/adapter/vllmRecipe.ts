@@ -1,3 +1,4 @@
+import { applicability, baseBlockers, hasDora, initWarnings } from './blockers.ts';
 import { lines, posixBlock, wslPath } from './shells.ts';
 import { baseTraps, placeholdersOf, type RecipeFacts } from './recipeFacts.ts';
 import type { Recipe, TrapCode } from './report.ts';
@@ -15,10 +16,12 @@ const SAVED_ALLOWED: readonly string[] = ['classifier', 'score'];
  * JSON, `--max-lora-rank`, and the request that names the adapter as `model`.
  */
 export function vllmRecipe(facts: RecipeFacts): Recipe {
-  const { report, base, name, shells } = facts;
+  const { report, base, name, shells, revision } = facts;
   const folder = shells.isWindows ? wslPath(facts.folder) : facts.folder;
-  // It compares the config's, though patterns may give every module a smaller one.
-  const rank = Math.max(report.weights?.maxRank ?? 0, report.config?.rank ?? 0);
+  const { config, weights } = report;
+  // It compares all that the config names, though no module may have that rank.
+  const ranks = [weights?.maxRank, config?.rank, ...Object.values(config?.rankPattern ?? {})];
+  const rank = ranks.reduce<number>((most, one = 0) => Math.max(most, one), 0);
   const maxRank = MAX_RANKS.find((allowed) => allowed >= rank);
   // The short form is read as such only without a comma, and is cut at each equals sign.
   const module = /[=,]/.test(folder) ? JSON.stringify({ name, path: folder }) : `${name}=${folder}`;
@@ -33,6 +36,7 @@ export function vllmRecipe(facts: RecipeFacts): Recipe {
           lines(
             shell,
             `vllm serve ${shell.quote(base)}`,
+            ...(revision === undefined ? [] : [`--revision ${shell.quote(revision)}`]),
             '--enable-lora',
             ...(rank > DEFAULT_MAX_RANK && maxRank !== undefined ? [`--max-lora-rank ${maxRank}`] : []),
             `--lora-modules ${shell.quote(module)}`,
@@ -51,30 +55,33 @@ export function vllmRecipe(facts: RecipeFacts): Recipe {
         ['PROMPT'],
       ),
     ],
-    traps: [
+    warnings: [
       ...blocked,
       ...(shells.isWindows ? (['vllm-not-on-windows'] as const) : []),
-      ...(rank > DEFAULT_MAX_RANK && maxRank !== undefined ? (['vllm-rank'] as const) : []),
+      ...initWarnings(config),
       ...(hasScalesOfItsOwn(report) ? (['vllm-patterns'] as const) : []),
+    ],
+    traps: [
+      ...(rank > DEFAULT_MAX_RANK && maxRank !== undefined ? (['vllm-rank'] as const) : []),
       'vllm-model-name',
       ...baseTraps(facts),
       'chat-template',
     ],
-    applicable: blocked.length === 0,
-    ...(blocked[0] === undefined ? {} : { why: blocked[0] }),
+    ...applicability(blocked),
   };
 }
 
-/** What its loader refuses. */
-function blockedBy({ report: { config, weights } }: RecipeFacts, maxRank: number | undefined): TrapCode[] {
+/** What its loader refuses (vllm/lora/peft_helper.py), and what older ones load wrongly. */
+function blockedBy({ report }: RecipeFacts, maxRank: number | undefined): TrapCode[] {
+  const { config, weights } = report;
   const saved = [...(config?.modulesToSave ?? []), ...(weights?.savedModules ?? [])].map(
     (path) => path.split('.').at(-1) ?? path,
   );
-  const traps: TrapCode[] = [];
+  const traps = baseBlockers(config, 'vllm-alora');
   if (maxRank === undefined) traps.push('vllm-rank-too-large');
   if (saved.some((module) => !SAVED_ALLOWED.includes(module))) traps.push('vllm-modules-to-save');
-  if (config?.useDora === true || weights?.pairs.some(({ hasMagnitude }) => hasMagnitude))
-    traps.push('vllm-dora');
-  if (weights?.hasBias === true || (config !== undefined && config.bias !== 'none')) traps.push('vllm-bias');
+  if (hasDora(report)) traps.push('vllm-dora');
+  if (weights?.hasBias === true || (config !== undefined && (config.bias !== 'none' || config.loraBias)))
+    traps.push('vllm-bias');
   return traps;
 }

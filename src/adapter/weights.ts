@@ -27,6 +27,7 @@ export async function weightsReport(
   }
   const layers = new Set<number>();
   const modules = new Set<string>();
+  const labels = labelsOf(saved);
   const savedModules = [...new Set(saved.map(({ path }) => path))];
   let [minRank, maxRank] = [pairs[0]?.rank ?? 0, 0];
   let touchesEmbeddings = savedModules.some(isEmbeddings);
@@ -56,9 +57,15 @@ export async function weightsReport(
     savedModules: savedModules.map(printable),
     touchesEmbeddings,
     touchesLmHead,
+    ...(labels === undefined ? {} : { labels }),
     hasBias: biases.length > 0,
     metadata: Object.fromEntries(metadata.map(([key, value]) => [printable(key), printable(value)])),
   };
+}
+
+/** A classifier's head, as Transformers calls it, has a row for each label. */
+function labelsOf(saved: Sorted['saved']): number | undefined {
+  return saved.find(({ path }) => /^(?:score|classifier|classifier\.out_proj)$/.test(path))?.tensor.shape[0];
 }
 
 /** Sums tensors up by their dtypes. */

@@ -219,6 +219,35 @@ describe('adapter page', () => {
       await workbench.screenshot('adapter-refused');
     });
 
+    it('warns before the commands of what a config asks for', async () => {
+      const zipped = await zip({
+        'adapter_config.json': adapterConfig({
+          init_lora_weights: 'pissa_niter_4',
+          alora_invocation_tokens: [1, 2],
+          task_type: null,
+        }),
+        'adapter_model.safetensors': safetensors(trainedTensors()),
+      });
+      await writeFile(file('asking.zip'), zipped);
+      for (const theme of ['light', 'high contrast', 'dark'] as const) {
+        await workbench.setTheme(theme);
+        await page.open('asking.zip');
+        await page.waitForVerdict('A LoRA adapter, with something to know first');
+        const warning = page.recipePanel.getByText(/^Warning: .*aLoRA.*acts only from its invocation tokens/);
+        await warning.waitFor();
+        const command = page.recipePanel.getByText(/PeftModel\.from_pretrained/);
+        const [above, below] = [await warning.boundingBox(), await command.boundingBox()];
+        assert.ok(above && below && above.y < below.y);
+        await page.assertAccessible();
+        await workbench.screenshot(`adapter-warned-${theme.replace(' ', '-')}`);
+        await page.recipe('vLLM').scrollIntoViewIfNeeded();
+        await page.frame.locator('.recipes').scrollIntoViewIfNeeded();
+        await warning.scrollIntoViewIfNeeded();
+        await workbench.screenshot(`adapter-warned-${theme.replace(' ', '-')}-recipe`);
+        await workbench.editors.closeAll();
+      }
+    });
+
     it('finds values that are no numbers', async () => {
       const tensors = trainedTensors(4);
       const [, , third] = tensors;

@@ -53,9 +53,14 @@ function fact(name: string, value: string | undefined, copy?: string): AdapterFa
   return { name, value, ...(copy === undefined ? {} : { copy }) };
 }
 
-function kindText({ peftType, taskType, useDora, useRslora }: AdapterConfig): string {
+function kindText({ peftType, taskType, useDora, useRslora, isAlora }: AdapterConfig): string {
   const kind = peftType === 'LORA' ? 'LoRA' : (peftType ?? vscode.l10n.t('not told'));
-  const more = [useRslora ? 'rsLoRA' : undefined, useDora ? 'DoRA' : undefined, taskType];
+  const more = [
+    useRslora ? 'rsLoRA' : undefined,
+    useDora ? 'DoRA' : undefined,
+    isAlora ? 'aLoRA' : undefined,
+    taskType,
+  ];
   return [kind, ...more.filter((one) => one !== undefined)].join(', ');
 }
 

@@ -86,6 +86,22 @@ function configSentence({ code, actual, examples }: AdapterProblem): string | un
       return l10n.t(
         'The adapter uses rsLoRA: its scaling is alpha divided by the square root of the rank. A tool that does not know this scales it wrongly.',
       );
+    case 'base-changed':
+      return l10n.t(
+        'Training began by changing the base’s own weights ({0}, by init_lora_weights). On the base as it is published the adapter answers wrongly; each recipe says what its tool does about that.',
+        String(actual ?? '?'),
+      );
+    case 'init-unknown':
+      return l10n.t(
+        'The config names a way to begin the training that is not known here ({0}, by init_lora_weights).',
+        String(actual ?? '?'),
+      );
+    case 'uses-alora':
+      return l10n.t(
+        'This is an Activated LoRA (aLoRA): it acts only from its invocation tokens on. Not every tool heeds that.',
+      );
+    case 'repeats-layers':
+      return l10n.t('The adapter repeats layers of the base (layer_replication). Only PEFT loads that.');
     case 'bias-mismatch':
       return examples.length > 0
         ? l10n.t('The config says that no biases are stored, but there are some:')

@@ -213,6 +213,7 @@ describe('the fit of config and tensors', () => {
   it('reads the config of an early PEFT', async () => {
     const text = await readFile(new URL('../../fixtures/adapters/peft-0.6.json', import.meta.url), 'utf8');
     const { config } = await configText(text);
+    const flags = ['useRslora', 'useDora', 'fanInFanOut', 'isAlora', 'repeatsLayers', 'loraBias'];
     assert.deepEqual(config, {
       peftType: 'LORA',
       taskType: 'CAUSAL_LM',
@@ -222,9 +223,8 @@ describe('the fit of config and tensors', () => {
       dropout: 0.1,
       rankPattern: {},
       alphaPattern: {},
-      useRslora: false,
-      useDora: false,
-      fanInFanOut: false,
+      ...Object.fromEntries(flags.map((flag) => [flag, false])),
+      init: 'true',
       targetModules: ['q_proj', 'v_proj'],
       targetParameters: [],
       modulesToSave: [],

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { inspectAdapter } from '../../../src/adapter/inspect.ts';
 import { recipesOf } from '../../../src/adapter/recipes.ts';
-import type { Recipe, RecipeBlock, RecipePlace, Tool } from '../../../src/adapter/report.ts';
+import type { RecipePlace } from '../../../src/adapter/report.ts';
 import { sampleAdapter, type SampleOptions } from '../../helpers/adapters/sampleAdapter.ts';
 import { encode } from '../../helpers/adapters/safetensorsWriter.ts';
-import { Place, zipOf } from './support.ts';
+import { block, FOLDER, Place } from './support.ts';
 
-const FOLDER = '/home/jo/adapters/my run';
 /** Each character that means something to a shell, Python, JSON or a list of arguments. */
 const EVIL = '/tmp/it\'s "$HOME" `id` $(id) & | ; < > * ? ! # ~ {a,b} \\ = é %PATH% ^';
 
@@ -20,16 +19,7 @@ const EVIL = '/tmp/it\'s "$HOME" `id` $(id) & | ; < > * ? ! # ~ {a,b} \\ = é %P
 describe('recipes', () => {
   const place = new Place();
 
-  async function recipes(
-    options: SampleOptions = {},
-    at: Partial<RecipePlace> = {},
-  ): Promise<Record<Tool, Recipe>> {
-    const report = await inspectAdapter(await place.file(zipOf(sampleAdapter(options))));
-    const all = recipesOf(report, { folder: FOLDER, platform: 'linux', ...at });
-    return Object.fromEntries(all.map((recipe) => [recipe.tool, recipe])) as Record<Tool, Recipe>;
-  }
-  const block = ({ blocks }: Recipe, purpose: string, language?: string): RecipeBlock =>
-    blocks.find((one) => one.purpose === purpose && (language ?? one.language) === one.language)!;
+  const recipes = (options?: SampleOptions, at?: Partial<RecipePlace>) => place.recipes(options, at);
 
   it('have the person’s paths and the base of the config', async () => {
     const { peft, vllm, llamacpp, ollama } = await recipes();
@@ -44,13 +34,19 @@ describe('recipes', () => {
       "vllm serve acme/base-1b \\\n  --enable-lora \\\n  --lora-modules 'my-run=/home/jo/adapters/my run'",
     );
     assert.match(block(vllm, 'request').text, /"model":"my-run"/);
+    for (const recipe of [llamacpp, ollama])
+      assert.equal(
+        block(recipe, 'install').text,
+        'python3 -m pip install -r "LLAMA_CPP/requirements/requirements-convert_lora_to_gguf.txt"',
+      );
+    assert.deepEqual(ollama.warnings, ['ollama-versions']);
     assert.equal(
       block(llamacpp, 'convert').text,
-      "python LLAMA_CPP/convert_lora_to_gguf.py \\\n  --base-model-id acme/base-1b \\\n  --outtype f16 \\\n  --outfile '/home/jo/adapters/my run/adapter.gguf' \\\n  '/home/jo/adapters/my run'",
+      "python3 \"LLAMA_CPP/convert_lora_to_gguf.py\" \\\n  --base-model-id acme/base-1b \\\n  --outtype f16 \\\n  --outfile '/home/jo/adapters/my run/adapter.gguf' \\\n  '/home/jo/adapters/my run'",
     );
     assert.equal(
       block(llamacpp, 'run').text,
-      "cd '/home/jo/adapters/my run'\nllama-server -m BASE.gguf \\\n  --lora adapter.gguf",
+      'cd \'/home/jo/adapters/my run\'\nllama-server -m "BASE.gguf" \\\n  --lora adapter.gguf',
     );
     assert.equal(
       block(ollama, 'modelfile').text,
@@ -172,7 +168,7 @@ describe('recipes', () => {
     assert.equal(vllm.applicable, true);
     assert.match(block(llamacpp, 'run').text, /--lora-scaled adapter\.gguf:3$/);
     assert.deepEqual(
-      [llamacpp.applicable, llamacpp.traps[0], llamacpp.traps.includes('rslora')],
+      [llamacpp.applicable, llamacpp.warnings[0], llamacpp.warnings.includes('rslora')],
       [true, 'llamacpp-scale-corrected', false],
     );
     assert.deepEqual([ollama.applicable, ollama.why], [false, 'rslora']);
@@ -184,14 +180,14 @@ describe('recipes', () => {
       tensors: ([a, b, ...rest]) => [{ ...a!, shape: [8, 12] }, { ...b!, shape: [8, 8] }, ...rest],
     });
     assert.deepEqual([llamacpp.applicable, llamacpp.why], [false, 'rslora']);
-    assert.equal(llamacpp.traps.filter((trap) => trap === 'rslora').length, 1);
+    assert.equal(llamacpp.warnings.filter((trap) => trap === 'rslora').length, 1);
   });
 
   it('know that tools without patterns scale some modules wrongly', async () => {
     const why = async (config: Record<string, unknown>) => {
       const { peft, vllm, llamacpp, ollama } = await recipes({ config });
       assert.deepEqual([peft.applicable, vllm.applicable], [true, true]);
-      return [vllm.traps.find((trap) => trap === 'vllm-patterns'), llamacpp.why, ollama.why];
+      return [vllm.warnings.find((trap) => trap === 'vllm-patterns'), llamacpp.why, ollama.why];
     };
     const all = ['vllm-patterns', 'alpha-pattern', 'alpha-pattern'];
     assert.deepEqual(await why({ alpha_pattern: { q_proj: 32 } }), all);
@@ -235,7 +231,7 @@ describe('recipes', () => {
       block(vllm, 'serve').text,
       /--lora-modules 'mine=\/mnt\/c\/Users\/Jo O'\\''Neil\/my 100% run'$/,
     );
-    assert.ok(vllm.traps.includes('vllm-not-on-windows'));
+    assert.ok(vllm.warnings.includes('vllm-not-on-windows'));
     assert.match(
       block(llamacpp, 'convert', 'powershell').text,
       /`\n {2}'C:\\Users\\Jo O''Neil\\my 100% run'$/,
@@ -250,7 +246,7 @@ describe('recipes', () => {
   it('reach programs as they were meant, whatever the path is', async () => {
     const { peft, vllm, llamacpp, ollama } = await recipes({}, { folder: EVIL });
     const script = [
-      `for program in vllm curl python llama-server ollama; do eval "$program() { printf '%s\\\\0' $program \\"\\$@\\"; }"; done`,
+      `for program in vllm curl python3 llama-server ollama; do eval "$program() { printf '%s\\\\0' $program \\"\\$@\\"; }"; done`,
       `cd() { printf '%s\\0' cd "$@"; }`,
       ...[...vllm.blocks, ...llamacpp.blocks, ...ollama.blocks]
         .filter(({ language }) => language === 'sh')

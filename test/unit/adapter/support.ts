@@ -4,12 +4,25 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { inspectAdapter } from '../../../src/adapter/inspect.ts';
-import type { AdapterReport, ProblemCode, Verdict } from '../../../src/adapter/report.ts';
+import { recipesOf } from '../../../src/adapter/recipes.ts';
+import type {
+  AdapterReport,
+  ProblemCode,
+  Recipe,
+  RecipeBlock,
+  RecipePlace,
+  Tool,
+  Verdict,
+} from '../../../src/adapter/report.ts';
 import { verifyArchive } from '../../../src/adapter/verify.ts';
+import { sampleAdapter, type SampleOptions } from '../../helpers/adapters/sampleAdapter.ts';
 import { writeTar } from '../../helpers/adapters/tarWriter.ts';
 import { writeZip, type ZipPart } from '../../helpers/adapters/zipWriter.ts';
 
 export const MEASURE_WORKER = new URL('../../../src/adapter/measureWorker.ts', import.meta.url).pathname;
+
+/** Where recipes find an adapter. */
+export const FOLDER = '/home/jo/adapters/my run';
 
 /** A folder of the tests of one file, made before them and gone after them. */
 export class Place {
@@ -42,6 +55,13 @@ export class Place {
     return await inspectAdapter(await this.file(bytes));
   }
 
+  /** The recipes of a sample. */
+  async recipes(options?: SampleOptions, at?: Partial<RecipePlace>): Promise<Record<Tool, Recipe>> {
+    const report = await this.inspect(zipOf(sampleAdapter(options)));
+    const all = recipesOf(report, { folder: FOLDER, platform: 'linux', ...at });
+    return Object.fromEntries(all.map((recipe) => [recipe.tool, recipe])) as Record<Tool, Recipe>;
+  }
+
   /** The verdict of inspecting, and what verifying says of it: only what is broken is not whole. */
   async assertVerdict(bytes: Buffer, { code, fault }: Verdict): Promise<void> {
     const file = await this.file(bytes);
@@ -67,4 +87,11 @@ export function tarGzOf(files: Readonly<Record<string, Buffer>>): Buffer {
 
 export function codesOf({ problems }: AdapterReport): ProblemCode[] {
   return problems.map(({ code }) => code);
+}
+
+/** A block of a recipe, which must be there. */
+export function block({ blocks }: Recipe, purpose: string, language?: string): RecipeBlock {
+  const found = blocks.find((one) => one.purpose === purpose && (language ?? one.language) === one.language);
+  assert.ok(found !== undefined, `no ${purpose}`);
+  return found;
 }

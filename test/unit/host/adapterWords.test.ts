@@ -144,9 +144,10 @@ describe('the words of the adapter page', () => {
   });
 
   it('have a sentence of its own for each trap, and say once why a tool refuses', () => {
-    const recipe: Recipe = { tool: 'vllm', blocks: [], traps: [], applicable: true };
+    const recipe: Recipe = { tool: 'vllm', blocks: [], warnings: [], traps: [], applicable: true };
     const traps = wordsOf('TrapCode') as TrapCode[];
     const told = recipes.adapterTool({ ...recipe, traps }).traps;
+    assert.deepEqual(recipes.adapterTool({ ...recipe, warnings: traps }).warnings, told);
     assert.equal(new Set(told).size, traps.length);
     assert.ok(told.every((text) => /^\S.{20,}\.$/.test(text)));
     const block = { purpose: 'serve', language: 'sh', text: 'a', placeholders: [] } as const;
@@ -155,15 +156,16 @@ describe('the words of the adapter page', () => {
       blocks: [block],
       applicable: false,
       why: 'vllm-modules-to-save',
-      traps: ['vllm-modules-to-save', 'same-base'],
+      warnings: ['vllm-modules-to-save'],
+      traps: ['same-base'],
     });
     assert.match(refused.refusal ?? '', /modules_to_save/);
-    assert.deepEqual([refused.blocks, refused.traps], [[], []]);
+    assert.deepEqual([refused.blocks, refused.warnings, refused.traps], [[], [], []]);
     const lacking = recipes.adapterTool({
       ...recipe,
       applicable: false,
       why: 'config-missing',
-      traps: ['config-missing', 'same-base'],
+      traps: ['same-base'],
     });
     assert.match(lacking.refusal ?? '', /adapter_config\.json, which is missing\.$/);
     assert.equal(lacking.traps.length, 1);
@@ -178,6 +180,7 @@ describe('the words of the adapter page', () => {
         { purpose: 'create', language: 'cmd', text: 'b', placeholders: ['BASE', 'NAME'] },
         { purpose: 'modelfile', language: 'modelfile', text: 'c', placeholders: [] },
       ],
+      warnings: [],
       traps: [],
       applicable: true,
     });
@@ -229,6 +232,9 @@ describe('the words of the adapter page', () => {
       useRslora: true,
       useDora: true,
       fanInFanOut: false,
+      isAlora: true,
+      repeatsLayers: false,
+      loraBias: false,
       targetModules: ['q_proj'],
       targetParameters: [],
       modulesToSave: ['lm_head'],
@@ -237,7 +243,7 @@ describe('the words of the adapter page', () => {
     const told = new Map(
       facts.adapterFacts({ ...report, config, weights }).map(({ name, value }) => [name, value]),
     );
-    assert.equal(told.get('Kind'), 'LoRA, rsLoRA, DoRA');
+    assert.equal(told.get('Kind'), 'LoRA, rsLoRA, DoRA, aLoRA');
     assert.equal(told.get('Rank'), '8 by the weights, 16 by the config');
     assert.equal(told.get('Scaling'), '2 (alpha ÷ √rank)');
     assert.equal(told.get('Stored whole'), 'lm_head');
