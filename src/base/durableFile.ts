@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Windows replaces no file while another process reads it: waits between the attempts. */
+const RENAME_WAITS_MS = [5, 10, 20, 50, 100, 200, 400];
+const IN_USE: ReadonlySet<string | undefined> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 
 /**
  * Replaces a file so that after a crash it holds either the old text or the new, never a part: temporary file, fsync,
@@ -18,12 +23,28 @@ export async function writeFileDurably(file: string, text: string): Promise<void
     } finally {
       await handle.close();
     }
-    await rename(temporary, file);
+    await renameOver(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
   await syncDirectory(directory);
+}
+
+/**
+ * Gives a file its name, over one that may be there and be read just now.
+ * @param renameFile for tests: a file system that holds a name for a while
+ */
+export async function renameOver(from: string, to: string, renameFile = rename): Promise<void> {
+  for (const waitMs of RENAME_WAITS_MS)
+    try {
+      await renameFile(from, to);
+      return;
+    } catch (error) {
+      if (!IN_USE.has((error as NodeJS.ErrnoException).code)) throw error;
+      await delay(waitMs);
+    }
+  await renameFile(from, to);
 }
 
 /** Makes a folder and those above it where they are missing, so that a crash cannot take what is written into it along. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { writeFileDurably } from '../../../src/base/durableFile.ts';
+import { renameOver, writeFileDurably } from '../../../src/base/durableFile.ts';
 
 describe('writeFileDurably', () => {
   let folder: string;
@@ -54,5 +54,35 @@ describe('writeFileDurably', () => {
     await writeFile(file, 'mine');
     await assert.rejects(writeFileDurably(path.join(file, 'state.json'), 'text'));
     assert.equal(await readFile(file, 'utf8'), 'mine');
+  });
+});
+
+describe('renameOver', () => {
+  const refusing = (code: string, times: number) => {
+    const renames: string[] = [];
+    const renameFile = (from: unknown, to: unknown) => {
+      renames.push(`${String(from)} ${String(to)}`);
+      return renames.length > times
+        ? Promise.resolve()
+        : Promise.reject(Object.assign(new Error(code), { code }));
+    };
+    return { renames, renameFile: renameFile as typeof rename };
+  };
+
+  it('waits for a file that is in use, as Windows tells it', async () => {
+    for (const code of ['EPERM', 'EACCES', 'EBUSY']) {
+      const { renames, renameFile } = refusing(code, 3);
+      await renameOver('a', 'b', renameFile);
+      assert.deepEqual(renames, ['a b', 'a b', 'a b', 'a b']);
+    }
+  });
+
+  it('gives up after a while, and at once where waiting cannot help', async () => {
+    const used = refusing('EBUSY', Infinity);
+    await assert.rejects(renameOver('a', 'b', used.renameFile), { code: 'EBUSY' });
+    assert.ok(used.renames.length > 3);
+    const full = refusing('ENOSPC', Infinity);
+    await assert.rejects(renameOver('a', 'b', full.renameFile), { code: 'ENOSPC' });
+    assert.equal(full.renames.length, 1);
   });
 });
