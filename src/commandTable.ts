@@ -158,7 +158,7 @@ export function commandTable(parts: Parts): Record<CommandId, (...args: unknown[
     [COMMANDS.showRun]: signedIn(showRun(sessions, (accountId, runId) => runPanels.show(accountId, runId))),
     [COMMANDS.copyRunId]: signedIn(copyRunId(sessions)),
     [COMMANDS.downloadAdapter]: signedIn(downloadAdapter(sessions, downloads)),
-    [COMMANDS.cancelDownload]: signedIn(cancelDownload(sessions, downloads)),
+    [COMMANDS.cancelDownload]: cancelDownload(sessions, downloads),
     [COMMANDS.inspectAdapter]: inspectAdapter(sessions, downloads, (file) => adapterPanels.show(file)),
     [COMMANDS.cancelSubmission]: cancelSubmission(sessions, submitter),
     [COMMANDS.resolveSubmission]: signedIn(

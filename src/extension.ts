@@ -215,7 +215,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   disposables.add(new ReminderWatch({ sessions, downloads, told, beActive }));
   const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && !autoDownloads.takes;
   disposables.add(new RunNotices({ sessions, told, beActive, offersDownload }));
-  disposables.add(new ActiveWatch(sessions, submitter, log, runsFolder));
+  disposables.add(new ActiveWatch(sessions, submitter, journal, log, runsFolder));
   disposables.add(keepActiveDetails(sessions, (accountId) => folderOf(accountId).details, runsTree, log));
   const showOpenSubmissions = async (): Promise<void> => {
     try {

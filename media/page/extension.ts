@@ -8,6 +8,7 @@ declare function acquireVsCodeApi<Request, State>(): VSCodeApi<Request, State>;
 /** The way to the extension, and the page's memory while it is hidden and over a reload of the window. To be made once. */
 export class Extension<Request, State> {
   readonly #api = acquireVsCodeApi<Request, State>();
+  #state: (() => State) | undefined;
   #saving: ReturnType<typeof setTimeout> | undefined;
 
   get remembered(): State | undefined {
@@ -18,9 +19,12 @@ export class Extension<Request, State> {
     this.#api.postMessage(request);
   }
 
-  /** Remembers soon: scrolling changes the state many times a second. */
+  /** Remembers soon, also where the state goes on changing: scrolling does it many times a second. */
   remember(state: () => State): void {
-    clearTimeout(this.#saving);
-    this.#saving = setTimeout(() => this.#api.setState(state()), 150);
+    this.#state = state;
+    this.#saving ??= setTimeout(() => {
+      this.#saving = undefined;
+      if (this.#state !== undefined) this.#api.setState(this.#state());
+    }, 150);
   }
 }

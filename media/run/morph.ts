@@ -14,6 +14,9 @@ export function morph(from: Element, to: Element): void {
 }
 
 function morphChildren(parent: Element, wanted: readonly ChildNode[]): void {
+  // What goes is taken away first, so that what stays need not be moved, which would cost it the focus.
+  const keys = new Set(wanted.map(keyOf));
+  for (const child of [...parent.children]) if (!keys.has(keyOf(child))) child.remove();
   const keyed = new Map(
     [...parent.children].flatMap((child) => (keyOf(child) ? [[keyOf(child), child]] : [])),
   );

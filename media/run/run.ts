@@ -49,7 +49,16 @@ class Page {
     for (const clock of wanted.querySelectorAll('[data-clock]'))
       clock.textContent =
         this.#clocks[clock.getAttribute('data-clock') as keyof RunPageClocks['texts']] ?? '';
+    const focused = document.activeElement;
+    const around = [...ancestorsOf(focused)];
     morph(this.#main, wanted);
+    // What was pressed may be gone: whoever uses the keyboard goes on beside it, not at the top of the page.
+    if (focused?.isConnected === false && document.hasFocus())
+      around
+        .filter(({ isConnected }) => isConnected)
+        .map((one) => one.querySelector('button'))
+        .find((button) => button !== null)
+        ?.focus();
   }
 
   #press(pressed: HTMLButtonElement): void {
@@ -72,6 +81,11 @@ class Page {
       if (spoken !== null) pressed.setAttribute('aria-label', spoken);
     }, COPIED_MS);
   }
+}
+
+/** The innermost first. */
+function* ancestorsOf(element: Element | null): Generator<Element> {
+  for (let one = element?.parentElement; one; one = one.parentElement) yield one;
 }
 
 function main(): void {

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Windows replaces no file while another process reads it: waits between the attempts. */
-const RENAME_WAITS_MS = [5, 10, 20, 50, 100, 200, 400];
-const IN_USE: ReadonlySet<string | undefined> = new Set(['EPERM', 'EACCES', 'EBUSY']);
+const RENAME_WAITS_MS = [5, 10, 20, 50, 100, 200, 400] as const;
+const IN_USE: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 
 /**
  * Replaces a file so that after a crash it holds either the old text or the new, never a part: temporary file, fsync,
@@ -41,7 +41,7 @@ export async function renameOver(from: string, to: string, renameFile = rename):
       await renameFile(from, to);
       return;
     } catch (error) {
-      if (!IN_USE.has((error as NodeJS.ErrnoException).code)) throw error;
+      if (!IN_USE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
       await delay(waitMs);
     }
   await renameFile(from, to);

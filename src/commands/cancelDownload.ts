@@ -4,35 +4,50 @@ import { runIdOf } from '../host/runArgument.ts';
 import { downloadText, runName } from '../host/wording/download.ts';
 import type { Downloads } from '../runs/downloads.ts';
 import { withoutMarker } from '../runs/marker.ts';
+import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
 /**
- * Ends the downloads of a run, or one by its id, and forgets what is left of interrupted ones: nothing of them stays.
- * @throws DownloadBusyError, DiskError
+ * Ends the downloads of a run of the active account, or one of whichever account by its id, and forgets what is left of
+ * interrupted ones: nothing of them stays.
+ * @throws DownloadBusyError, DiskError, LeaseUnavailableError
  */
-export function cancelDownload(sessions: Sessions, downloads: Downloads) {
+export function cancelDownload(sessions: Pick<Sessions, 'active'>, downloads: Downloads) {
   return async (argument: unknown): Promise<void> => {
+    const given = runIdOf(argument);
+    const named = downloads.active.find(({ id }) => id === given);
+    if (named !== undefined) {
+      await downloads.discard(named.id);
+      return;
+    }
     const session = sessions.active;
-    if (session === undefined) return;
+    if (session === undefined) {
+      tellNoDownload();
+      return;
+    }
     await downloads.open(session.account.id);
-    const all = downloads.active.filter(({ accountId }) => accountId === session.account.id);
-    const only = new Set(all.map(({ runId }) => runId)).size === 1 ? all[0]?.runId : undefined;
-    const chosen =
-      runIdOf(argument) ??
-      only ??
-      (all.length === 0
-        ? undefined
-        : await chooseRun(
-            undefined,
-            all.map((download) => ({
-              runId: download.runId,
-              name: runName(withoutMarker(session.runs.label(download.runId) ?? ''), download.runId),
-              description: downloadText(download),
-            })),
-          ));
-    if (chosen === undefined && all.length > 0) return;
-    const meant = all.filter(({ id, runId }) => runId === chosen || id === chosen);
+    const all = () => downloads.active.filter(({ accountId }) => accountId === session.account.id);
+    const chosen = given ?? (all().length === 0 ? undefined : await chooseDownloadingRun(session, all()));
+    if (chosen === undefined && all().length > 0) return;
+    const meant = all().filter(({ id, runId }) => runId === chosen || id === chosen);
     if (meant.length === 0) tellNoDownload();
     for (const { id } of meant) await downloads.discard(id);
   };
+}
+
+/** The only run of which something is on its way or left, or the one that the person picks. */
+async function chooseDownloadingRun(
+  { runs }: Session,
+  all: Downloads['active'],
+): Promise<string | undefined> {
+  const [first] = all;
+  if (all.every(({ runId }) => runId === first?.runId)) return first?.runId;
+  return chooseRun(
+    undefined,
+    all.map((download) => ({
+      runId: download.runId,
+      name: runName(withoutMarker(runs.label(download.runId) ?? ''), download.runId),
+      description: downloadText(download),
+    })),
+  );
 }

@@ -21,7 +21,6 @@ import { runChoices } from '../host/runChoices.ts';
 import { downloadDirectorySetting } from '../host/settings.ts';
 import { runName } from '../host/wording/download.ts';
 import type { ArtifactName } from '../runs/activeDownload.ts';
-import { ArtifactsMissingError } from '../runs/downloadErrors.ts';
 import { directoryOf, runFolderName } from '../runs/downloadFolder.ts';
 import type { DownloadRecord } from '../runs/downloadRecord.ts';
 import type { Downloads } from '../runs/downloads.ts';
@@ -71,7 +70,8 @@ export function downloadAdapter(sessions: Sessions, downloads: Downloads) {
     );
     const [first] = left;
     if (first !== undefined) {
-      const choice = isResume(argument) ? 'resume' : await askInterrupted(name, first, first.target);
+      const targets = left.map(({ target }) => target);
+      const choice = isResume(argument) ? 'resume' : await askInterrupted(name, first, targets);
       if (choice === 'resume')
         await bring(
           downloads,
@@ -101,9 +101,7 @@ async function bringAnew(downloads: Downloads, wanted: Wanted): Promise<void> {
   // Before the folder is asked for: what is not finished or expired needs none.
   const offered = adapterFirst(
     await whileListing(async () => {
-      const listed = await downloads.list(session, runId).catch((error: unknown) => {
-        throw withTime(error, session.runs.get(runId)?.artifacts_expires_at);
-      });
+      const listed = await downloads.list(session, runId);
       // The list of runs has no labels, and a folder may be called after it.
       if (session.runs.label(runId) === undefined)
         await session.runs.loadDetail(runId).catch(() => undefined);
@@ -140,12 +138,6 @@ async function bringAnew(downloads: Downloads, wanted: Wanted): Promise<void> {
     // One that was made for this and holds nothing goes again.
     if (folder.wasMade) await rmdir(folder.path).catch(() => undefined);
   }
-}
-
-/** What expired did so at a time, which the sentence tells. */
-function withTime(error: unknown, expiredAt: string | undefined): unknown {
-  const isExpired = error instanceof ArtifactsMissingError && error.code === 'artifacts-expired';
-  return isExpired && expiredAt !== undefined ? Object.assign(error, { expiredAt }) : error;
 }
 
 /** Where the download goes; undefined where the person gave up. */

@@ -22,12 +22,14 @@ export function filterRuns(sessions: Pick<Sessions, 'active'>, shown: Shown) {
       shown.filterBy({ text: argument.trim(), modelIds: [], phases: [] });
       return;
     }
-    if ((session.runs.rows ?? []).length === 0) {
+    // Nothing that a rejected key once read is offered.
+    if (session.isLocked || (session.runs.rows ?? []).length === 0) {
       tellNoRunsLoaded();
       return;
     }
     const choice = await askForFilter(offerOf(session), shown.filter);
-    if (choice !== undefined) shown.filterBy(choice);
+    // Another account's runs are of other models.
+    if (choice !== undefined && sessions.active === session) shown.filterBy(choice);
   };
 }
 

@@ -20,7 +20,11 @@ export function signOut(
     if (!(await confirmSignOut(account.name, stakeOf(account.id)))) return;
     // The account first: a session that loses its key would ask for another one.
     await accounts.remove(account.id);
-    await apiKeys.delete(account.id);
-    await forget(account.id);
+    try {
+      await apiKeys.delete(account.id);
+    } finally {
+      // Also where the keyring fails: nothing leads to it any more.
+      await forget(account.id);
+    }
   };
 }

@@ -3,6 +3,8 @@ import type { Artifact, RunDetail } from '../api/types.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import type { ArtifactName } from './activeDownload.ts';
 import { ArtifactsMissingError } from './downloadErrors.ts';
+import { numberedFileName } from './fileName.ts';
+import { serviceNowMs } from './serviceClock.ts';
 import type { Session } from './session.ts';
 
 /** What the kind of artifact is called that is the trained adapter (spec: "Artifact"). */
@@ -29,8 +31,26 @@ export async function listArtifacts(
   }
 }
 
-export function nameOf({ artifact_type, filename }: Artifact): ArtifactName {
-  return { type: artifact_type, ...(filename !== undefined && { filename }) };
+/**
+ * What an artifact is known by. Nothing in the contract keeps two of a run from being called alike: all but the first of those get
+ * a number, by their order in the list.
+ * @param list all that the run offers, this one among them
+ */
+export function nameOf(artifact: Artifact, index = 0, list: readonly Artifact[] = []): ArtifactName {
+  const { artifact_type: type, filename } = artifact;
+  const ofType = list.filter((other) => other.artifact_type === type);
+  const alike = list
+    .slice(0, index)
+    .filter((other) => other.artifact_type === type && other.filename === filename);
+  let numbered: string | undefined;
+  let number = 2;
+  // Not one that the service itself gave to another.
+  for (let left = alike.length; left > 0; number += 1) {
+    numbered = numberedFileName(filename ?? type, number);
+    if (!ofType.some((other) => other.filename === numbered)) left -= 1;
+  }
+  const called = numbered ?? filename;
+  return { type, ...(called !== undefined && { filename: called }) };
 }
 
 /** The adapter, or the first where none is called so. @throws ArtifactsMissingError */
@@ -40,11 +60,11 @@ export function adapterOf(artifacts: readonly Artifact[]): Artifact {
   return adapter;
 }
 
-/** The one of a name; where there is no such name, the only one of its type. @throws ArtifactsMissingError */
+/** The one of a name, as `nameOf` gives it; where there is no such name, the only one of its type. @throws ArtifactsMissingError */
 export function artifactNamed(artifacts: readonly Artifact[], { type, filename }: ArtifactName): Artifact {
   const ofType = artifacts.filter(({ artifact_type }) => artifact_type === type);
   const found =
-    ofType.find((artifact) => artifact.filename === filename) ??
+    ofType.find((artifact, index) => nameOf(artifact, index, ofType).filename === filename) ??
     (ofType.length === 1 ? ofType[0] : undefined);
   if (found === undefined) throw new ArtifactsMissingError('artifact-gone');
   return found;
@@ -70,5 +90,8 @@ async function whyNone(
   if (run === undefined) return refused;
   const isCompleted =
     run.status === 'completed' || run.status === 'complete' || detail?.completed_at !== undefined;
-  return new ArtifactsMissingError(isCompleted ? 'artifacts-expired' : 'run-not-completed');
+  if (!isCompleted) return new ArtifactsMissingError('run-not-completed');
+  const expiresAt = session.runs.get(runId)?.artifacts_expires_at;
+  const isOver = Date.parse(expiresAt ?? '') <= serviceNowMs(session);
+  return new ArtifactsMissingError('artifacts-expired', isOver ? expiresAt : undefined);
 }

@@ -6,6 +6,7 @@ import { shared, type Shared } from './shared.ts';
 
 /** Owns what is known of an account's balance. */
 export class BalanceStore implements Disposable {
+  readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
   readonly #onDidChange = new Emitter<void>();
   #balance: Balance | undefined;
 
@@ -16,6 +17,7 @@ export class BalanceStore implements Disposable {
   readonly refresh: Shared<Balance>;
 
   constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>) {
+    this.#call = call;
     this.refresh = shared(async (isCurrent) => {
       for (;;) {
         const before = this.#balance;
@@ -27,6 +29,12 @@ export class BalanceStore implements Disposable {
         return balance;
       }
     });
+  }
+
+  /** Reads it where it was not told yet, with nobody waiting: no request is repeated. @throws ApiError, KeyMissingError */
+  async readMissing(): Promise<void> {
+    const balance = await this.#call((client) => client.getBalance({ isBackground: true }));
+    if (this.#balance === undefined) this.set(balance);
   }
 
   /** Undefined until it was told. */

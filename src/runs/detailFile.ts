@@ -6,8 +6,10 @@ import { makeDirectoryDurably, writeFileDurably } from '../base/durableFile.ts';
 
 /** How many details are kept of an account; the oldest are let go first. */
 export const MAX_KEPT = 2_000;
-/** Far more than so many details with the longest labels: what is larger is not ours. */
+/** Twice as many of the longest lines, and more: what is larger is not ours. */
 const MAX_BYTES = 16_000_000;
+/** Far more than a detail with the longest label, however that is escaped. */
+const MAX_LINE_BYTES = 3_500;
 
 /** No other field of the service's: what they are called or hold is not known, and none belongs on the disk. */
 const detailSchema = v.object({
@@ -68,6 +70,8 @@ export class DetailFile {
   keep(kept: KeptDetail): Promise<void> {
     // Through JSON: a field that the service did not tell is none.
     const line = v.parse(lineSchema, JSON.parse(JSON.stringify(kept)));
+    // Read anew each time: a file of such lines would be too large to be ours, and be shortened for ever.
+    if (Buffer.byteLength(JSON.stringify(line)) > MAX_LINE_BYTES) return Promise.resolve();
     this.#apply(line);
     return this.#next(() => this.#append(line));
   }

@@ -53,7 +53,11 @@ export class DetailReader implements Disposable {
     this.#isShown = isShown;
     this.#spare = spare;
     this.#clock = clock;
-    this.#subscription = runs.onDidChange(() => this.wake());
+    this.#subscription = runs.onDidChange(() => {
+      // After the sandbox was reset its runs may come again under their ids.
+      if ((runs.rows ?? []).length === 0) this.#read.clear();
+      this.wake();
+    });
   }
 
   /** Goes on, if there is something to read and it may be read now. */

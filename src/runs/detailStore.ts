@@ -89,7 +89,10 @@ export class DetailStore {
 
   #newRead(runId: string): Read {
     const read: Read = {
-      begin: shared((isCurrent) => this.#read(runId, read, isCurrent)),
+      // What `clear` forgot says nothing any more, however it ends.
+      begin: shared((isCurrent) =>
+        this.#read(runId, read, () => isCurrent() && this.#reads.get(runId) === read),
+      ),
       isAwaited: false,
     };
     this.#reads.set(runId, read);

@@ -68,6 +68,8 @@ export class Download {
   #part: PartFile | undefined;
   #state: ActiveDownload['state'] = 'waiting';
   #toldAtMs = -Infinity;
+  #late: NodeJS.Timeout | undefined;
+  #isWritten = true;
 
   constructor(accountId: string, pending: PendingDownload, tools: DownloadTools, onChange: () => void) {
     this.accountId = accountId;
@@ -93,6 +95,11 @@ export class Download {
     };
   }
 
+  /** Whether the book knows that it came home, if it did. */
+  get isWritten(): boolean {
+    return this.#isWritten;
+  }
+
   /** Stops it. @param keep what came, to go on with it later */
   stop(keep: boolean): void {
     this.#isKept ||= keep;
@@ -111,6 +118,7 @@ export class Download {
       if (await this.#leave(error)) lease.remove();
       throw error;
     } finally {
+      clearTimeout(this.#late);
       lease.release();
     }
   }
@@ -189,8 +197,14 @@ export class Download {
       completedAtMs: clock.nowMs(),
     };
     try {
-      // A crash between two of these leaves what the next start ends.
       await book.addRecord(record);
+    } catch {
+      // The part is another name of the file: whoever goes on with it finds it whole.
+      this.#isWritten = false;
+      return record;
+    }
+    try {
+      // A crash between two of these leaves what the next start ends.
       await PartFile.remove(this.#place);
       await book.removePending(id);
     } catch {
@@ -237,11 +251,16 @@ export class Download {
     this.#tell();
   }
 
+  /** Now and then, and always the last: where it stands still, what came must not go untold. */
   #tellProgress(): void {
-    if (this.#tools.clock.monotonicMs() - this.#toldAtMs >= TELL_EVERY_MS) this.#tell();
+    const waitMs = this.#toldAtMs + TELL_EVERY_MS - this.#tools.clock.monotonicMs();
+    if (waitMs <= 0) this.#tell();
+    else this.#late ??= setTimeout(() => this.#tell(), waitMs);
   }
 
   #tell(): void {
+    clearTimeout(this.#late);
+    this.#late = undefined;
     this.#toldAtMs = this.#tools.clock.monotonicMs();
     this.#onChange();
   }

@@ -11,6 +11,8 @@ import { Lease, LeaseUnavailableError } from './lease.ts';
 const MAX_BYTES = 8 * 1024 * 1024;
 /** Older ones are forgotten. */
 const MAX_RECORDS = 2_000;
+/** So much that was discarded while its disk was away is remembered. */
+const MAX_DISCARDED = 100;
 /** Another window writes for milliseconds. */
 const LEASE_TRIES = 200;
 
@@ -20,6 +22,8 @@ const pendingSchema = v.object({
   artifactType: v.string(),
   filename: v.optional(v.string()),
   target: v.string(),
+  /** It was discarded, and what is left of it could not be found: the disk may have been away. */
+  discarded: v.optional(v.literal(true)),
 });
 const fileSchema = v.object({
   version: v.literal(1),
@@ -61,7 +65,12 @@ export class DownloadBook implements Disposable {
   }
 
   get pending(): readonly PendingDownload[] {
-    return this.#content.pending;
+    return this.#content.pending.filter(({ discarded }) => discarded === undefined);
+  }
+
+  /** What of discarded ones may stand on a disk that was not there. */
+  get discarded(): readonly PendingDownload[] {
+    return this.#content.pending.filter(({ discarded }) => discarded === true);
   }
 
   /** Reads what the disk holds now; what is known stays where it cannot be read. Never throws. */
@@ -75,14 +84,15 @@ export class DownloadBook implements Disposable {
   addPending(pending: PendingDownload): Promise<void> {
     return this.#change(({ records, pending: others }) => ({
       records,
-      pending: [...others.filter(({ id }) => id !== pending.id), pending],
+      pending: withoutOldest([...others.filter(({ id }) => id !== pending.id), pending]),
     }));
   }
 
   /** @throws as `addPending` */
   async removePending(id: string): Promise<void> {
-    if (!this.pending.some((one) => one.id === id)) await this.read();
-    if (!this.pending.some((one) => one.id === id)) return;
+    const isKnown = () => this.#content.pending.some((one) => one.id === id);
+    if (!isKnown()) await this.read();
+    if (!isKnown()) return;
     await this.#change(({ records, pending }) => ({
       records,
       pending: pending.filter((one) => one.id !== id),
@@ -166,6 +176,12 @@ export class DownloadBook implements Disposable {
       throw error;
     }
   }
+}
+
+/** A disk may never come back. */
+function withoutOldest(pending: readonly PendingDownload[]): readonly PendingDownload[] {
+  const kept = new Set(pending.filter(({ discarded }) => discarded === true).slice(-MAX_DISCARDED));
+  return pending.filter((one) => one.discarded === undefined || kept.has(one));
 }
 
 function contentOf(text: string): Content {

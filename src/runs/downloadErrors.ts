@@ -2,7 +2,7 @@ import { ExpectedError } from '../base/errors.ts';
 
 /**
  * Why the service gives out no artifacts, which it answers 404 to alike (spec: "Endpoint-specific rules"):
- * `artifacts-gone` are those that it offers others in place of.
+ * `artifact-gone` is one that it offers others in place of.
  */
 type ArtifactsMissing =
   'run-not-completed' | 'artifacts-expired' | 'run-unknown' | 'no-artifacts' | 'artifact-gone';
@@ -10,10 +10,13 @@ type ArtifactsMissing =
 /** There is nothing to download. */
 export class ArtifactsMissingError extends ExpectedError {
   readonly code: ArtifactsMissing;
+  /** Of `artifacts-expired`, the service's text, where it told a time that is over. */
+  readonly expiredAt: string | undefined;
 
-  constructor(code: ArtifactsMissing) {
+  constructor(code: ArtifactsMissing, expiredAt?: string) {
     super(`there is nothing to download: ${code}`);
     this.code = code;
+    this.expiredAt = expiredAt;
   }
 }
 

@@ -7,15 +7,22 @@ import { numberedFileName, safeFileName } from './fileName.ts';
 /** What the kind of artifact is called that is the trained adapter (spec: "Artifact"). */
 const ADAPTER = 'model';
 
+/** Whether a kind of artifact is the trained adapter. */
+export function isAdapter(artifactType: string): boolean {
+  return artifactType === ADAPTER;
+}
+
 /** The adapter first, the others as the service has them. */
 export function adapterFirst(artifacts: readonly ArtifactName[]): ArtifactName[] {
-  const isAdapter = ({ type }: ArtifactName) => type === ADAPTER;
-  return [...artifacts.filter(isAdapter), ...artifacts.filter((artifact) => !isAdapter(artifact))];
+  return [
+    ...artifacts.filter(({ type }) => isAdapter(type)),
+    ...artifacts.filter(({ type }) => !isAdapter(type)),
+  ];
 }
 
 /** The file name that an artifact gets: what the service calls it, made safe, or a name of its own. */
 export function artifactFileName({ type, filename }: ArtifactName, runId: string): string {
-  const kind = type === ADAPTER ? 'adapter' : safeFileName(type, 'artifact');
+  const kind = isAdapter(type) ? 'adapter' : safeFileName(type, 'artifact');
   return safeFileName(filename, safeFileName(`${kind}-${runId.slice(0, 8)}`, 'adapter'));
 }
 
@@ -47,8 +54,10 @@ export function placeIn(
 ): Place {
   const isFile = (name: string) => existsSync(path.join(folder, name));
   const isTaken = (name: string) => {
-    const target = path.join(folder, name);
-    return isFile(name) || destined.some((one) => one.target === target && !isOf(one, runId, artifact));
+    // Many file systems do not tell letters by their case.
+    const target = path.join(folder, name).toLowerCase();
+    const isMeant = (one: Destined) => one.target.toLowerCase() === target && !isOf(one, runId, artifact);
+    return isFile(name) || destined.some(isMeant);
   };
   const name = artifactFileName(artifact, runId);
   if (!isTaken(name)) return { name, isFile: false };
@@ -57,11 +66,19 @@ export function placeIn(
   return { name, other: numberedFileName(name, number), isFile: isFile(name) };
 }
 
-/** What came home of a run and still stands there as it came, by its length; the adapter first, then the newest. */
+/** The adapter of a run that came home and still stands there as it came, by its length: another artifact is none. */
 export function atHome(records: readonly DownloadRecord[], runId: string): DownloadRecord | undefined {
-  const standing = records.filter(
+  return records.find(
     (record) =>
-      record.runId === runId && statSync(record.path, { throwIfNoEntry: false })?.size === record.sizeBytes,
+      record.runId === runId && isAdapter(record.artifactType) && sizeOf(record.path) === record.sizeBytes,
   );
-  return standing.find(({ artifactType }) => artifactType === ADAPTER) ?? standing[0];
+}
+
+/** Undefined where there is no such file, or it cannot be looked at. */
+function sizeOf(file: string): number | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.size;
+  } catch {
+    return undefined;
+  }
 }

@@ -14,6 +14,7 @@ import type { DownloadRecord } from './downloadRecord.ts';
 import { KeyMissingError, type Session } from './session.ts';
 import { SignedLink } from './signedLink.ts';
 import { UnfinishedDownloads } from './unfinishedDownloads.ts';
+import { UnwrittenRecords } from './unwrittenRecords.ts';
 import type { PartOptions } from './partFile.ts';
 
 export interface DownloadsOptions {
@@ -44,6 +45,7 @@ export class Downloads implements Disposable {
   readonly #options: DownloadsOptions;
   readonly #clock: Clock;
   readonly #running = new Map<string, Running>();
+  readonly #unwritten = new UnwrittenRecords();
   readonly #accounts = new Map<string, UnfinishedDownloads>();
   readonly #onDidChange = new Emitter<{ accountId: string; runId: string }>();
   #disposed = false;
@@ -69,7 +71,7 @@ export class Downloads implements Disposable {
     const interrupted = [...this.#accounts.values()].flatMap((account) => account.interrupted);
     return [
       ...[...this.#running.values()].map(({ download }) => download.active),
-      ...interrupted.filter(({ id }) => !this.#running.has(id)),
+      ...interrupted.filter(({ id }) => !this.#isOwn(id)),
     ];
   }
 
@@ -77,7 +79,7 @@ export class Downloads implements Disposable {
   records(accountId: string): readonly DownloadRecord[] {
     const account = this.#account(accountId);
     void account.open();
-    return account.book.records;
+    return this.#unwritten.before(accountId, account.book.records);
   }
 
   /** Whether this window downloads something of an account. */
@@ -186,6 +188,7 @@ export class Downloads implements Disposable {
     if (signal?.aborted) cancel();
     const link = new SignedLink(session, runId, name, this.#clock, listed && artifactNamed([listed], name));
     account.forget(pending.id);
+    this.#unwritten.delete(pending.id);
     const done = this.#run(download, link, account).finally(() => {
       signal?.removeEventListener('abort', cancel);
       tell();
@@ -198,7 +201,9 @@ export class Downloads implements Disposable {
   async #run(download: Download, link: SignedLink, account: UnfinishedDownloads): Promise<DownloadRecord> {
     let code: string | undefined;
     try {
-      return await download.run(link);
+      const record = await download.run(link);
+      if (!download.isWritten) this.#unwritten.add(download.pending.id, download.accountId, record);
+      return record;
     } catch (error) {
       if (error instanceof ExpectedError) ({ code } = error);
       throw error;
@@ -207,6 +212,11 @@ export class Downloads implements Disposable {
       await account.look(download.pending.id, code);
       this.#running.delete(download.pending.id);
     }
+  }
+
+  /** Whether nobody has to go on with it: this window does, or it came home here. */
+  #isOwn(id: string): boolean {
+    return this.#running.has(id) || this.#unwritten.has(id);
   }
 
   #find(id: string): { accountId: string; pending: PendingDownload } | undefined {
@@ -229,7 +239,7 @@ export class Downloads implements Disposable {
       account = new UnfinishedDownloads(
         accountId,
         accountFolder(this.#options.runsFolder, accountId),
-        (id) => this.#running.has(id),
+        (id) => this.#isOwn(id),
         (runIds) => {
           for (const runId of runIds) this.#onDidChange.fire({ accountId, runId });
         },

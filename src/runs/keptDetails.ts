@@ -1,10 +1,10 @@
-import type { RunSummary } from '../api/types.ts';
+import type { RunDetail, RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { makeDirectoryDurably } from '../base/durableFile.ts';
 import type { DetailFile, KeptDetail } from './detailFile.ts';
 import { FolderWatch } from './folderWatch.ts';
 import { phaseOf } from './phase.ts';
-import type { RunStore } from './runStore.ts';
+import type { RunChange, RunStore } from './runStore.ts';
 
 /** How far the list and the detail may tell the time of creation apart: one of them may tell whole seconds. */
 const SAME_TIME_MS = 1_000;
@@ -26,9 +26,7 @@ export class KeptDetails implements Disposable {
     this.#runs = runs;
     this.#file = file;
     this.#onError = onError;
-    this.#subscription = runs.onDidChange(({ added, changed }) => {
-      this.#follow([...added, ...changed]);
-    });
+    this.#subscription = runs.onDidChange((change) => this.#follow(change));
   }
 
   /** Reads what is kept, and goes on with what other windows keep. Never rejects. */
@@ -50,17 +48,21 @@ export class KeptDetails implements Disposable {
     if (!this.#disposed) this.#offer(runIds);
   }
 
-  #follow(runIds: readonly string[]): void {
+  #follow({ added, changed, moved }: RunChange): void {
+    // What this window has not heard of yet, another one may have kept: only a run that left its state takes its detail along.
+    const left = new Map(moved.map(({ runId, before }) => [runId, before.status]));
+    const news = new Set(added);
     const lost: string[] = [];
-    for (const runId of runIds) {
+    for (const runId of [...added, ...changed]) {
       const run = this.#runs.get(runId);
       const detail = this.#runs.detail(runId);
       const kept = this.#file.get(runId);
       if (run === undefined) continue;
-      if (kept !== undefined && !fits(run, kept)) this.#log(this.#file.drop(runId));
+      const isKept = kept !== undefined && fits(run, kept);
+      if (kept !== undefined && !isKept && (news.has(runId) || left.get(runId) === kept.listed))
+        this.#log(this.#file.drop(runId));
       if (detail === undefined) lost.push(runId);
-      else if (this.#file.get(runId) === undefined && phaseOf(run, detail) === 'finished')
-        this.#log(this.#file.keep({ listed: run.status, detail }));
+      else if (!isKept && isFinal(run, detail)) this.#log(this.#file.keep({ listed: run.status, detail }));
     }
     this.#offer(lost);
   }
@@ -78,6 +80,13 @@ export class KeptDetails implements Disposable {
   #log(work: Promise<unknown>): void {
     work.catch((error: unknown) => this.#onError(error));
   }
+}
+
+/** List and details may not say at the same moment that a run has ended: kept is what says it of both. */
+function isFinal(run: RunSummary, detail: RunDetail): boolean {
+  if (phaseOf(run) !== 'finished') return false;
+  const told: RunSummary = { ...run, status: detail.status, artifacts_available: false };
+  return detail.status === run.status || phaseOf(told, detail) === 'finished';
 }
 
 function fits(run: RunSummary, { listed, detail }: KeptDetail): boolean {

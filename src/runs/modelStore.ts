@@ -1,11 +1,12 @@
 import type { Client } from '../api/client.ts';
-import type { Model } from '../api/types.ts';
+import type { Model, ModelList } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import { shared, type Shared } from './shared.ts';
 
 /** Owns the base models that an account may train. */
 export class ModelStore implements Disposable {
+  readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
   readonly #onDidChange = new Emitter<void>();
   #models: readonly Model[] | undefined;
   #skipped = 0;
@@ -17,14 +18,18 @@ export class ModelStore implements Disposable {
   readonly refresh: Shared<readonly Model[]>;
 
   constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>) {
+    this.#call = call;
     this.refresh = shared(async (isCurrent) => {
       const list = await call((client) => client.listModels());
-      if (!isCurrent()) return list.data;
-      this.#models = list.data;
-      this.#skipped = list.skipped;
-      this.#onDidChange.fire();
+      if (isCurrent()) this.#accept(list);
       return list.data;
     });
+  }
+
+  /** Reads the list where none was read, with nobody waiting: no request is repeated. @throws ApiError, KeyMissingError */
+  async readMissing(): Promise<void> {
+    const list = await this.#call((client) => client.listModels({ isBackground: true }));
+    if (this.#models === undefined) this.#accept(list);
   }
 
   /** Undefined until the list was read. */
@@ -44,5 +49,11 @@ export class ModelStore implements Disposable {
 
   dispose(): void {
     this.#onDidChange.dispose();
+  }
+
+  #accept({ data, skipped }: ModelList): void {
+    this.#models = data;
+    this.#skipped = skipped;
+    this.#onDidChange.fire();
   }
 }

@@ -20,6 +20,9 @@ const SCARCE_MS = 90 * SECOND;
 const FAILED_MS = 15 * SECOND;
 const LONGEST_FAILED_MS = 5 * MINUTE;
 
+/** How often is asked whether the service can be reached again, where nothing else is waited for. */
+export const OFFLINE_MS = MINUTE;
+
 /** How long a status that is not known is watched without a change. */
 export const UNKNOWN_WATCHED_MS = 7 * DAY;
 

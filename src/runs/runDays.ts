@@ -27,7 +27,8 @@ export function daysAgo(startMs: number, nowMs: number): number {
   return Math.round((startOfDay(nowMs) - startMs) / (24 * 60 * 60_000));
 }
 
-function startOfDay(timeMs: number): number {
+/** The first moment of the day of the person's calendar, in milliseconds since the epoch. */
+export function startOfDay(timeMs: number): number {
   return new Date(timeMs).setHours(0, 0, 0, 0);
 }
 

@@ -27,7 +27,7 @@ export class RunStore implements Disposable {
   #isTold = false;
   #failed = false;
 
-  /** Fires when rows or details changed, and when reading them began to fail. */
+  /** Fires when rows or details changed, and when reading them began to fail or succeeded again. */
   readonly onDidChange = this.#onDidChange.event;
 
   /** @param now milliseconds since the epoch */
@@ -224,15 +224,18 @@ export class RunStore implements Disposable {
   }
 
   #accept({ added, changed, moved, isAnyRemoved }: RowChange): void {
-    const isFirst = !this.#isTold;
+    const isNews = !this.#isTold || this.#failed;
     this.#isTold = true;
     this.#failed = false;
+    // Nothing is left of what was there: the sandbox was reset in another window, and its runs may come again under their ids.
+    const isEmptied = isAnyRemoved && this.rows?.length === 0 && !this.hasMore && this.skipped === 0;
+    if (isEmptied) this.#details.clear();
     // A run that went on is not what its detail says any more; a finished one stays so when its artifacts go.
     for (const { runId, before, after } of moved)
       if (before.status !== after.status) this.#forgetDetail(runId);
     // The service answers again.
     const retried = this.#details.forgetFailures(true).filter((runId) => !changed.includes(runId));
-    if (isFirst || isAnyRemoved || added.length + changed.length + retried.length > 0)
+    if (isNews || isAnyRemoved || added.length + changed.length + retried.length > 0)
       this.#onDidChange.fire({ added, changed: [...changed, ...retried], moved });
   }
 

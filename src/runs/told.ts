@@ -64,11 +64,14 @@ export class Told implements Disposable {
 
   /** Reads how many are unseen, and goes on with what other windows do. Never rejects. */
   async follow(accountId: string): Promise<void> {
-    if (this.#disposed || this.#unseen.has(accountId)) return;
+    if (this.#disposed) return;
     const folder = this.#folderOf(accountId);
+    const known = this.#unseen.get(accountId);
+    // It may be another folder than before: the sandbox comes again after it was signed out of.
+    known?.watch.dispose();
     const watch = new FolderWatch(folder, UNSEEN, () => this.#count(accountId));
-    this.#unseen.set(accountId, { count: 0, watch });
-    // There may be no folder yet to be followed.
+    this.#unseen.set(accountId, { count: known?.count ?? 0, watch });
+    // There may be none yet to be followed.
     await makeDirectoryDurably(folder).catch(() => undefined);
     watch.renew();
     await this.#count(accountId);

@@ -10,6 +10,7 @@ import { DownloadBook, type PendingDownload } from './downloadBook.ts';
 import { DownloadBusyError } from './downloadErrors.ts';
 import { Lease } from './lease.ts';
 import { keptOf, PartFile } from './partFile.ts';
+import type { PartPlace } from './sidecar.ts';
 
 /** The name of a download's lock file. */
 const LOCK = /^([0-9a-f]{32})\.lock$/;
@@ -74,19 +75,15 @@ export class UnfinishedDownloads implements Disposable {
     else this.#interrupted.set(id, { ...known, ...(code !== undefined && { code }) });
   }
 
-  /** Takes away what is left of one. @throws DownloadBusyError, DiskError, LeaseUnavailableError */
+  /**
+   * Takes away what is left of one; from a disk that is not there, when it is again.
+   * @throws DownloadBusyError, DiskError, LeaseUnavailableError
+   */
   async discard(pending: PendingDownload): Promise<void> {
-    const lease = await Lease.take(this.lockFileOf(pending.id));
-    if (lease === undefined) throw new DownloadBusyError();
-    try {
-      await PartFile.remove(placeOf(pending));
-      await onDisk(this.book.removePending(pending.id));
-      this.#interrupted.delete(pending.id);
-      lease.remove();
-    } finally {
-      lease.release();
-    }
-    this.#onChange([pending.runId]);
+    const isFound = await isAnythingLeft(placeOf(pending));
+    await this.#end(pending, (book) =>
+      isFound ? book.removePending(pending.id) : book.addPending({ ...pending, discarded: true }),
+    );
   }
 
   /** Lets other windows look at what this one leaves. */
@@ -103,8 +100,46 @@ export class UnfinishedDownloads implements Disposable {
     await makeDirectoryDurably(this.#folder.path, 0o700).catch(() => undefined);
     await this.book.read();
     await this.#lookAtAll();
+    await this.#sweepDiscarded();
     await this.book.sweep();
     await this.#sweepLocks();
+  }
+
+  async #end(pending: PendingDownload, write: (book: DownloadBook) => Promise<void>): Promise<void> {
+    const lease = await Lease.take(this.lockFileOf(pending.id));
+    if (lease === undefined) throw new DownloadBusyError();
+    try {
+      await PartFile.remove(placeOf(pending));
+      await onDisk(write(this.book));
+      this.#interrupted.delete(pending.id);
+      lease.remove();
+    } finally {
+      lease.release();
+    }
+    this.#onChange([pending.runId]);
+  }
+
+  /** Takes away what was discarded while its disk was not there, if that is there now. */
+  async #sweepDiscarded(): Promise<void> {
+    for (const pending of this.book.discarded) {
+      const place = placeOf(pending);
+      if (this.#isRunning(pending.id) || !(await isAnythingLeft(place))) continue;
+      const lease = await Lease.take(this.lockFileOf(pending.id), 1).catch(() => undefined);
+      if (lease === undefined) continue;
+      try {
+        // Another window may have begun it anew meanwhile.
+        await this.book.read();
+        if (this.book.discarded.some(({ id }) => id === pending.id)) {
+          await PartFile.remove(place);
+          await this.book.removePending(pending.id);
+        }
+        lease.remove();
+      } catch {
+        // It stays until another time.
+      } finally {
+        lease.release();
+      }
+    }
   }
 
   /** Takes away lock files of what has ended, which a window left that was killed. */
@@ -136,7 +171,7 @@ export class UnfinishedDownloads implements Disposable {
     if (await Lease.isTaken(this.lockFileOf(pending.id))) return undefined;
     const kept = await keptOf(place);
     if (kept === undefined && (await this.#cameHome(pending))) {
-      await this.discard(pending);
+      await this.#end(pending, (book) => book.removePending(pending.id));
       return undefined;
     }
     const { id, runId, artifactType, filename, target } = pending;
@@ -158,4 +193,9 @@ export class UnfinishedDownloads implements Disposable {
     const there = await lstat(target).catch(() => undefined);
     return there !== undefined && this.book.records.some((record) => record.path === target);
   }
+}
+
+async function isAnythingLeft({ part, sidecar }: PartPlace): Promise<boolean> {
+  const found = await Promise.all([part, sidecar].map((file) => lstat(file).catch(() => undefined)));
+  return found.some((stats) => stats !== undefined);
 }

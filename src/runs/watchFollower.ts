@@ -1,6 +1,7 @@
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { FolderWatch } from './folderWatch.ts';
 import { LookMark } from './lookMark.ts';
+import { OFFLINE_MS } from './pace.ts';
 import type { RunChange } from './runStore.ts';
 import type { SharedList } from './sharedList.ts';
 import type { WatchOptions } from './watchOptions.ts';
@@ -11,8 +12,6 @@ const FOCUS_MS = 5 * 60_000;
 const MISSED_MS = 30_000;
 /** And for how long: what it has not seen then, it does not look for. */
 const MISSED_FOR_MS = 10 * 60_000;
-/** How often is asked whether the service can be reached again. */
-const OFFLINE_MS = 60_000;
 
 /** A window that leaves looking to another: it takes in what that one tells, and asks it to look. It sends nothing. */
 export class WatchFollower implements Disposable {

@@ -10,6 +10,8 @@ export interface WatchOptions {
   isFocused: () => boolean;
   /** Whether something of the account may have been charged and is not listed yet. */
   isAwaiting: () => boolean;
+  /** Takes in what was submitted since the list was last told: a window may have ended before a list named it. */
+  recallSubmitted: () => Promise<void>;
   clock: Clock;
   /** From 0 up to 1; for the jitter. */
   random: () => number;

@@ -3,7 +3,7 @@ import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { FolderWatch } from './folderWatch.ts';
 import type { Lease } from './lease.ts';
 import { LookMark } from './lookMark.ts';
-import { backoffMs, nextLookMs } from './pace.ts';
+import { backoffMs, nextLookMs, OFFLINE_MS } from './pace.ts';
 import type { SharedList } from './sharedList.ts';
 import type { WatchOptions } from './watchOptions.ts';
 
@@ -183,11 +183,13 @@ export class WatchOwner implements Disposable {
   #everyMs(): number | undefined {
     const { session, clock, isFocused } = this.#options;
     if (this.#failures > 0) return this.#backoffMs;
-    const paceMs = nextLookMs({
+    const activeMs = nextLookMs({
       ageMs: this.#ageMs(),
       isSeen: isFocused() || clock.monotonicMs() - this.#seenAtMs < SEEN_MS,
       isScarce: session.budget.isScarce,
     });
+    // Something else than a look found the service out of reach.
+    const paceMs = session.state === 'offline' ? Math.min(OFFLINE_MS, activeMs ?? OFFLINE_MS) : activeMs;
     return this.#isAskedAgain ? Math.min(AGAIN_MS, paceMs ?? AGAIN_MS) : paceMs;
   }
 

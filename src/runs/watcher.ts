@@ -22,12 +22,13 @@ export class Watcher implements Disposable {
 
   constructor({
     isAwaiting = () => false,
+    recallSubmitted = () => Promise.resolve(),
     clock = SYSTEM_CLOCK,
     random = Math.random,
     onError = () => undefined,
     ...options
   }: Pick<WatchOptions, 'session' | 'folder' | 'isFocused'> & Partial<WatchOptions>) {
-    this.#options = { ...options, isAwaiting, clock, random, onError };
+    this.#options = { ...options, isAwaiting, recallSubmitted, clock, random, onError };
     this.#shared = new SharedList(options.folder.list, options.session, clock);
     this.#begun = this.#begin();
   }
@@ -91,6 +92,7 @@ export class Watcher implements Disposable {
       }
       // What was seen before this window looks: the first answer is compared to it.
       await this.#shared.read(false);
+      if (!isAfterAnother) await this.#options.recallSubmitted();
     } catch (error) {
       onError(error);
       if (isAfterAnother) return;

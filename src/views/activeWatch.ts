@@ -2,6 +2,9 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../base/disposable.ts';
 import type { Log } from '../host/log.ts';
 import { accountFolder } from '../runs/accountFolder.ts';
+import type { Journal } from '../runs/journal.ts';
+import { MissingRead, type Missing } from '../runs/missingRead.ts';
+import type { Receipt } from '../runs/intent.ts';
 import type { Session } from '../runs/session.ts';
 import type { Submitter } from '../runs/submitter.ts';
 import type { Sessions } from '../runs/sessions.ts';
@@ -16,24 +19,31 @@ const FOCUS_PAUSE_MS = 10_000;
  * runs while some are active. What fails shows as the session's state; the log has the reason.
  */
 export class ActiveWatch implements Disposable {
-  readonly #sessions: Sessions;
   readonly #submitter: Submitter;
+  readonly #receipts: () => Promise<readonly Receipt[]>;
   readonly #log: Log;
   readonly #runsFolder: string;
   readonly #subscriptions: Disposable[];
   #watcher: Watcher | undefined;
-  #readAtMs = 0;
+  #missing: readonly MissingRead[] = [];
+  #readAtMs = -Infinity;
 
   /** @param runsFolder where windows share what they know of the runs of all accounts */
-  constructor(sessions: Sessions, submitter: Submitter, log: Log, runsFolder: string) {
-    this.#sessions = sessions;
+  constructor(
+    sessions: Sessions,
+    submitter: Submitter,
+    journal: Pick<Journal, 'receipts'>,
+    log: Log,
+    runsFolder: string,
+  ) {
     this.#runsFolder = runsFolder;
     this.#submitter = submitter;
+    this.#receipts = () => journal.receipts();
     this.#log = log;
     this.#subscriptions = [
       followActive(sessions, (session) => this.#follow(session)),
       vscode.window.onDidChangeWindowState(({ focused }) => {
-        if (focused && Date.now() - this.#readAtMs > FOCUS_PAUSE_MS) this.#read();
+        if (focused && performance.now() - this.#readAtMs > FOCUS_PAUSE_MS) this.#read();
       }),
     ];
   }
@@ -44,19 +54,39 @@ export class ActiveWatch implements Disposable {
 
   #follow(session: Session | undefined): Disposable[] {
     this.#watcher = undefined;
+    this.#missing = [];
     if (session === undefined) return [];
     const { id: accountId } = session.account;
+    const onError = (error: unknown) => this.#log.warn(String(error));
     const watcher = new Watcher({
       session,
       folder: accountFolder(this.#runsFolder, accountId),
       isFocused: () => vscode.window.state.focused,
       isAwaiting: () => this.#submitter.isUnknown(accountId),
-      onError: (error) => this.#log.warn(String(error)),
+      recallSubmitted: () => this.#recall(session),
+      onError,
     });
     this.#watcher = watcher;
+    const missing = (what: Missing) =>
+      new MissingRead(session, what, () => vscode.window.state.focused, onError);
+    const { models, balance } = session;
+    const missingModels = missing({
+      isMissing: () => models.models === undefined,
+      read: () => models.readMissing(),
+    });
+    const missingBalance = missing({
+      isMissing: () => balance.current === undefined,
+      read: () => balance.readMissing(),
+    });
+    this.#missing = [missingModels, missingBalance];
+    const readAll = () => {
+      this.#read();
+      missingModels.begin(models.refresh());
+      missingBalance.begin(balance.refresh());
+    };
     const reconnecting = session.onDidChangeState((state) => {
-      if (state === 'connecting') this.#readAll(session, watcher);
-      if (state === 'ready') this.#readMissing(session);
+      if (state === 'connecting') readAll();
+      if (state === 'ready') for (const one of this.#missing) one.wake();
     });
     // The charge may come minutes after the answer was given up: runs are watched until the person has decided.
     const awaiting = this.#submitter.onDidChange(({ id, accountId: changedId, state }) => {
@@ -66,30 +96,22 @@ export class ActiveWatch implements Disposable {
       const isOpen = this.#submitter.pending.some((pending) => pending.id === id);
       if (state === 'elsewhere' && !isOpen) void watcher.look();
     });
-    this.#readAll(session, watcher);
-    return [watcher, reconnecting, awaiting];
+    readAll();
+    return [watcher, missingModels, missingBalance, reconnecting, awaiting];
   }
 
-  #readAll(session: Session, watcher: Watcher): void {
-    this.#readAtMs = Date.now();
-    void watcher.look();
-    this.#logFailures([session.models.refresh(), session.balance.refresh()]);
-  }
-
-  /** What could not be read while the service was out of reach. */
-  #readMissing(session: Session): void {
-    if (session.models.models === undefined) this.#logFailures([session.models.refresh()]);
-    if (session.balance.current === undefined) this.#logFailures([session.balance.refresh()]);
+  /** Their end is told as well, though no list named them before the windows were closed. */
+  async #recall({ account, runs }: Session): Promise<void> {
+    if (runs.rows === undefined) return;
+    for (const { accountId, settled, model_id, label } of await this.#receipts())
+      if (accountId === account.id && settled.kind === 'charged' && settled.at.localMs > runs.readAtMs)
+        runs.insertCreated(settled.run, model_id, label);
   }
 
   #read(): void {
-    const session = this.#sessions.active;
-    if (session === undefined || this.#watcher === undefined) return;
-    this.#readAtMs = Date.now();
+    if (this.#watcher === undefined) return;
+    this.#readAtMs = performance.now();
     void this.#watcher.look();
-  }
-
-  #logFailures(work: Promise<unknown>[]): void {
-    for (const one of work) one.catch((error: unknown) => this.#log.warn(String(error)));
+    for (const one of this.#missing) one.wake();
   }
 }

@@ -11,11 +11,11 @@ import { downloadDirectorySetting, downloadWhenCompleteSetting } from '../host/s
 import { runName } from '../host/wording/download.ts';
 import { tellAutoDownloadFailed } from '../host/wording/downloadNotices.ts';
 import { becameAvailable } from '../runs/autoDownload.ts';
-import { onDisk } from '../runs/diskError.ts';
+import { DiskError, onDisk } from '../runs/diskError.ts';
 import { directoryOf, runFolderName } from '../runs/downloadFolder.ts';
 import type { DownloadRecord } from '../runs/downloadRecord.ts';
 import type { Downloads } from '../runs/downloads.ts';
-import { adapterFirst, atHome, placeIn } from '../runs/downloadTarget.ts';
+import { adapterFirst, atHome, isAdapter, placeIn } from '../runs/downloadTarget.ts';
 import { withoutMarker } from '../runs/marker.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
@@ -72,22 +72,25 @@ export class AutoDownloads implements Disposable {
   }
 
   #enqueue(session: Session, runId: string): void {
-    this.#work = this.#work.then(() => this.#bring(session, runId));
+    if (this.takes) this.#work = this.#work.then(() => this.#bring(session, runId));
   }
 
   /** Never rejects. */
   async #bring(session: Session, runId: string): Promise<void> {
     const { downloads, told, isQuiet } = this.#parts;
     const { account } = session;
-    const directory = this.#directory();
-    if (this.#disposed || directory === undefined) return;
+    if (this.#disposed || downloadWhenCompleteSetting() !== 'always') return;
     try {
       if (!(await told.claim(account.id, runId, 'download-when-complete'))) return;
       await downloads.open(account.id);
       const isUnderWay = downloads.active.some(
-        (download) => download.accountId === account.id && download.runId === runId,
+        (download) =>
+          download.accountId === account.id && download.runId === runId && isAdapter(download.artifactType),
       );
       if (isUnderWay || atHome(downloads.records(account.id), runId) !== undefined) return;
+      const directory = this.#directory();
+      // It stood when the run finished, so that the download was not offered.
+      if (directory === undefined) throw new DiskError({ name: 'Error', message: '', code: 'ENOENT' });
       const record = await this.#download(session, runId, directory);
       if (record !== undefined && !isQuiet()) tellDownloaded([record], account.kind === 'sandbox');
     } catch (error) {

@@ -38,7 +38,8 @@ export class BalanceStatus implements Disposable {
       this.#item.hide();
       return;
     }
-    const balance = session.balance.current;
+    // Nothing that a rejected key once read is shown.
+    const balance = session.isLocked ? undefined : session.balance.current;
     const threshold = lowBalanceSetting();
     const isLow = threshold > 0 && balance !== undefined && balance.balance_cents < threshold * 100;
     const view = {

@@ -7,9 +7,11 @@ import type { RunsNode } from './runsNodes.ts';
 /** The rows below a run: its details, which are read unless they are known, or why they could not be. Never rejects. */
 export async function factRows({ runs, models, balance }: Session, runId: string): Promise<RunsNode[]> {
   try {
-    const failure = runs.detailFailure(runId);
+    const held = runs.detail(runId);
+    // What was read stays worth showing where reading it once more failed.
+    const failure = held === undefined ? runs.detailFailure(runId) : undefined;
     if (failure !== undefined) return [failureFact(runId, failure)];
-    const detail = runs.detail(runId) ?? (await runs.loadDetail(runId));
+    const detail = held ?? (await runs.loadDetail(runId));
     const facts = runFacts(detail, models.nameOf(detail.model_id), balance.current?.currency);
     return facts.map((fact) => ({ kind: 'fact', runId, fact }));
   } catch (error) {

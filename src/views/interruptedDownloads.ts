@@ -57,6 +57,8 @@ export class InterruptedDownloads implements Disposable {
   }
 
   #plan(session: Session): void {
+    // The account may have been left while its downloads were read.
+    if (session !== this.#parts.sessions.active) return;
     if (this.#disposed || this.#left(session).length === 0) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -73,7 +75,7 @@ export class InterruptedDownloads implements Disposable {
   }
 
   async #offer(session: Session): Promise<void> {
-    const { told, beActive } = this.#parts;
+    const { told, beActive, downloads } = this.#parts;
     const { account, runs } = session;
     const claimed: ActiveDownload[] = [];
     for (const download of this.#left(session)) {
@@ -81,20 +83,24 @@ export class InterruptedDownloads implements Disposable {
       if (await told.claim(account.id, download.runId, what)) claimed.push(download);
     }
     if (this.#disposed) return;
-    const run = (command: string, argument: (runId: string) => unknown) => async () => {
+    const resume = async () => {
       if (!(await beActive(account.id))) return;
       for (const runId of new Set(claimed.map((download) => download.runId)))
-        void vscode.commands.executeCommand(command, argument(runId));
+        void vscode.commands.executeCommand(COMMANDS.downloadAdapter, { runId, resume: true });
     };
-    const resume = run(COMMANDS.downloadAdapter, (runId) => ({ runId, resume: true }));
-    const discard = run(COMMANDS.cancelDownload, (runId) => runId);
+    const discard = () => {
+      // The offer may be old: what goes on since is not meant.
+      const running = downloads.active.filter(({ state }) => state !== 'interrupted').map(({ id }) => id);
+      for (const { id } of claimed)
+        if (!running.includes(id)) void vscode.commands.executeCommand(COMMANDS.cancelDownload, id);
+    };
     tellInterruptedDownloads(
       claimed.map((view) => ({
         name: runName(withoutMarker(runs.label(view.runId) ?? ''), view.runId),
         view,
       })),
       account.kind === 'sandbox',
-      { resume: () => void resume(), discard: () => void discard() },
+      { resume: () => void resume(), discard },
     );
   }
 }

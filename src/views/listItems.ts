@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { CommandId } from '../host/ids.ts';
-import { formatClock } from '../host/wording/format.ts';
+import { formatMoment } from '../host/wording/pending.ts';
 import { treeWords } from '../host/wording/runs.ts';
 import { dayName, runCount } from '../host/wording/runsList.ts';
 import { daysAgo, type RunDay } from '../runs/runDays.ts';
@@ -30,13 +30,17 @@ export function commandItem(id: string, icon: string, title: string, command: Co
 
 /** What stands above the rows. @param filter what is said of the filter */
 export function messageOf(
-  { runs, account, state, offlineSince }: Session,
+  { runs, account, state, isLocked, offlineSince }: Session,
   filter: string | undefined,
 ): string {
+  // Nothing that a rejected key once read is shown.
+  if (isLocked) return '';
   const parts: string[] = [];
   const isEmpty = (runs.rows ?? []).length === 0;
   if (state === 'offline' && !isEmpty && offlineSince !== undefined)
-    parts.push(treeWords.offlineSince(formatClock(offlineSince)));
+    parts.push(treeWords.offlineSince(formatMoment(offlineSince, Date.now())));
+  // It answers, and not to this.
+  if (state === 'ready' && !isEmpty && runs.failed) parts.push(treeWords.notRead());
   if (filter !== undefined && !isEmpty) parts.push(filter);
   if (account.kind === 'sandbox' && !isEmpty) parts.push(treeWords.sandbox());
   if (runs.skipped > 0) parts.push(treeWords.skipped(runs.skipped));

@@ -1,14 +1,16 @@
 import * as vscode from 'vscode';
 import { ServiceError } from '../api/errors.ts';
+import type { RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { COMMANDS } from '../host/ids.ts';
-import { runName } from '../host/wording/download.ts';
+import { quotedRunName } from '../host/wording/download.ts';
 import { tellExpiring } from '../host/wording/downloadNotices.ts';
 import type { DownloadRecord } from '../runs/downloadRecord.ts';
 import type { Downloads } from '../runs/downloads.ts';
-import { atHome } from '../runs/downloadTarget.ts';
+import { atHome, isAdapter } from '../runs/downloadTarget.ts';
 import { withoutMarker } from '../runs/marker.ts';
 import { dueReminders, nextReminderInMs, type DueReminder, type ExpiringRun } from '../runs/reminders.ts';
+import { serviceNowMs } from '../runs/serviceClock.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
 import type { Told } from '../runs/told.ts';
@@ -103,7 +105,8 @@ export class ReminderWatch implements Disposable {
       this.#changed();
       return;
     }
-    const nextMs = nextReminderInMs(expiringRuns(session), serviceNowMs(session)) ?? LOOK_AGAIN_MS;
+    const expiring = expiringRuns(session, session.runs.rows ?? []);
+    const nextMs = nextReminderInMs(expiring, serviceNowMs(session)) ?? LOOK_AGAIN_MS;
     this.#plan(Math.min(nextMs, LOOK_AGAIN_MS));
   }
 
@@ -121,17 +124,18 @@ export class ReminderWatch implements Disposable {
     this.#tell(session, won);
   }
 
-  #due(session: Session): DueReminder[] {
+  #due(session: Session, rows: readonly RunSummary[] = session.runs.rows ?? []): DueReminder[] {
     const { active, records } = recordsByRun(this.#parts.downloads, session.account.id);
     const isSafe = (runId: string) =>
       active.has(runId) || atHome(records.get(runId) ?? [], runId) !== undefined;
-    return dueReminders(expiringRuns(session), serviceNowMs(session), isSafe).filter(
+    return dueReminders(expiringRuns(session, rows), serviceNowMs(session), isSafe).filter(
       (reminder) => !this.#settled.has(keyOf(session.account.id, reminder)),
     );
   }
 
   #isStillDue(session: Session, { runId, what }: DueReminder): boolean {
-    return this.#due(session).some((now) => now.runId === runId && now.what === what);
+    const row = session.runs.get(runId);
+    return row !== undefined && this.#due(session, [row]).some((now) => now.what === what);
   }
 
   #tell(session: Session, reminders: readonly DueReminder[]): void {
@@ -145,7 +149,7 @@ export class ReminderWatch implements Disposable {
     };
     tellExpiring(
       reminders.map(({ runId, expiresAtMs }) => ({
-        name: runName(withoutMarker(runs.label(runId) ?? ''), runId),
+        name: quotedRunName(withoutMarker(runs.label(runId) ?? ''), runId),
         expiresAtMs,
         leftMs: expiresAtMs - nowMs,
       })),
@@ -162,13 +166,8 @@ function keyOf(accountId: string, { runId, what }: DueReminder): string {
   return JSON.stringify([accountId, runId, what]);
 }
 
-/** The service's clock, where its answers have told it. */
-function serviceNowMs(session: Session): number {
-  return Date.now() + (session.clockSkewMs ?? 0);
-}
-
-function expiringRuns({ runs }: Session): ExpiringRun[] {
-  return (runs.rows ?? []).flatMap(({ run_id, artifacts_available, artifacts_expires_at, created_at }) => {
+function expiringRuns({ runs }: Session, rows: readonly RunSummary[]): ExpiringRun[] {
+  return rows.flatMap(({ run_id, artifacts_available, artifacts_expires_at, created_at }) => {
     if (!artifacts_available || artifacts_expires_at === undefined) return [];
     // Until more is known, it has at least not finished before it was created.
     const completedAtMs = Date.parse(runs.detail(run_id)?.completed_at ?? created_at ?? '');
@@ -185,15 +184,16 @@ function expiringRuns({ runs }: Session): ExpiringRun[] {
 /** Reads when a run finished, which the list does not say; whether all is known now that can be. */
 async function knowCompletion(session: Session, { runId, what }: DueReminder): Promise<boolean> {
   const { runs, budget } = session;
-  // The last one must not be missed for a detail.
-  if (runs.detail(runId) !== undefined || what === 'expires-in-2-hours') return true;
-  if (!budget.takeSpare()) return false;
+  if (runs.detail(runId) !== undefined) return true;
+  // That one must not be missed for a detail.
+  const isLast = what === 'expires-in-2-hours';
+  if (!budget.takeSpare()) return isLast;
   try {
     await runs.loadDetail(runId, { isBackground: true });
     return true;
   } catch (error) {
     // The service has nothing to say of it; the network may, later.
-    return error instanceof ServiceError && error.code === 'not_found';
+    return isLast || (error instanceof ServiceError && error.code === 'not_found');
   }
 }
 
@@ -203,7 +203,12 @@ function recordsByRun(downloads: Parts['downloads'], accountId: string) {
     records.set(record.runId, [...(records.get(record.runId) ?? []), record]);
   const active = new Set(
     downloads.active
-      .filter((download) => download.accountId === accountId && download.state !== 'interrupted')
+      .filter(
+        (download) =>
+          download.accountId === accountId &&
+          download.state !== 'interrupted' &&
+          isAdapter(download.artifactType),
+      )
       .map(({ runId }) => runId),
   );
   return { active, records };

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
-import type { RunSummary } from '../api/types.ts';
+import { MAX_LABEL_LENGTH, type RunSummary } from '../api/types.ts';
 import { COMMANDS } from '../host/ids.ts';
+import { strangerText } from '../host/wording/strangerText.ts';
 import { runAccessibleLabel, runDescription, treeWords, type RunView } from '../host/wording/runs.ts';
 import type { ActiveDownload } from '../runs/activeDownload.ts';
 import { withoutMarker } from '../runs/marker.ts';
@@ -10,8 +11,8 @@ import type { RunDownloads } from './runDownloads.ts';
 
 /** What is known of a run, as its row shows it. */
 export function runView(session: Session, run: RunSummary, downloads: RunDownloads): RunView {
-  // The marker is for the extension: the details and the service show it.
-  const label = withoutMarker(session.runs.label(run.run_id) ?? '');
+  // The marker is for the extension: the details and the service show it. Another client may have sent any text.
+  const label = strangerText(withoutMarker(session.runs.label(run.run_id) ?? ''), MAX_LABEL_LENGTH);
   const { id } = session.account;
   const download = downloads.active(id, run.run_id);
   return {

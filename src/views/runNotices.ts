@@ -7,6 +7,7 @@ import { tellDigest, tellFinished, tellStatus } from '../host/wording/runNotices
 import { withoutMarker } from '../runs/marker.ts';
 import { phaseOf } from '../runs/phase.ts';
 import type { Moved } from '../runs/runRows.ts';
+import type { RunStore } from '../runs/runStore.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
 import type { Told } from '../runs/told.ts';
@@ -80,12 +81,16 @@ export class RunNotices implements Disposable {
     const startedAtMs = Date.now();
     const waiting = new Map<string, Notice>();
     let timer: NodeJS.Timeout | undefined;
+    let telling: Promise<unknown> = Promise.resolve();
     const tell = () => {
       clearTimeout(timer);
       timer = undefined;
       const notices = [...waiting.values()];
       waiting.clear();
-      if (notices.length > 0) void this.#tell(session, notices);
+      if (notices.length === 0) return;
+      // One after the other: a slow disk must not turn around what became of a run.
+      const next = () => (this.#disposed ? undefined : this.#tell(session, notices));
+      telling = telling.then(next, next);
     };
     const plan = () => {
       const { focusedMs, togetherMs } = this.#patience;
@@ -101,8 +106,10 @@ export class RunNotices implements Disposable {
       }),
       session.runs.onDidChange(({ moved }) => {
         const isAway = !isFocused() || Date.now() - startedAtMs < START_MS;
-        for (const notice of moved.flatMap((one) => noticeOf(one, isAway)))
-          waiting.set(notice.run.run_id, notice);
+        const notices = moved.flatMap((one) => noticeOf(one, isAway));
+        for (const notice of notices) waiting.set(notice.run.run_id, notice);
+        const [only] = notices;
+        if (only !== undefined && waiting.size === 1) readName(session, only.run.run_id);
         if (waiting.size > 0) plan();
       }),
     ];
@@ -134,7 +141,7 @@ export class RunNotices implements Disposable {
 
   async #tellOne(session: Session, { run, kind }: Notice): Promise<void> {
     const { account, runs, models } = session;
-    if (runs.label(run.run_id) === undefined) await soon(runs.loadDetail(run.run_id), this.#patience.labelMs);
+    await named(runs, run.run_id, this.#patience.labelMs);
     const label = withoutMarker(runs.label(run.run_id) ?? '');
     const name = { label: label === '' ? undefined : label, modelName: models.nameOf(run.model_id) };
     const isSandbox = account.kind === 'sandbox';
@@ -178,12 +185,29 @@ function isFocused(): boolean {
   return vscode.window.state.focused;
 }
 
-/** Until something is read or fails, and no longer than so long. */
-async function soon(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([
-    work.catch(() => undefined),
-    new Promise((resolve) => void (timer = setTimeout(resolve, ms))),
-  ]);
-  clearTimeout(timer);
+/** Whether it is known what a run is called, also that it is called nothing. */
+function isNamed(runs: RunStore, runId: string): boolean {
+  return runs.label(runId) !== undefined || runs.detail(runId) !== undefined;
+}
+
+/** The list has no labels: the window that watches reads the one that a notice wants, and the others learn it from that one. */
+function readName({ runs, budget }: Session, runId: string): void {
+  if (notificationsSetting() === 'badge' || isNamed(runs, runId) || !budget.takeSpare()) return;
+  runs.loadDetail(runId, { isBackground: true }).catch(() => undefined);
+}
+
+/** Until a run's name is known, and no longer than so long. */
+async function named(runs: RunStore, runId: string, ms: number): Promise<void> {
+  if (isNamed(runs, runId)) return;
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      subscription.dispose();
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    const subscription = runs.onDidChange(() => {
+      if (isNamed(runs, runId)) end();
+    });
+  });
 }

@@ -2,10 +2,12 @@ import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import type { RunDetail } from '../api/types.ts';
-import { runPageTitle } from '../host/wording/runPage.ts';
+import { runPageTitle, type DetailsState } from '../host/wording/runPage.ts';
+import type { DownloadRecord } from '../runs/downloadRecord.ts';
 import { receiptOf, type ChargedReceipt } from '../runs/runFacts.ts';
 import type { RunPageMemory, RunPageMessage } from '../runs/runPageProtocol.ts';
 import { runPageRequestOf } from '../runs/runPageRequest.ts';
+import { serviceNowMs } from '../runs/serviceClock.ts';
 import type { Session } from '../runs/session.ts';
 import { RunPageActions } from './runPageActions.ts';
 import { recordsOf } from './runPageArtifacts.ts';
@@ -16,6 +18,8 @@ import type { FileNow, RunPageParts, RunPageView } from './runPageView.ts';
 /** Changes that come together are drawn once. */
 const DRAW_MS = 50;
 const TICK_MS = 1_000;
+/** A run that has gone from the list is not read anew more often: it may be one that no list shows. */
+const READ_AGAIN_MS = 10 * 60_000;
 
 /** Owns the page of one run in an editor tab: tells it what is known, and does what its buttons ask for. */
 export class RunPage implements Disposable {
@@ -28,10 +32,13 @@ export class RunPage implements Disposable {
   #session: Session | undefined;
   #detail: RunDetail | undefined;
   #receipt: ChargedReceipt | undefined;
-  #isReceiptRead = false;
+  #receiptState: DetailsState = 'being-read';
+  #records: readonly DownloadRecord[] | undefined;
   #files = new Map<string, FileNow | null>();
   #buttons = new PageButtons();
-  #isReading = false;
+  /** Whose details are on their way. */
+  #reading: Session | undefined;
+  #readAtMs = -Infinity;
   #isReady = false;
   #posted = '';
   #postedClocks = '';
@@ -61,7 +68,8 @@ export class RunPage implements Disposable {
       parts.downloads.onDidChange((change) => {
         if (change.accountId !== accountId || change.runId !== runId) return;
         this.#planDraw();
-        this.#lookAtFiles();
+        // Of a download that goes on this comes several times a second.
+        if (parts.downloads.records(accountId) !== this.#records) this.#lookAtFiles();
       }),
     );
     this.#store.add(
@@ -109,15 +117,21 @@ export class RunPage implements Disposable {
   #read(): void {
     const session = this.#session;
     const { runId } = this.#memory;
-    if (session === undefined || session.isLocked || this.#isReading) return;
+    if (session === undefined || session.isLocked || session === this.#reading) return;
     const { runs } = session;
-    if (runs.detail(runId) !== undefined || runs.detailFailure(runId) !== undefined) return;
-    this.#isReading = true;
+    if (runs.detailFailure(runId) !== undefined) return;
+    if (runs.detail(runId) !== undefined) {
+      // A list that began anew has left it out, or the service does not have it any more: that tells them apart.
+      const isGone = runs.get(runId) === undefined;
+      if (!isGone || performance.now() - this.#readAtMs < READ_AGAIN_MS) return;
+      this.#readAtMs = performance.now();
+    }
+    this.#reading = session;
     runs
       .loadDetail(runId)
       .catch((error: unknown) => this.#parts.log.warn(String(error)))
       .finally(() => {
-        this.#isReading = false;
+        if (session === this.#reading) this.#reading = undefined;
         this.#planDraw();
       });
   }
@@ -128,16 +142,21 @@ export class RunPage implements Disposable {
     this.#parts.receipts().then(
       (receipts) => {
         this.#receipt ??= receiptOf(receipts, accountId, runId);
-        this.#isReceiptRead = true;
+        this.#receiptState = 'read';
         this.#lookAtFiles();
         this.#planDraw();
       },
-      (error: unknown) => this.#parts.log.error('run-page-receipts', error),
+      (error: unknown) => {
+        this.#receiptState = 'failed';
+        this.#planDraw();
+        this.#parts.log.error('run-page-receipts', error);
+      },
     );
   }
 
   /** Looks whether the dataset and what was downloaded are still there. */
   #lookAtFiles(): void {
+    this.#records = this.#parts.downloads.records(this.#memory.accountId);
     const paths = recordsOf({ ...this.#memory, downloads: this.#parts.downloads }).map(({ path }) => path);
     if (this.#receipt !== undefined) paths.push(this.#receipt.dataset.path);
     void Promise.all(paths.map(async (path) => [path, await fileNow(path)] as const)).then((files) => {
@@ -223,11 +242,12 @@ export class RunPage implements Disposable {
       isActive: sessions.active?.account.id === accountId,
       detail: this.#detail,
       receipt: this.#receipt,
-      isReceiptRead: this.#isReceiptRead,
+      receiptState: this.#receiptState,
+      isReading: session !== undefined && session === this.#reading,
       downloads,
       fileNow: (path) => this.#files.get(path),
       link: linkTo(runId),
-      nowMs: Date.now(),
+      nowMs: session === undefined ? Date.now() : serviceNowMs(session),
     };
   }
 }

@@ -38,7 +38,7 @@ import type { FileNow, KnownRunView } from './runPageView.ts';
 export const MORE_TO_COMPARE = 10;
 
 export function timelineSection(view: KnownRunView): RunPageSection {
-  const { session, run, detail, receipt, isReceiptRead, nowMs } = view;
+  const { session, run, detail, receipt, receiptState, nowMs } = view;
   const times = timesOf({ ...run, ...detail });
   return {
     kind: 'timeline',
@@ -50,7 +50,7 @@ export function timelineSection(view: KnownRunView): RunPageSection {
       ...times,
       queueMs: spanMs(times, 'queue'),
       trainingMs: spanMs(times, 'training'),
-      isReceiptRead,
+      receipt: receiptState,
       submission: receipt && {
         atMs: receipt.created.localMs,
         fileName: receipt.dataset.filename,
@@ -124,7 +124,7 @@ function durationOf(span: Span, view: KnownRunView, details: readonly RunDetail[
 
 /** Money, the run itself, and where there is a receipt its dataset and consents. */
 export function factSections(view: KnownRunView, buttons: PageButtons): RunPageSection[] {
-  const { session, run, detail, receipt, isReceiptRead, link } = view;
+  const { session, run, detail, receipt, receiptState, link } = view;
   const priceCents = detail?.price_cents ?? receipt?.settled.run.price_cents;
   const label = session.runs.label(run.run_id);
   const section = (
@@ -162,13 +162,14 @@ export function factSections(view: KnownRunView, buttons: PageButtons): RunPageS
         modelId: run.model_id,
         modelName: session.models.nameOf(run.model_id),
         label,
+        details: detailsState(view),
         hasMarker: label !== undefined && withoutMarker(label) !== label,
         statuses: detail === undefined ? [run.status] : [run.status, detail.status],
         priority: receipt?.priority_processing,
         idempotencyKey: receipt?.id,
         attempts: receipt?.attempts.length ?? 0,
       }),
-      receipt === undefined && isReceiptRead ? noReceiptNote() : undefined,
+      receipt === undefined && receiptState === 'read' ? noReceiptNote() : undefined,
     ),
     ...(receipt === undefined ? [] : receiptSections(view, receipt, buttons, section)),
   ];

@@ -1,6 +1,13 @@
 import { ServiceError } from '../api/errors.ts';
 import { asText, explain } from '../host/wording/errors.ts';
-import { clockTexts, noRunHeading, runHeading, runNotices, runPageWords } from '../host/wording/runPage.ts';
+import {
+  clockTexts,
+  noRunHeading,
+  runHeading,
+  runNotices,
+  runPageWords,
+  wholeText,
+} from '../host/wording/runPage.ts';
 import { artifactsOf, timesOf } from '../runs/runFacts.ts';
 import { withoutMarker } from '../runs/marker.ts';
 import type { RunPageClock, RunPageNotice, RunPageSection, RunPageState } from '../runs/runPageProtocol.ts';
@@ -136,7 +143,7 @@ function absent(view: RunPageView, name: string, buttons: PageButtons): Content 
       again(),
     );
   if (failure !== undefined) return of('error', asText(explain(failure)), again());
-  return of('info', runNotices.reading());
+  return view.isReading ? of('info', runNotices.reading()) : of('info', runNotices.notListed(), again());
 }
 
 /** Whether the service says that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
@@ -146,7 +153,7 @@ export function isNotFound(error: unknown): boolean {
 
 function nameOf({ session, run }: KnownRunView): string {
   const label = withoutMarker(session.runs.label(run.run_id) ?? '');
-  return label === '' ? session.models.nameOf(run.model_id) : label;
+  return label === '' ? session.models.nameOf(run.model_id) : wholeText(label);
 }
 
 function notice(

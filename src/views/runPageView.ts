@@ -1,6 +1,7 @@
 import type { RunDetail, RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Log } from '../host/log.ts';
+import type { DetailsState } from '../host/wording/runPage.ts';
 import type { Account } from '../runs/account.ts';
 import type { AccountStore } from '../runs/accountStore.ts';
 import type { Downloads } from '../runs/downloads.ts';
@@ -43,11 +44,14 @@ export interface RunPageView {
   detail: RunDetail | undefined;
   receipt: ChargedReceipt | undefined;
   /** Whether it is known that there is a receipt, or none. */
-  isReceiptRead: boolean;
+  receiptState: DetailsState;
+  /** Whether the details are on their way. */
+  isReading: boolean;
   downloads: Pick<Downloads, 'active' | 'records'>;
   /** `null`: there is no such file; undefined: not looked at yet. */
   fileNow: (path: string) => FileNow | null | undefined;
   link: string;
+  /** By the service's clock, which tells its times. */
   nowMs: number;
 }
 

@@ -4,7 +4,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import { CONTEXT_KEYS } from '../host/ids.ts';
 import { filterMessage } from '../host/wording/runsList.ts';
-import { groupByDay, type RunDay } from '../runs/runDays.ts';
+import { groupByDay, startOfDay, type RunDay } from '../runs/runDays.ts';
 import { filterRuns, isEmptyFilter, type RunFilter } from '../runs/runFilter.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
@@ -17,6 +17,8 @@ export interface ShownRuns {
   rows: readonly RunSummary[];
   /** The same rows by day, where they are grouped. */
   days: readonly RunDay[] | undefined;
+  /** The day by which those are called, such as `Today`; in milliseconds since the epoch. */
+  todayMs: number | undefined;
   hasMore: boolean;
 }
 
@@ -24,7 +26,7 @@ export interface ShownRuns {
 export function isSameList(a: ShownRuns | undefined, b: ShownRuns | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (a.hasMore !== b.hasMore || a.rows.length !== b.rows.length) return false;
-  if (a.days?.length !== b.days?.length) return false;
+  if (a.days?.length !== b.days?.length || a.todayMs !== b.todayMs) return false;
   if (
     a.days?.some(({ key, rows }, at) => key !== b.days?.[at]?.key || rows.length !== b.days[at].rows.length)
   )
@@ -100,7 +102,10 @@ export class RunsShown implements Disposable {
       phase: (run) => runs.phase(run),
       modelName,
     });
-    return { rows, days: this.#isGrouped ? groupByDay(rows, nowMs) : undefined, hasMore: runs.hasMore };
+    const { hasMore } = runs;
+    return this.#isGrouped
+      ? { rows, days: groupByDay(rows, nowMs), todayMs: startOfDay(nowMs), hasMore }
+      : { rows, days: undefined, todayMs: undefined, hasMore };
   }
 
   /** What the view says of the filter; undefined where there is none. */
@@ -109,7 +114,9 @@ export class RunsShown implements Disposable {
     const { text, modelIds, phases } = this.#filter;
     const view = { text, modelNames: modelIds.map((id) => models.nameOf(id)), phases };
     const rows = runs.rows ?? [];
-    const unlabelled = text === '' ? 0 : rows.filter(({ run_id }) => runs.label(run_id) === undefined).length;
+    // A run whose detail was read and told none has no label.
+    const isUnknown = (runId: string) => runs.label(runId) === undefined && runs.detail(runId) === undefined;
+    const unlabelled = text === '' ? 0 : rows.filter(({ run_id }) => isUnknown(run_id)).length;
     const { hasMore } = shown;
     return filterMessage(view, { shown: shown.rows.length, loaded: rows.length, unlabelled, hasMore });
   }

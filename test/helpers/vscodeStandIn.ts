@@ -79,7 +79,7 @@ export const told: {
   pick: (input: InputStandIn) => string | undefined;
   /** Ticks rows of a list that allows several; undefined hides it. */
   tick: (items: readonly TickItem[]) => readonly TickItem[] | undefined;
-  /** The path that a dialog for a folder gets; undefined closes it. */
+  /** The path that a dialog for a folder gets, or a URI; undefined closes it. */
   folder: () => string | undefined;
 } = {
   sentences: [],
@@ -104,6 +104,7 @@ export function forget(): void {
   told.folder = () => undefined;
 }
 
+export const StatusBarAlignment = { Left: 1, Right: 2 };
 export const ProgressLocation = { Window: 10, Notification: 15 };
 export const QuickPickItemKind = { Separator: -1, Default: 0 };
 export const QuickInputButtons = { Back: 'back' };
@@ -156,10 +157,11 @@ export const workspace = {
 };
 
 export class Uri {
-  readonly scheme = 'file';
+  readonly scheme: string;
   readonly path: string;
   readonly fsPath: string;
-  constructor(path: string) {
+  constructor(path: string, scheme = 'file') {
+    this.scheme = scheme;
     this.path = path;
     this.fsPath = path;
   }
@@ -239,7 +241,26 @@ export const focus = { changed: new EventEmitter<{ focused: boolean }>(), focuse
 /** Presses Cancel of all work that is shown now. */
 export const cancelled = new EventEmitter<void>();
 
+/** What `createStatusBarItem` returned, newest last. */
+export const statusItems: {
+  text: string;
+  tooltip: string;
+  accessibilityInformation?: { label: string };
+  backgroundColor?: ThemeColor;
+}[] = [];
+
 export const window = {
+  createStatusBarItem: () => {
+    const item = {
+      text: '',
+      tooltip: '',
+      show: () => undefined,
+      hide: () => undefined,
+      dispose: () => undefined,
+    };
+    statusItems.push(item);
+    return item;
+  },
   get state() {
     return { focused: focus.focused };
   },
@@ -262,7 +283,9 @@ export const window = {
   showQuickPick: (items: readonly TickItem[]) => Promise.resolve(told.tick(items)),
   showOpenDialog: () => {
     const folder = told.folder();
-    return Promise.resolve(folder === undefined ? undefined : [new Uri(folder)]);
+    if (folder === undefined) return Promise.resolve(undefined);
+    const [, scheme, place = folder] = /^([\w-]{2,}):(.*)$/.exec(folder) ?? [];
+    return Promise.resolve([new Uri(place, scheme)]);
   },
   createQuickPick: () => new InputStandIn(),
   createInputBox: () => new InputStandIn(),

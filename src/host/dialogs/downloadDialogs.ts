@@ -22,18 +22,27 @@ export interface Downloaded {
   completedAtMs: number;
 }
 
-/** Asks for the folder that a download goes to. */
+/**
+ * Asks for the folder that a download goes to, on the machine that the extension runs on.
+ * @param start the workspace's folder, which may stand on no disk
+ */
 export async function chooseDownloadFolder(start: vscode.Uri | undefined): Promise<vscode.Uri | undefined> {
   const { l10n } = vscode;
+  const isOnDisk = (uri: vscode.Uri | undefined) => uri?.scheme === 'file';
   const chosen = await vscode.window.showOpenDialog({
     title: l10n.t('Choose a Folder for the Adapter'),
     openLabel: l10n.t('Download Here'),
     canSelectFiles: false,
     canSelectFolders: true,
     canSelectMany: false,
-    ...(start === undefined ? {} : { defaultUri: start }),
+    ...(start !== undefined && isOnDisk(start) && { defaultUri: start }),
   });
-  return chosen?.[0];
+  const [folder] = chosen ?? [];
+  if (folder === undefined || isOnDisk(folder)) return folder;
+  void vscode.window.showWarningMessage(
+    l10n.t('That folder is on no disk that files can be downloaded to. Choose another one.'),
+  );
+  return undefined;
 }
 
 /** Asks which artifacts are meant, where a run has several. @param artifacts the first one is chosen beforehand */
@@ -45,8 +54,8 @@ export async function chooseArtifacts<T extends Artifact>(
   const { l10n } = vscode;
   const chosen = await vscode.window.showQuickPick(
     artifacts.map((artifact, index) => ({
-      label: artifact.filename ?? artifact.type,
-      description: artifact.type === 'model' ? l10n.t('the trained adapter') : artifact.type,
+      label: strangerText(artifact.filename ?? artifact.type, 120),
+      description: artifact.type === 'model' ? l10n.t('the trained adapter') : strangerText(artifact.type),
       iconPath: new vscode.ThemeIcon('file-zip'),
       picked: index === 0,
       artifact,
@@ -121,18 +130,22 @@ export async function askDownloadedAlready(name: string, { path: file, completed
   return choice === again;
 }
 
-/** Asks what to do with what came of a download that was interrupted. */
+/**
+ * Asks what to do with what came of downloads of a run that were interrupted.
+ * @param view of the first of them
+ * @param targets of them all
+ */
 export async function askInterrupted(
   name: string,
   view: DownloadView,
-  target: string,
+  targets: readonly string[],
 ): Promise<'resume' | 'discard' | undefined> {
   const { l10n } = vscode;
   const resume = l10n.t('Resume');
   const discard = l10n.t('Discard and Begin Anew');
   const choice = await vscode.window.showInformationMessage(
     l10n.t('The download of {0} was interrupted at {1}.', name, downloadShare(view)),
-    { modal: true, detail: target },
+    { modal: true, detail: targets.join('\n') },
     resume,
     discard,
   );

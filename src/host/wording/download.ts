@@ -21,6 +21,12 @@ export function runName(label: string, runId: string): string {
   return strangerText(label === '' ? vscode.l10n.t('run {0}', runId.slice(0, 8)) : label);
 }
 
+/** The same where it stands in a notice: a label in quotes, so that it is no part of the sentence. */
+export function quotedRunName(label: string, runId: string): string {
+  const name = runName(label, runId);
+  return label === '' ? name : `“${name}”`;
+}
+
 /** How far it is, from 0 to 1; undefined where the storage does not tell the length. */
 export function downloadFraction({ receivedBytes, totalBytes }: DownloadView): number | undefined {
   return totalBytes === undefined ? undefined : totalBytes === 0 ? 1 : receivedBytes / totalBytes;

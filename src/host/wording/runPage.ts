@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
-import { formatClock } from './format.ts';
+import { MAX_LABEL_LENGTH } from '../../api/types.ts';
+import { formatMoment } from './pending.ts';
 import { sandboxNote } from './sandbox.ts';
+import { strangerText } from './strangerText.ts';
 
 /** Words of the run page that stand alone. */
 export const runPageWords = {
@@ -28,6 +30,11 @@ export const runPageWords = {
   artifacts: () => vscode.l10n.t('Adapter'),
 };
 
+/** A text of the service, or of another client, that stands alone, so that it may be as long as a label can be. */
+export function wholeText(text: string): string {
+  return strangerText(text, MAX_LABEL_LENGTH);
+}
+
 /** What the page of a run is called in its tab. */
 export function runPageTitle(name: string): string {
   return vscode.l10n.t('Run: {0}', name);
@@ -46,7 +53,8 @@ interface HeadingView {
 /** The run's own words first; the rest says whose it is. */
 export function runHeading({ name, phase, status, modelName, isSandbox, accountName }: HeadingView) {
   const { l10n } = vscode;
-  const word = phase === 'waiting' ? l10n.t('Queued') : phase === 'finished' ? l10n.t('Finished') : status;
+  const word =
+    phase === 'waiting' ? l10n.t('Queued') : phase === 'finished' ? l10n.t('Finished') : wholeText(status);
   const account = isSandbox ? sandboxNote() : l10n.t('Account: {0}', accountName);
   return {
     title: name,
@@ -64,6 +72,7 @@ export function noRunHeading(name: string) {
 /** Sentences about the page as a whole. */
 export const runNotices = {
   reading: () => vscode.l10n.t('Reading the run…'),
+  notListed: () => vscode.l10n.t('The service’s list does not show this run any more.'),
   notFound: (accountName: string) =>
     vscode.l10n.t('{0} has no such run. It may belong to another account.', accountName),
   accountGone: () => vscode.l10n.t('This run belongs to an account that is not on this machine any more.'),
@@ -78,7 +87,10 @@ export const runNotices = {
   offline: (sinceMs: number | undefined) =>
     sinceMs === undefined
       ? vscode.l10n.t('Offline: what is shown may be out of date.')
-      : vscode.l10n.t('Offline since {0}: what is shown may be out of date.', formatClock(sinceMs)),
+      : vscode.l10n.t(
+          'Offline since {0}: what is shown may be out of date.',
+          formatMoment(sinceMs, Date.now()),
+        ),
   notActive: (accountName: string) =>
     vscode.l10n.t(
       'This run belongs to {0}, which is not the active account: it is not watched.',

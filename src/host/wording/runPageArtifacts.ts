@@ -1,13 +1,14 @@
 import * as vscode from 'vscode';
 import { formatBytes, formatTime } from './format.ts';
+import { wholeText } from './runPage.ts';
 
 /** What a run's artifacts are called: the contract names one kind, every other is told as it came. */
 export function artifactName(type: string, filename: string | undefined): string {
   const { l10n } = vscode;
-  const name = filename ?? l10n.t('without a name');
+  const name = filename === undefined ? l10n.t('without a name') : wholeText(filename);
   return type === 'model'
     ? l10n.t('Adapter: {0}', name)
-    : l10n.t('Artifact of the unknown kind “{0}”: {1}', type, name);
+    : l10n.t('Artifact of the unknown kind “{0}”: {1}', wholeText(type), name);
 }
 
 /** Whether there is something to download, and until when. */
@@ -28,7 +29,7 @@ export function artifactsText(
         ? l10n.t('The adapter has expired: the service keeps it no more.')
         : l10n.t('The adapter expired on {0}: the service keeps it no more.', formatTime(expiresAtMs));
     case 'not-told':
-      return l10n.t('The service has not told whether an adapter is available.');
+      return l10n.t('The service does not say that an adapter is available.');
   }
 }
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { formatCount } from './dataset.ts';
 import { formatBytes, formatMoney, formatTime } from './format.ts';
-import { missingText, type DetailsState } from './runPage.ts';
+import { missingText, wholeText, type DetailsState } from './runPage.ts';
 import { priceText } from './runs.ts';
 
 /** A fact of the page; `copy` is what its button copies. */
@@ -36,7 +36,7 @@ export function moneyFacts(view: MoneyView): PageFact[] {
         : formatMoney(priceCents, toldCurrency);
   const facts = [
     { key: 'price', name: l10n.t('Price'), value: price },
-    { key: 'plan', name: l10n.t('Plan'), value: plan ?? missingText(details) },
+    { key: 'plan', name: l10n.t('Plan'), value: plan === undefined ? missingText(details) : wholeText(plan) },
   ];
   if (effect === undefined)
     return isFromHere
@@ -71,6 +71,7 @@ export interface RunView {
   modelName: string;
   /** As the service has it, the marker included; undefined where it is not known. */
   label: string | undefined;
+  details: DetailsState;
   /** The part of it that the extension added. */
   hasMarker: boolean;
   /** As the list spells it, and the details where those are read. */
@@ -82,15 +83,15 @@ export interface RunView {
 
 export function runPageFacts(view: RunView): PageFact[] {
   const { l10n } = vscode;
-  const { runId, link, modelId, modelName, label, priority, idempotencyKey } = view;
+  const { runId, link, modelId, modelName, priority, idempotencyKey } = view;
   return [
     {
       key: 'model',
       name: l10n.t('Model'),
       value: modelName === modelId ? modelId : `${modelName} (${modelId})`,
     },
-    { key: 'label', name: l10n.t('Label'), value: labelText(label, view.hasMarker) },
-    { key: 'status', name: l10n.t('Status'), value: statusText(view.statuses) },
+    { key: 'label', name: l10n.t('Label'), value: labelText(view) },
+    { key: 'status', name: l10n.t('Status'), value: statusText(view.statuses.map(wholeText)) },
     ...(priority === undefined
       ? []
       : [
@@ -121,10 +122,13 @@ function statusText([inList = '', inDetails]: readonly string[]): string {
     : vscode.l10n.t('{0} in the details, {1} in the list', inDetails, inList);
 }
 
-function labelText(label: string | undefined, hasMarker: boolean): string {
+function labelText({ label, hasMarker, details }: RunView): string {
   const { l10n } = vscode;
+  // The list has no labels.
+  if (label === undefined && details !== 'read') return missingText(details);
   if (label === undefined || label === '') return l10n.t('none');
-  return hasMarker ? l10n.t('{0} (its end is the marker by which the run is recognised)', label) : label;
+  const text = wholeText(label);
+  return hasMarker ? l10n.t('{0} (its end is the marker by which the run is recognised)', text) : text;
 }
 
 export interface DatasetView {

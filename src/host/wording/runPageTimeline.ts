@@ -14,8 +14,9 @@ export interface TimelineView {
   /** How long it waited and trained, where both ends are told. */
   queueMs: number | undefined;
   trainingMs: number | undefined;
+  /** Whether it is known that there is a receipt, or none. */
+  receipt: DetailsState;
   /** From its receipt; undefined where it was not submitted from this machine. */
-  isReceiptRead: boolean;
   submission:
     | {
         atMs: number;
@@ -46,14 +47,14 @@ export function timelineEntries(view: TimelineView): Entry[] {
   return [submitted(view), queued(view), started(view), completed(view), artifacts(view)];
 }
 
-function submitted({ submission, isReceiptRead }: TimelineView): Entry {
+function submitted({ submission, receipt }: TimelineView): Entry {
   const { l10n } = vscode;
   const name = l10n.t('Submitted');
   if (submission === undefined)
     return unknown(
       'submitted',
       name,
-      isReceiptRead ? l10n.t('not from this machine, or without a receipt') : missingText('being-read'),
+      receipt === 'read' ? l10n.t('not from this machine, or without a receipt') : missingText(receipt),
     );
   const { atMs, fileName, attempts, how } = submission;
   const notes = [l10n.t('From this machine, with {0}', fileName)];

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { RunDetail, RunSummary } from '../../api/types.ts';
+import { MAX_LABEL_LENGTH, type RunDetail, type RunSummary } from '../../api/types.ts';
 import { formatAgo, formatDuration, formatMoney, formatTime } from './format.ts';
 import { sandboxNote } from './sandbox.ts';
 import { strangerText } from './strangerText.ts';
@@ -107,20 +107,24 @@ export function runFacts(detail: RunDetail, modelName: string, currency: string 
     {
       icon: 'tag',
       name: l10n.t('Label'),
-      value: detail.label === undefined || detail.label === '' ? l10n.t('none') : detail.label,
+      value: detail.label === undefined || detail.label === '' ? l10n.t('none') : whole(detail.label),
     },
     {
       icon: 'symbol-misc',
       name: l10n.t('Model'),
       value: modelName === detail.model_id ? modelName : `${modelName} (${detail.model_id})`,
     },
-    { icon: 'info', name: l10n.t('Status'), value: detail.status },
+    { icon: 'info', name: l10n.t('Status'), value: whole(detail.status) },
     {
       icon: 'credit-card',
       name: l10n.t('Price'),
       value: price_cents === undefined ? notTold : priceText(price_cents, currency),
     },
-    { icon: 'bookmark', name: l10n.t('Plan'), value: detail.plan ?? notTold },
+    {
+      icon: 'bookmark',
+      name: l10n.t('Plan'),
+      value: detail.plan === undefined ? notTold : whole(detail.plan),
+    },
     {
       icon: 'calendar',
       name: l10n.t('Created'),
@@ -141,6 +145,11 @@ export function runFacts(detail: RunDetail, modelName: string, currency: string 
     });
   facts.push({ icon: 'symbol-numeric', name: l10n.t('Run'), value: detail.run_id });
   return facts;
+}
+
+/** A text of the service that stands alone, so that it may be as long as a label can be. */
+function whole(text: string): string {
+  return strangerText(text, MAX_LABEL_LENGTH);
 }
 
 /** A price whose currency the details do not name. @param currency that of the balance, which is assumed */
@@ -165,11 +174,14 @@ export const treeWords = {
   noneFits: () => vscode.l10n.t('No loaded run fits the filter: show all'),
   resolve: () => vscode.l10n.t('Resolve Submission'),
   detailsFailed: (text: string) => vscode.l10n.t('Details could not be read. {0}', text),
-  offlineSince: (clock: string) =>
-    vscode.l10n.t('Offline since {0}: what is shown may be out of date.', clock),
+  offlineSince: (moment: string) =>
+    vscode.l10n.t('Offline since {0}: what is shown may be out of date.', moment),
+  notRead: () => vscode.l10n.t('The runs could not be read again: what is shown may be out of date.'),
   sandbox: () => sandboxNote(),
   skipped: (count: number) =>
-    vscode.l10n.t('{0} rows of the service could not be read and are not shown.', count),
+    count === 1
+      ? vscode.l10n.t('1 row of the service could not be read and is not shown.')
+      : vscode.l10n.t('{0} rows of the service could not be read and are not shown.', count),
   activeRuns: (count: number) =>
     count === 1 ? vscode.l10n.t('1 active run') : vscode.l10n.t('{0} active runs', count),
   unavailable: () => vscode.l10n.t('not available'),
@@ -177,5 +189,6 @@ export const treeWords = {
     available
       ? vscode.l10n.t('{0} ({1})', name, id)
       : vscode.l10n.t('{0} ({1}): not available at the moment', name, id),
-  provider: (name: string, count: number) => vscode.l10n.t('{0}, {1} models', name, count),
+  provider: (name: string, count: number) =>
+    count === 1 ? vscode.l10n.t('{0}, 1 model', name) : vscode.l10n.t('{0}, {1} models', name, count),
 };

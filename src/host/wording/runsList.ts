@@ -82,11 +82,10 @@ export const listWords = {
 export function tellNotAllLoaded(count: number, reason: string, again: () => void): void {
   const { l10n } = vscode;
   const goOn = l10n.t('Go On');
-  const text = l10n.t(
-    '{0} runs are loaded; the older ones could not be read. {1}',
-    formatCount(count),
-    reason,
-  );
+  const text =
+    count === 0
+      ? l10n.t('The runs could not be read. {0}', reason)
+      : l10n.t('{0} runs are loaded; the older ones could not be read. {1}', formatCount(count), reason);
   void vscode.window.showWarningMessage(text, goOn).then((choice) => {
     if (choice === goOn) again();
   });

@@ -142,6 +142,15 @@ describe('"Download Adapter…"', () => {
     await assert.rejects(download(runId), { code: 'artifacts-expired', expiredAt });
   });
 
+  it('takes no folder that is on no disk', async () => {
+    standIn.told.folder = () => 'vscode-vfs:/repository';
+    await download(runId);
+    assert.deepEqual(said(), [
+      'That folder is on no disk that files can be downloaded to. Choose another one.',
+    ]);
+    assert.deepEqual(downloads.active, []);
+  });
+
   describe('with a download directory', () => {
     beforeEach(() => {
       standIn.told.folder = () => assert.fail('a folder is asked for');
@@ -365,6 +374,21 @@ describe('"Download Adapter…"', () => {
       ['rejected', 'rejected'],
     );
     assert.deepEqual(await readdir(out), []);
+  });
+
+  it('of an account that is not the active one, or where none is, is cancelled by its id', async () => {
+    sandbox.control.setScenario('slow-download');
+    for (const active of [bench.session(sandbox, 'account-2'), undefined]) {
+      const ended = assert.rejects(download(runId), CancelledError);
+      await until(() => downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
+      const elsewhere = createCancel({ active }, downloads);
+      // What is on its way of a run belongs to its account.
+      await elsewhere(runId);
+      assert.equal(downloads.active.length, 1);
+      await elsewhere(downloads.active[0]?.id);
+      await ended;
+      assert.deepEqual([downloads.active, await readdir(out)], [[], []]);
+    }
   });
 
   it('"Cancel Download" says where there is none', async () => {

@@ -151,6 +151,26 @@ describe('commands of the list of runs', () => {
     assert.deepEqual([filter, standIn.told.inputs.length], [{ text: 'maths', modelIds: [], phases: [] }, 1]);
   });
 
+  it('"Filter Runs…" leaves the runs of an account alone that became active meanwhile', async () => {
+    standIn.told.pick = () => {
+      sessions = { active: bench.session(() => Promise.resolve(undefined)) } as unknown as Sessions;
+      return 'words';
+    };
+    const live = {
+      get active() {
+        return sessions.active;
+      },
+    };
+    await filterRuns(live, shown)(undefined);
+    assert.deepEqual([standIn.told.inputs.length, filter.text], [1, '']);
+  });
+
+  it('"Filter Runs…" offers nothing that a refused API key has read', async () => {
+    Object.defineProperty(session, 'isLocked', { value: true });
+    await filterRuns(sessions, shown)(undefined);
+    assert.deepEqual([standIn.told.inputs, standIn.told.sentences], [[], ['No runs are loaded yet.']]);
+  });
+
   it('"Filter Runs…" says that there is nothing yet', async () => {
     session.runs.clear();
     await filterRuns(sessions, shown)(undefined);

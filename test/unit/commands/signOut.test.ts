@@ -36,4 +36,22 @@ describe('"Sign Out"', () => {
     await run();
     assert.deepEqual(done, ['remove one', 'delete one', 'forget one']);
   });
+
+  it('takes away what is unfinished also where the keyring fails, and says that it does', async () => {
+    const done: string[] = [];
+    const accounts = {
+      active: { id: 'one', name: 'Work' },
+      remove: () => Promise.resolve(),
+    } as unknown as AccountStore;
+    const apiKeys = { delete: () => Promise.reject(new Error('locked')) } as unknown as ApiKeys;
+    const run = signOut(
+      accounts,
+      apiKeys,
+      () => 'download',
+      (id) => Promise.resolve(void done.push(id)),
+    );
+    standIn.told.answer = ([button]) => button;
+    await assert.rejects(run(), /locked/);
+    assert.deepEqual(done, ['one']);
+  });
 });

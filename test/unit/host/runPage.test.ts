@@ -36,7 +36,7 @@ describe('words of the run page', () => {
       completedAtMs: NOON_MS + 360_000,
       queueMs: 60_000,
       trainingMs: 300_000,
-      isReceiptRead: true,
+      receipt: 'read',
       submission: undefined,
       artifacts: { kind: 'available', expiresAtMs: NOON_MS + 86_400_000 },
       ...changes,
@@ -92,7 +92,7 @@ describe('words of the run page', () => {
       assert.equal(told({ ...NONE, details: 'being-read' })[3], 'unknown, being read…');
       assert.equal(told({ ...NONE, details: 'failed' })[3], 'unknown, could not be read');
       assert.equal(told({ ...NONE, phase: 'active', details: 'being-read' })[2], 'unknown, being read…');
-      assert.equal(told({ isReceiptRead: false })[0], 'unknown, being read…');
+      assert.equal(told({ receipt: 'being-read' })[0], 'unknown, being read…');
     });
 
     it('runs a clock while the run is trained, and none once it is over', () => {

@@ -114,6 +114,17 @@ describe('DetailReader', () => {
     assert.deepEqual(asked, ['b']);
   });
 
+  it('reads anew what comes again under its id, such as after the sandbox was reset', async () => {
+    listed = [row('a', 1, 'complete')];
+    await runs.refresh();
+    await settled();
+    runs.clear();
+    listed = [row('a', 30, 'complete')];
+    await runs.refresh();
+    await settled();
+    assert.deepEqual([asked, runs.label('a')], [['a', 'a'], 'L a']);
+  });
+
   it('reads nothing while the rows are not on the screen', async () => {
     isShown = false;
     await runs.refresh();

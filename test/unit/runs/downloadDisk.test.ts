@@ -5,6 +5,7 @@ import { link, mkdir, open, readdir, readFile, rename, rm, symlink, writeFile } 
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { CancelledError } from '../../../src/base/errors.ts';
+import type { DownloadRecord } from '../../../src/runs/downloadRecord.ts';
 import type { Downloads } from '../../../src/runs/downloads.ts';
 import { ACCOUNT, DownloadBench } from './downloadBench.ts';
 import { until } from './support.ts';
@@ -287,6 +288,48 @@ describe('Downloads to a disk that errs', () => {
     await next.resume(one.id);
     assert.ok((bench.starts()[0] ?? 0) > 0);
     assert.deepEqual(await readFile(other), bench.server.bytes);
+  });
+
+  describe('where it came home and the book cannot be written', () => {
+    let file: string;
+    let record: DownloadRecord;
+
+    beforeEach(async () => {
+      file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
+      window = bench.window({
+        verify: async () => {
+          await rename(file, `${file}.away`);
+          await symlink(file, file);
+          return 'zip';
+        },
+      });
+      await window.open(ACCOUNT);
+      record = await window.start(bench.request());
+      assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+      await rename(`${file}.away`, file);
+    });
+
+    it('is at home for this window', async () => {
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record]]);
+      assert.equal(window.records(ACCOUNT), window.records(ACCOUNT));
+      // Nor is it another thing to go on with when the book is read again.
+      await window.start(bench.request(`${bench.target}2`)).catch(() => undefined);
+      await window.open(ACCOUNT);
+      assert.deepEqual(window.active, []);
+      assert.equal(window.records(ACCOUNT).at(0)?.path, bench.target);
+    });
+
+    it('is found whole by the next window, without a byte fetched', async () => {
+      const next = bench.window({ verify: () => Promise.resolve('zip') });
+      await next.open(ACCOUNT);
+      const [one] = next.active;
+      assert.deepEqual([one?.state, one?.receivedBytes], ['interrupted', bench.server.bytes.length]);
+      const { completedAtMs } = await next.resume(one?.id ?? '');
+      assert.deepEqual(next.records(ACCOUNT), [{ ...record, completedAtMs }]);
+      assert.equal(bench.server.requests.length, 1);
+      assert.deepEqual(await bench.left(), ['adapter.zip']);
+      assert.deepEqual((await bench.book()).pending, []);
+    });
   });
 
   it('remembers one file of a name, and those that were moved', async () => {

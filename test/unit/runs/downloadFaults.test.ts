@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CancelledError } from '../../../src/base/errors.ts';
 import type { Downloads } from '../../../src/runs/downloads.ts';
 import type { BlobFault } from '../../helpers/blobServer.ts';
 import { DownloadBench, sha256Of } from './downloadBench.ts';
@@ -291,6 +293,18 @@ describe('Downloads from a storage that errs', () => {
       await assertRight();
       assert.equal(bench.server.signed, 1);
     });
+  });
+
+  it('tells what came last where nothing comes any more', async () => {
+    bench.server.faults.push({ stallAfterBytes: 200 * KIB });
+    let told = 0;
+    window.onDidChange(() => (told = window.active[0]?.receivedBytes ?? 0));
+    const cancelled = assert.rejects(window.start(bench.request()), CancelledError);
+    // The clock stands still, so that nothing is due but the last word; the stall would end after 1.5 s.
+    await delay(700);
+    assert.equal(told, 200 * KIB);
+    await window.dispose();
+    await cancelled;
   });
 
   describe('while the service gives none out', () => {

@@ -100,6 +100,8 @@ describe('where downloads go', () => {
     const target = path.join(folder, 'a.zip');
     const other = { runId: 'other', artifactType: 'model', filename: 'a.zip', target };
     assert.deepEqual(place([other]), { name: 'a.zip', other: 'a (2).zip', isFile: false });
+    const inCapitals = { ...other, target: path.join(folder, 'A.ZIP') };
+    assert.deepEqual(place([inCapitals]), { name: 'a.zip', other: 'a (2).zip', isFile: false });
     // What is left of this very one goes on.
     assert.deepEqual(place([{ ...other, runId: RUN }]), { name: 'a.zip', isFile: false });
     await writeFile(target, '');
@@ -107,7 +109,7 @@ describe('where downloads go', () => {
     assert.deepEqual(place(), { name: 'a.zip', other: 'a (3).zip', isFile: true });
   });
 
-  it('what came home counts while the file stands as it came, the adapter before others', async () => {
+  it('an adapter that came home counts while the file stands as it came, other artifacts do not', async () => {
     const record = async (artifactType: string, runId = RUN, written = 3) => {
       const file = path.join(folder, `${artifactType}-${runId.slice(0, 4)}-${written}`);
       await writeFile(file, 'x'.repeat(written));
@@ -123,13 +125,15 @@ describe('where downloads go', () => {
     };
     const records = [await record('log'), await record('model')];
     assert.equal(atHome(records, RUN)?.artifactType, 'model');
-    assert.equal(atHome(records.slice(0, 1), RUN)?.artifactType, 'log');
+    assert.equal(atHome(records.slice(0, 1), RUN), undefined);
     assert.equal(atHome(records, 'other'), undefined);
     assert.equal(atHome([await record('model', RUN, 4)], RUN), undefined);
     await rm(records[1]?.path ?? '');
-    assert.equal(atHome(records, RUN)?.artifactType, 'log');
-    await rm(records[0]?.path ?? '');
     assert.equal(atHome(records, RUN), undefined);
+    const model = await record('model');
+    // What cannot be looked at is not there.
+    assert.equal(atHome([{ ...model, path: 'a\0b' }], RUN), undefined);
+    assert.equal(atHome([{ ...model, path: path.join(folder, 'none', 'a') }, model], RUN), model);
   });
 });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CancelledError } from '../../../src/base/errors.ts';
+import { DownloadBook } from '../../../src/runs/downloadBook.ts';
 import type { Downloads } from '../../../src/runs/downloads.ts';
 import { ACCOUNT, DownloadBench, RUN, sha256Of } from './downloadBench.ts';
 import { until } from './support.ts';
@@ -266,6 +267,52 @@ describe('Downloads', () => {
       assert.equal((await bench.left()).length, 2);
       await window.discardAll(ACCOUNT);
       await assertNothingLeft();
+    });
+
+    it('is swept when its disk is there again, where that was away when it was discarded', async () => {
+      const away = `${bench.out}-away`;
+      await rename(bench.out, away);
+      await window.discard(window.active[0]?.id ?? '');
+      assert.deepEqual(window.active, []);
+      const other = bench.window();
+      await other.open(ACCOUNT);
+      assert.deepEqual(other.active, []);
+      await rename(away, bench.out);
+      assert.equal((await bench.left()).length, 2);
+      window = bench.window();
+      await window.open(ACCOUNT);
+      await assertNothingLeft();
+    });
+
+    it('is not swept where it was begun anew after that', async () => {
+      const away = `${bench.out}-away`;
+      await rename(bench.out, away);
+      await window.discard(window.active[0]?.id ?? '');
+      await rename(away, bench.out);
+      bench.server.faults.push({ status: 418 });
+      await assert.rejects(window.start(bench.request()), { code: 'signed-url-refused' });
+      window = bench.window();
+      await window.open(ACCOUNT);
+      assert.equal(window.active[0]?.receivedBytes, 200 * KIB);
+      assert.equal((await bench.left()).length, 2);
+    });
+
+    it('of many that were discarded while their disk was away the last hundred are remembered', async () => {
+      const book = new DownloadBook(path.join(bench.folder, 'book', 'downloads.json'), () => undefined);
+      const one = (n: number) => ({
+        id: String(n).padStart(32, '0'),
+        runId: RUN,
+        artifactType: 'model',
+        target: bench.target,
+      });
+      await book.addPending(one(0));
+      for (let n = 1; n <= 102; n++) await book.addPending({ ...one(n), discarded: true });
+      assert.deepEqual(book.pending, [one(0)]);
+      assert.deepEqual(
+        [book.discarded.length, book.discarded[0]?.id, book.discarded.at(-1)?.id],
+        [100, one(3).id, one(102).id],
+      );
+      book.dispose();
     });
 
     it('is offered by a window that was open all the time', async () => {

@@ -55,6 +55,13 @@ describe('DetailFile', () => {
     assert.equal(next.get('a')?.detail.price_cents, 120);
   });
 
+  it('keeps nothing that is too long to be of the contract, and so stays small enough to be read', async () => {
+    const [one, next] = [new DetailFile(folder), new DetailFile(folder)];
+    await one.keep({ listed: 'complete', detail: detailOf('long', { label: 'ä'.repeat(2_000) }) });
+    await one.keep({ listed: 'complete', detail: detailOf('a', { label: '\u0001'.repeat(255) }) });
+    assert.deepEqual([one.get('long'), await next.refresh()], [undefined, ['a']]);
+  });
+
   it('skips what is torn or not ours, and keeps what comes behind it', async () => {
     const one = new DetailFile(folder);
     await one.keep(kept('a'));
@@ -170,6 +177,14 @@ describe('KeptDetails', () => {
     return next.label(runId);
   }
 
+  /** Once the file knows, too. */
+  async function dropped(file: DetailFile, runId: string): Promise<void> {
+    while (file.get(runId) !== undefined) {
+      await file.refresh();
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  }
+
   it('shows the label of a finished run after a restart, without asking', async () => {
     listed = [row('a', 1, 'complete'), row('b', 1, 'running')];
     details = new Map([
@@ -216,6 +231,41 @@ describe('KeptDetails', () => {
     assert.equal(await labelAfterRestart('a'), undefined);
   });
 
+  it('takes no detail for final that says less than the list', async () => {
+    listed = [
+      row('a', 1, 'complete'),
+      row('b', 1, 'running'),
+      { ...row('c', 1, 'archived'), artifacts_available: true },
+    ];
+    details = new Map([
+      ['a', { ...finished('a'), status: 'running' }],
+      ['b', finished('b')],
+      ['c', { ...finished('c'), status: 'archived' }],
+    ]);
+    const file = await keep(runs);
+    await runs.refresh();
+    for (const runId of ['a', 'b', 'c']) await runs.loadDetail(runId);
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((runId) => file.get(runId)?.listed),
+      [undefined, undefined, 'archived'],
+    );
+  });
+
+  it('leaves what another window kept that has heard of the end of the run before', async () => {
+    listed = [row('a', 1, 'running')];
+    const file = await keep(runs);
+    await runs.refresh();
+    const other = new DetailFile(file.folder);
+    await other.keep({ listed: 'complete', detail: finished('a') });
+    await until(() => file.get('a') !== undefined);
+    // Something else of the run becomes known here meanwhile.
+    runs.knowLabels([['a', 'Läbel a']]);
+    assert.deepEqual([file.get('a')?.listed, runs.detail('a')], ['complete', undefined]);
+    listed = [row('a', 1, 'complete')];
+    await runs.refresh();
+    assert.deepEqual([runs.detail('a')?.price_cents, reads('a')], [120, 0]);
+  });
+
   it('takes nothing of another state, or of another run that has the same id', async () => {
     listed = [row('a', 1, 'complete')];
     details = new Map([['a', finished('a')]]);
@@ -227,6 +277,7 @@ describe('KeptDetails', () => {
       await file.keep({ listed: 'complete', detail: finished('a') });
       listed = [other];
       assert.equal(await labelAfterRestart('a'), undefined);
+      await dropped(file, 'a');
     }
     await file.keep({ listed: 'complete', detail: finished('a') });
     // Written in whole seconds, it is the same time.

@@ -82,9 +82,15 @@ describe('reminders of adapters that expire', () => {
     const runs = Array.from({ length: 10_000 }, (_, index) =>
       run({ runId: String(index), expiresAtMs: EXPIRES + index * HOUR }),
     );
-    const startedMs = performance.now();
-    dueReminders(runs, EXPIRES - DAY, never);
-    nextReminderInMs(runs, EXPIRES - DAY);
-    assert.ok(performance.now() - startedMs < 50);
+    // Other processes take the core now and then.
+    const quickest = Math.min(
+      ...Array.from({ length: 5 }, () => {
+        const startedMs = performance.now();
+        dueReminders(runs, EXPIRES - DAY, never);
+        nextReminderInMs(runs, EXPIRES - DAY);
+        return performance.now() - startedMs;
+      }),
+    );
+    assert.ok(quickest < 50, `${quickest} ms`);
   });
 });

@@ -456,6 +456,23 @@ describe('RunStore', () => {
     opened.resolve(undefined);
     await assert.rejects(late);
     assert.deepEqual([store.detail('a'), store.get('a'), store.rows], [undefined, undefined, undefined]);
+    // Another run may have its id.
+    assert.equal(store.detailFailure('a'), undefined);
+  });
+
+  it('keeps no detail of runs that are all gone, such as after another window has reset the sandbox', async () => {
+    listed = [row('b', 2, 'complete'), row('a', 1, 'complete')];
+    details.set('a', { run_id: 'a', status: 'completed', model_id: 'm', label: 'old' });
+    await store.refresh();
+    await store.loadDetail('a');
+    listed = [row('a', 1, 'complete')];
+    await store.refresh();
+    assert.equal(store.detail('a')?.label, 'old');
+    listed = [];
+    await store.refresh();
+    listed = [row('a', 30, 'complete')];
+    await store.refresh();
+    assert.equal(store.detail('a'), undefined);
   });
 
   it('finds one of 10,000 rows as fast as one of ten', async () => {
@@ -509,6 +526,11 @@ describe('RunStore', () => {
     await store.refresh();
     oddities = { data: 'none' };
     await assert.rejects(store.refresh(), { code: 'unexpected-answer' });
-    assert.deepEqual(ids(store.rows), ['a']);
+    assert.deepEqual([ids(store.rows), store.failed], [['a'], true]);
+    oddities = {};
+    changes.length = 0;
+    await store.refresh();
+    // What shows that reading failed hears that it does no more.
+    assert.deepEqual([store.failed, changes], [false, [{ added: [], changed: [], moved: [] }]]);
   });
 });

@@ -105,4 +105,19 @@ describe('Told', () => {
     later.dispose();
     assert.equal(await first.claim(A, 'r', 'finished'), true);
   });
+
+  it('counts on where the account was signed out of and comes again', async () => {
+    const [first, second] = windows as [Told, Told];
+    await first.follow(A);
+    await second.follow(A);
+    await first.addUnseen(A, 'r');
+    await until(() => second.unseen(A) === 1);
+    await rm(path.join(folder, A), { recursive: true });
+    // What that itself sets off is over.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await Promise.all([first.follow(A), second.follow(A)]);
+    assert.equal(second.unseen(A), 0);
+    await first.addUnseen(A, 's');
+    await until(() => second.unseen(A) === 1);
+  });
 });

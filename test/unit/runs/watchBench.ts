@@ -52,6 +52,8 @@ export class WatchBench {
   /** While set, answers wait for it. */
   gate: Promise<unknown> | undefined;
   balance_cents = 1_000;
+  /** What windows take in that was submitted earlier. */
+  recallSubmitted: (session: Session) => Promise<void> = () => Promise.resolve();
   /** Who asked for what, such as `a /runs`. */
   readonly asked: string[] = [];
   /** When, by the clock. */
@@ -106,6 +108,7 @@ export class WatchBench {
       folder: this.folder,
       isFocused: () => window.isFocused,
       isAwaiting: () => window.isAwaiting,
+      recallSubmitted: () => this.recallSubmitted(session),
       clock,
       random: () => 0.5,
       onError: (error) => errors.push(error),

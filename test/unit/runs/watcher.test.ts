@@ -80,6 +80,24 @@ describe('Watcher', function () {
       assert.equal(looks(), 2);
     });
 
+    it('asks whether the service is back where another request found it out of reach', async () => {
+      bench.rows = [made(bench, 'r', MINUTE, 'complete')];
+      const [a] = await open('a');
+      bench.instead = (request) => {
+        request.socket.destroy();
+        return true;
+      };
+      await assert.rejects(
+        a?.session.call((client) => client.getBalance({ isBackground: true })) ?? Promise.resolve(),
+      );
+      assert.equal(a?.session.state, 'offline');
+      bench.instead = undefined;
+      await bench.pass(MINUTE + SECOND);
+      assert.deepEqual([looks(), a.session.state], [2, 'ready']);
+      await bench.pass(HOUR);
+      assert.equal(looks(), 2);
+    });
+
     it('watches an unknown status for a week without a change, ever slower, and counts it so long', async () => {
       const DAY = 24 * HOUR;
       bench.rows = [made(bench, 'r', 7 * DAY - HOUR, 'halted')];
@@ -424,6 +442,24 @@ describe('Watcher', function () {
       assert.deepEqual(
         b.moved.map(({ runId, before, after }) => [runId, before.status, after.status]),
         [['r', 'running', 'complete']],
+      );
+    });
+
+    it('tells the end of what was submitted and never listed before the windows were closed', async () => {
+      bench.rows = [made(bench, 's', HOUR, 'complete')];
+      const [a] = await open('a');
+      a?.dispose();
+      bench.rows = [made(bench, 'new', MINUTE, 'complete'), made(bench, 's', HOUR, 'complete')];
+      bench.recallSubmitted = (session) => {
+        assert.equal(session.runs.rows?.length, 1);
+        session.runs.insertCreated({ run_id: 'new' }, 'm', 'Läbel');
+        return Promise.resolve();
+      };
+      const b = bench.window('b');
+      await b.watcher.look();
+      assert.deepEqual(
+        b.moved.map(({ runId, before, after }) => [runId, before.status, after.status]),
+        [['new', 'queued', 'complete']],
       );
     });
 

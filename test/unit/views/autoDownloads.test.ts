@@ -142,6 +142,39 @@ describe('"Download when complete"', () => {
     assert.deepEqual(await readdir(folderOf(two, 'two')), [fileOf(two)]);
   });
 
+  it('does it though another artifact of the run is at home', async () => {
+    const runId = await stage.submit(first, 'maths');
+    await first.session.runs.refresh();
+    stage.pass(HOUR);
+    stage.sandbox.control.setScenario('several-artifacts');
+    const artifact = { type: 'training_log', filename: `training-log-${runId.slice(0, 8)}.jsonl` };
+    const target = path.join(stage.out, 'log.jsonl');
+    await first.downloads.start({ session: first.session, runId, artifact, target });
+    watch(first);
+    await first.session.runs.refresh();
+    await isHome(first, 2);
+    assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
+  });
+
+  it('says so where the directory has gone since the run finished', async () => {
+    watch(first);
+    const runIds = [await stage.submit(first, 'one'), await stage.submit(first, 'two')];
+    await first.session.runs.refresh();
+    stage.pass(HOUR);
+    stage.sandbox.control.setScenario('slow-download');
+    await first.session.runs.refresh();
+    await until(() => first.downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
+    const [active] = first.downloads.active;
+    const other = runIds.find((runId) => runId !== active?.runId);
+    set('always', path.join(stage.out, 'gone'));
+    await first.downloads.discard(active?.id ?? '');
+    await until(() => said().length > 0);
+    assert.equal(
+      said()[0],
+      `The adapter of ${other === runIds[0] ? 'one' : 'two'} was not downloaded by itself. That folder is not there any more.`,
+    );
+  });
+
   it('does not do what is at home or under way already', async () => {
     const runId = await stage.submit(first, 'maths');
     await first.session.runs.refresh();

@@ -79,17 +79,46 @@ describe('downloads that were interrupted', () => {
       const before = stage.window();
       const [runId] = await begin(before, button);
       await before.downloads.dispose();
-      watch(stage.window());
+      const window = stage.window();
+      watch(window);
       await until(() => standIn.executed.length > 0);
       assert.deepEqual(standIn.executed, [
         button === 'Resume'
           ? ['fineTuning.downloadAdapter', { runId, resume: true }]
-          : ['fineTuning.cancelDownload', runId],
+          : ['fineTuning.cancelDownload', window.downloads.active[0]?.id],
       ]);
       for (const face of faces.splice(0)) face.dispose();
       const cleaning = stage.window();
       await cleaning.downloads.discardAll('account-1');
     }
+  });
+
+  it('are not discarded by an old offer, where they go on since', async () => {
+    const before = stage.window();
+    await begin(before, 'one', 'two');
+    await before.downloads.dispose();
+    const window = stage.window();
+    standIn.told.answer = () => {
+      stage.sandbox.control.setScenario('slow-download');
+      window.downloads.resume(window.downloads.active[0]?.id ?? '').catch(() => undefined);
+      return 'Discard All';
+    };
+    watch(window);
+    await until(() => standIn.executed.length > 0);
+    const left = window.downloads.active.filter(({ state }) => state === 'interrupted');
+    assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', left[0]?.id]]);
+    assert.equal(left.length, 1);
+  });
+
+  it('are not offered of an account that was left while they were read', async () => {
+    const before = stage.window();
+    await begin(before, 'maths');
+    await before.downloads.dispose();
+    const window = stage.window();
+    watch(window);
+    Object.assign(window.sessions, { active: undefined });
+    await later();
+    assert.deepEqual(said(), []);
   });
 
   it('are told together, where there are several', async () => {

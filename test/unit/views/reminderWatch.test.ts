@@ -66,7 +66,7 @@ describe('reminders of adapters', () => {
     assert.equal(said().length, 1);
     assert.match(
       said()[0] ?? '',
-      /^The adapter of maths is not downloaded, and is kept for 23 h more, until .+\.$/,
+      /^The adapter of “maths” is not downloaded, and is kept for 23 h more, until .+\.$/,
     );
     stage.pass(22 * HOUR);
     await look(first);
@@ -87,7 +87,7 @@ describe('reminders of adapters', () => {
     assert.equal(said().length, 1);
     assert.match(
       said()[0] ?? '',
-      /^The adapters of 2 runs are not downloaded and will be gone soon, first that of one: it is kept for 1 h more, until .+\.$/,
+      /^The adapters of 2 runs are not downloaded and will be gone soon, first that of “one”: it is kept for 1 h more, until .+\.$/,
     );
     assert.deepEqual(standIn.told.buttons, [['Download…', 'Show']]);
   });
@@ -135,6 +135,74 @@ describe('reminders of adapters', () => {
     await first.downloads.discard(first.downloads.active[0]?.id ?? '');
     await ended;
     await look(first);
+    assert.equal(said().length, 1);
+  });
+
+  it('come of a run of which only another artifact is on the disk, or on its way', async () => {
+    const runId = await finished('maths');
+    stage.sandbox.control.setScenario('several-artifacts');
+    const artifact = { type: 'training_log', filename: `training-log-${runId.slice(0, 8)}.jsonl` };
+    const log = (name: string) => ({
+      session: first.session,
+      runId,
+      artifact,
+      target: path.join(stage.out, name),
+    });
+    await first.downloads.start(log('a.jsonl'));
+    stage.pass(6 * DAY);
+    watch(first);
+    await look(first);
+    assert.equal(said().length, 1);
+    const active = { ...log('b.jsonl'), accountId: 'account-1', artifactType: artifact.type };
+    Object.defineProperty(first.downloads, 'active', { value: [{ ...active, state: 'downloading' }] });
+    stage.pass(22 * HOUR);
+    await look(first);
+    assert.equal(said().length, 2);
+  });
+
+  it('do not come of the last two hours where the run ended in them', async () => {
+    const nowMs = Date.now();
+    const run = {
+      run_id: 'r',
+      status: 'complete',
+      model_id: 'm',
+      created_at: new Date(nowMs - 10 * HOUR).toISOString(),
+      artifacts_available: true,
+      artifacts_expires_at: new Date(nowMs + HOUR).toISOString(),
+    };
+    let completedAtMs = nowMs - HOUR / 2;
+    let spare = 1;
+    let detail: object | undefined;
+    const session = {
+      account: { id: 'account-1', kind: 'service' },
+      runs: {
+        rows: [run],
+        get: () => run,
+        detail: () => detail,
+        label: () => undefined,
+        loadDetail: () => {
+          detail = { ...run, completed_at: new Date(completedAtMs).toISOString() };
+          return Promise.resolve(detail);
+        },
+        onDidChange: () => ({ dispose: () => undefined }),
+      },
+      budget: { takeSpare: () => spare-- > 0 },
+    };
+    const { onDidChangeActive } = first.sessions;
+    watch({ ...first, sessions: { active: session, onDidChangeActive } } as unknown as Window);
+    const toFront = async () => {
+      standIn.focus.changed.fire({ focused: true });
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    };
+    await toFront();
+    assert.deepEqual(said(), []);
+    // It is not missed for a detail that cannot be read.
+    detail = undefined;
+    spare = 0;
+    await toFront();
+    assert.equal(said().length, 1);
+    [completedAtMs, spare, detail] = [nowMs - 5 * HOUR, 1, undefined];
+    await toFront();
     assert.equal(said().length, 1);
   });
 

@@ -23,17 +23,33 @@ class Runs {
     ['a', 'my label ft-7k3m9qpx'],
     ['b', 'other'],
   ]);
+  readonly details = new Map<string, object>();
   readonly read: string[] = [];
 
   label(runId: string): string | undefined {
     return this.labels.get(runId);
   }
 
-  loadDetail(runId: string): Promise<void> {
+  detail(runId: string): object | undefined {
+    return this.details.get(runId);
+  }
+
+  loadDetail(runId: string, options: object): Promise<void> {
+    assert.deepEqual(options, { isBackground: true });
     this.read.push(runId);
     if (runId === 'slow') return new Promise(() => undefined);
+    if (runId === 'broken') return Promise.reject(new Error('offline'));
+    return new Promise((resolve) => {
+      setTimeout(() => {
+        this.learn(runId);
+        resolve();
+      }, 20);
+    });
+  }
+
+  learn(runId: string): void {
     this.labels.set(runId, `read ${runId}`);
-    return Promise.resolve();
+    this.changed.fire({ added: [], changed: [runId], moved: [] });
   }
 
   move(...moved: [before: RunSummary, after: RunSummary][]): void {
@@ -53,6 +69,8 @@ describe('RunNotices', () => {
   let windows: { runs: Runs; told: Told; notices: RunNotices; left: Emitter<undefined> }[];
   let acted: string[];
   let offers: boolean;
+  /** GETs that the background may send. */
+  let spare: number;
 
   before(async () => {
     hooks = standInForVscode();
@@ -66,7 +84,7 @@ describe('RunNotices', () => {
     standIn.settings.clear();
     standIn.focus.focused = true;
     folder = await mkdtemp(path.join(tmpdir(), 'notices-test-'));
-    [acted, windows, offers] = [[], [], true];
+    [acted, windows, offers, spare] = [[], [], true, Infinity];
   });
   afterEach(async () => {
     for (const { told, notices } of windows) {
@@ -78,12 +96,13 @@ describe('RunNotices', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  function open(kind: 'service' | 'sandbox' = 'service') {
+  function open(kind: 'service' | 'sandbox' = 'service', labelMs = PATIENCE.labelMs) {
     const runs = new Runs();
     const told = new Told((accountId) => path.join(folder, accountId, 'told'));
     const session = {
       account: { id: 'account-1', kind },
       runs,
+      budget: { takeSpare: () => spare-- > 0 },
       models: { nameOf: (modelId: string) => `Model ${modelId}` },
     } as unknown as Session;
     const left = new Emitter<undefined>();
@@ -93,7 +112,7 @@ describe('RunNotices', () => {
       told,
       beActive: (accountId) => Promise.resolve(void acted.push(accountId)).then(() => true),
       offersDownload: () => offers,
-      patience: PATIENCE,
+      patience: { ...PATIENCE, labelMs },
     });
     const window = { runs, told, notices, left };
     windows.push(window);
@@ -151,6 +170,33 @@ describe('RunNotices', () => {
     assert.deepEqual([await said(1), runs.read], [['“read new” has finished.'], ['new']]);
     runs.move(done('slow'));
     assert.equal((await said(2))[1], 'A run of Model m has finished.');
+    runs.move(done('broken'));
+    assert.equal((await said(3))[2], 'A run of Model m has finished.');
+  });
+
+  it('reads no label of a run that has none, nor of several that are told together, nor where none is told', async () => {
+    const { runs } = open();
+    runs.details.set('bare', {});
+    runs.move(done('bare'));
+    assert.deepEqual(await said(1), ['A run of Model m has finished.']);
+    runs.move(done('x'), done('y'));
+    await said(2);
+    standIn.settings.set('fineTuning.notifications', 'badge');
+    runs.move(done('z'));
+    await said(2);
+    assert.deepEqual(runs.read, []);
+  });
+
+  it('learns the label from the window that watches, where it is another one', async () => {
+    spare = 1;
+    const [watching, other] = [open(), open('service', 60_000)];
+    standIn.focus.focused = false;
+    watching.runs.move(done('new'));
+    standIn.focus.focused = true;
+    other.runs.move(done('new'));
+    setTimeout(() => other.runs.learn('new'), 30);
+    assert.deepEqual(await said(1), ['“read new” has finished.']);
+    assert.deepEqual([watching.runs.read, other.runs.read], [['new'], []]);
   });
 
   it('is silent where nothing finished and no status is new', async () => {
@@ -180,6 +226,16 @@ describe('RunNotices', () => {
       '“my label” is now: failed',
     ]);
     assert.deepEqual(standIn.told.buttons[0], ['Show']);
+  });
+
+  it('tells one after the other what became of a run, however long a label takes', async () => {
+    spare = 0;
+    const { runs } = open('service', 100);
+    runs.move(status('slow', 'warming_up'));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    runs.labels.set('b', 'other');
+    runs.move(status('b', 'failed'));
+    assert.deepEqual(await said(2), ['A run of Model m is now: warming_up', '“other” is now: failed']);
   });
 
   it('makes no link, no second line and no endless text of what the service says', async () => {

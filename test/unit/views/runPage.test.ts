@@ -9,7 +9,12 @@ import type { Account } from '../../../src/runs/account.ts';
 import type { ActiveDownload } from '../../../src/runs/activeDownload.ts';
 import type { DownloadRecord } from '../../../src/runs/downloadRecord.ts';
 import type { Receipt } from '../../../src/runs/intent.ts';
-import type { RunPageButton, RunPageSection, RunPageState } from '../../../src/runs/runPageProtocol.ts';
+import type {
+  RunPageButton,
+  RunPageClocks,
+  RunPageSection,
+  RunPageState,
+} from '../../../src/runs/runPageProtocol.ts';
 import type { Session } from '../../../src/runs/session.ts';
 import type { RunPage } from '../../../src/views/runPage.ts';
 import type { RunPageParts } from '../../../src/views/runPageView.ts';
@@ -53,6 +58,9 @@ describe('RunPage', () => {
   let agrees: boolean;
   let receipts: Receipt[];
   let receiptsChanged: Emitter<void>;
+  let readReceipts: () => Promise<Receipt[]>;
+  /** Added to each answer. */
+  let headers: Record<string, string>;
   let active: ActiveDownload[];
   let records: DownloadRecord[];
   let downloadsChanged: Emitter<{ accountId: string; runId: string }>;
@@ -69,7 +77,8 @@ describe('RunPage', () => {
   beforeEach(async () => {
     standIn.forget();
     bench = await Bench.start();
-    [paths, receipts, active, records] = [[], [], [], []];
+    [paths, receipts, active, records, headers] = [[], [], [], [], {}];
+    readReceipts = () => Promise.resolve(receipts);
     [isActive, agrees, held] = [true, true, Promise.resolve()];
     answer = (where) =>
       where.endsWith('/runs')
@@ -85,7 +94,7 @@ describe('RunPage', () => {
       bodyOf(request)
         .then(() => (where.endsWith('/r') ? held : undefined))
         .then(
-          () => sendJson(response, ...answer(where)),
+          () => sendJson(response, ...answer(where), headers),
           () => undefined,
         );
     });
@@ -118,7 +127,7 @@ describe('RunPage', () => {
         of: () => session,
         onDidChangeActive: new Emitter<Session | undefined>().event,
       },
-      receipts: () => Promise.resolve(receipts),
+      receipts: () => readReceipts(),
       onDidChangeReceipts: receiptsChanged.event,
       downloads: {
         get active() {
@@ -213,13 +222,14 @@ describe('RunPage', () => {
   it('is told nothing that it was told already', async () => {
     await openRead();
     await sleep(100);
-    const { length } = panel.posted;
+    const { length } = states();
     for (let turn = 0; turn < 3; turn++) {
       downloadsChanged.fire({ accountId: 'account-1', runId: 'r' });
       await sleep(70);
     }
-    assert.equal(states().length, states().length);
-    assert.equal(panel.posted.length, length);
+    assert.equal(states().length, length);
+    const texts = panel.posted.map((one) => JSON.stringify(one));
+    assert.equal(new Set(texts).size, texts.length);
   });
 
   it('reads a run that no list has shown', async () => {
@@ -247,6 +257,89 @@ describe('RunPage', () => {
     assert.deepEqual(standIn.executed, [['fineTuning.switchAccount']]);
     press('Try Again');
     await until(() => asked() === 2);
+  });
+
+  it('reads a run anew that has gone from the list, now and then, and says that it has', async () => {
+    const whole = answer;
+    await openRead();
+    answer = (where) =>
+      where.endsWith('/runs') ? [200, { data: [row('x', 9)], has_more: false }] : whole(where);
+    await session.runs.refresh();
+    // It is there all the same.
+    await eventually(() => reads() === 2 && state().sections.length > 0);
+    await session.runs.refresh();
+    await eventually(() => texts().includes('list does not show this run any more'));
+    assert.deepEqual([reads(), buttons().map(({ words }) => words)], [2, ['Try Again']]);
+    press('Try Again');
+    await until(() => reads() === 3);
+  });
+
+  it('reads the details of the account as it is now, though those of before are on their way', async () => {
+    const never = Promise.withResolvers<undefined>();
+    held = never.promise;
+    await session.runs.refresh();
+    open();
+    panel.send({ type: 'ready' });
+    await until(() => reads() === 1);
+    // The account has another address.
+    held = Promise.resolve();
+    const { url } = await bench.serve((request, response) => {
+      const where = new URL(String(request.url), 'http://x.test').pathname;
+      sendJson(response, ...answer(where));
+    });
+    session = bench.session({ baseUrl: url, apiKey: 'service_test', keyId: 'key-1' });
+    accountsChanged.fire();
+    await eventually(() => texts().includes('after 5 min of training'));
+    never.resolve(undefined);
+  });
+
+  it('says that a label is being read, and not that there is none', async () => {
+    const goOn = Promise.withResolvers<undefined>();
+    held = goOn.promise;
+    await session.runs.refresh();
+    open();
+    panel.send({ type: 'ready' });
+    const label = () => section('facts', 'run').facts.find(({ key }) => key === 'label')?.value;
+    await eventually(() => state().sections.length > 0);
+    assert.equal(label(), 'being read…');
+    answer = () => [200, { run: detail({ label: null }) }];
+    goOn.resolve(undefined);
+    await eventually(() => label() === 'none');
+  });
+
+  it('shows texts that another client made as plain ones', async () => {
+    const whole = answer;
+    const label = `\u202esdrawkcab\n${'x'.repeat(5_000)}`;
+    answer = (where) =>
+      where.endsWith('/r')
+        ? [200, { run: detail({ label, plan: 'p\u202e', status: 'a\u202e' }) }]
+        : whole(where);
+    await openRead();
+    assert.doesNotMatch(texts(), /\\n|\u202e|x{255}/);
+    assert.match(panel.title, /^Run: sdrawkcab x+…$/);
+  });
+
+  it('counts by the clock of the service', async () => {
+    // This machine's is three hours ahead.
+    headers = { date: new Date(Date.now() - 3 * 3_600_000).toUTCString() };
+    const expiresAtMs = Date.now() - 3_600_000;
+    const whole = answer;
+    answer = (where) =>
+      where.endsWith('/runs')
+        ? [
+            200,
+            {
+              data: [{ ...available(), artifacts_expires_at: new Date(expiresAtMs).toISOString() }],
+              has_more: false,
+            },
+          ]
+        : whole(where);
+    await openRead();
+    assert.match(section('artifacts').text, /^The adapter is available until /);
+    assert.ok(actions().includes('Download Adapter…'));
+    const clocks = () =>
+      panel.posted.findLast((one) => (one as { type: string }).type === 'clocks') as RunPageClocks;
+    assert.match(clocks().texts.artifacts ?? '', /^(1 h 59 min|2 h 0 min) left$/);
   });
 
   it('keeps what the list knows where the details cannot be read', async () => {
@@ -320,12 +413,13 @@ describe('RunPage', () => {
     Object.defineProperty(offline, 'offlineSince', { value: Date.UTC(2026, 0, 5, 12) });
     Object.defineProperty(offline, 'onDidChangeState', { value: session.onDidChangeState });
     Object.defineProperty(offline, 'isLocked', { value: false });
+    Object.defineProperty(offline, 'clockSkewMs', { value: undefined });
     for (const name of ['runs', 'models', 'balance', 'account'] as const)
       Object.defineProperty(offline, name, { value: session[name] });
     session = offline;
     accountsChanged.fire();
     await eventually(() => notices().includes('offline'));
-    assert.match(texts(), /Offline since .+: what is shown may be out of date\./);
+    assert.match(texts(), /Offline since Jan 5, 2026, .+: what is shown may be out of date\./);
     assert.match(texts(), /after 5 min of training/);
   });
 
@@ -413,6 +507,17 @@ describe('RunPage', () => {
       assert.equal(buttons().filter(({ action }) => action === 'openDataset').length, 0);
     });
 
+    it('that cannot be read is not one that does not exist', async () => {
+      readReceipts = () => Promise.reject(new Error('no disk'));
+      await openRead();
+      const [submitted] = section('timeline').entries;
+      assert.equal(submitted?.when, 'could not be read');
+      assert.doesNotMatch(texts(), /There is no receipt/);
+      readReceipts = () => Promise.resolve([]);
+      receiptsChanged.fire();
+      await eventually(() => texts().includes('There is no receipt'));
+    });
+
     it('offers the dataset while it is there', async () => {
       const file = path.join(bench.folder, 'train.jsonl');
       await writeFile(file, 'x');
@@ -468,6 +573,24 @@ describe('RunPage', () => {
       change();
       await eventually(() => actions().includes('Continue Download…'));
       assert.ok(buttons().some(({ words }) => words === 'Discard'));
+    });
+
+    it('that go on do not have the disk looked at each time', async () => {
+      const file = path.join(bench.folder, 'a.zip');
+      await writeFile(file, 'zip');
+      const record = { runId: 'r', artifactType: 'model', path: file, sizeBytes: 3, sha256: SHA };
+      records = [{ ...record, verified: 'zip', completedAtMs: 1 }];
+      await openRead();
+      await eventually(() => actions().includes('Inspect Adapter'));
+      await rm(file);
+      active = [download()];
+      change();
+      await eventually(() => section('artifacts').downloads.length > 0);
+      await sleep(100);
+      assert.ok(actions().includes('Inspect Adapter'));
+      records = [...records];
+      change();
+      await eventually(() => !actions().includes('Inspect Adapter'));
     });
 
     it('that came home are told with how they were verified, and can be inspected while they are there', async () => {

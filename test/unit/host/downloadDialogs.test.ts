@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { standInForVscode } from '../../helpers/standInForVscode.ts';
+
+describe('dialogs of downloads', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../helpers/vscodeStandIn.ts');
+  let dialogs: typeof import('../../../src/host/dialogs/downloadDialogs.ts');
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../helpers/vscodeStandIn.ts');
+    dialogs = await import('../../../src/host/dialogs/downloadDialogs.ts');
+  });
+  after(() => hooks.deregister());
+  beforeEach(() => standIn.forget());
+
+  it('name artifacts by plain words, whatever the service calls them', async () => {
+    const rows: unknown[] = [];
+    standIn.told.tick = (items) => {
+      rows.push(...items.map(({ label, description }) => [label, description]));
+      return undefined;
+    };
+    await dialogs.chooseArtifacts('maths', [
+      { type: 'model', filename: 'a\u202epiz.exe' },
+      { type: 'lo\ng', filename: 'x'.repeat(500) },
+    ]);
+    assert.deepEqual(rows, [
+      ['apiz.exe', 'the trained adapter'],
+      [`${'x'.repeat(119)}…`, 'lo g'],
+    ]);
+  });
+
+  it('name every target of several that were interrupted', async () => {
+    const view = { state: 'interrupted', receivedBytes: 1, totalBytes: 2 } as const;
+    await dialogs.askInterrupted('maths', view, ['/a.zip', '/b.jsonl']);
+    assert.deepEqual(standIn.told.details, ['/a.zip\n/b.jsonl']);
+  });
+});

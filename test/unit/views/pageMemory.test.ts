@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface Memory {
+  remember(state: () => number): void;
+}
+
+describe('what a page remembers', () => {
+  let saved: number[];
+  let create: new () => Memory;
+
+  before(async () => {
+    const setState = (state: number) => void saved.push(state);
+    Object.assign(globalThis, { acquireVsCodeApi: () => ({ setState }) });
+    const file = new URL('../../../media/page/extension.ts', import.meta.url).href;
+    ({ Extension: create } = (await import(file)) as { Extension: typeof create });
+  });
+  after(() => void Reflect.deleteProperty(globalThis, 'acquireVsCodeApi'));
+  beforeEach(() => (saved = []));
+
+  it('is saved once for changes that come together, as it is at last', async () => {
+    const page = new create();
+    for (const state of [1, 2, 3]) page.remember(() => state);
+    await sleep(250);
+    assert.deepEqual(saved, [3]);
+    page.remember(() => 4);
+    await sleep(250);
+    assert.deepEqual(saved, [3, 4]);
+  });
+
+  it('is saved also while it changes without a pause, as with the progress of two downloads', async () => {
+    const page = new create();
+    for (let state = 0; state < 30; state++) {
+      page.remember(() => state);
+      await sleep(20);
+    }
+    assert.ok(saved.length >= 2, saved.join());
+  });
+});

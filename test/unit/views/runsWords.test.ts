@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { Emitter } from '../../../src/base/event.ts';
+import type { Session } from '../../../src/runs/session.ts';
+import type { Sessions } from '../../../src/runs/sessions.ts';
+import type { Remembered, RunsShown } from '../../../src/views/runsShown.ts';
+import { sendJson } from '../../helpers/httpServer.ts';
+import { standInForVscode } from '../../helpers/standInForVscode.ts';
+import { Bench, row } from '../runs/support.ts';
+
+describe('what stands above and in the rows of the Runs view', () => {
+  let hooks: ModuleHooks;
+  let words: typeof import('../../../src/host/wording/runs.ts').treeWords;
+  let messageOf: typeof import('../../../src/views/listItems.ts').messageOf;
+  let facts: typeof import('../../../src/views/factRows.ts');
+  let runItem: typeof import('../../../src/views/runItem.ts');
+  let runsShown: typeof import('../../../src/views/runsShown.ts');
+  let tellNotAllLoaded: typeof import('../../../src/host/wording/runsList.ts').tellNotAllLoaded;
+  let standIn: typeof import('../../helpers/vscodeStandIn.ts');
+  let bench: Bench;
+  let session: Session;
+  let listed: unknown[];
+  let detail: object;
+  let status: number;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../helpers/vscodeStandIn.ts');
+    ({ treeWords: words } = await import('../../../src/host/wording/runs.ts'));
+    ({ tellNotAllLoaded } = await import('../../../src/host/wording/runsList.ts'));
+    ({ messageOf } = await import('../../../src/views/listItems.ts'));
+    facts = await import('../../../src/views/factRows.ts');
+    runItem = await import('../../../src/views/runItem.ts');
+    runsShown = await import('../../../src/views/runsShown.ts');
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(async () => {
+    standIn.forget();
+    bench = await Bench.start();
+    status = 200;
+    listed = [row('a', 2, 'complete'), row('b', 1, 'complete'), { odd: true }];
+    detail = { run_id: 'a', status: 'completed', model_id: 'm' };
+    const { url } = await bench.serve((request, response) => {
+      const isList = new URL(String(request.url), 'http://x.test').pathname.endsWith('/runs');
+      const body = isList ? { data: listed, has_more: false } : { run: detail };
+      const code = status === 401 ? 'invalid_api_key' : 'internal';
+      sendJson(response, status, status === 200 ? body : { error: { code, message: '' } });
+    });
+    session = bench.session({ baseUrl: url, apiKey: 'service_test', keyId: 'key-1' });
+    await session.runs.refresh();
+  });
+  afterEach(() => bench.end());
+
+  const fail = async (next: number) => {
+    status = next;
+    await assert.rejects(session.runs.refresh());
+  };
+  const shown = (): RunsShown => {
+    const sessions = { onDidChangeActive: new Emitter().event } as unknown as Sessions;
+    const memento = { get: <T>(_: string, fallback: T) => fallback, update: () => Promise.resolve() };
+    return new runsShown.RunsShown(sessions, memento satisfies Remembered);
+  };
+
+  it('says that what is shown could not be read again, while the service answers with errors', async () => {
+    await fail(500);
+    assert.equal(session.state, 'ready');
+    assert.match(
+      messageOf(session, undefined),
+      /^The runs could not be read again: what is shown may be out of date\.\n1 row /,
+    );
+    status = 200;
+    await session.runs.refresh();
+    assert.doesNotMatch(messageOf(session, undefined), /out of date/);
+  });
+
+  it('says nothing of what an API key has read that is refused', async () => {
+    assert.notEqual(messageOf(session, undefined), '');
+    await fail(401);
+    assert.equal(messageOf(session, undefined), '');
+  });
+
+  it('says since which day it is offline, where that is not today', () => {
+    const offline = (sinceMs: number) => {
+      const runs = { rows: [row('a', 1)], skipped: 0 };
+      const one = { runs, account: {}, state: 'offline', offlineSince: sinceMs } as unknown as Session;
+      return messageOf(one, undefined);
+    };
+    assert.match(offline(Date.now()), /^Offline since \d+:\d\d [AP]M: /u);
+    assert.match(offline(Date.now() - 48 * 3_600_000), /^Offline since .*\d{4}, \d+:\d\d [AP]M: /u);
+  });
+
+  it('counts one row and one model as one', () => {
+    assert.deepEqual(
+      [words.skipped(1), words.provider('Acme', 1), words.provider('Acme', 2)],
+      ['1 row of the service could not be read and is not shown.', 'Acme, 1 model', 'Acme, 2 models'],
+    );
+  });
+
+  it('does not speak of older runs where none could be loaded', () => {
+    tellNotAllLoaded(0, 'Offline.', () => undefined);
+    assert.deepEqual(standIn.told.sentences, ['The runs could not be read. Offline.']);
+  });
+
+  it('counts the label as known of a run whose detail told none', async () => {
+    const view = shown();
+    view.filterBy({ text: 'x', modelIds: [], phases: [] });
+    const said = () => view.message(session, view.of(session, Date.now()));
+    assert.equal(said(), 'Filter “x”: 0 of 2 loaded runs. Of 2 the label is not known.');
+    await session.runs.loadDetail('a');
+    assert.equal(said(), 'Filter “x”: 0 of 2 loaded runs. Of 1 the label is not known.');
+    view.dispose();
+  });
+
+  it('is another list on another day, which is called Today then, where it is grouped', async () => {
+    const view = shown();
+    const [evening, midnight] = [new Date(2026, 4, 3, 23, 59), new Date(2026, 4, 4)];
+    const at = (time: Date) => view.of(session, time.getTime());
+    assert.equal(runsShown.isSameList(at(evening), at(midnight)), true);
+    await view.group(true);
+    assert.equal(runsShown.isSameList(at(evening), at(new Date(2026, 4, 3, 0, 1))), true);
+    assert.equal(runsShown.isSameList(at(evening), at(midnight)), false);
+    view.dispose();
+  });
+
+  it('shows the details that it has where reading them once more fails', async () => {
+    detail = { run_id: 'a', status: 'completed', model_id: 'm', label: 'Läbel' };
+    await session.runs.loadDetail('a');
+    status = 500;
+    await assert.rejects(session.runs.loadDetail('a'));
+    const [first] = await facts.factRows(session, 'a');
+    assert.ok(first?.kind === 'fact');
+    assert.deepEqual([first.fact.name, first.fact.value], ['Label', 'Läbel']);
+    // Of one that was never read it says why.
+    await assert.rejects(session.runs.loadDetail('b'));
+    assert.match(JSON.stringify(await facts.factRows(session, 'b')), /Details could not be read/);
+  });
+
+  it('makes one plain line of what another client has sent as a label', async () => {
+    const odd = '\u202etext\nof \u0007two lines ft-7k3m9qpx';
+    detail = { run_id: 'a', status: 'comp\u202eleted', model_id: 'm', label: odd, plan: 'a\nb' };
+    await session.runs.loadDetail('a');
+    const downloads = { active: () => undefined, isHome: () => false };
+    const run = session.runs.get('a');
+    assert.ok(run !== undefined);
+    const view = runItem.runView(session, run, downloads as unknown as Parameters<typeof runItem.runView>[2]);
+    assert.equal(view.label, 'text of two lines');
+    assert.doesNotMatch(JSON.stringify(await facts.factRows(session, 'a')), /\\n|\u202e|\\u0007/u);
+  });
+});
