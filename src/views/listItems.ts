@@ -6,8 +6,15 @@ import { dayName, runCount } from '../host/wording/runsList.ts';
 import { daysAgo, type RunDay } from '../runs/runDays.ts';
 import type { Session } from '../runs/session.ts';
 
+/** Days are unfolded at first as long as no more runs than these stand there. */
+const UNFOLDED = 100;
+
 /** The row above the runs of a day. */
-export function dayItem(day: RunDay, isUnfolded: boolean, nowMs: number): vscode.TreeItem {
+export function dayItem(days: readonly RunDay[], key: string, nowMs: number): vscode.TreeItem {
+  const at = days.findIndex((day) => day.key === key);
+  const day = days[at];
+  if (day === undefined) return new vscode.TreeItem(key);
+  const isUnfolded = days.slice(0, at).reduce((sum, { rows }) => sum + rows.length, 0) < UNFOLDED;
   const name = dayName(day.startMs, daysAgo(day.startMs, nowMs));
   const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(name, isUnfolded ? Expanded : Collapsed);
@@ -28,13 +35,14 @@ export function commandItem(id: string, icon: string, title: string, command: Co
   return item;
 }
 
-/** What stands above the rows. @param filter what is said of the filter */
+/** What stands above the rows. @param filter what is said of the filter @param submissions those that are not settled */
 export function messageOf(
   { runs, account, state, isLocked, offlineSince }: Session,
   filter: string | undefined,
+  submissions: readonly unknown[] = [],
 ): string {
-  // Nothing that a rejected key once read is shown.
-  if (isLocked) return '';
+  // Nothing that a rejected key once read is shown; where nothing else stands there either, the welcome text says why.
+  if (isLocked) return submissions.length === 0 ? '' : treeWords.locked(state === 'key-missing');
   const parts: string[] = [];
   const isEmpty = (runs.rows ?? []).length === 0;
   if (state === 'offline' && !isEmpty && offlineSince !== undefined)

@@ -4,6 +4,7 @@ import { COMMANDS, VIEWS } from '../host/ids.ts';
 import { runDescription, runTooltip, treeWords, type RunView } from '../host/wording/runs.ts';
 import type { RunSummary } from '../api/types.ts';
 import type { PendingSubmission } from '../runs/pendingSubmission.ts';
+import { serviceNowMs } from '../runs/serviceClock.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
 import type { Submitter } from '../runs/submitter.ts';
@@ -24,8 +25,6 @@ import { submissionItem } from './submissionItem.ts';
 const REDRAW_MS = 30_000;
 /** And the time until the next attempt, and how far uploads and downloads are. */
 const TICK_MS = 1_000;
-/** Days are unfolded at first as long as no more runs than these stand there. */
-const UNFOLDED = 100;
 
 export interface RunsTreeParts {
   sessions: Sessions;
@@ -89,7 +88,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       return this.#drawing.given(this.#roots(session));
     }
     if (node.kind === 'day') return this.#runs(this.#list?.days?.find(({ key }) => key === node.key)?.rows);
-    return node.kind === 'run' ? factRows(session, node.runId) : [];
+    // A row of the account before may still be asked for.
+    const isOwn = node.kind === 'run' && session.runs.get(node.runId) !== undefined;
+    return isOwn ? factRows(session, node.runId) : [];
   }
 
   getParent(node: RunsNode): RunsNode | undefined {
@@ -104,7 +105,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       case 'submission':
         return this.#submissionItem(node.id);
       case 'day':
-        return this.#dayItem(node.key);
+        return dayItem(this.#list?.days ?? [], node.key, this.#nowMs());
       case 'run':
         return this.#runItem(node.runId);
       case 'fact':
@@ -165,7 +166,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const session = this.#sessions.active;
     this.#list = session && this.#listOf(session);
     const filter = session && this.#list && this.#shown.message(session, this.#list);
-    this.#view.message = session === undefined ? '' : messageOf(session, filter);
+    this.#view.message = session === undefined ? '' : messageOf(session, filter, this.#submissions(session));
     this.#badge.draw();
   }
 
@@ -227,7 +228,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   #stale(runIds: readonly string[]): RunsNode[] {
-    const nowMs = Date.now();
+    const nowMs = this.#nowMs();
     const isStale = (view: RunView | undefined) =>
       view !== undefined && this.#drawing.isStale(view.run.run_id, runDescription(view, nowMs));
     return runIds.filter((runId) => isStale(this.#viewOf(runId))).map((runId) => this.#nodes.run(runId));
@@ -245,13 +246,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   /** Nothing that a rejected key once read is shown: the welcome text says what to do. */
   #listOf(session: Session): ShownRuns | undefined {
-    return session.isLocked ? undefined : this.#shown.of(session, Date.now());
+    return session.isLocked ? undefined : this.#shown.of(session, serviceNowMs(session));
   }
 
   #roots(session: Session): RunsNode[] {
-    const submissions = this.#submitter.pending
-      .filter(({ accountId }) => accountId === session.account.id)
-      .map(({ id }) => this.#nodes.submission(id));
+    const submissions = this.#submissions(session);
     if (this.#list === undefined) return submissions;
     const { rows, days, hasMore } = this.#list;
     const isNone = rows.length === 0 && (session.runs.rows ?? []).length > 0;
@@ -263,8 +262,18 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     ];
   }
 
+  #submissions(session: Session): RunsNode[] {
+    const own = this.#submitter.pending.filter(({ accountId }) => accountId === session.account.id);
+    return own.map(({ id }) => this.#nodes.submission(id));
+  }
+
   #runs(rows: readonly RunSummary[] = []): RunsNode[] {
     return rows.map(({ run_id }) => this.#nodes.run(run_id));
+  }
+
+  /** By the service's clock, which tells its times. */
+  #nowMs(): number {
+    return this.#sessions.active === undefined ? Date.now() : serviceNowMs(this.#sessions.active);
   }
 
   #viewOf(runId: string): RunView | undefined {
@@ -276,18 +285,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   #runItem(runId: string): vscode.TreeItem {
     const view = this.#viewOf(runId);
     if (view === undefined) return new vscode.TreeItem(runId);
-    const nowMs = Date.now();
+    const nowMs = this.#nowMs();
     this.#drawing.drew(runId, runDescription(view, nowMs));
     return runItem(view, this.#sessions.active?.state === 'offline', nowMs);
-  }
-
-  #dayItem(key: string): vscode.TreeItem {
-    const days = this.#list?.days ?? [];
-    const at = days.findIndex((day) => day.key === key);
-    const day = days[at];
-    if (day === undefined) return new vscode.TreeItem(key);
-    const before = days.slice(0, at).reduce((sum, { rows }) => sum + rows.length, 0);
-    return dayItem(day, before < UNFOLDED, Date.now());
   }
 
   #submissionItem(id: string): vscode.TreeItem {

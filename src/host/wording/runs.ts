@@ -177,6 +177,10 @@ export const treeWords = {
   offlineSince: (moment: string) =>
     vscode.l10n.t('Offline since {0}: what is shown may be out of date.', moment),
   notRead: () => vscode.l10n.t('The runs could not be read again: what is shown may be out of date.'),
+  locked: (isMissing: boolean) =>
+    isMissing
+      ? vscode.l10n.t('The runs are not shown: the API key of this account is not on this machine.')
+      : vscode.l10n.t('The runs are not shown: the service does not accept the API key of this account.'),
   sandbox: () => sandboxNote(),
   skipped: (count: number) =>
     count === 1

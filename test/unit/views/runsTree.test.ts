@@ -356,6 +356,20 @@ describe('RunsTree', () => {
       assert.deepEqual([(await item()).resourceUri, view().message], [undefined, '']);
     });
 
+    it('tell times by the clock of the service', async () => {
+      const skewMs = 3 * 3_600_000;
+      Object.defineProperty(session, 'clockSkewMs', { value: skewMs });
+      await list(many(1));
+      assert.match(String((await item()).description), / · 3 hr?\. ago$| · 3 hours ago$/);
+    });
+
+    it('of another account that are asked for late have no details, and ask for none', async () => {
+      await list(many(1));
+      paths.length = 0;
+      assert.deepEqual(await tree.getChildren({ kind: 'run', runId: 'stranger' }), []);
+      assert.deepEqual(paths, []);
+    });
+
     it('are filtered, and the view says so', async () => {
       await list(
         many(30, { model_id: 'm1' }).map((run, index) => ({

@@ -78,6 +78,10 @@ describe('what stands above and in the rows of the Runs view', () => {
     assert.notEqual(messageOf(session, undefined), '');
     await fail(401);
     assert.equal(messageOf(session, undefined), '');
+    assert.equal(
+      messageOf(session, undefined, ['a submission']),
+      'The runs are not shown: the service does not accept the API key of this account.',
+    );
   });
 
   it('says since which day it is offline, where that is not today', () => {
