@@ -102,7 +102,7 @@ let entries = {
   extension: 'src/extension.ts',
   datasetWorker: 'src/dataset/worker.ts',
   digestWorker: 'src/api/digestWorker.ts',
-  measureWorker: 'src/adapter/measureWorker.ts',
+  measureWorker: 'src/adapter/measure/measureWorker.ts',
 };
 while (Object.keys(entries).length > 0) {
   const { metafile } = await bundle(entries);

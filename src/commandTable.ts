@@ -43,18 +43,18 @@ import { whenSignedIn } from './host/signedIn.ts';
 import type { tellFoundRunsOnce } from './host/submissionOutcome.ts';
 import { tellSignedOut } from './host/wording/accounts.ts';
 import type { AccountStore } from './runs/accountStore.ts';
-import type { Downloads } from './runs/downloads.ts';
-import type { Journal } from './runs/journal.ts';
-import { stakeOf } from './runs/pendingActions.ts';
+import type { Downloads } from './runs/download/downloads.ts';
+import type { Journal } from './runs/submission/journal.ts';
+import { stakeOf } from './runs/submission/pendingActions.ts';
 import type { Sessions } from './runs/sessions.ts';
-import type { Submitter } from './runs/submitter.ts';
+import type { Submitter } from './runs/submission/submitter.ts';
 import type { Reports } from './dataset/reports.ts';
 import type { LazySandbox } from './lazySandbox.ts';
-import type { AdapterPanels } from './views/adapterPanels.ts';
-import type { DatasetPreviews } from './views/datasetPreviews.ts';
-import type { RunPanels } from './views/runPanels.ts';
-import type { RunsShown } from './views/runsShown.ts';
-import type { RunsTree } from './views/runsTree.ts';
+import type { AdapterPanels } from './views/adapter/adapterPanels.ts';
+import type { DatasetPreviews } from './views/dataset/datasetPreviews.ts';
+import type { RunPanels } from './views/runPage/runPanels.ts';
+import type { RunsShown } from './views/runs/runsShown.ts';
+import type { RunsTree } from './views/runs/runsTree.ts';
 
 /** What the commands work with. */
 export interface Parts {

@@ -9,7 +9,7 @@ import type {
   RunPageNotice,
   RunPageSection,
   RunPageState,
-} from '../../src/runs/runPageProtocol.ts';
+} from '../../src/runs/page/runPageProtocol.ts';
 import { element, icon } from '../page/dom.ts';
 
 /** Draws the page as it is to be. */

@@ -7,7 +7,7 @@ import type {
   RunPageMessage,
   RunPageRequest,
   RunPageState,
-} from '../../src/runs/runPageProtocol.ts';
+} from '../../src/runs/page/runPageProtocol.ts';
 import { element } from '../page/dom.ts';
 import { Extension } from '../page/extension.ts';
 import { drawPage } from './draw.ts';

@@ -1,7 +1,7 @@
-import { extractAdapter } from './extract.ts';
+import { extractAdapter } from './archive/extract.ts';
 import { inspectAdapter } from './inspect.ts';
-import { measureAdapter, type MeasureOptions } from './measure.ts';
-import { recipesOf } from './recipes.ts';
+import { measureAdapter, type MeasureOptions } from './measure/measure.ts';
+import { recipesOf } from './recipe/recipes.ts';
 import type { Measurements } from './report.ts';
 
 /** What can be done with an adapter; to be loaded at first use. @param worker the script `measureWorker` */

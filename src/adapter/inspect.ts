@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Breath } from './breath.ts';
-import { chooseAdapter, readContents, type Choice, type Contents } from './contents.ts';
-import { baseOf, WEIGHTS_NAME } from './entryKind.ts';
+import { chooseAdapter, readContents, type Choice, type Contents } from './archive/contents.ts';
+import { baseOf, WEIGHTS_NAME } from './archive/entryKind.ts';
 import { BrokenArchiveError, isSystemError, verdictOf } from './faults.ts';
 import { checkConfig, findMisfits } from './fit.ts';
-import { isForeign, openArchive, UnknownFileError, type Known } from './openArchive.ts';
+import { isForeign, openArchive, UnknownFileError, type Known } from './archive/openArchive.ts';
 import { pairsOf, sortTensors, type Sorted } from './pairs.ts';
 import { readConfig } from './peftConfig.ts';
 import { Problems } from './problems.ts';

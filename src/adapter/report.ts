@@ -1,5 +1,5 @@
-export type { MatrixMeasure, Measurements, PairMeasure, Progress } from './measurements.ts';
-export type { BlockPurpose, Recipe, RecipeBlock, RecipePlace, Tool, TrapCode } from './recipe.ts';
+export type { MatrixMeasure, Measurements, PairMeasure, Progress } from './measure/measurements.ts';
+export type { BlockPurpose, Recipe, RecipeBlock, RecipePlace, Tool, TrapCode } from './recipe/recipe.ts';
 
 /** What the bytes are, whatever the name says. */
 export type Container = 'zip' | 'tar' | 'tar.gz' | 'safetensors' | 'folder';

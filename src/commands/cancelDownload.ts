@@ -2,8 +2,8 @@ import { tellNoDownload } from '../host/dialogs/downloadDialogs.ts';
 import { chooseRun } from '../host/dialogs/runDialogs.ts';
 import { runIdOf } from '../host/runArgument.ts';
 import { downloadText, runName } from '../host/wording/download.ts';
-import type { Downloads } from '../runs/downloads.ts';
-import { withoutMarker } from '../runs/marker.ts';
+import type { Downloads } from '../runs/download/downloads.ts';
+import { withoutMarker } from '../runs/submission/marker.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
 

@@ -2,9 +2,9 @@ import { pickSubmission } from '../host/dialogs/pendingDialogs.ts';
 import { submissionIdOf } from '../host/submissionArgument.ts';
 import { tellNoUpload, tellNotNow } from '../host/wording/pendingNotices.ts';
 import { tellTooLate } from '../host/wording/submission.ts';
-import { isCancellable } from '../runs/pendingSubmission.ts';
+import { isCancellable } from '../runs/submission/pendingSubmission.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Submitter } from '../runs/submitter.ts';
+import type { Submitter } from '../runs/submission/submitter.ts';
 
 /**
  * Cancels an upload before it is sent whole; how it ended is told where it began. Takes its row or id. Without one it is the

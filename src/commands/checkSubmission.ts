@@ -6,9 +6,9 @@ import { chooseSubmission } from '../host/submissionChoice.ts';
 import type { TellFoundRun } from '../host/submissionOutcome.ts';
 import { tellCannotTell, tellNotNow, tellNothingCharged } from '../host/wording/pendingNotices.ts';
 import { submissionWords, tellElsewhere } from '../host/wording/submission.ts';
-import { canCheck, canContinue } from '../runs/pendingActions.ts';
+import { canCheck, canContinue } from '../runs/submission/pendingActions.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Submitter } from '../runs/submitter.ts';
+import type { Submitter } from '../runs/submission/submitter.ts';
 
 /**
  * Looks what became of a submission, of its row or id, whose outcome is not known, and tells it; nothing but reads.

@@ -8,10 +8,10 @@ import { tellOutcome } from '../host/submissionOutcome.ts';
 import { withSubmissionProgress } from '../host/submissionProgress.ts';
 import { tellNotNow } from '../host/wording/pendingNotices.ts';
 import { submissionWords } from '../host/wording/submission.ts';
-import { withoutMarker } from '../runs/marker.ts';
-import { canContinue } from '../runs/pendingActions.ts';
+import { withoutMarker } from '../runs/submission/marker.ts';
+import { canContinue } from '../runs/submission/pendingActions.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Submitter } from '../runs/submitter.ts';
+import type { Submitter } from '../runs/submission/submitter.ts';
 
 /**
  * Goes on with a submission that is not settled, of its row or id: the same bytes with the same Idempotency-Key, when a

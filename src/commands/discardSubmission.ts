@@ -3,9 +3,9 @@ import { usingStorage } from '../host/storageError.ts';
 import { chooseSubmission } from '../host/submissionChoice.ts';
 import { tellNotNow } from '../host/wording/pendingNotices.ts';
 import { tellElsewhere } from '../host/wording/submission.ts';
-import { canDiscard } from '../runs/pendingActions.ts';
+import { canDiscard } from '../runs/submission/pendingActions.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Submitter } from '../runs/submitter.ts';
+import type { Submitter } from '../runs/submission/submitter.ts';
 
 /**
  * Gives up a submission that is not settled, of its row or id, after a warning where it may have been charged.

@@ -20,12 +20,12 @@ import { runIdOf } from '../host/runArgument.ts';
 import { runChoices } from '../host/runChoices.ts';
 import { downloadDirectorySetting } from '../host/settings.ts';
 import { runName } from '../host/wording/download.ts';
-import type { ArtifactName } from '../runs/activeDownload.ts';
-import { directoryOf, runFolderName } from '../runs/downloadFolder.ts';
-import type { DownloadRecord } from '../runs/downloadRecord.ts';
-import type { Downloads } from '../runs/downloads.ts';
-import { adapterFirst, atHome, isOf, placeIn } from '../runs/downloadTarget.ts';
-import { withoutMarker } from '../runs/marker.ts';
+import type { ArtifactName } from '../runs/download/activeDownload.ts';
+import { directoryOf, runFolderName } from '../runs/download/downloadFolder.ts';
+import type { DownloadRecord } from '../runs/download/downloadRecord.ts';
+import type { Downloads } from '../runs/download/downloads.ts';
+import { adapterFirst, atHome, isOf, placeIn } from '../runs/download/downloadTarget.ts';
+import { withoutMarker } from '../runs/submission/marker.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
 

@@ -4,8 +4,8 @@ import * as vscode from 'vscode';
 import { chooseAdapter, tellAdapterNotOnDisk, tellNotDownloaded } from '../host/dialogs/adapterDialogs.ts';
 import { runIdOf } from '../host/runArgument.ts';
 import { tellSignedOut } from '../host/wording/accounts.ts';
-import type { DownloadRecord } from '../runs/downloadRecord.ts';
-import { withoutMarker } from '../runs/marker.ts';
+import type { DownloadRecord } from '../runs/download/downloadRecord.ts';
+import { withoutMarker } from '../runs/submission/marker.ts';
 import type { Session } from '../runs/session.ts';
 
 /** What came home of an account. */

@@ -11,13 +11,13 @@ import { asText, explain } from '../host/wording/errors.ts';
 import { tellSettled } from '../host/wording/pendingNotices.ts';
 import { submissionWords, tellElsewhere } from '../host/wording/submission.ts';
 import type { RunCreation } from '../api/types.ts';
-import type { Finding } from '../runs/finding.ts';
-import { doubtOf } from '../runs/judge.ts';
-import { canCheck, canContinue, canDiscard } from '../runs/pendingActions.ts';
-import { isCancellable, type PendingSubmission } from '../runs/pendingSubmission.ts';
+import type { Finding } from '../runs/submission/finding.ts';
+import { doubtOf } from '../runs/submission/judge.ts';
+import { canCheck, canContinue, canDiscard } from '../runs/submission/pendingActions.ts';
+import { isCancellable, type PendingSubmission } from '../runs/submission/pendingSubmission.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Submitter } from '../runs/submitter.ts';
+import type { Submitter } from '../runs/submission/submitter.ts';
 
 /** What a look of just now came to; `failure` where it did not succeed. */
 interface Looked {

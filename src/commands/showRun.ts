@@ -1,6 +1,6 @@
 import { chooseRun } from '../host/dialogs/runDialogs.ts';
 import { runChoices } from '../host/runChoices.ts';
-import { withoutMarker } from '../runs/marker.ts';
+import { withoutMarker } from '../runs/submission/marker.ts';
 import type { Sessions } from '../runs/sessions.ts';
 
 /**

@@ -3,7 +3,7 @@ import { chooseRun } from '../host/dialogs/runDialogs.ts';
 import { COMMANDS, VIEWS } from '../host/ids.ts';
 import { withViewProgress } from '../host/progress.ts';
 import { runChoices } from '../host/runChoices.ts';
-import { withoutMarker } from '../runs/marker.ts';
+import { withoutMarker } from '../runs/submission/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import type { Sessions } from '../runs/sessions.ts';
 

@@ -19,14 +19,14 @@ import { tellOutcome } from '../host/submissionOutcome.ts';
 import { withSubmissionProgress } from '../host/submissionProgress.ts';
 import { askWhereToWork } from '../host/wording/accounts.ts';
 import { submissionWords, tellNoModels } from '../host/wording/submission.ts';
-import type { Draft } from '../runs/intent.ts';
-import type { Journal } from '../runs/journal.ts';
-import { newMarker, withMarker, withoutMarker } from '../runs/marker.ts';
-import type { PendingSubmission } from '../runs/pendingSubmission.ts';
-import { priorsOf } from '../runs/priors.ts';
+import type { Draft } from '../runs/submission/intent.ts';
+import type { Journal } from '../runs/submission/journal.ts';
+import { newMarker, withMarker, withoutMarker } from '../runs/submission/marker.ts';
+import type { PendingSubmission } from '../runs/submission/pendingSubmission.ts';
+import { priorsOf } from '../runs/submission/priors.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Submitter } from '../runs/submitter.ts';
+import type { Submitter } from '../runs/submission/submitter.ts';
 
 /** What "Submit Again…" and a refused submission hand over. */
 interface Preset {

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { MAX_PAGE_SIZE, type RunPage, type RunSummary } from '../api/types.ts';
-import type { Budget } from './budget.ts';
-import { savedRow, type SavedRuns } from './listFile.ts';
+import type { Budget } from './watch/budget.ts';
+import { savedRow, type SavedRuns } from './watch/listFile.ts';
 import { createdAtMs, mergeFirstPage, mergeLaterPage } from './mergeRuns.ts';
 import { PageSearch } from './pageSearch.ts';
 import { RunRows, type RowChange } from './runRows.ts';

@@ -1,6 +1,6 @@
 import type { RunSummary } from '../api/types.ts';
 import { createdAtMs } from './mergeRuns.ts';
-import { UNKNOWN_WATCHED_MS } from './pace.ts';
+import { UNKNOWN_WATCHED_MS } from './watch/pace.ts';
 import type { Phase } from './phase.ts';
 
 /** A run that went on while it was known, also before this window began: its status or whether it has artifacts. */

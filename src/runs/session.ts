@@ -7,7 +7,7 @@ import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { Account } from './account.ts';
 import { BalanceStore } from './balanceStore.ts';
-import { Budget } from './budget.ts';
+import { Budget } from './watch/budget.ts';
 import { ModelStore } from './modelStore.ts';
 import { RunStore } from './runStore.ts';
 

@@ -2,13 +2,13 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../base/disposable.ts';
 import type { Log } from '../host/log.ts';
 import { accountFolder } from '../runs/accountFolder.ts';
-import type { Journal } from '../runs/journal.ts';
-import { MissingRead, type Missing } from '../runs/missingRead.ts';
-import type { Receipt } from '../runs/intent.ts';
+import type { Journal } from '../runs/submission/journal.ts';
+import { MissingRead, type Missing } from '../runs/watch/missingRead.ts';
+import type { Receipt } from '../runs/submission/intent.ts';
 import type { Session } from '../runs/session.ts';
-import type { Submitter } from '../runs/submitter.ts';
+import type { Submitter } from '../runs/submission/submitter.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import { Watcher } from '../runs/watcher.ts';
+import { Watcher } from '../runs/watch/watcher.ts';
 import { followActive } from './activeSession.ts';
 
 /** When the window comes to the front, the watch looks at the runs and the balance, at most this often. */

@@ -10,16 +10,16 @@ import type { Log } from '../host/log.ts';
 import { downloadDirectorySetting, downloadWhenCompleteSetting } from '../host/settings.ts';
 import { runName } from '../host/wording/download.ts';
 import { tellAutoDownloadFailed } from '../host/wording/downloadNotices.ts';
-import { becameAvailable } from '../runs/autoDownload.ts';
-import { DiskError, onDisk } from '../runs/diskError.ts';
-import { directoryOf, runFolderName } from '../runs/downloadFolder.ts';
-import type { DownloadRecord } from '../runs/downloadRecord.ts';
-import type { Downloads } from '../runs/downloads.ts';
-import { adapterFirst, atHome, isAdapter, placeIn } from '../runs/downloadTarget.ts';
-import { withoutMarker } from '../runs/marker.ts';
+import { becameAvailable } from '../runs/download/autoDownload.ts';
+import { DiskError, onDisk } from '../runs/download/diskError.ts';
+import { directoryOf, runFolderName } from '../runs/download/downloadFolder.ts';
+import type { DownloadRecord } from '../runs/download/downloadRecord.ts';
+import type { Downloads } from '../runs/download/downloads.ts';
+import { adapterFirst, atHome, isAdapter, placeIn } from '../runs/download/downloadTarget.ts';
+import { withoutMarker } from '../runs/submission/marker.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Told } from '../runs/told.ts';
+import type { Told } from '../runs/watch/told.ts';
 import { followActive } from './activeSession.ts';
 
 interface Parts {

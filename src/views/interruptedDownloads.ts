@@ -3,12 +3,12 @@ import type { Disposable } from '../base/disposable.ts';
 import { COMMANDS } from '../host/ids.ts';
 import { runName } from '../host/wording/download.ts';
 import { tellInterruptedDownloads } from '../host/wording/downloadNotices.ts';
-import type { ActiveDownload } from '../runs/activeDownload.ts';
-import type { Downloads } from '../runs/downloads.ts';
-import { withoutMarker } from '../runs/marker.ts';
+import type { ActiveDownload } from '../runs/download/activeDownload.ts';
+import type { Downloads } from '../runs/download/downloads.ts';
+import { withoutMarker } from '../runs/submission/marker.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Told } from '../runs/told.ts';
+import type { Told } from '../runs/watch/told.ts';
 import { followActive } from './activeSession.ts';
 
 /** Several are left by one end, and are told together. */

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../base/disposable.ts';
 import { tellInterrupted } from '../host/wording/pendingNotices.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Submitter } from '../runs/submitter.ts';
+import type { Submitter } from '../runs/submission/submitter.ts';
 import { followActive } from './activeSession.ts';
 
 /**

@@ -5,15 +5,20 @@ import type { Disposable } from '../base/disposable.ts';
 import { COMMANDS } from '../host/ids.ts';
 import { quotedRunName } from '../host/wording/download.ts';
 import { tellExpiring } from '../host/wording/downloadNotices.ts';
-import type { DownloadRecord } from '../runs/downloadRecord.ts';
-import type { Downloads } from '../runs/downloads.ts';
-import { atHome, isAdapter } from '../runs/downloadTarget.ts';
-import { withoutMarker } from '../runs/marker.ts';
-import { dueReminders, nextReminderInMs, type DueReminder, type ExpiringRun } from '../runs/reminders.ts';
+import type { DownloadRecord } from '../runs/download/downloadRecord.ts';
+import type { Downloads } from '../runs/download/downloads.ts';
+import { atHome, isAdapter } from '../runs/download/downloadTarget.ts';
+import { withoutMarker } from '../runs/submission/marker.ts';
+import {
+  dueReminders,
+  nextReminderInMs,
+  type DueReminder,
+  type ExpiringRun,
+} from '../runs/download/reminders.ts';
 import { serviceNowMs } from '../runs/serviceClock.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Told } from '../runs/told.ts';
+import type { Told } from '../runs/watch/told.ts';
 import { followActive } from './activeSession.ts';
 
 /** It is looked anew this often at least: a timer stands still while the machine sleeps, and clocks are set. */

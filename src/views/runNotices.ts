@@ -4,13 +4,13 @@ import type { Disposable } from '../base/disposable.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../host/ids.ts';
 import { notificationsSetting } from '../host/settings.ts';
 import { tellDigest, tellFinished, tellStatus } from '../host/wording/runNotices.ts';
-import { withoutMarker } from '../runs/marker.ts';
+import { withoutMarker } from '../runs/submission/marker.ts';
 import { phaseOf } from '../runs/phase.ts';
 import type { Moved } from '../runs/runRows.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Told } from '../runs/told.ts';
+import type { Told } from '../runs/watch/told.ts';
 import { followActive } from './activeSession.ts';
 
 /** How long notices wait. */

@@ -3,12 +3,12 @@ import type { Disposable } from '../base/disposable.ts';
 import { COMMANDS, type CommandId } from '../host/ids.ts';
 import type { TellFoundRun } from '../host/submissionOutcome.ts';
 import { tellNothingCharged } from '../host/wording/pendingNotices.ts';
-import type { Journal } from '../runs/journal.ts';
-import { canContinue } from '../runs/pendingActions.ts';
-import type { PendingSubmission } from '../runs/pendingSubmission.ts';
+import type { Journal } from '../runs/submission/journal.ts';
+import { canContinue } from '../runs/submission/pendingActions.ts';
+import type { PendingSubmission } from '../runs/submission/pendingSubmission.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
-import type { Submitter } from '../runs/submitter.ts';
+import type { Submitter } from '../runs/submission/submitter.ts';
 import { followActive } from './activeSession.ts';
 
 /** How often it is asked whether a look is due. */

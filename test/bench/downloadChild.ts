@@ -5,7 +5,7 @@ import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Client } from '../../src/api/client.ts';
 import { Transport } from '../../src/api/transport.ts';
-import { Downloads } from '../../src/runs/downloads.ts';
+import { Downloads } from '../../src/runs/download/downloads.ts';
 import { Session } from '../../src/runs/session.ts';
 import type { Said } from './measure.ts';
 import { peakBytes } from './peak.ts';

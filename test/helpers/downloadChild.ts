@@ -3,7 +3,7 @@
 import { Client } from '../../src/api/client.ts';
 import { Transport } from '../../src/api/transport.ts';
 import { SYSTEM_CLOCK } from '../../src/base/clock.ts';
-import { Downloads } from '../../src/runs/downloads.ts';
+import { Downloads } from '../../src/runs/download/downloads.ts';
 import { Session } from '../../src/runs/session.ts';
 
 export interface DownloadTask {

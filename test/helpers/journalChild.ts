@@ -4,8 +4,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { writeFileDurably } from '../../src/base/durableFile.ts';
-import type { Intent, Receipt } from '../../src/runs/intent.ts';
-import { Journal } from '../../src/runs/journal.ts';
+import type { Intent, Receipt } from '../../src/runs/submission/intent.ts';
+import { Journal } from '../../src/runs/submission/journal.ts';
 import { Lease } from '../../src/runs/lease.ts';
 
 /** Where the process kills itself: before a write, with half of its temporary file, or after the rename. */

@@ -6,7 +6,7 @@ import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../src/dataset/prob
 import type { PreviewRow } from '../../src/dataset/previewProtocol.ts';
 import type { Report } from '../../src/dataset/report.ts';
 import { RowFile } from '../../src/dataset/rowFile.ts';
-import { previewRows } from '../../src/views/previewRows.ts';
+import { previewRows } from '../../src/views/dataset/previewRows.ts';
 
 const CAP = 256 * 1024;
 

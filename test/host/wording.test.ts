@@ -13,8 +13,8 @@ import { SandboxNotStartedError } from '../../src/host/sandboxNotStarted.ts';
 import { act, asText, explain } from '../../src/host/wording/errors.ts';
 import { formatBytes, formatDuration, formatMoney, formatTime } from '../../src/host/wording/format.ts';
 import { runDescription, runFacts } from '../../src/host/wording/runs.ts';
-import { DiskError } from '../../src/runs/diskError.ts';
-import { FileExistsError } from '../../src/runs/exclusiveName.ts';
+import { DiskError } from '../../src/runs/download/diskError.ts';
+import { FileExistsError } from '../../src/runs/download/exclusiveName.ts';
 import { SCENARIOS } from '../../src/sandbox/scenarios.ts';
 
 describe('errors in words', () => {

@@ -1,5 +1,5 @@
-import type { Draft, Intent, Receipt } from '../../../src/runs/intent.ts';
-import type { SubmissionState } from '../../../src/runs/pendingSubmission.ts';
+import type { Draft, Intent, Receipt } from '../../../src/runs/submission/intent.ts';
+import type { SubmissionState } from '../../../src/runs/submission/pendingSubmission.ts';
 import type { RunCreation } from '../../../src/api/types.ts';
 
 /** The moments at which a process can be killed, in the order in which a submission comes to them. */

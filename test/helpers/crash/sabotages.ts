@@ -12,11 +12,19 @@ export interface Trial {
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 
-const series = (from: string, to: string): Sabotage => ({ file: 'src/runs/series.ts', from, to });
-const nextStep = (from: string, to: string): Sabotage => ({ file: 'src/runs/nextStep.ts', from, to });
-const look = (from: string, to: string): Sabotage => ({ file: 'src/runs/look.ts', from, to });
-const judge = (from: string, to: string): Sabotage => ({ file: 'src/runs/judge.ts', from, to });
-const journal = (from: string, to: string): Sabotage => ({ file: 'src/runs/journal.ts', from, to });
+const series = (from: string, to: string): Sabotage => ({ file: 'src/runs/submission/series.ts', from, to });
+const nextStep = (from: string, to: string): Sabotage => ({
+  file: 'src/runs/submission/nextStep.ts',
+  from,
+  to,
+});
+const look = (from: string, to: string): Sabotage => ({ file: 'src/runs/submission/look.ts', from, to });
+const judge = (from: string, to: string): Sabotage => ({ file: 'src/runs/submission/judge.ts', from, to });
+const journal = (from: string, to: string): Sabotage => ({
+  file: 'src/runs/submission/journal.ts',
+  from,
+  to,
+});
 
 /** Each breaks one thing that keeps a charge from happening twice, or the person from being told what is not true. */
 export const TRIALS: readonly Trial[] = [
@@ -134,7 +142,7 @@ export const TRIALS: readonly Trial[] = [
     name: 'sent to another account',
     sabotages: [
       {
-        file: 'src/runs/submitter.ts',
+        file: 'src/runs/submission/submitter.ts',
         from: 'if (accountId === session.account.id && origin === placeOf(session.account)) return owned;',
         to: 'if (accountId !== origin) return owned;',
       },
@@ -205,7 +213,7 @@ export const TRIALS: readonly Trial[] = [
     name: 'sent again after 23 hours',
     sabotages: [
       {
-        file: 'src/runs/sendingWindow.ts',
+        file: 'src/runs/submission/sendingWindow.ts',
         from: 'if (passedMs >= RESEND_MS) throw new WindowClosedError();',
         to: '',
       },

@@ -5,12 +5,12 @@ import path from 'node:path';
 import { Client } from '../../../src/api/client.ts';
 import { ServiceError } from '../../../src/api/errors.ts';
 import { ExpectedError } from '../../../src/base/errors.ts';
-import type { Finding } from '../../../src/runs/finding.ts';
-import type { Draft } from '../../../src/runs/intent.ts';
-import type { Outcome } from '../../../src/runs/outcome.ts';
-import type { PendingSubmission } from '../../../src/runs/pendingSubmission.ts';
+import type { Finding } from '../../../src/runs/submission/finding.ts';
+import type { Draft } from '../../../src/runs/submission/intent.ts';
+import type { Outcome } from '../../../src/runs/submission/outcome.ts';
+import type { PendingSubmission } from '../../../src/runs/submission/pendingSubmission.ts';
 import { Session } from '../../../src/runs/session.ts';
-import { Submitter } from '../../../src/runs/submitter.ts';
+import { Submitter } from '../../../src/runs/submission/submitter.ts';
 import { Random } from '../random.ts';
 import type {
   AccountConfig,

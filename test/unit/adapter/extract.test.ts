@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { extractAdapter } from '../../../src/adapter/extract.ts';
+import { extractAdapter } from '../../../src/adapter/archive/extract.ts';
 import { inspectAdapter } from '../../../src/adapter/inspect.ts';
 import { sampleAdapter } from '../../helpers/adapters/sampleAdapter.ts';
 import { writeTar } from '../../helpers/adapters/tarWriter.ts';

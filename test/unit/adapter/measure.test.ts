@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { measureAdapter, type MeasureOptions } from '../../../src/adapter/measure.ts';
+import { measureAdapter, type MeasureOptions } from '../../../src/adapter/measure/measure.ts';
 import type { Measurements } from '../../../src/adapter/report.ts';
 import { sampleAdapter, type SampleOptions } from '../../helpers/adapters/sampleAdapter.ts';
 import {

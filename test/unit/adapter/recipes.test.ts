@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { inspectAdapter } from '../../../src/adapter/inspect.ts';
-import { recipesOf } from '../../../src/adapter/recipes.ts';
+import { recipesOf } from '../../../src/adapter/recipe/recipes.ts';
 import type { RecipePlace } from '../../../src/adapter/report.ts';
 import { sampleAdapter, type SampleOptions } from '../../helpers/adapters/sampleAdapter.ts';
 import { encode } from '../../helpers/adapters/safetensorsWriter.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { BrokenArchiveError } from '../../../src/adapter/faults.ts';
 import type { ArchiveFault } from '../../../src/adapter/report.ts';
 import { readSafetensorsHeader } from '../../../src/adapter/safetensors.ts';
-import { verifyArchive } from '../../../src/adapter/verify.ts';
+import { verifyArchive } from '../../../src/adapter/archive/verify.ts';
 import { encode, withHeader, writeTensors } from '../../helpers/adapters/safetensorsWriter.ts';
 import { Place } from './support.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { inspectAdapter } from '../../../src/adapter/inspect.ts';
-import { recipesOf } from '../../../src/adapter/recipes.ts';
+import { recipesOf } from '../../../src/adapter/recipe/recipes.ts';
 import type {
   AdapterReport,
   ProblemCode,
@@ -14,12 +14,13 @@ import type {
   Tool,
   Verdict,
 } from '../../../src/adapter/report.ts';
-import { verifyArchive } from '../../../src/adapter/verify.ts';
+import { verifyArchive } from '../../../src/adapter/archive/verify.ts';
 import { sampleAdapter, type SampleOptions } from '../../helpers/adapters/sampleAdapter.ts';
 import { writeTar } from '../../helpers/adapters/tarWriter.ts';
 import { writeZip, type ZipPart } from '../../helpers/adapters/zipWriter.ts';
 
-export const MEASURE_WORKER = new URL('../../../src/adapter/measureWorker.ts', import.meta.url).pathname;
+export const MEASURE_WORKER = new URL('../../../src/adapter/measure/measureWorker.ts', import.meta.url)
+  .pathname;
 
 /** Where recipes find an adapter. */
 export const FOLDER = '/home/jo/adapters/my run';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Values, type MeasuredDtype } from '../../../src/adapter/values.ts';
+import { Values, type MeasuredDtype } from '../../../src/adapter/measure/values.ts';
 import { encode } from '../../helpers/adapters/safetensorsWriter.ts';
 
 const SAMPLE = [0, 1, -1, 0.5, 1.5, -2.75, 65504, 2 ** -14, 2 ** -24, -(2 ** -20), 0.099_975_585_937_5];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { deflateRawSync } from 'node:zlib';
-import { openArchive } from '../../../src/adapter/openArchive.ts';
+import { openArchive } from '../../../src/adapter/archive/openArchive.ts';
 import type { ArchiveFault, VerdictCode } from '../../../src/adapter/report.ts';
-import { verifyArchive } from '../../../src/adapter/verify.ts';
+import { verifyArchive } from '../../../src/adapter/archive/verify.ts';
 import { sampleAdapter } from '../../helpers/adapters/sampleAdapter.ts';
 import { writeZip, type ZipOptions, type ZipPart } from '../../helpers/adapters/zipWriter.ts';
 import { Random } from '../../helpers/random.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { DownloadRecord } from '../../../src/runs/downloadRecord.ts';
+import type { DownloadRecord } from '../../../src/runs/download/downloadRecord.ts';
 import type { Session } from '../../../src/runs/session.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 

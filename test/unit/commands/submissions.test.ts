@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import { NetworkError } from '../../../src/api/errors.ts';
 import { Emitter } from '../../../src/base/event.ts';
-import type { Finding } from '../../../src/runs/finding.ts';
-import type { Outcome } from '../../../src/runs/outcome.ts';
-import type { PendingSubmission } from '../../../src/runs/pendingSubmission.ts';
+import type { Finding } from '../../../src/runs/submission/finding.ts';
+import type { Outcome } from '../../../src/runs/submission/outcome.ts';
+import type { PendingSubmission } from '../../../src/runs/submission/pendingSubmission.ts';
 import type { Sessions } from '../../../src/runs/sessions.ts';
-import type { Submitter } from '../../../src/runs/submitter.ts';
+import type { Submitter } from '../../../src/runs/submission/submitter.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../helpers/submissions.ts';
 

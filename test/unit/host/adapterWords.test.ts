@@ -19,7 +19,7 @@ import { standInForVscode } from '../../helpers/standInForVscode.ts';
 
 /** The words of a union of texts in the types of the adapter room. */
 function wordsOf(type: string): string[] {
-  const statements = ['report', 'recipe'].flatMap((name) => {
+  const statements = ['report', 'recipe/recipe'].flatMap((name) => {
     const file = new URL(`../../../src/adapter/${name}.ts`, import.meta.url);
     return ts.createSourceFile(name, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true).statements;
   });

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import type { ModuleHooks } from 'node:module';
 import { NetworkError, SignedUrlRefusedError } from '../../../src/api/errors.ts';
 import { ExpectedError } from '../../../src/base/errors.ts';
-import { DiskError } from '../../../src/runs/diskError.ts';
+import { DiskError } from '../../../src/runs/download/diskError.ts';
 import {
   ArtifactsMissingError,
   DownloadBrokenError,
   DownloadBusyError,
   DownloadGoneError,
-} from '../../../src/runs/downloadErrors.ts';
-import { FileExistsError } from '../../../src/runs/exclusiveName.ts';
+} from '../../../src/runs/download/downloadErrors.ts';
+import { FileExistsError } from '../../../src/runs/download/exclusiveName.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 
 const HOUR = 3_600_000;
@@ -68,7 +68,10 @@ describe('downloads in words', () => {
   });
 
   it('have a sentence for each code that the errors of downloads have', () => {
-    const source = readFileSync(new URL('../../../src/runs/downloadErrors.ts', import.meta.url), 'utf8');
+    const source = readFileSync(
+      new URL('../../../src/runs/download/downloadErrors.ts', import.meta.url),
+      'utf8',
+    );
     const codes = [...source.matchAll(/'([a-z]+(?:-[a-z]+)+)'/g)].map(([, code]) => code ?? '');
     assert.ok(codes.length >= 9);
     for (const code of codes) {

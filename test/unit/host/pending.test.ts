@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
-import type { Intent } from '../../../src/runs/intent.ts';
-import type { PendingSubmission } from '../../../src/runs/pendingSubmission.ts';
+import type { Intent } from '../../../src/runs/submission/intent.ts';
+import type { PendingSubmission } from '../../../src/runs/submission/pendingSubmission.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../helpers/submissions.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import type { Prior } from '../../../src/host/wording/priors.ts';
-import type { Receipt } from '../../../src/runs/intent.ts';
-import { priorsOf } from '../../../src/runs/priors.ts';
+import type { Receipt } from '../../../src/runs/submission/intent.ts';
+import { priorsOf } from '../../../src/runs/submission/priors.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 import { intentOf } from '../../helpers/submissions.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import { Emitter } from '../../../src/base/event.ts';
-import type { PendingSubmission } from '../../../src/runs/pendingSubmission.ts';
+import type { PendingSubmission } from '../../../src/runs/submission/pendingSubmission.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf } from '../../helpers/submissions.ts';
 

@@ -9,7 +9,7 @@ const ROOT = new URL('../../../', import.meta.url).pathname;
 const PROTOCOLS: Readonly<Record<string, string>> = {
   preview: 'src/dataset/previewProtocol.ts',
   adapter: 'src/adapter/adapterPageProtocol.ts',
-  run: 'src/runs/runPageProtocol.ts',
+  run: 'src/runs/page/runPageProtocol.ts',
 };
 /** What would make text of a dataset into a part of the page. */
 const DANGEROUS =

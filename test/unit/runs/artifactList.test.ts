@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { ServiceError } from '../../../src/api/errors.ts';
 import type { Artifact, RunDetail } from '../../../src/api/types.ts';
-import { artifactNamed, listArtifacts, nameOf } from '../../../src/runs/artifactList.ts';
+import { artifactNamed, listArtifacts, nameOf } from '../../../src/runs/download/artifactList.ts';
 import type { Session } from '../../../src/runs/session.ts';
-import { SignedLink } from '../../../src/runs/signedLink.ts';
+import { SignedLink } from '../../../src/runs/download/signedLink.ts';
 import { silent } from './support.ts';
 import { TestClock } from './testClock.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { CancelledError } from '../../../src/base/errors.ts';
-import { DiskError, onDisk } from '../../../src/runs/diskError.ts';
+import { DiskError, onDisk } from '../../../src/runs/download/diskError.ts';
 
 describe('DiskError', () => {
   const failed = (code: string) => Object.assign(new Error('/secret/path'), { code });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from '../../../src/api/client.ts';
 import { Transport } from '../../../src/api/transport.ts';
-import { Downloads, type DownloadsOptions } from '../../../src/runs/downloads.ts';
+import { Downloads, type DownloadsOptions } from '../../../src/runs/download/downloads.ts';
 import { Session } from '../../../src/runs/session.ts';
 import { BlobServer } from '../../helpers/blobServer.ts';
 import { descriptors } from '../api/support.ts';

@@ -5,8 +5,8 @@ import { link, mkdir, open, readdir, readFile, rename, rm, symlink, writeFile } 
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { CancelledError } from '../../../src/base/errors.ts';
-import type { DownloadRecord } from '../../../src/runs/downloadRecord.ts';
-import type { Downloads } from '../../../src/runs/downloads.ts';
+import type { DownloadRecord } from '../../../src/runs/download/downloadRecord.ts';
+import type { Downloads } from '../../../src/runs/download/downloads.ts';
 import { ACCOUNT, DownloadBench } from './downloadBench.ts';
 import { until } from './support.ts';
 

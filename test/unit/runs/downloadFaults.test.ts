@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../../../src/base/errors.ts';
-import type { Downloads } from '../../../src/runs/downloads.ts';
+import type { Downloads } from '../../../src/runs/download/downloads.ts';
 import type { BlobFault } from '../../helpers/blobServer.ts';
 import { DownloadBench, sha256Of } from './downloadBench.ts';
 

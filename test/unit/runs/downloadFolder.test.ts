@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { becameAvailable } from '../../../src/runs/autoDownload.ts';
-import { directoryOf, runFolderName } from '../../../src/runs/downloadFolder.ts';
-import { adapterFirst, artifactFileName, atHome, placeIn } from '../../../src/runs/downloadTarget.ts';
+import { becameAvailable } from '../../../src/runs/download/autoDownload.ts';
+import { directoryOf, runFolderName } from '../../../src/runs/download/downloadFolder.ts';
+import {
+  adapterFirst,
+  artifactFileName,
+  atHome,
+  placeIn,
+} from '../../../src/runs/download/downloadTarget.ts';
 import { row } from './support.ts';
 
 const RUN = '3fa85f64-5717-4562-b3fc-2c963f66afa6';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CancelledError } from '../../../src/base/errors.ts';
-import { DownloadBook } from '../../../src/runs/downloadBook.ts';
-import type { Downloads } from '../../../src/runs/downloads.ts';
+import { DownloadBook } from '../../../src/runs/download/downloadBook.ts';
+import type { Downloads } from '../../../src/runs/download/downloads.ts';
 import { ACCOUNT, DownloadBench, RUN, sha256Of } from './downloadBench.ts';
 import { until } from './support.ts';
 

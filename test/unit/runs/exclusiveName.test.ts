@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, watch, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { FileExistsError, nameExclusively } from '../../../src/runs/exclusiveName.ts';
+import { FileExistsError, nameExclusively } from '../../../src/runs/download/exclusiveName.ts';
 
 describe('nameExclusively', () => {
   let folder: string;

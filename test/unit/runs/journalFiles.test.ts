@@ -14,9 +14,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
-import type { Intent } from '../../../src/runs/intent.ts';
-import { Journal } from '../../../src/runs/journal.ts';
-import { intentText } from '../../../src/runs/journalFiles.ts';
+import type { Intent } from '../../../src/runs/submission/intent.ts';
+import { Journal } from '../../../src/runs/submission/journal.ts';
+import { intentText } from '../../../src/runs/submission/journalFiles.ts';
 import { chargedAt, sameWish, sampleIntent } from './sampleIntent.ts';
 
 describe('files of the journal', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Doubt } from '../../../src/runs/finding.ts';
-import type { Attempt, Intent, Look } from '../../../src/runs/intent.ts';
+import type { Doubt } from '../../../src/runs/submission/finding.ts';
+import type { Attempt, Intent, Look } from '../../../src/runs/submission/intent.ts';
 import {
   doubtOf,
   lastSendMs,
@@ -8,7 +8,7 @@ import {
   settledFromMs,
   withLook,
   withoutLooks,
-} from '../../../src/runs/judge.ts';
+} from '../../../src/runs/submission/judge.ts';
 import { sampleIntent } from './sampleIntent.ts';
 import { HOUR, MARKER, MINUTE } from './stage.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { newMarker, withMarker, withoutMarker } from '../../../src/runs/marker.ts';
+import { newMarker, withMarker, withoutMarker } from '../../../src/runs/submission/marker.ts';
 
 const MARKER = 'ft-7k3m9qpx';
 /** What is left of 255 for a label and its blank. */

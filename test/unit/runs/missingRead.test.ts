@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { MissingRead } from '../../../src/runs/missingRead.ts';
+import { MissingRead } from '../../../src/runs/watch/missingRead.ts';
 import type { Session } from '../../../src/runs/session.ts';
 import { SteppedClock } from './steppedClock.ts';
 

@@ -14,10 +14,10 @@ import {
   statusOf,
   TooEarlyError,
   type Series,
-} from '../../../src/runs/nextStep.ts';
-import type { Moment } from '../../../src/runs/intent.ts';
-import { ClocksDisagreeError, WindowClosedError } from '../../../src/runs/sendingWindow.ts';
-import { KeyReplacedError, LeaseLostError } from '../../../src/runs/series.ts';
+} from '../../../src/runs/submission/nextStep.ts';
+import type { Moment } from '../../../src/runs/submission/intent.ts';
+import { ClocksDisagreeError, WindowClosedError } from '../../../src/runs/submission/sendingWindow.ts';
+import { KeyReplacedError, LeaseLostError } from '../../../src/runs/submission/series.ts';
 import { KeyMissingError, KeyRejectedError } from '../../../src/runs/session.ts';
 import { sampleIntent } from './sampleIntent.ts';
 

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { keptOf, PartFile } from '../../../src/runs/partFile.ts';
-import type { PartPlace } from '../../../src/runs/sidecar.ts';
+import { keptOf, PartFile } from '../../../src/runs/download/partFile.ts';
+import type { PartPlace } from '../../../src/runs/download/sidecar.ts';
 import { sha256Of } from './downloadBench.ts';
 import { silent } from './support.ts';
 

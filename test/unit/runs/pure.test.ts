@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { Budget } from '../../../src/runs/budget.ts';
-import { numberedFileName, safeFileName } from '../../../src/runs/fileName.ts';
-import { backoffMs, nextLookMs } from '../../../src/runs/pace.ts';
+import { Budget } from '../../../src/runs/watch/budget.ts';
+import { numberedFileName, safeFileName } from '../../../src/runs/download/fileName.ts';
+import { backoffMs, nextLookMs } from '../../../src/runs/watch/pace.ts';
 import { phaseOf } from '../../../src/runs/phase.ts';
 import { shared } from '../../../src/runs/shared.ts';
 import { row } from './support.ts';

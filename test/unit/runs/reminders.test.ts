@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { dueReminders, nextReminderInMs, type ExpiringRun } from '../../../src/runs/reminders.ts';
+import { dueReminders, nextReminderInMs, type ExpiringRun } from '../../../src/runs/download/reminders.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RunDetail } from '../../../src/api/types.ts';
-import type { Receipt } from '../../../src/runs/intent.ts';
+import type { Receipt } from '../../../src/runs/submission/intent.ts';
 import {
   artifactsOf,
   balanceEffectOf,
@@ -11,7 +11,7 @@ import {
   spanMs,
   timesOf,
   type ChargedReceipt,
-} from '../../../src/runs/runFacts.ts';
+} from '../../../src/runs/page/runFacts.ts';
 import { intentOf } from '../../helpers/submissions.ts';
 import { row } from './support.ts';
 

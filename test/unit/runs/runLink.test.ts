@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { runIdOfLink } from '../../../src/runs/runLink.ts';
+import { runIdOfLink } from '../../../src/runs/page/runLink.ts';
 
 describe('runIdOfLink', () => {
   const of = (path: string, query = '', fragment = '') => runIdOfLink({ path, query, fragment });

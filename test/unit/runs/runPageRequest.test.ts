@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { runPageMemoryOf, runPageRequestOf } from '../../../src/runs/runPageRequest.ts';
+import { runPageMemoryOf, runPageRequestOf } from '../../../src/runs/page/runPageRequest.ts';
 
 describe('runPageRequestOf', () => {
   it('takes what the protocol has, and nothing beside it', () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Intent, Receipt } from '../../../src/runs/intent.ts';
+import type { Intent, Receipt } from '../../../src/runs/submission/intent.ts';
 
 let made = 0;
 

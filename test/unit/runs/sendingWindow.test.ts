@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Attempt } from '../../../src/runs/intent.ts';
+import type { Attempt } from '../../../src/runs/submission/intent.ts';
 import {
   assertMayResend,
   ClocksDisagreeError,
   ClockWatch,
   WindowClosedError,
-} from '../../../src/runs/sendingWindow.ts';
+} from '../../../src/runs/submission/sendingWindow.ts';
 import { sampleIntent } from './sampleIntent.ts';
 import { HOUR, MINUTE } from './stage.ts';
 import { TestClock } from './testClock.ts';

@@ -6,7 +6,7 @@ import { Client } from '../../../src/api/client.ts';
 import type { ServiceAccount } from '../../../src/runs/account.ts';
 import { AccountStore } from '../../../src/runs/accountStore.ts';
 import { Sessions } from '../../../src/runs/sessions.ts';
-import { Submitter } from '../../../src/runs/submitter.ts';
+import { Submitter } from '../../../src/runs/submission/submitter.ts';
 import { sendJson } from '../../helpers/httpServer.ts';
 import { Bench, silent } from './support.ts';
 

@@ -1,10 +1,10 @@
 import type http from 'node:http';
 import type { RunDetail } from '../../../src/api/types.ts';
-import type { Draft, Intent } from '../../../src/runs/intent.ts';
-import type { Journal, JournalOptions } from '../../../src/runs/journal.ts';
-import { withMarker } from '../../../src/runs/marker.ts';
+import type { Draft, Intent } from '../../../src/runs/submission/intent.ts';
+import type { Journal, JournalOptions } from '../../../src/runs/submission/journal.ts';
+import { withMarker } from '../../../src/runs/submission/marker.ts';
 import type { Session } from '../../../src/runs/session.ts';
-import { Submitter } from '../../../src/runs/submitter.ts';
+import { Submitter } from '../../../src/runs/submission/submitter.ts';
 import { bodyOf, sendJson } from '../../helpers/httpServer.ts';
 import { Bench } from './support.ts';
 import { TestClock } from './testClock.ts';

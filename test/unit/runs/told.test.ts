@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Told } from '../../../src/runs/told.ts';
+import { Told } from '../../../src/runs/watch/told.ts';
 import { until } from './support.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { UploadQueue } from '../../../src/runs/uploadQueue.ts';
+import { UploadQueue } from '../../../src/runs/submission/uploadQueue.ts';
 import { silent } from './support.ts';
 
 describe('UploadQueue', () => {

@@ -3,7 +3,7 @@ import { unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { writeFileDurably } from '../../../src/base/durableFile.ts';
 import type { Session } from '../../../src/runs/session.ts';
-import type { Submitter } from '../../../src/runs/submitter.ts';
+import type { Submitter } from '../../../src/runs/submission/submitter.ts';
 import { created, error, type Post, Stage } from './stage.ts';
 import { silent, until } from './support.ts';
 

@@ -5,7 +5,7 @@ import { Emitter } from '../../../src/base/event.ts';
 import { DetailFile } from '../../../src/runs/detailFile.ts';
 import type { Session } from '../../../src/runs/session.ts';
 import type { Sessions } from '../../../src/runs/sessions.ts';
-import { keepActiveDetails } from '../../../src/views/activeDetails.ts';
+import { keepActiveDetails } from '../../../src/views/runs/activeDetails.ts';
 import { sendJson } from '../../helpers/httpServer.ts';
 import { Bench, row, until } from '../runs/support.ts';
 

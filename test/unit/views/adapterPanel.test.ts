@@ -6,8 +6,8 @@ import path from 'node:path';
 import { createAdapterRoom } from '../../../src/adapter/adapterRoom.ts';
 import type { AdapterMessage } from '../../../src/adapter/adapterPageProtocol.ts';
 import { Emitter } from '../../../src/base/event.ts';
-import type { AdapterDocument, AdapterRoom } from '../../../src/views/adapterDocument.ts';
-import type { AdapterPanel } from '../../../src/views/adapterPanel.ts';
+import type { AdapterDocument, AdapterRoom } from '../../../src/views/adapter/adapterDocument.ts';
+import type { AdapterPanel } from '../../../src/views/adapter/adapterPanel.ts';
 import { buildArchive } from '../../../src/sandbox/adapterArchive.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 
@@ -15,7 +15,7 @@ type Log = ConstructorParameters<typeof AdapterDocument>[2];
 type Panel = ConstructorParameters<typeof AdapterPanel>[1];
 type Of<T> = Extract<AdapterMessage, { type: T }>;
 
-const WORKER = new URL('../../../src/adapter/measureWorker.ts', import.meta.url).pathname;
+const WORKER = new URL('../../../src/adapter/measure/measureWorker.ts', import.meta.url).pathname;
 
 describe('the adapter’s page and what it is told', () => {
   let hooks: ModuleHooks;
@@ -36,8 +36,8 @@ describe('the adapter’s page and what it is told', () => {
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../helpers/vscodeStandIn.ts');
-    ({ AdapterDocument: createDocument } = await import('../../../src/views/adapterDocument.ts'));
-    ({ AdapterPanel: createPanel } = await import('../../../src/views/adapterPanel.ts'));
+    ({ AdapterDocument: createDocument } = await import('../../../src/views/adapter/adapterDocument.ts'));
+    ({ AdapterPanel: createPanel } = await import('../../../src/views/adapter/adapterPanel.ts'));
   });
   after(() => hooks.deregister());
 

@@ -3,7 +3,12 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { AdapterReport, Container } from '../../../src/adapter/report.ts';
-import { adapterFolder, fingerprintOf, subjectOf, unpackedPlace } from '../../../src/views/adapterPlace.ts';
+import {
+  adapterFolder,
+  fingerprintOf,
+  subjectOf,
+  unpackedPlace,
+} from '../../../src/views/adapter/adapterPlace.ts';
 
 describe('where an adapter stands', () => {
   let folder: string;

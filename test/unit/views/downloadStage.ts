@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { verifyArchive } from '../../../src/adapter/verify.ts';
+import { verifyArchive } from '../../../src/adapter/archive/verify.ts';
 import { Emitter } from '../../../src/base/event.ts';
 import { accountFolder } from '../../../src/runs/accountFolder.ts';
-import { Downloads } from '../../../src/runs/downloads.ts';
+import { Downloads } from '../../../src/runs/download/downloads.ts';
 import type { Session } from '../../../src/runs/session.ts';
 import type { Sessions } from '../../../src/runs/sessions.ts';
-import { Submitter } from '../../../src/runs/submitter.ts';
-import { Told } from '../../../src/runs/told.ts';
+import { Submitter } from '../../../src/runs/submission/submitter.ts';
+import { Told } from '../../../src/runs/watch/told.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { Bench, silent } from '../runs/support.ts';
 

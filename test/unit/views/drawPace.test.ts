@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { DrawPace } from '../../../src/views/drawPace.ts';
+import { DrawPace } from '../../../src/views/runs/drawPace.ts';
 import { until } from '../runs/support.ts';
 
 describe('DrawPace', () => {

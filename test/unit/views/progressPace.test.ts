@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ProgressPace } from '../../../src/views/progressPace.ts';
+import { ProgressPace } from '../../../src/views/runs/progressPace.ts';
 
 describe('ProgressPace', () => {
   it('draws the list where a row comes or goes, the row where its state changes', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import type { Session } from '../../../src/runs/session.ts';
-import type { RunLinkParts } from '../../../src/views/runLinks.ts';
+import type { RunLinkParts } from '../../../src/views/runPage/runLinks.ts';
 import { bodyOf, sendJson } from '../../helpers/httpServer.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 import { Bench, row } from '../runs/support.ts';
@@ -9,7 +9,7 @@ import { Bench, row } from '../runs/support.ts';
 describe('links to runs', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../helpers/vscodeStandIn.ts');
-  let followRunLink: typeof import('../../../src/views/runLinks.ts').followRunLink;
+  let followRunLink: typeof import('../../../src/views/runPage/runLinks.ts').followRunLink;
   let bench: Bench;
   let session: Session;
   let active: Session | undefined;
@@ -22,7 +22,7 @@ describe('links to runs', () => {
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../helpers/vscodeStandIn.ts');
-    ({ followRunLink } = await import('../../../src/views/runLinks.ts'));
+    ({ followRunLink } = await import('../../../src/views/runPage/runLinks.ts'));
   });
   after(() => hooks.deregister());
 

@@ -8,7 +8,7 @@ import { Emitter } from '../../../src/base/event.ts';
 import type { RunChange } from '../../../src/runs/runStore.ts';
 import type { Session } from '../../../src/runs/session.ts';
 import type { Sessions } from '../../../src/runs/sessions.ts';
-import { Told } from '../../../src/runs/told.ts';
+import { Told } from '../../../src/runs/watch/told.ts';
 import type { NoticePatience, RunNotices, RunNoticesParts } from '../../../src/views/runNotices.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 import { row, until } from '../runs/support.ts';

@@ -6,18 +6,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import { Emitter } from '../../../src/base/event.ts';
 import type { Account } from '../../../src/runs/account.ts';
-import type { ActiveDownload } from '../../../src/runs/activeDownload.ts';
-import type { DownloadRecord } from '../../../src/runs/downloadRecord.ts';
-import type { Receipt } from '../../../src/runs/intent.ts';
+import type { ActiveDownload } from '../../../src/runs/download/activeDownload.ts';
+import type { DownloadRecord } from '../../../src/runs/download/downloadRecord.ts';
+import type { Receipt } from '../../../src/runs/submission/intent.ts';
 import type {
   RunPageButton,
   RunPageClocks,
   RunPageSection,
   RunPageState,
-} from '../../../src/runs/runPageProtocol.ts';
+} from '../../../src/runs/page/runPageProtocol.ts';
 import type { Session } from '../../../src/runs/session.ts';
-import type { RunPage } from '../../../src/views/runPage.ts';
-import type { RunPageParts } from '../../../src/views/runPageView.ts';
+import type { RunPage } from '../../../src/views/runPage/runPage.ts';
+import type { RunPageParts } from '../../../src/views/runPage/runPageView.ts';
 import { bodyOf, sendJson } from '../../helpers/httpServer.ts';
 import { PanelStandIn } from '../../helpers/panelStandIn.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
@@ -70,7 +70,7 @@ describe('RunPage', () => {
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../helpers/vscodeStandIn.ts');
-    ({ RunPage: createPage } = await import('../../../src/views/runPage.ts'));
+    ({ RunPage: createPage } = await import('../../../src/views/runPage/runPage.ts'));
   });
   after(() => hooks.deregister());
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import type * as vscode from 'vscode';
 import { Emitter } from '../../../src/base/event.ts';
-import type { RunPanels } from '../../../src/views/runPanels.ts';
-import type { RunPageParts } from '../../../src/views/runPageView.ts';
+import type { RunPanels } from '../../../src/views/runPage/runPanels.ts';
+import type { RunPageParts } from '../../../src/views/runPage/runPageView.ts';
 import { PanelStandIn } from '../../helpers/panelStandIn.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 
@@ -27,7 +27,7 @@ describe('RunPanels', () => {
     Object.assign(Uri, { joinPath: (...parts: unknown[]) => parts.map(String).join('/') });
     const standIn = await import('../../helpers/vscodeStandIn.ts');
     assert.ok('ViewColumn' in standIn);
-    ({ RunPanels: createPanels } = await import('../../../src/views/runPanels.ts'));
+    ({ RunPanels: createPanels } = await import('../../../src/views/runPage/runPanels.ts'));
   });
   after(() => hooks.deregister());
 

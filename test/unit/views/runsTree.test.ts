@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ModuleHooks } from 'node:module';
 import { Emitter } from '../../../src/base/event.ts';
-import type { ActiveDownload } from '../../../src/runs/activeDownload.ts';
-import type { DownloadRecord } from '../../../src/runs/downloadRecord.ts';
-import type { PendingSubmission, SubmissionState } from '../../../src/runs/pendingSubmission.ts';
+import type { ActiveDownload } from '../../../src/runs/download/activeDownload.ts';
+import type { DownloadRecord } from '../../../src/runs/download/downloadRecord.ts';
+import type { PendingSubmission, SubmissionState } from '../../../src/runs/submission/pendingSubmission.ts';
 import type { Session } from '../../../src/runs/session.ts';
 import type { Sessions } from '../../../src/runs/sessions.ts';
-import { Submitter } from '../../../src/runs/submitter.ts';
-import type { RunsNode } from '../../../src/views/runsNodes.ts';
-import type { RunsShown } from '../../../src/views/runsShown.ts';
-import type { RunsTree, RunsTreeParts } from '../../../src/views/runsTree.ts';
+import { Submitter } from '../../../src/runs/submission/submitter.ts';
+import type { RunsNode } from '../../../src/views/runs/runsNodes.ts';
+import type { RunsShown } from '../../../src/views/runs/runsShown.ts';
+import type { RunsTree, RunsTreeParts } from '../../../src/views/runs/runsTree.ts';
 import { sendJson, bodyOf } from '../../helpers/httpServer.ts';
 import { Bench, row, silent, until } from '../runs/support.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
@@ -21,7 +21,7 @@ describe('RunsTree', () => {
   let hooks: ModuleHooks;
   let createTree: new (parts: RunsTreeParts) => RunsTree;
   let createShown: typeof RunsShown;
-  let submissionItem: typeof import('../../../src/views/submissionItem.ts').submissionItem;
+  let submissionItem: typeof import('../../../src/views/runs/submissionItem.ts').submissionItem;
   let views: ViewStandIn[];
   let settings: Map<string, unknown>;
   let focus: typeof import('../../helpers/vscodeStandIn.ts').focus;
@@ -43,9 +43,9 @@ describe('RunsTree', () => {
   before(async () => {
     hooks = standInForVscode();
     ({ views, settings, focus } = await import('../../helpers/vscodeStandIn.ts'));
-    ({ submissionItem } = await import('../../../src/views/submissionItem.ts'));
-    ({ RunsTree: createTree } = await import('../../../src/views/runsTree.ts'));
-    ({ RunsShown: createShown } = await import('../../../src/views/runsShown.ts'));
+    ({ submissionItem } = await import('../../../src/views/runs/submissionItem.ts'));
+    ({ RunsTree: createTree } = await import('../../../src/views/runs/runsTree.ts'));
+    ({ RunsShown: createShown } = await import('../../../src/views/runs/runsShown.ts'));
   });
   after(() => hooks.deregister());
 

@@ -3,7 +3,7 @@ import type { ModuleHooks } from 'node:module';
 import { Emitter } from '../../../src/base/event.ts';
 import type { Session } from '../../../src/runs/session.ts';
 import type { Sessions } from '../../../src/runs/sessions.ts';
-import type { Remembered, RunsShown } from '../../../src/views/runsShown.ts';
+import type { Remembered, RunsShown } from '../../../src/views/runs/runsShown.ts';
 import { sendJson } from '../../helpers/httpServer.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 import { Bench, row } from '../runs/support.ts';
@@ -11,10 +11,10 @@ import { Bench, row } from '../runs/support.ts';
 describe('what stands above and in the rows of the Runs view', () => {
   let hooks: ModuleHooks;
   let words: typeof import('../../../src/host/wording/runs.ts').treeWords;
-  let messageOf: typeof import('../../../src/views/listItems.ts').messageOf;
-  let facts: typeof import('../../../src/views/factRows.ts');
-  let runItem: typeof import('../../../src/views/runItem.ts');
-  let runsShown: typeof import('../../../src/views/runsShown.ts');
+  let messageOf: typeof import('../../../src/views/runs/listItems.ts').messageOf;
+  let facts: typeof import('../../../src/views/runs/factRows.ts');
+  let runItem: typeof import('../../../src/views/runs/runItem.ts');
+  let runsShown: typeof import('../../../src/views/runs/runsShown.ts');
   let tellNotAllLoaded: typeof import('../../../src/host/wording/runsList.ts').tellNotAllLoaded;
   let standIn: typeof import('../../helpers/vscodeStandIn.ts');
   let bench: Bench;
@@ -28,10 +28,10 @@ describe('what stands above and in the rows of the Runs view', () => {
     standIn = await import('../../helpers/vscodeStandIn.ts');
     ({ treeWords: words } = await import('../../../src/host/wording/runs.ts'));
     ({ tellNotAllLoaded } = await import('../../../src/host/wording/runsList.ts'));
-    ({ messageOf } = await import('../../../src/views/listItems.ts'));
-    facts = await import('../../../src/views/factRows.ts');
-    runItem = await import('../../../src/views/runItem.ts');
-    runsShown = await import('../../../src/views/runsShown.ts');
+    ({ messageOf } = await import('../../../src/views/runs/listItems.ts'));
+    facts = await import('../../../src/views/runs/factRows.ts');
+    runItem = await import('../../../src/views/runs/runItem.ts');
+    runsShown = await import('../../../src/views/runs/runsShown.ts');
   });
   after(() => hooks.deregister());
 

@@ -1,0 +1,24 @@
+import type { Container } from '../report.ts';
+
+/** A regular file of an archive or folder. */
+export interface Member {
+  /** Safe, with `/`. */
+  name: string;
+  sizeBytes: number;
+  /**
+   * Its bytes from the start; each piece is only good until the next is asked for. May be left early. Read to its end, it
+   * is checked. Of a stream it can be read once, before the next member is asked for.
+   * @throws BrokenArchiveError, CancelledError
+   */
+  open(): AsyncGenerator<Buffer, void>;
+}
+
+/** What holds members. */
+export interface Archive {
+  container: Container;
+  /** Of the file, or of the files of the folder. */
+  sizeBytes: number;
+  /** The members in their order; a pass of its own at each call. @throws BrokenArchiveError, CancelledError */
+  members(): AsyncGenerator<Member, void>;
+  close(): Promise<void>;
+}

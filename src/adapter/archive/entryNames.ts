@@ -1,0 +1,64 @@
+import { BrokenArchiveError } from '../faults.ts';
+import { MAX_ENTRIES } from '../limits.ts';
+
+const MAX_PART_BYTES = 255;
+const MAX_PARTS = 32;
+const MAX_NAME_LENGTH = 1024;
+/** What Windows keeps for devices, with any extension. */
+const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
+/** Control characters, and what some platform refuses or understands otherwise. */
+const ODD_CHARACTER = /[\p{Cc}\p{Cs}\\:*?"<>|]/u;
+
+/**
+ * The parts of an archive entry's name, which lead nowhere but below the folder, on each platform.
+ * @throws BrokenArchiveError `path-…`
+ */
+export function safeParts(name: string): string[] {
+  if (/^[/\\]|^[A-Za-z]:/.test(name)) throw new BrokenArchiveError('path-absolute', name);
+  // Also with backslashes, which are separators to some.
+  if (name.split(/[/\\]/).includes('..')) throw new BrokenArchiveError('path-outside', name);
+  const parts = name.split('/').filter((part) => part !== '' && part !== '.');
+  if (name.length > MAX_NAME_LENGTH || parts.length > MAX_PARTS || parts.some(isOdd))
+    throw new BrokenArchiveError('path-odd', name);
+  return parts;
+}
+
+function isOdd(part: string): boolean {
+  return (
+    ODD_CHARACTER.test(part) ||
+    DEVICE_NAME.test(part) ||
+    /[. ]$/.test(part) ||
+    Buffer.byteLength(part) > MAX_PART_BYTES
+  );
+}
+
+/** The names of an archive so far: each leads to a place of its own, also where case and normalization mean nothing. */
+export class EntryNames {
+  /** Folded name → the name and whether it is a folder. */
+  readonly #taken = new Map<string, { name: string; isFolder: boolean }>();
+  #count = 0;
+
+  /**
+   * Takes an entry's name and returns it with `/` between its parts, '' for the folder itself.
+   * @throws BrokenArchiveError
+   */
+  add(raw: string, isFolder: boolean): string {
+    if (++this.#count > MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
+    const parts = safeParts(raw);
+    if (parts.length === 0 && !isFolder) throw new BrokenArchiveError('path-odd', raw);
+    parts.forEach((_, index) => {
+      const isLast = index === parts.length - 1;
+      this.#take(parts.slice(0, index + 1).join('/'), isFolder || !isLast);
+    });
+    return parts.join('/');
+  }
+
+  #take(name: string, isFolder: boolean): void {
+    const folded = name.normalize('NFKC').toUpperCase().toLowerCase();
+    const other = this.#taken.get(folded);
+    if (other === undefined) this.#taken.set(folded, { name, isFolder });
+    else if (other.name !== name) throw new BrokenArchiveError('case-collision', name);
+    // A folder may be named as often as one likes.
+    else if (!other.isFolder || !isFolder) throw new BrokenArchiveError('duplicate', name);
+  }
+}

@@ -1,0 +1,145 @@
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Archive, Member } from './archive.ts';
+import type { Container } from '../report.ts';
+import { BrokenArchiveError } from '../faults.ts';
+import { FileBytes, NotAFileError } from '../fileBytes.ts';
+import { unpackGzip } from './gzip.ts';
+import { MAX_ENTRIES, MAX_HEADER_BYTES } from '../limits.ts';
+import { seekableBytes, streamedBytes } from './tarBytes.ts';
+import { beginsAsTar, BLOCK_BYTES } from './tarHeader.ts';
+import { tarMembers } from './tar.ts';
+import { openZip } from './zip.ts';
+
+/** What the first bytes say. */
+export type FirstBytes = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'pickle' | 'empty' | 'unknown';
+
+/** Neither an archive nor a safetensors file. */
+export class UnknownFileError extends Error {
+  readonly kind: 'empty' | 'pickle' | 'unknown';
+
+  constructor(kind: UnknownFileError['kind']) {
+    super(kind);
+    this.kind = kind;
+  }
+}
+
+/** Tells what a file is by its bytes. */
+export async function firstBytes(file: FileBytes): Promise<FirstBytes> {
+  const bytes = await file.read(0, Math.min(file.sizeBytes, BLOCK_BYTES));
+  if (bytes.length === 0) return 'empty';
+  const begins = (...start: number[]) => start.every((byte, at) => bytes[at] === byte);
+  // A first entry, or an end without any, narrow or wide.
+  if (begins(0x50, 0x4b, 3, 4) || begins(0x50, 0x4b, 5, 6) || begins(0x50, 0x4b, 6, 6)) return 'zip';
+  if (begins(0x1f, 0x8b)) return 'gzip';
+  if (beginsAsTar(bytes)) return 'tar';
+  if (bytes.length >= 10 && bytes[8] === 0x7b && bytes.readBigUInt64LE(0) <= BigInt(MAX_HEADER_BYTES))
+    return 'safetensors';
+  return begins(0x80) && (bytes[1] ?? 0) >= 2 && (bytes[1] ?? 0) <= 5 ? 'pickle' : 'unknown';
+}
+
+/** What is known of a file before it is read, also where it is broken. */
+export interface Known {
+  container?: Container;
+  sizeBytes: number;
+}
+
+/**
+ * Opens an archive, a safetensors file or a folder, by its content.
+ * @param tell hears what is known, before anything can be wrong with it
+ * @throws UnknownFileError, BrokenArchiveError, CancelledError, and what the file system says
+ */
+export async function openArchive(
+  file: string,
+  signal?: AbortSignal,
+  tell?: (known: Known) => void,
+): Promise<Archive> {
+  if ((await stat(file)).isDirectory()) return await openFolder(file, signal);
+  const bytes = await FileBytes.open(file, signal);
+  try {
+    return await openFile(bytes, path.basename(file), signal, tell);
+  } catch (error) {
+    await bytes.close();
+    throw error;
+  }
+}
+
+async function openFile(
+  bytes: FileBytes,
+  name: string,
+  signal: AbortSignal | undefined,
+  tell: ((known: Known) => void) | undefined,
+): Promise<Archive> {
+  const { sizeBytes } = bytes;
+  const rest = { sizeBytes, close: () => bytes.close() };
+  tell?.({ sizeBytes });
+  const kind = await firstBytes(bytes);
+  if (kind === 'zip') tell?.({ container: kind, sizeBytes });
+  switch (kind) {
+    case 'zip':
+      return await openZip(bytes, signal);
+    case 'tar':
+      return { ...rest, container: 'tar', members: () => tarMembers(seekableBytes(bytes)) };
+    case 'gzip':
+      return { ...rest, container: 'tar.gz', members: () => gzipMembers(bytes) };
+    case 'safetensors':
+      return { ...rest, container: 'safetensors', members: () => single(bytes, name) };
+    default:
+      throw new UnknownFileError(kind);
+  }
+}
+
+async function* gzipMembers(bytes: FileBytes): AsyncGenerator<Member, void> {
+  const { kind, pieces } = await unpackGzip(bytes);
+  const tar = streamedBytes(pieces);
+  try {
+    if (kind !== 'tar') throw new UnknownFileError(kind);
+    yield* tarMembers(tar);
+  } finally {
+    await tar.close();
+  }
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- other archives have to wait
+async function* single(bytes: FileBytes, name: string): AsyncGenerator<Member, void> {
+  yield {
+    name: /\.safetensors$/i.test(name) ? name : 'adapter_model.safetensors',
+    sizeBytes: bytes.sizeBytes,
+    open: () => bytes.chunks(0, bytes.sizeBytes),
+  };
+}
+
+/** A folder is the person's own: links in it are followed (caches have them), but only to files. */
+async function openFolder(folder: string, signal: AbortSignal | undefined): Promise<Archive> {
+  const names = (await readdir(folder)).sort();
+  if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
+  const files: { name: string; sizeBytes: number }[] = [];
+  for (const name of names) {
+    const found = await stat(path.join(folder, name)).catch(() => undefined);
+    if (found?.isFile()) files.push({ name, sizeBytes: found.size });
+  }
+  return {
+    container: 'folder',
+    sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    close: () => Promise.resolve(),
+    // eslint-disable-next-line @typescript-eslint/require-await -- other archives have to wait
+    members: async function* () {
+      for (const { name, sizeBytes } of files)
+        yield { name, sizeBytes, open: () => fileIn(path.join(folder, name), signal) };
+    },
+  };
+}
+
+async function* fileIn(file: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void> {
+  const bytes = await FileBytes.open(file, signal);
+  try {
+    yield* bytes.chunks(0, bytes.sizeBytes);
+  } finally {
+    await bytes.close();
+  }
+}
+
+/** Whether it is none of the kinds that are read at all. */
+export function isForeign(error: unknown): error is UnknownFileError | NotAFileError {
+  return error instanceof UnknownFileError || error instanceof NotAFileError;
+}

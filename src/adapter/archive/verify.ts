@@ -1,0 +1,67 @@
+import { BrokenArchiveError, verdictOf } from '../faults.ts';
+import { FileBytes } from '../fileBytes.ts';
+import { unpackGzip } from './gzip.ts';
+import { firstBytes } from './openArchive.ts';
+import { readSafetensorsHeader } from '../safetensors.ts';
+import { seekableBytes, streamedBytes } from './tarBytes.ts';
+import { tarMembers } from './tar.ts';
+import { openZip } from './zip.ts';
+
+/** What could be verified of a file; of `unknown` nothing: another format, or an archive that is not read. */
+export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unknown';
+
+/**
+ * Whether a file is whole, by what is in it: of a ZIP each CRC-32, and that its headers agree; of gzip CRC-32 and length;
+ * of tar the checksums and the end; of safetensors the header and the lengths. Reads it once, in pieces.
+ * An archive that is unsafe, encrypted or too big is not broken by that: it is `unknown`, and inspecting it says more.
+ * @throws BrokenArchiveError, CancelledError, and what the file system says
+ */
+export async function verifyArchive(
+  file: string,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<VerifiedKind> {
+  const bytes = await FileBytes.open(file, signal);
+  try {
+    return await verify(bytes, signal);
+  } catch (error) {
+    if (error instanceof BrokenArchiveError && verdictOf(error).code !== 'broken') return 'unknown';
+    throw error;
+  } finally {
+    await bytes.close();
+  }
+}
+
+async function verify(bytes: FileBytes, signal: AbortSignal | undefined): Promise<VerifiedKind> {
+  const kind = await firstBytes(bytes);
+  switch (kind) {
+    case 'zip':
+      await (await openZip(bytes, signal)).check();
+      return kind;
+    case 'tar':
+      await readThrough(tarMembers(seekableBytes(bytes)));
+      return kind;
+    case 'gzip':
+      await verifyGzip(bytes);
+      return kind;
+    case 'safetensors':
+      await readSafetensorsHeader(bytes.chunks(0, bytes.sizeBytes), bytes.sizeBytes, signal);
+      return kind;
+    default:
+      return 'unknown';
+  }
+}
+
+/** Also the tar in it, where there is one. */
+async function verifyGzip(bytes: FileBytes): Promise<void> {
+  const { kind, pieces } = await unpackGzip(bytes);
+  const tar = streamedBytes(pieces);
+  try {
+    await readThrough(kind === 'tar' ? tarMembers(tar) : tar.rest());
+  } finally {
+    await tar.close();
+  }
+}
+
+async function readThrough(all: AsyncGenerator<unknown, void>): Promise<void> {
+  while ((await all.next()).done !== true);
+}

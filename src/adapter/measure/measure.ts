@@ -1,0 +1,75 @@
+import { Worker } from 'node:worker_threads';
+import { CancelledError, ExpectedError } from '../../base/errors.ts';
+import type { Measurements, Progress, Verdict } from '../report.ts';
+
+/** Enough for headers of the greatest length. */
+const MAX_HEAP_MIB = 1024;
+
+export interface MeasureOptions {
+  /** The script of the thread that measures: `measureWorker`. */
+  worker: string;
+  signal?: AbortSignal | undefined;
+  /** Several times a second. */
+  onProgress?: (progress: Progress) => void;
+}
+
+/** What the thread says. */
+export type MeasureAnswer =
+  | { kind: 'progress'; progress: Progress }
+  | { kind: 'done'; measurements: Measurements }
+  | { kind: 'failed'; verdict: Verdict };
+
+/** There is no adapter that could be measured, any more; `verdict` says why. */
+export class NotAnAdapterError extends ExpectedError {
+  readonly code = 'not-an-adapter';
+  readonly verdict: Verdict;
+
+  constructor(verdict: Verdict) {
+    super(`nothing to measure: ${verdict.code}`);
+    this.verdict = verdict;
+  }
+}
+
+/** The thread ended without an answer. */
+export class MeasureError extends ExpectedError {
+  readonly code = 'measuring-failed';
+
+  constructor(cause?: unknown) {
+    super('measuring ended before its time');
+    this.cause = cause;
+  }
+}
+
+/**
+ * Looks at every value of an adapter, once, in a thread of its own.
+ * @throws NotAnAdapterError, MeasureError; CancelledError at once when the signal is aborted
+ */
+export function measureAdapter(
+  file: string,
+  { worker, signal, onProgress }: MeasureOptions,
+): Promise<Measurements> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(new CancelledError());
+      return;
+    }
+    const thread = new Worker(worker, {
+      workerData: { file },
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
+    });
+    const settle = (settled: () => void) => {
+      signal?.removeEventListener('abort', cancel);
+      settled();
+      void thread.terminate();
+    };
+    const cancel = () => settle(() => reject(new CancelledError()));
+    signal?.addEventListener('abort', cancel, { once: true });
+    thread.on('message', (answer: MeasureAnswer) => {
+      if (answer.kind === 'progress') onProgress?.(answer.progress);
+      else if (answer.kind === 'done') settle(() => resolve(answer.measurements));
+      else settle(() => reject(new NotAnAdapterError(answer.verdict)));
+    });
+    thread.on('error', (error) => settle(() => reject(new MeasureError(error))));
+    thread.on('exit', () => settle(() => reject(new MeasureError())));
+  });
+}

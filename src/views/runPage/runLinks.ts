@@ -1,0 +1,60 @@
+import * as vscode from 'vscode';
+import type { Disposable } from '../../base/disposable.ts';
+import { tellSignedOut } from '../../host/wording/accounts.ts';
+import { lookingForRun, tellNoSuchRun, tellStrangeLink } from '../../host/wording/runLinks.ts';
+import type { AccountStore } from '../../runs/accountStore.ts';
+import { runIdOfLink, type LinkParts } from '../../runs/page/runLink.ts';
+import type { Session } from '../../runs/session.ts';
+import type { Sessions } from '../../runs/sessions.ts';
+import { isNotFound } from './runPageState.ts';
+
+/** What following a link needs of the rest. */
+export interface RunLinkParts {
+  accounts: Pick<AccountStore, 'accounts'>;
+  sessions: Pick<Sessions, 'active'>;
+  show: (accountId: string, runId: string) => void;
+  /** Tells of an error that is not the link's. */
+  onError: (error: unknown, again: () => void) => void;
+}
+
+/**
+ * Follows links `/run/<id>` to the page of that run in the active account. A link navigates, and does nothing else: an id that
+ * this window does not know is looked up, which only reads.
+ */
+export function followRunLinks(parts: RunLinkParts): Disposable {
+  return vscode.window.registerUriHandler({ handleUri: (uri) => followRunLink(uri, parts) });
+}
+
+/** Follows one link. */
+export async function followRunLink(link: LinkParts, parts: RunLinkParts): Promise<void> {
+  const runId = runIdOfLink(link);
+  if (runId === undefined) {
+    tellStrangeLink();
+    return;
+  }
+  const session = parts.sessions.active;
+  if (session === undefined) {
+    tellSignedOut();
+    return;
+  }
+  try {
+    if (!isKnown(session, runId)) await lookUp(session, runId);
+    parts.show(session.account.id, runId);
+  } catch (error) {
+    if (isNotFound(error)) {
+      const canSwitch = parts.accounts.accounts.length > 1;
+      tellNoSuchRun(session.account.name, runId, canSwitch);
+    } else parts.onError(error, () => void followRunLink(link, parts));
+  }
+}
+
+function isKnown({ isLocked, runs }: Session, runId: string): boolean {
+  return !isLocked && runs.get(runId) !== undefined;
+}
+
+async function lookUp(session: Session, runId: string): Promise<void> {
+  await vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title: lookingForRun() },
+    () => session.runs.loadDetail(runId),
+  );
+}

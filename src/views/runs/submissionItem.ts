@@ -1,0 +1,63 @@
+import * as vscode from 'vscode';
+import { COMMANDS } from '../../host/ids.ts';
+import {
+  submissionAccessibleLabel,
+  submissionDescription,
+  submissionName,
+  submissionTooltip,
+} from '../../host/wording/pending.ts';
+import { treeWords } from '../../host/wording/runs.ts';
+import { canCheck, canContinue } from '../../runs/submission/pendingActions.ts';
+import {
+  isCancellable,
+  type PendingSubmission,
+  type SubmissionState,
+} from '../../runs/submission/pendingSubmission.ts';
+
+/** The row of a submission that is not settled: selecting it shows what is known and what can be done. */
+export function submissionItem(
+  submission: PendingSubmission,
+  modelName: string,
+  nowMs: number,
+): vscode.TreeItem {
+  const { id, state } = submission;
+  const item = new vscode.TreeItem(submissionName(submission));
+  item.id = `submission:${id}`;
+  item.description = submissionDescription(submission, nowMs);
+  item.tooltip = submissionTooltip(submission, modelName, nowMs);
+  item.accessibilityInformation = { label: submissionAccessibleLabel(submission, nowMs) };
+  item.iconPath = iconOf(state);
+  item.contextValue = contextOf(submission, nowMs);
+  item.command = { command: COMMANDS.resolveSubmission, title: treeWords.resolve(), arguments: [id] };
+  return item;
+}
+
+/** What its menus go by; `late`: it can be looked for, and not be sent again. */
+function contextOf(submission: PendingSubmission, nowMs: number): string {
+  const { state } = submission;
+  if (isCancellable(submission)) return 'submission.cancellable';
+  const isLate = canCheck(submission) && !canContinue(submission, nowMs);
+  return isLate ? `submission.${state}.late` : `submission.${state}`;
+}
+
+function iconOf(state: SubmissionState): vscode.ThemeIcon {
+  switch (state) {
+    case 'queued':
+    case 'waiting':
+      return new vscode.ThemeIcon('clockface');
+    case 'uploading':
+    case 'validating':
+      return new vscode.ThemeIcon('cloud-upload');
+    case 'checking':
+      return new vscode.ThemeIcon('search');
+    case 'elsewhere':
+      return new vscode.ThemeIcon('multiple-windows');
+    case 'unsent':
+      return new vscode.ThemeIcon('debug-pause');
+    case 'not-charged':
+    case 'refused':
+      return new vscode.ThemeIcon('circle-slash');
+    case 'unknown':
+      return new vscode.ThemeIcon('warning', new vscode.ThemeColor('list.warningForeground'));
+  }
+}
