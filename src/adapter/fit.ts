@@ -1,4 +1,4 @@
-import { baseChangeOf } from './recipe/baseChange.ts';
+import { baseChangeOf } from './baseChange.ts';
 import type { Breath } from './breath.ts';
 import { endsOf } from './modulePattern.ts';
 import { Told, type Sorted } from './pairs.ts';

@@ -1,4 +1,4 @@
-import { baseChangeOf } from './baseChange.ts';
+import { baseChangeOf } from '../baseChange.ts';
 import { taskOf } from './peftTasks.ts';
 import type { AdapterConfig, AdapterReport, Recipe, TrapCode } from '../report.ts';
 

@@ -1,4 +1,4 @@
-import { baseChangeOf, type BaseChange } from './baseChange.ts';
+import { baseChangeOf, type BaseChange } from '../baseChange.ts';
 import { applicability, initWarnings } from './blockers.ts';
 import { taskOf, type PeftTask } from './peftTasks.ts';
 import { pythonString } from './quote.ts';
