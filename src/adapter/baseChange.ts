@@ -1,4 +1,4 @@
-import type { AdapterConfig } from '../report.ts';
+import type { AdapterConfig } from './report.ts';
 
 /** What training did to the base's own weights before it began, and what PEFT does about that at loading. */
 export type BaseChange =
