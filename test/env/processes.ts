@@ -55,6 +55,15 @@ export async function endGroup(child: ChildProcess, graceMs = 5000): Promise<voi
   clearTimeout(timer);
 }
 
+/** Ends a group at once. Its other processes may stay a moment as zombies, until somebody reaps them: they are not waited for. */
+export async function killGroup(child: ChildProcess): Promise<void> {
+  const isOver = child.exitCode !== null || child.signalCode !== null;
+  const exit = isOver || child.pid === undefined ? undefined : once(child, 'exit');
+  signalGroup(child, 'SIGKILL');
+  await exit;
+  groups.delete(child);
+}
+
 /** False where the group has ended; 0 only asks. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   // The number of a group that is no longer ours may have gone to another.

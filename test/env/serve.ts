@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cleanEnvironment, endGroup, groupEnd, run, startGroup } from './processes.ts';
+import { cleanEnvironment, endGroup, groupEnd, killGroup, run, startGroup } from './processes.ts';
 import { SetUpError } from './project.ts';
 import type { VSCodeServer } from './vscode-server.ts';
 
@@ -14,6 +14,8 @@ export interface RunningServer {
   /** Resolves when the server has ended, for whatever reason. */
   ended: Promise<unknown>;
   stop(): Promise<void>;
+  /** Ends it at once, whatever it is doing. */
+  kill(): Promise<void>;
 }
 
 export interface PersonServerOptions {
@@ -101,7 +103,7 @@ async function listening(
   const ended = groupEnd(child);
   const address = await firstMatch(child, ended, pattern);
   const origin = /^\d+$/.test(address) ? `http://127.0.0.1:${address}` : address;
-  return { origin, ended, stop: () => endGroup(child) };
+  return { origin, ended, stop: () => endGroup(child), kill: () => killGroup(child) };
 }
 
 async function firstMatch(child: ChildProcess, ended: Promise<unknown>, pattern: RegExp): Promise<string> {

@@ -29,3 +29,10 @@ export async function writeSettings(
   await mkdir(userFolder, { recursive: true });
   await writeFile(path.join(userFolder, 'settings.json'), JSON.stringify(settings, null, 2));
 }
+
+/** Writes the person's own keys, by the commands that they run; `userFolder` as above. */
+export async function writeKeys(userFolder: string, keys: Readonly<Record<string, string>>): Promise<void> {
+  await mkdir(userFolder, { recursive: true });
+  const bindings = Object.entries(keys).map(([command, key]) => ({ key, command }));
+  await writeFile(path.join(userFolder, 'keybindings.json'), JSON.stringify(bindings, null, 2));
+}

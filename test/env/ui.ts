@@ -85,7 +85,7 @@ async function runAgain(files: readonly string[]): Promise<Report> {
 
 async function runMocha(files: readonly string[]): Promise<Outcomes> {
   const mocha = new Mocha({
-    timeout: 90_000,
+    timeout: 120_000,
     forbidOnly: process.env.CI !== undefined,
     rootHooks: {
       async afterEach(this: Mocha.Context) {

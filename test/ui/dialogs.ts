@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
+import { happens } from './happens.ts';
 
 /** What VS Code says on its own: modal dialogs and notifications. */
 export class Dialogs {
@@ -62,19 +63,16 @@ export class Dialogs {
 
 /** Opens the context menu of something and clicks an item. */
 export async function chooseInContextMenu(page: Page, on: Locator, item: string): Promise<void> {
-  await on.click({ button: 'right' });
   const menu = page.locator('.monaco-menu-container');
   const choice = menu.getByRole('menuitem', { name: item, exact: true });
+  await on.click({ button: 'right' });
   await choice.waitFor();
   // In its first 100 ms a menu takes no click, so that the button that opened it does not choose as well.
   for (let attempt = 0; attempt < 10; attempt++) {
     await sleep(150);
-    await choice.click();
-    const isGone = await menu.waitFor({ state: 'hidden', timeout: 1000 }).then(
-      () => true,
-      () => false,
-    );
-    if (isGone) return;
+    // A menu that goes late is gone by now.
+    await choice.click({ timeout: 2_000 }).catch(() => undefined);
+    if (await happens(menu.waitFor({ state: 'hidden', timeout: 2_000 }))) return;
   }
   assert.fail(`the context menu did not take "${item}"`);
 }

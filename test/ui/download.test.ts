@@ -62,6 +62,15 @@ describe('downloads', () => {
     return made;
   }
 
+  /** The runs of a dataset at the service, as soon as it has one. */
+  async function runsOf(name: string) {
+    for (;;) {
+      const found = (await service.runs()).filter(({ label }) => label?.startsWith(`${name} ft-`));
+      if (found.length > 0) return found;
+      await sleep(50);
+    }
+  }
+
   const row = (name: string) => workbench.sideBar.view('Runs').row(new RegExp(`^Run ${name}, `));
   const press = (name: string) =>
     workbench.sideBar.view('Runs').pressInRow(new RegExp(`^Run ${name}, `), 'Download Adapter…');
@@ -182,10 +191,12 @@ describe('downloads', () => {
     it('that will be gone soon: reminds in time, once, and offers it', async () => {
       service.control.setScenario('short-retention');
       await submit('soon');
-      await finished('soon').waitFor({ timeout: 40_000 });
+      await runsOf('soon');
       service.control.setScenario('none');
-      // Half a minute after the run has finished, however late that was seen.
-      const reminder = workbench.dialogs.toast(/The adapter of soon is not downloaded/);
+      // It is due half a minute after the run has finished, by the service's clock.
+      service.passTime(27_000);
+      await finished('soon').waitFor({ timeout: 40_000 });
+      const reminder = workbench.dialogs.toast(/The adapter of “soon” is not downloaded/);
       await reminder.waitFor({ timeout: 60_000 });
       assert.match(await reminder.innerText(), /kept for (2 h|1 h 59 min) more, until /);
       await workbench.screenshot('reminder');
@@ -244,8 +255,7 @@ describe('downloads', () => {
       await row('away')
         .and(workbench.sideBar.view('Runs').row(/Queued/))
         .waitFor();
-      // What is known of the list is on the disk.
-      await sleep(2_000);
+      await vscode.waitUntilKept((await runsOf('away')).map(({ run_id }) => run_id));
       await vscode.restart();
       service.control.setSpeed(10_000);
       workbench = await vscode.open(folder);

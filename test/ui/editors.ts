@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { chooseInContextMenu } from './dialogs.ts';
+import { KEYS, pressUntil } from './keys.ts';
 import type { QuickInput } from './quickInput.ts';
 
 /** The editors with their tabs and the buttons beside these. */
@@ -13,8 +14,14 @@ export class Editors {
     this.#quickInput = quickInput;
   }
 
-  /** Opens a file by its absolute path. */
+  /** Opens a file by its absolute path, in the editor in which it was last. */
   async open(file: string): Promise<void> {
+    await this.#quickInput.goToFile(file);
+    await this.tab(path.basename(file)).waitFor();
+  }
+
+  /** Opens a file by its absolute path as text, though it was last in another editor. */
+  async openAsText(file: string): Promise<void> {
     await this.#quickInput.runCommand('File: Open File...');
     await this.#quickInput.waitForTitle(/Open File/);
     await this.#quickInput.choosePath(file);
@@ -59,12 +66,13 @@ export class Editors {
 
   /** Closes every editor without saving. */
   async closeAll(): Promise<void> {
-    await this.#quickInput.runCommand('View: Close All Editors');
+    await this.#quickInput.close();
     const discard = this.#page
       .locator('.monaco-dialog-box')
       .getByRole('button', { name: "Don't Save", exact: true });
     const empty = this.#page.locator('.part.editor .editor-group-container.empty');
-    await discard.or(empty).first().waitFor();
+    const command = 'workbench.action.closeAllEditors';
+    await pressUntil(this.#page, KEYS[command], discard.or(empty).first(), 'visible');
     if (await discard.isVisible()) await discard.click();
     await empty.waitFor();
   }

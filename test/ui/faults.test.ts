@@ -214,7 +214,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await runs()
       .row(/^Run (Llama 3\.2 1B Instruct|Past run 1), Finished, .*1 h ago/)
       .waitFor();
-    assert.ok(performance.now() - startedMs < 5_000);
+    assert.ok(performance.now() - startedMs < 10_000);
     await workbench.screenshot('many-runs');
     const rowsBeside = (count: number) =>
       workbench.page.locator(`[role=treeitem][aria-setsize="${count}"]`).first().waitFor();

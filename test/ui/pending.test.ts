@@ -47,7 +47,16 @@ describe('submissions that are not settled', () => {
     const { quickInput } = workbench;
     const focused = quickInput.item(label).and(workbench.page.locator('.focused'));
     await quickInput.item(label).waitFor();
-    for (let rows = 0; rows < 12 && (await focused.count()) === 0; rows++) await press('ArrowDown');
+    const active = workbench.page.locator('.quick-input-widget .monaco-list-row.focused');
+    for (let rows = 0; rows < 12 && (await focused.count()) === 0; rows++) {
+      const before = (await active.count()) > 0 ? await active.first().getAttribute('aria-label') : null;
+      await press('ArrowDown');
+      // The row that has the focus now is drawn a moment later.
+      for (let look = 0; look < 40; look++) {
+        if ((await active.count()) > 0 && (await active.first().getAttribute('aria-label')) !== before) break;
+        await sleep(25);
+      }
+    }
     await focused.waitFor();
   }
 
@@ -253,7 +262,7 @@ describe('submissions that are not settled', () => {
         assert.match(detail, /^It may have been charged, /);
         await workbench.screenshot('discard');
         await dialogs.press(answer);
-        if (answer === 'Cancel') assert.equal(await runs().row(OPEN).count(), 1);
+        if (answer === 'Cancel') await runs().row(OPEN).waitFor();
       }
       await runs()
         .row(/^(twin|gone), more\.jsonl, /)

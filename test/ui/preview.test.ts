@@ -201,7 +201,7 @@ describe('dataset preview', () => {
       // A row that the filter hides is shown all the same, without the filter.
       await preview.goTo(5000);
       await preview.waitForStatus(/^7,473 rows/);
-      await workbench.editors.open(file('chat.jsonl'));
+      await workbench.editors.openAsText(file('chat.jsonl'));
       await workbench.editors.waitForLine(chat(turn('user', 'Twice'), turn('assistant', 'the same')));
       await workbench.editors.tab('train.jsonl').click();
       await preview.waitUntilInView(5000);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
+import { happens } from './happens.ts';
 
 /** The box at the top of the window: command palette, quick picks, input boxes, and the dialogs for files and folders. */
 export class QuickInput {
@@ -17,17 +18,26 @@ export class QuickInput {
 
   /** Runs a command of the palette by its full title. */
   async runCommand(title: string): Promise<void> {
+    await this.pickByKey('F1', `>${title}`, title);
+  }
+
+  /** Opens a file by its absolute path, as "Go to File…" does. */
+  async goToFile(file: string): Promise<void> {
+    await this.pickByKey('Control+P', file, path.basename(file));
+  }
+
+  /** Opens the box with a key, types, and picks the item with this label when it comes. */
+  async pickByKey(key: string, text: string, label: string): Promise<void> {
     // An open palette does not learn of commands that come later, as those of an extension do in a new window; and a key
     // is lost while the window is busy with its focus.
     for (let attempt = 0; attempt < 20; attempt++) {
       await this.close();
-      await this.#page.keyboard.press('F1');
+      await this.#page.keyboard.press(key);
       if (!(await happens(this.#input.waitFor({ timeout: 1000 })))) continue;
-      await this.#input.fill(`>${title}`);
-      const item = this.item(title).first();
-      if (await happens(item.waitFor({ timeout: 750 }))) return item.click();
+      await this.#input.fill(text);
+      if (await happens(this.item(label).first().waitFor({ timeout: 1500 }))) return this.pick(label);
     }
-    assert.fail(`the palette has no command "${title}" here`);
+    assert.fail(`the box of ${key} has no "${label}" here`);
   }
 
   /** Waits until the box has this title: one step of several often replaces another. */
@@ -112,36 +122,39 @@ export class QuickInput {
     const title = await this.title();
     if (own !== file) await this.#input.fill(file);
     for (let attempt = 0; attempt < 20; attempt++) {
-      // Enter before the dialog has looked at what was typed only makes it look.
       const value = await this.#settled(() => true);
       if (value !== file) await this.#input.fill(file);
-      else if (await this.#acceptCloses(title)) return;
+      else if (await this.#acceptCloses(title, file)) return;
     }
     assert.fail(`the dialog "${title}" did not take ${file}`);
   }
 
   /** What the box holds once it fits and has stood for 400 ms. */
   async #settled(fits: (value: string) => boolean): Promise<string> {
-    const giveUpAt = Date.now() + 15_000;
-    for (let before: string | undefined; Date.now() < giveUpAt;) {
+    const giveUpAt = Date.now() + 30_000;
+    for (let before: string | undefined, sinceMs = 0; Date.now() < giveUpAt;) {
       const value = await this.value();
-      if (fits(value) && value === before) return value;
+      if (value !== before) sinceMs = Date.now();
+      else if (fits(value) && Date.now() - sinceMs >= 400) return value;
       before = value;
-      await sleep(400);
+      await sleep(50);
     }
     return assert.fail('the box does not come to rest');
   }
 
   /** Presses Enter, and tells whether the box with this title then goes for good, or gives way to another. */
-  async #acceptCloses(title: string): Promise<boolean> {
+  async #acceptCloses(title: string, value: string): Promise<boolean> {
     // A box that went meanwhile would leave Enter to the editor.
     const isHere = async () => (await this.isOpen()) && (await this.title()) === title;
     if (await isHere()) await this.accept();
-    for (let look = 0; look < 3; look++) {
-      await sleep(200);
-      if (await isHere()) return false;
+    // Enter before the dialog has looked at what was typed only makes it look: it stays then, or comes back.
+    for (let look = 0, goneLooks = 0; look < 30; look++) {
+      await sleep(50);
+      goneLooks = (await isHere()) ? 0 : goneLooks + 1;
+      if (goneLooks === 6) return true;
+      if (goneLooks === 0 && (await this.value()) !== value) return false;
     }
-    return true;
+    return false;
   }
 
   async isOpen(): Promise<boolean> {
@@ -150,7 +163,7 @@ export class QuickInput {
 
   /** Waits until the box has gone or has another title. */
   async waitUntilOther(title: string): Promise<void> {
-    const giveUpAt = Date.now() + 15_000;
+    const giveUpAt = Date.now() + 30_000;
     while ((await this.isOpen()) && (await this.title()) === title) {
       assert.ok(Date.now() < giveUpAt, `the box "${title}" stays`);
       await sleep(50);
@@ -170,14 +183,6 @@ export class QuickInput {
     }
     await this.waitUntilClosed();
   }
-}
-
-/** Whether what is waited for comes within its time. */
-async function happens(waiting: Promise<void>): Promise<boolean> {
-  return waiting.then(
-    () => true,
-    () => false,
-  );
 }
 
 function exact(text: string | RegExp): RegExp {

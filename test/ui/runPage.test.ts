@@ -289,6 +289,8 @@ describe('the page of a run', () => {
       await service.reopen();
       await page.button('Try Again').click();
       await page.notice(/^Offline/).waitFor({ state: 'detached' });
+      // What was pressed is gone: the keyboard goes on from another button, not from the top.
+      await page.frame.locator('button:focus').waitFor();
     });
 
     it('shows nothing that a refused API key has read', async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseClockSpeed, chooseScenario, endSandboxRuns, enterSandbox } from './sandbox.ts';
+import { chooseClockSpeed, chooseScenario, endSandboxRuns, enterSandbox, sandboxRunIds } from './sandbox.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { walkThroughSteps } from './submission.ts';
@@ -18,7 +18,7 @@ const ALL_MS = 60_000;
 
 /** VS Code asks for colors a moment after the rows. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  const giveUpAt = Date.now() + 5_000;
+  const giveUpAt = Date.now() + 15_000;
   while (!(await condition())) {
     assert.ok(Date.now() < giveUpAt, 'the color does not change');
     await sleep(50);
@@ -95,7 +95,7 @@ describe('the Runs view', () => {
       process.stdout.write(
         `      ${Math.round(loadedMs)} ms to load, then ${Math.round(drawnMs)} ms to stand\n`,
       );
-      assert.ok(drawnMs < 5_000);
+      assert.ok(drawnMs < 10_000);
       await workbench.screenshot('runs-all');
     });
 
@@ -194,7 +194,7 @@ describe('the Runs view', () => {
       await runs()
         .row(/^Run second, (Queued|running), /)
         .waitFor();
-      await sleep(2_000);
+      await vscode.waitUntilKept(sandboxRunIds(vscode));
       await vscode.restart();
       endSandboxRuns(vscode);
       workbench = await vscode.open(folder);

@@ -31,6 +31,18 @@ export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100
   await workbench.quickInput.waitUntilClosed();
 }
 
+/** The sandbox's own ids of its runs, oldest first. */
+export function sandboxRunIds(vscode: VSCode): string[] {
+  const file = path.join(vscode.globalStorage, 'sandbox/sandbox.sqlite');
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const runs = database.prepare('SELECT run_id FROM runs ORDER BY sequence').all() as { run_id: string }[];
+    return runs.map(({ run_id }) => run_id);
+  } finally {
+    database.close();
+  }
+}
+
 /** What the sandbox itself knows, whatever the window shows: its balance, and the labels of its runs, oldest first. */
 export function sandboxLedger(vscode: VSCode): { balanceCents: number; labels: string[] } {
   const file = path.join(vscode.globalStorage, 'sandbox/sandbox.sqlite');

@@ -31,14 +31,16 @@ export class Service {
   /** The one API key that is accepted; undefined refuses all. */
   apiKey: string | undefined;
   readonly #sandbox: Sandbox;
+  readonly #clock: { aheadMs: number };
   readonly #directory: string;
   #server: Server;
   #port = 0;
   /** Each lets something go on that is held. */
   readonly #held: (() => void)[] = [];
 
-  private constructor(sandbox: Sandbox, directory: string, apiKey: string) {
+  private constructor(sandbox: Sandbox, clock: { aheadMs: number }, directory: string, apiKey: string) {
     this.#sandbox = sandbox;
+    this.#clock = clock;
     this.#directory = directory;
     this.apiKey = apiKey;
     this.#server = this.#createServer();
@@ -46,7 +48,9 @@ export class Service {
 
   static async start(apiKey: string): Promise<Service> {
     const directory = await mkdtemp(path.join(tmpdir(), 'fine-tuning-service-'));
-    const service = new Service(await startSandbox({ directory }), directory, apiKey);
+    const clock = { aheadMs: 0 };
+    const sandbox = await startSandbox({ directory, now: () => Date.now() + clock.aheadMs });
+    const service = new Service(sandbox, clock, directory, apiKey);
     await service.reopen();
     return service;
   }
@@ -57,6 +61,11 @@ export class Service {
 
   get control(): Sandbox['control'] {
     return this.#sandbox.control;
+  }
+
+  /** From now on it is so much later at the service. */
+  passTime(ms: number): void {
+    this.#clock.aheadMs += ms;
   }
 
   /** How many submissions came, whatever was in them. */

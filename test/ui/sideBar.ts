@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { chooseInContextMenu } from './dialogs.ts';
+import { happens } from './happens.ts';
 
 /** The activity bar and the views of the container that it shows. */
 export class SideBar {
@@ -21,15 +22,10 @@ export class SideBar {
     const title = this.#page
       .locator('.sidebar .composite.title')
       .filter({ hasText: new RegExp(container, 'i') });
-    const isShown = (timeout: number) =>
-      title.waitFor({ timeout }).then(
-        () => true,
-        () => false,
-      );
     // A window that has just come shows by itself what it showed before: a click at that moment hides it.
     for (let attempt = 0; attempt < 5; attempt++) {
       if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
-      if (await isShown(2_000)) return;
+      if (await happens(title.waitFor({ timeout: 2_000 }))) return;
     }
     await title.waitFor();
   }
@@ -73,9 +69,14 @@ export class View {
   async expand(name: string | RegExp): Promise<void> {
     const row = this.row(name).first();
     await row.waitFor();
-    if ((await row.getAttribute('aria-expanded')) === 'false')
-      await row.locator('.monaco-tl-twistie').click();
-    await row.and(this.#page.locator('[aria-expanded=true]')).waitFor();
+    const expanded = row.and(this.#page.locator('[aria-expanded=true]'));
+    // A row that is drawn anew at that moment takes no click.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      if ((await row.getAttribute('aria-expanded')) === 'false')
+        await row.locator('.monaco-tl-twistie').click();
+      if (await happens(expanded.waitFor({ timeout: 3_000 }))) return;
+    }
+    await expanded.waitFor();
   }
 
   /** Presses an action that stands in the row while the pointer is on it. */

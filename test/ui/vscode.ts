@@ -8,8 +8,9 @@ import { chromium as playwright, type Browser, type BrowserContext } from 'playw
 import { chromium, chromiumArguments } from '../env/chromium.ts';
 import { results } from '../env/project.ts';
 import { serveForPerson, withoutGallery, type RunningServer } from '../env/serve.ts';
-import { quietSettings, writeSettings } from '../env/settings.ts';
+import { quietSettings, writeKeys, writeSettings } from '../env/settings.ts';
 import { vscodeServer, type VSCodeServer } from '../env/vscode-server.ts';
+import { KEYS } from './keys.ts';
 import { Workbench } from './workbench.ts';
 
 /** Where `test/env/ui.ts` has installed the packed extension; every server of the tests shares it. */
@@ -68,14 +69,17 @@ export class VSCode {
     const installed = await vscodeServer('vscode');
     const userData = path.join(results, 'ui/user-data', randomUUID().slice(0, 8));
     await writeSettings(path.join(userData, 'User'), { ...quietSettings, ...options.settings });
+    await writeKeys(path.join(userData, 'User'), KEYS);
     const env = { ...withoutGallery, ...options.env };
     const server = await serveForPerson(installed, { userData, extensions: extensionsFolder, port: 0, env });
     browser ??= await playwright.launch({ executablePath: await chromium(), args: chromiumArguments });
     const context = await browser.newContext({
       viewport: { width: 1400, height: 900 },
+      // What moves is clicked only when it has come to rest.
+      reducedMotion: 'reduce',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(30_000);
     const vscode = new VSCode(userData, installed, server, context, env);
     running.add(vscode);
     return vscode;
@@ -110,6 +114,18 @@ export class VSCode {
     });
   }
 
+  /** Waits until what is known of runs stands on the disk, where it outlives every window. */
+  async waitUntilKept(runIds: readonly string[]): Promise<void> {
+    const folder = path.join(this.globalStorage, 'runs');
+    for (;;) {
+      const accounts = await readdir(folder).catch(() => []);
+      const files = accounts.map((account) => path.join(folder, account, 'list.json'));
+      const lists = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
+      if (runIds.every((id) => lists.some((list) => list.includes(id)))) return;
+      await sleep(50);
+    }
+  }
+
   /**
    * Ends the extension hosts of all windows as a crash does. VS Code starts each anew, twice within 5 minutes at most; what
    * ran in them runs no more when this resolves.
@@ -125,7 +141,8 @@ export class VSCode {
   async close(keepData = false): Promise<void> {
     running.delete(this);
     await this.#context.close();
-    await this.#server.stop();
+    // Nothing that it could still write is read.
+    await this.#server.kill();
     if (!keepData) await rm(this.userData, { recursive: true, force: true });
   }
 }

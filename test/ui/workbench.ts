@@ -3,12 +3,13 @@ import type { FrameLocator, Locator, Page } from 'playwright-core';
 import { results } from '../env/project.ts';
 import { Dialogs } from './dialogs.ts';
 import { Editors } from './editors.ts';
+import { KEYS, pressUntil } from './keys.ts';
 import { QuickInput } from './quickInput.ts';
 import { SideBar } from './sideBar.ts';
 
 const themes = { dark: 'Dark Modern', light: 'Light Modern', 'high contrast': 'Dark High Contrast' } as const;
 
-/** One window of VS Code, with what a person can do in it. Each step waits until it can be done, and fails after 15 s. */
+/** One window of VS Code, with what a person can do in it. Each step waits until it can be done, and fails after 30 s. */
 export class Workbench {
   readonly page: Page;
   readonly quickInput: QuickInput;
@@ -47,11 +48,9 @@ export class Workbench {
 
   /** Removes every notification. */
   async clearNotifications(): Promise<void> {
-    await this.runCommand('Notifications: Clear All Notifications');
-    await this.page
-      .locator('.notifications-toasts .notification-list-item')
-      .first()
-      .waitFor({ state: 'hidden' });
+    await this.quickInput.close();
+    const toast = this.page.locator('.notifications-toasts .notification-list-item').first();
+    await pressUntil(this.page, KEYS['notifications.clearAll'], toast, 'hidden');
   }
 
   /** An item of the status bar by its id, such as "balance". */
@@ -68,9 +67,7 @@ export class Workbench {
   }
 
   async setTheme(theme: keyof typeof themes): Promise<void> {
-    await this.runCommand('Preferences: Color Theme');
-    await this.quickInput.type(themes[theme]);
-    await this.quickInput.pick(themes[theme]);
+    await this.quickInput.pickByKey(KEYS['workbench.action.selectTheme'], themes[theme], themes[theme]);
     const className = { dark: 'vs-dark', light: 'vs', 'high contrast': 'hc-black' }[theme];
     await this.page.locator(`.monaco-workbench.${className}`).waitFor();
   }

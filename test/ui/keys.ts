@@ -1,0 +1,23 @@
+import type { Locator, Page } from 'playwright-core';
+import { happens } from './happens.ts';
+
+/** Keys of the tests' own, by command: what is done after nearly every test takes a key, and not the palette. */
+export const KEYS = {
+  'notifications.clearAll': 'Shift+F9',
+  'workbench.action.closeAllEditors': 'Shift+F8',
+  'workbench.action.selectTheme': 'Shift+F7',
+} as const;
+
+/** Presses a key until something comes or goes: one is lost while the window is busy with its focus. */
+export async function pressUntil(
+  page: Page,
+  key: string,
+  on: Locator,
+  state: 'visible' | 'hidden',
+): Promise<void> {
+  for (let attempt = 0; attempt < 9; attempt++) {
+    await page.keyboard.press(key);
+    if (await happens(on.waitFor({ state, timeout: 3_000 }))) return;
+  }
+  await on.waitFor({ state });
+}
