@@ -144,7 +144,7 @@ describe('the SHA-256 of a file', function () {
     await writeFile(empty, '');
     await assert.rejects(sha256OfFile(empty, { worker: hangs, signal: AbortSignal.abort() }), CancelledError);
     await assert.rejects(sha256OfFile(bench.file, { worker: hangs, signal: stop.signal }), CancelledError);
-    assert.ok(performance.now() - startedMs < 600);
+    assert.ok(performance.now() - startedMs < 5_000);
     assert.equal(bench.openDescriptors(), 0);
   });
 

@@ -91,6 +91,6 @@ describe('reminders of adapters that expire', () => {
         return performance.now() - startedMs;
       }),
     );
-    assert.ok(quickest < 50, `${quickest} ms`);
+    assert.ok(quickest < 500, `${quickest} ms`);
   });
 });

@@ -112,6 +112,6 @@ describe('groupByDay', () => {
       groupByDay(rows, Date.UTC(2026, 4, 4)).reduce((sum, day) => sum + day.rows.length, 0),
       10_000,
     );
-    assert.ok(performance.now() - started < 300);
+    assert.ok(performance.now() - started < 3_000);
   });
 });

@@ -43,12 +43,15 @@ describe('sandbox scenarios', () => {
     control().setScenario('slow-answer');
     control().setSpeed(400);
     const began = performance.now();
-    const answer = bench().submit();
+    let isAnswered = false;
+    const answer = bench()
+      .submit()
+      .finally(() => (isAnswered = true));
     while ((await runs()).length === 0) await new Promise(setImmediate);
-    assert.ok(performance.now() - began < 400, 'the charge waits too');
+    assert.ok(!isAnswered, 'the charge waits too');
     assert.equal((await answer).status, 201);
     const tookMs = performance.now() - began;
-    assert.ok(tookMs >= 490 && tookMs < 3000, `${tookMs} ms`);
+    assert.ok(tookMs >= 490 && tookMs < 10_000, `${tookMs} ms`);
   });
 
   it('rate-limited: the first try of each request is 429 with Retry-After, its repeat goes through', async () => {

@@ -13,7 +13,7 @@ import type { NoticePatience, RunNotices, RunNoticesParts } from '../../../src/v
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 import { row, until } from '../runs/support.ts';
 
-const PATIENCE: NoticePatience = { togetherMs: 10, focusedMs: 60, fasterMs: 30, labelMs: 50 };
+const PATIENCE: NoticePatience = { togetherMs: 10, focusedMs: 400, fasterMs: 200, labelMs: 50 };
 
 /** The runs of a window, as far as notices ask. */
 class Runs {
