@@ -7,6 +7,10 @@ import type { AdapterConfig, LoraPair, WeightsReport } from './report.ts';
 
 /** What tools load; the rest is measured by none. */
 const USUAL_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'];
+/** PEFT names both for each classifier (src/peft/peft_model.py, `classifier_module_names`); a model has one of them. */
+const HEADS: readonly string[] = ['classifier', 'score'];
+/** How deep in a module that is stored whole its weights are looked for. */
+const MAX_DEPTH = 3;
 
 /** Tells where config and tensors do not fit each other. @throws CancelledError */
 export async function findMisfits(
@@ -151,8 +155,10 @@ async function checkSaved(
   const missing = new Set<string>(modulesToSave);
   for (const path of savedModules) {
     if (breath.isDue) await breath.take();
-    for (const end of endsOf(path)) missing.delete(end);
+    for (const name of namesOf(path)) missing.delete(name);
   }
+  if (HEADS.some((head) => modulesToSave.includes(head) && !missing.has(head)))
+    for (const head of HEADS) missing.delete(head);
   for (const name of missing) problems.add('saved-module-missing', 'error', name);
   const targets = typeof targetModules === 'object' ? targetModules : [];
   const named = new Set<string>([...modulesToSave, ...targets]);
@@ -160,8 +166,18 @@ async function checkSaved(
   const whole = saved.filter(({ tensor }) => !tensor.name.includes('.trainable_tokens'));
   for (const path of new Set(whole.map((one) => one.path))) {
     if (breath.isDue) await breath.take();
-    if (!endsOf(path).some((end) => named.has(end))) problems.add('saved-module-unexpected', 'warning', path);
+    if (!namesOf(path).some((name) => named.has(name)))
+      problems.add('saved-module-unexpected', 'warning', path);
   }
+}
+
+/** What a config may call a module, or one that it is a part of. */
+function namesOf(path: string): string[] {
+  const parts = path.split('.');
+  const around = Array.from({ length: Math.min(parts.length, MAX_DEPTH + 1) }, (_, up) =>
+    parts.slice(0, parts.length - up).join('.'),
+  );
+  return around.flatMap(endsOf);
 }
 
 function checkFlags(

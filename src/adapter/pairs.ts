@@ -28,7 +28,7 @@ export interface Sorted {
 export async function sortTensors(tensors: readonly Tensor[], breath: Breath): Promise<Sorted> {
   const byPath = new Map<string, Parts>();
   const saved: { path: string; tensor: Tensor }[] = [];
-  const biases: Tensor[] = [];
+  const biases: { path: string; tensor: Tensor }[] = [];
   const unknown: Tensor[] = [];
   const partsOf = (path: string) => {
     const known = byPath.get(path) ?? { path, isEmbedding: false };
@@ -48,9 +48,15 @@ export async function sortTensors(tensors: readonly Tensor[], breath: Breath): P
       if (parts[key] !== undefined || tensor.shape.length < 2) unknown.push(tensor);
       else parts[key] = tensor;
       parts.isEmbedding ||= role.isEmbedding;
-    } else biases.push(tensor);
+    } else biases.push({ path: role.path, tensor });
   }
-  return { parts: byLayer([...byPath.values()]), saved, biases, unknown };
+  // A module that is stored whole has its bias with it.
+  const whole = new Set(saved.map(({ path }) => path));
+  const others: Tensor[] = [];
+  for (const { path, tensor } of biases)
+    if (whole.has(path)) saved.push({ path, tensor });
+    else others.push(tensor);
+  return { parts: byLayer([...byPath.values()]), saved, biases: others, unknown };
 }
 
 /** Layers in their order, in each of them the parts as they come; what is in no layer is last. */

@@ -76,10 +76,10 @@ function loadBlock(facts: RecipeFacts, task: PeftTask): RecipeBlock {
 
 /**
  * For tools that cannot take the adapter: package_reference/lora ("Merge LoRA weights into the base model"). What acts on some
- * tokens alone cannot be merged, and layers that are repeated share their weights.
+ * tokens alone cannot be merged, layers that are repeated share their weights, and of other kinds than LoRA not all can.
  */
 function mergeBlocks({ folder, report: { config } }: RecipeFacts): RecipeBlock[] {
-  if (config === undefined || config.isAlora || config.repeatsLayers) return [];
+  if (config?.peftType?.toUpperCase() !== 'LORA' || config.isAlora || config.repeatsLayers) return [];
   const merged = pythonString(`${folder.replace(/[\\/]$/, '')}-merged`);
   const text = [
     'merged = model.merge_and_unload()',

@@ -30,10 +30,10 @@ export function trapSentence(trap: TrapCode): string {
         'The config names no task that is known here (task_type). The commands assume that the adapter generates text (CAUSAL_LM).',
       );
     case 'other-task':
-      return l10n.t('It was trained for another task than generating text (task_type). Load it with PEFT.');
+      return l10n.t('Its task (task_type) is another than CAUSAL_LM. Load it with PEFT.');
     case 'peft-base-repeated':
       return l10n.t(
-        'Training began by changing the base’s own weights (PiSSA, OLoRA). PEFT changes them again when it loads the adapter, which takes minutes: give it the original base, not quantized, and leave init_lora_weights in the config as it is.',
+        'Training began by changing the base’s own weights (PiSSA, OLoRA). PEFT changes them again when it loads the adapter, which can take minutes: give it the original base, not quantized, and leave init_lora_weights in the config as it is.',
       );
     case 'peft-base-nearly':
       return l10n.t(
@@ -65,7 +65,7 @@ export function trapSentence(trap: TrapCode): string {
       );
     case 'llamacpp-alora':
       return l10n.t(
-        'Convert it and serve it with a llama.cpp from 2026 or later. Older converters leave the invocation tokens out, and the adapter changes the whole prompt, without a word.',
+        'Convert it and serve it with a llama.cpp from 2026 or later. Older ones may leave the invocation tokens out, so that the adapter changes the whole prompt, without a word.',
       );
     case 'ollama-alora':
       return l10n.t(
@@ -137,7 +137,7 @@ export function trapSentence(trap: TrapCode): string {
       );
     case 'ollama-versions':
       return l10n.t(
-        'Not every version of Ollama takes adapters: 0.34.1 and later are reported to refuse ADAPTER, and older ones to fail with many models when they run (“loras are not yet implemented”). Where yours does, use llama.cpp, or merge the adapter into the base with PEFT and convert that.',
+        'Not every version of Ollama takes adapters: 0.34.1 and later are reported to refuse ADAPTER, and older ones to fail with many models when they run (“loras are not yet implemented”). Where yours refuses or fails, use llama.cpp, or merge the adapter into the base with PEFT and convert that.',
       );
     case 'ollama-same-base':
       return l10n.t(

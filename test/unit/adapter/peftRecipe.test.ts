@@ -84,4 +84,12 @@ describe('the PEFT recipe', () => {
     assert.match(block(windows.peft, 'install').text, /^python -m pip install -U peft /);
     assert.match(block(peft, 'install').text, /^python3 -m pip install -U peft /);
   });
+
+  it('merges no other kind than LoRA: some cannot be', async () => {
+    const { peft } = await place.recipes({ config: { peft_type: 'PROMPT_TUNING' } });
+    assert.deepEqual(
+      peft.blocks.map(({ purpose }) => purpose),
+      ['install', 'load'],
+    );
+  });
 });
