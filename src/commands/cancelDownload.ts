@@ -35,13 +35,14 @@ export function cancelDownload(sessions: Pick<Sessions, 'active'>, downloads: Do
   };
 }
 
-/** The only run of which something is on its way or left, or the one that the person picks. */
+/** The only run of which something is on its way, or the one that the person picks: what was kept is not given up unasked. */
 async function chooseDownloadingRun(
   { runs }: Session,
   all: Downloads['active'],
 ): Promise<string | undefined> {
   const [first] = all;
-  if (all.every(({ runId }) => runId === first?.runId)) return first?.runId;
+  const isClear = all.every(({ runId, state }) => runId === first?.runId && state !== 'interrupted');
+  if (isClear) return first?.runId;
   return chooseRun(
     undefined,
     all.map((download) => ({

@@ -13,9 +13,12 @@ import type { Submitter } from '../runs/submission/submitter.ts';
 export function cancelSubmission(sessions: Sessions, submitter: Submitter) {
   async function choose(): Promise<string | undefined> {
     const accountId = sessions.active?.account.id;
-    const uploads = submitter.pending.filter((one) => one.accountId === accountId && isCancellable(one));
+    const own = submitter.pending.filter((one) => one.accountId === accountId);
+    const uploads = own.filter(isCancellable);
     if (uploads.length === 0) tellNoUpload();
-    return (uploads.length > 1 ? await pickSubmission(uploads) : uploads[0])?.id;
+    // It may have been meant for one that has just been sent whole.
+    const isClear = uploads.length <= 1 && own.every(({ state }) => state !== 'validating');
+    return (isClear || uploads.length === 0 ? uploads[0] : await pickSubmission(uploads))?.id;
   }
 
   return async (argument: unknown): Promise<void> => {

@@ -85,11 +85,12 @@ export class RunList {
     if (this.#isRefreshing) await this.refresh();
   }
 
-  /** Takes in a run that came alone. */
-  insert(row: RunSummary): void {
+  /** Takes in a run that came alone. @param hasEnded whether that is known of it */
+  insert(row: RunSummary, hasEnded: boolean): void {
     if (createdAtMs(row) !== Infinity) this.#loose.add(row.run_id);
     const rows = mergeLaterPage(this.rows.all ?? [], { data: [row], has_more: false, skipped: 0 });
     this.rows.accept(rows, [row]);
+    if (hasEnded) this.rows.noteEndedUnlisted(row.run_id);
   }
 
   /** What other windows are told; undefined until something was read. */

@@ -1,7 +1,7 @@
 import type { RunSummary } from '../api/types.ts';
 import { createdAtMs } from './mergeRuns.ts';
 import { UNKNOWN_WATCHED_MS } from './watch/pace.ts';
-import type { Phase } from './phase.ts';
+import { phaseOf, type Phase } from './phase.ts';
 
 /** A run that went on while it was known, also before this window began: its status or whether it has artifacts. */
 export interface Moved {
@@ -28,6 +28,8 @@ export class RunRows {
   #byId = new Map<string, RunSummary>();
   /** By this machine's clock; of a run that was not seen to change: when it was made. */
   readonly #changedAtMs = new Map<string, number>();
+  /** Runs that had ended when a detail alone told of them: it does not say whether there are artifacts. */
+  readonly #endedUnlisted = new Set<string>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -70,10 +72,16 @@ export class RunRows {
     return change;
   }
 
+  /** A run has ended, and no list has told of it yet: what the next one tells of it is not that it went on. */
+  noteEndedUnlisted(runId: string): void {
+    this.#endedUnlisted.add(runId);
+  }
+
   clear(): void {
     this.#all = undefined;
     this.#byId = new Map();
     this.#changedAtMs.clear();
+    this.#endedUnlisted.clear();
   }
 
   /** When a run was last seen to change, in milliseconds since the epoch. */
@@ -101,12 +109,14 @@ export class RunRows {
 
   #note(before: RunSummary | undefined, row: RunSummary, { added, changed, moved }: RowChange): void {
     const runId = row.run_id;
+    const wasEnded = this.#endedUnlisted.delete(runId) && phaseOf(row) === 'finished';
     if (before === undefined) {
       added.push(runId);
       if (createdAtMs(row) === Infinity) this.#changedAtMs.set(runId, this.#now());
       return;
     }
-    if (before.status !== row.status || before.artifacts_available !== row.artifacts_available) {
+    const isOther = before.status !== row.status || before.artifacts_available !== row.artifacts_available;
+    if (isOther && !wasEnded) {
       moved.push({ runId, before, after: row });
       this.#changedAtMs.set(runId, this.#now());
     } else if (JSON.stringify(before) === JSON.stringify(row)) return;

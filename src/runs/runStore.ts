@@ -214,12 +214,13 @@ export class RunStore implements Disposable {
 
   /** A run that no page has shown yet gets a row. */
   #acceptDetail(runId: string, detail: RunDetail): void {
-    if (this.get(runId) === undefined) this.#insert(rowOf(detail));
+    const row = rowOf(detail);
+    if (this.get(runId) === undefined) this.#insert(row, phaseOf(row, detail) === 'finished');
     else this.#onDidChange.fire({ added: [], changed: [runId], moved: [] });
   }
 
-  #insert(row: RunSummary): void {
-    this.#list.insert(row);
+  #insert(row: RunSummary, hasEnded = false): void {
+    this.#list.insert(row, hasEnded);
     this.#onDidChange.fire({ added: [row.run_id], changed: [], moved: [] });
   }
 

@@ -141,6 +141,11 @@ describe('faults of the service, as the sandbox plays them', () => {
 
   it('a failed run stands as the service calls it, without an adapter', async () => {
     await chooseClockSpeed(workbench, 100);
+    // What the run before becomes is told first: VS Code shows three notifications at a time.
+    await runs()
+      .row(/^Run strange, Finished, /)
+      .waitFor();
+    await workbench.clearNotifications();
     await chooseScenario(workbench, 'Failed run');
     await submit('doomed');
     await workbench.dialogs.waitForToast(/was submitted and charged/);

@@ -60,6 +60,8 @@ export class WatchOwner implements Disposable {
       this.#disposables.add(event(() => this.#changed()));
     // What the one before has read is as good as a look of this one.
     if (isAfterAnother) this.#lookedAtMs = clock.monotonicMs();
+    // It may have ended before it had read anything.
+    this.#isAskedAgain = isAfterAnother && session.runs.rows === undefined;
     if (isAfterAnother) this.#planNext();
   }
 

@@ -92,7 +92,7 @@ export class Watcher implements Disposable {
       }
       // What was seen before this window looks: the first answer is compared to it.
       await this.#shared.read(false);
-      if (!isAfterAnother) await this.#options.recallSubmitted();
+      await this.#options.recallSubmitted().catch(onError);
     } catch (error) {
       onError(error);
       if (isAfterAnother) return;

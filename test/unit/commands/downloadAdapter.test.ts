@@ -391,6 +391,14 @@ describe('"Download Adapter…"', () => {
     }
   });
 
+  it('"Cancel Download" without a row gives nothing up unasked that was kept', async () => {
+    await interrupt();
+    await cancel(undefined);
+    assert.deepEqual([standIn.told.inputs.length, downloads.active.length], [1, 1]);
+    await cancel(runId);
+    assert.deepEqual(downloads.active, []);
+  });
+
   it('"Cancel Download" says where there is none', async () => {
     await cancel(runId);
     await cancel(undefined);

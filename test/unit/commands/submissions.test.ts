@@ -376,7 +376,14 @@ describe('commands of submissions', () => {
       assert.deepEqual(cancelled, ['three']);
     });
 
+    it('without a row asks where it may be meant for one that was just sent whole', async () => {
+      await cancel();
+      assert.deepEqual(cancelled, []);
+      assert.equal(standIn.told.inputs.length, 1);
+    });
+
     it('without a row cancels the only upload, or the one that is picked of several, or says that there is none', async () => {
+      pending.shift();
       await cancel();
       assert.deepEqual(cancelled, ['three']);
       pending.push(pendingOf('uploading', intentOf({ id: 'other', accountId: 'account-2' })));

@@ -503,6 +503,32 @@ describe('RunStore', () => {
     assert.equal(store.get('r5')?.model_id, 'm');
   });
 
+  it('takes no run for one that went on, of which a detail alone told before that it had ended', async () => {
+    const detailOf = (runId: string, status: string): RunDetail => {
+      const { run_id, model_id, created_at = '' } = row(runId, 5);
+      return { run_id, status, model_id, created_at };
+    };
+    for (const detail of [detailOf('ended', 'completed'), detailOf('going', 'running')]) {
+      details.set(detail.run_id, detail);
+      await store.loadDetail(detail.run_id);
+    }
+    changes.length = 0;
+    const complete = (runId: string) => ({ ...row(runId, 5, 'complete'), artifacts_available: true });
+    listed = [complete('ended'), complete('going')];
+    await store.refresh();
+    assert.deepEqual(
+      [changes[0]?.changed, changes[0]?.moved.map(({ runId }) => runId)],
+      [['ended', 'going'], ['going']],
+    );
+    assert.equal(store.detail('ended')?.status, 'completed');
+    listed = [{ ...complete('ended'), artifacts_available: false }];
+    await store.refresh();
+    assert.deepEqual(
+      changes.at(-1)?.moved.map(({ runId }) => runId),
+      ['ended'],
+    );
+  });
+
   it('forgets everything, also what was still on its way', async () => {
     listed = many(60);
     await store.refresh();

@@ -463,6 +463,36 @@ describe('Watcher', function () {
       );
     });
 
+    it('looks by itself where the window before has ended without any answer', async () => {
+      bench.rows = [made(bench, 's', HOUR, 'complete')];
+      const opened = Promise.withResolvers<undefined>();
+      bench.gate = opened.promise;
+      const [a, b] = [bench.window('a'), bench.window('b')];
+      void a.watcher.look();
+      await bench.until(() => looks() === 1);
+      await b.watcher.look();
+      a.dispose();
+      opened.resolve(undefined);
+      bench.gate = undefined;
+      await bench.pass(MINUTE);
+      assert.equal(statusIn(b, 's'), 'complete');
+      assert.equal(looks(), 2);
+    });
+
+    it('has what was submitted in a window that ended before any list named it watched by the one that goes on', async () => {
+      bench.rows = [made(bench, 's', HOUR, 'complete')];
+      const [a, b] = await open('a', 'b');
+      bench.recallSubmitted = (session) => {
+        session.runs.insertCreated({ run_id: 'new' }, 'm', undefined);
+        return Promise.reject(new Error('unreadable'));
+      };
+      a?.dispose();
+      bench.rows = [made(bench, 'new', MINUTE), ...bench.rows];
+      await bench.pass(MINUTE);
+      assert.equal(b && statusIn(b, 'new'), 'running');
+      assert.deepEqual(b?.errors.map(String), ['Error: unreadable']);
+    });
+
     it('goes on from there: older pages come, and those that go on are found however deep they are', async () => {
       const all = Array.from({ length: 450 }, (_, index) =>
         made(bench, `r${index}`, (index + 1) * MINUTE, index === 420 ? 'running' : 'complete'),
