@@ -65,14 +65,17 @@ export class Dialogs {
 export async function chooseInContextMenu(page: Page, on: Locator, item: string): Promise<void> {
   const menu = page.locator('.monaco-menu-container');
   const choice = menu.getByRole('menuitem', { name: item, exact: true });
-  await on.click({ button: 'right' });
-  await choice.waitFor();
-  // In its first 100 ms a menu takes no click, so that the button that opened it does not choose as well.
-  for (let attempt = 0; attempt < 10; attempt++) {
+  for (let attempt = 0, isClicked = false; attempt < 10; attempt++) {
+    if (!(await menu.isVisible())) {
+      if (isClicked) return;
+      // It closes by itself, too, where the window takes the focus elsewhere just then.
+      await on.click({ button: 'right' });
+    }
+    if (!(await happens(choice.waitFor({ timeout: 5_000 })))) continue;
+    // In its first 100 ms a menu takes no click, so that the button that opened it does not choose as well.
     await sleep(150);
-    // A menu that goes late is gone by now.
-    await choice.click({ timeout: 2_000 }).catch(() => undefined);
-    if (await happens(menu.waitFor({ state: 'hidden', timeout: 2_000 }))) return;
+    isClicked = (await happens(choice.click({ timeout: 2_000 }))) || isClicked;
+    if (isClicked && (await happens(menu.waitFor({ state: 'hidden', timeout: 2_000 })))) return;
   }
   assert.fail(`the context menu did not take "${item}"`);
 }
