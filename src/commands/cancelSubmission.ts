@@ -15,10 +15,13 @@ export function cancelSubmission(sessions: Sessions, submitter: Submitter) {
     const accountId = sessions.active?.account.id;
     const own = submitter.pending.filter((one) => one.accountId === accountId);
     const uploads = own.filter(isCancellable);
-    if (uploads.length === 0) tellNoUpload();
+    if (uploads.length === 0) {
+      tellNoUpload();
+      return undefined;
+    }
     // It may have been meant for one that has just been sent whole.
-    const isClear = uploads.length <= 1 && own.every(({ state }) => state !== 'validating');
-    return (isClear || uploads.length === 0 ? uploads[0] : await pickSubmission(uploads))?.id;
+    const isClear = uploads.length === 1 && own.every(({ state }) => state !== 'validating');
+    return (isClear ? uploads[0] : await pickSubmission(uploads))?.id;
   }
 
   return async (argument: unknown): Promise<void> => {
