@@ -5,6 +5,8 @@ interface VSCodeApi<Request, State> {
 }
 declare function acquireVsCodeApi<Request, State>(): VSCodeApi<Request, State>;
 
+const AGAIN_MS = 150;
+
 /** The way to the extension, and the page's memory while it is hidden and over a reload of the window. To be made once. */
 export class Extension<Request, State> {
   readonly #api = acquireVsCodeApi<Request, State>();
@@ -19,12 +21,17 @@ export class Extension<Request, State> {
     this.#api.postMessage(request);
   }
 
-  /** Remembers soon, also where the state goes on changing: scrolling does it many times a second. */
+  /**
+   * Remembers it now, as the page may go at any time, and once more soon after: scrolling changes it many times a second, and
+   * what was drawn last settles.
+   */
   remember(state: () => State): void {
     this.#state = state;
-    this.#saving ??= setTimeout(() => {
+    if (this.#saving !== undefined) return;
+    this.#api.setState(state());
+    this.#saving = setTimeout(() => {
       this.#saving = undefined;
       if (this.#state !== undefined) this.#api.setState(this.#state());
-    }, 150);
+    }, AGAIN_MS);
   }
 }

@@ -9,6 +9,8 @@ export const quietSettings: Readonly<Record<string, unknown>> = {
   'workbench.welcomePage.walkthroughs.openOnInstall': false,
   'workbench.enableExperiments': false,
   'files.autoSave': 'off',
+  // It moves the selection to the file of an editor some time after that has opened.
+  'explorer.autoReveal': false,
   'telemetry.telemetryLevel': 'off',
   'extensions.autoUpdate': false,
   'extensions.autoCheckUpdates': false,

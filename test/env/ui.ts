@@ -95,8 +95,10 @@ async function runMocha(files: readonly string[]): Promise<Outcomes> {
           .replace(/[^\w]+/g, '-')
           .slice(0, 100);
         for (const vscode of runningVSCodes()) {
-          for (const [index, window] of vscode.windows.entries())
+          for (const [index, window] of vscode.windows.entries()) {
             await window.screenshot(`failed-${name}-${index}`);
+            console.log((await window.words()).map((words) => `        ${index} ${words}`).join('\n'));
+          }
         }
       },
     },

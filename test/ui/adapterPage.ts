@@ -17,7 +17,7 @@ export class AdapterPage {
   async open(fileName: string): Promise<void> {
     const explorer = await this.#workbench.sideBar.explorer();
     await explorer.chooseInContextMenu(fileName, 'Inspect Adapter');
-    await this.tab(fileName).waitFor();
+    await this.tab(fileName).and(this.#workbench.page.locator('.active')).waitFor();
   }
 
   /** The tab of the page of a file. */

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 import { happens } from './happens.ts';
 
@@ -61,21 +60,41 @@ export class Dialogs {
   }
 }
 
-/** Opens the context menu of something and clicks an item. */
-export async function chooseInContextMenu(page: Page, on: Locator, item: string): Promise<void> {
+/** Opens the context menu of something and clicks an item; `target` is on the screen while the menu is that of what was meant. */
+export async function chooseInContextMenu(
+  page: Page,
+  on: Locator,
+  item: string,
+  target: Locator = on,
+): Promise<void> {
   const menu = page.locator('.monaco-menu-container');
-  const choice = menu.getByRole('menuitem', { name: item, exact: true });
-  for (let attempt = 0, isClicked = false; attempt < 10; attempt++) {
-    if (!(await menu.isVisible())) {
-      if (isClicked) return;
-      // It closes by itself, too, where the window takes the focus elsewhere just then.
-      await on.click({ button: 'right' });
+  for (let attempt = 0; attempt < 10; attempt++) {
+    // It closes by itself, too, where the window takes the focus elsewhere just then.
+    if (!(await menu.isVisible())) await on.click({ button: 'right' });
+    if (!(await happens(target.waitFor({ timeout: 2_000 })))) {
+      await page.keyboard.press('Escape');
+    } else if (await isTaken(menu.getByRole('menuitem', { name: item, exact: true }))) {
+      await menu.waitFor({ state: 'hidden' });
+      return;
     }
-    if (!(await happens(choice.waitFor({ timeout: 5_000 })))) continue;
-    // In its first 100 ms a menu takes no click, so that the button that opened it does not choose as well.
-    await sleep(150);
-    isClicked = (await happens(choice.click({ timeout: 2_000 }))) || isClicked;
-    if (isClicked && (await happens(menu.waitFor({ state: 'hidden', timeout: 2_000 })))) return;
   }
   assert.fail(`the context menu did not take "${item}"`);
+}
+
+/** Clicks an item of a menu, and tells whether the click has reached it: the menu may go before that. */
+async function isTaken(choice: Locator): Promise<boolean> {
+  const item = await choice.elementHandle({ timeout: 5_000 }).catch(() => null);
+  if (item === null) return false;
+  // In its first 100 ms a menu takes no click, so that the button that opened it does not choose as well. The page itself
+  // counts them, which may be busy.
+  const taken = item.evaluate((element) => {
+    const inPage = element as unknown as EventTarget;
+    return new Promise<boolean>((resolve) => {
+      inPage.addEventListener('mouseup', () => resolve(true));
+      setTimeout(() => resolve(false), 5_000);
+    });
+  });
+  await item.evaluate(() => new Promise((resolve) => setTimeout(resolve, 150)));
+  await happens(item.click({ timeout: 2_000 }));
+  return taken;
 }

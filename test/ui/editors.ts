@@ -17,7 +17,8 @@ export class Editors {
   /** Opens a file by its absolute path, in the editor in which it was last. */
   async open(file: string): Promise<void> {
     await this.#quickInput.goToFile(file);
-    await this.tab(path.basename(file)).waitFor();
+    // The buttons beside the tabs are those of the editor before until then.
+    await this.tab(path.basename(file)).and(this.#page.locator('.active')).waitFor();
   }
 
   /** Opens a file by its absolute path as text, though it was last in another editor. */

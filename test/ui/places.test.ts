@@ -94,8 +94,7 @@ describe('submitting from each place', () => {
 
     it('several files in the explorer: asks which one', async () => {
       const explorer = await workbench.sideBar.explorer();
-      await explorer.row('first.jsonl').click();
-      await explorer.row('second.jsonl').click({ modifiers: ['ControlOrMeta'] });
+      await explorer.select('first.jsonl', 'second.jsonl');
       await explorer.chooseInContextMenu('second.jsonl', SUBMIT);
       await workbench.quickInput.waitForTitle('Submit a Dataset');
       await workbench.screenshot('which-file');
@@ -184,6 +183,7 @@ describe('submitting from each place', () => {
   describe('to the charge', () => {
     it('from the explorer to the charge', async () => {
       const explorer = await workbench.sideBar.explorer();
+      await explorer.select('first.jsonl');
       await explorer.chooseInContextMenu('first.jsonl', SUBMIT);
       await walkThroughSteps(workbench, {
         fileName: 'first.jsonl',

@@ -206,10 +206,8 @@ describe('dataset preview', () => {
       await workbench.editors.tab('train.jsonl').click();
       await preview.waitUntilInView(5000);
       await workbench.reload();
-      // Which editor was in front is not always stored in a browser.
-      await workbench.editors.tab('train.jsonl').click();
       await preview.waitForStatus('7,473 rows');
-      await preview.rows.first().waitFor();
+      await preview.waitUntilInView(5000);
     });
 
     it('scrolls with the wheel', async () => {

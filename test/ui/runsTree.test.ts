@@ -127,9 +127,15 @@ describe('the Runs view', () => {
     it('is grouped by day, with the counts', async () => {
       const startedMs = performance.now();
       await command('Group Runs by Day');
-      await runs().row('Today, ').waitFor();
+      // Until one in the morning none is of today: there is one an hour.
+      const days = runs().row(/^(Today|Yesterday), \d+ runs?$/);
+      await days.first().waitFor();
       process.stdout.write(`      ${Math.round(performance.now() - startedMs)} ms to group\n`);
-      await runs().row('Yesterday, 24 runs').waitFor();
+      // The runs of a late day reach beyond the view.
+      if (await runs().row('Today, ').isVisible()) await runs().collapse('Today, ');
+      await runs()
+        .row(/^Yesterday, 2[345] runs$/)
+        .waitFor();
       await pictures('grouped');
       await command('Filter Runs…');
       await workbench.quickInput.waitForTitle('Filter Runs');
@@ -143,7 +149,7 @@ describe('the Runs view', () => {
         .waitFor();
       await command('Clear Filter of Runs');
       await command('Do Not Group Runs');
-      await runs().row('Today, ').waitFor({ state: 'hidden' });
+      await days.first().waitFor({ state: 'hidden' });
       await runs()
         .row(/^Run Past run 1, Finished, /)
         .waitFor();

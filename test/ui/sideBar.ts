@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { chooseInContextMenu } from './dialogs.ts';
 import { happens } from './happens.ts';
@@ -67,16 +68,38 @@ export class View {
 
   /** Opens a row's children. */
   async expand(name: string | RegExp): Promise<void> {
+    await this.#fold(name, false);
+  }
+
+  /** Hides a row's children. */
+  async collapse(name: string | RegExp): Promise<void> {
+    await this.#fold(name, true);
+  }
+
+  async #fold(name: string | RegExp, isFolded: boolean): Promise<void> {
     const row = this.row(name).first();
     await row.waitFor();
-    const expanded = row.and(this.#page.locator('[aria-expanded=true]'));
+    const done = row.and(this.#page.locator(`[aria-expanded=${!isFolded}]`));
     // A row that is drawn anew at that moment takes no click.
     for (let attempt = 0; attempt < 5; attempt++) {
-      if ((await row.getAttribute('aria-expanded')) === 'false')
+      if ((await row.getAttribute('aria-expanded')) === String(isFolded))
         await row.locator('.monaco-tl-twistie').click();
-      if (await happens(expanded.waitFor({ timeout: 3_000 }))) return;
+      if (await happens(done.waitFor({ timeout: 3_000 }))) return;
     }
-    await expanded.waitFor();
+    await done.waitFor();
+  }
+
+  /** Selects these rows and no others, with the mouse. */
+  async select(first: string, ...others: string[]): Promise<void> {
+    const selected = this.root.locator('[role=treeitem][aria-selected=true]');
+    // A list that changes between press and release of the button selects what has come to that place.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await this.row(first).click();
+      for (const name of others) await this.row(name).click({ modifiers: ['ControlOrMeta'] });
+      const each = [first, ...others].map((name) => selected.and(this.row(name)).waitFor({ timeout: 2_000 }));
+      if ((await happens(Promise.all(each))) && (await selected.count()) === each.length) return;
+    }
+    assert.fail(`${[first, ...others].join(' and ')} cannot be selected`);
   }
 
   /** Presses an action that stands in the row while the pointer is on it. */
@@ -88,7 +111,9 @@ export class View {
 
   /** Clicks an item of the row's context menu. */
   async chooseInContextMenu(name: string | RegExp, item: string): Promise<void> {
-    await chooseInContextMenu(this.#page, this.row(name).first(), item);
+    const row = this.row(name).first();
+    // As in `select`, it may be another row that gets the menu.
+    await chooseInContextMenu(this.#page, row, item, row.and(this.#page.locator('.focused')));
   }
 
   /** Presses a button of the view's title, which shows while the pointer is on the view. */

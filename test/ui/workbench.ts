@@ -31,9 +31,9 @@ export class Workbench {
     await this.#ready();
   }
 
-  /** "Reload Window". */
+  /** "Reload Window". A reload of the browser's page may forget which editors were open. */
   async reload(): Promise<void> {
-    await this.page.reload();
+    await Promise.all([this.page.waitForEvent('load'), this.runCommand('Developer: Reload Window')]);
     await this.#ready();
   }
 
@@ -51,6 +51,27 @@ export class Workbench {
     await this.quickInput.close();
     const toast = this.page.locator('.notifications-toasts .notification-list-item').first();
     await pressUntil(this.page, KEYS['notifications.clearAll'], toast, 'hidden');
+  }
+
+  /** What stands on the screen in words, for the log of a test that failed: boxes, menus, dialogs, notifications, tabs, focus. */
+  async words(): Promise<string[]> {
+    const parts = {
+      box: '.quick-input-widget',
+      menu: '.monaco-menu-container',
+      dialog: '.monaco-dialog-box',
+      notification: '.notifications-toasts .notification-list-item',
+      tab: '.tab.active',
+      selected: '[role=treeitem][aria-selected=true]',
+      focus: '*:focus',
+    };
+    const words: string[] = [];
+    for (const [name, selector] of Object.entries(parts)) {
+      for (const part of await this.page.locator(selector).filter({ visible: true }).all()) {
+        const text = await part.innerText({ timeout: 1_000 }).catch(() => 'gone');
+        words.push(`${name}: ${text.replace(/\s+/g, ' ').slice(0, 300)}`);
+      }
+    }
+    return words;
   }
 
   /** An item of the status bar by its id, such as "balance". */
