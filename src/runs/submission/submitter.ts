@@ -75,7 +75,7 @@ export class Submitter implements Disposable {
     // Before it is shown for the first time: whoever sees it can cancel it.
     const cancel = new AbortController();
     this.#cancels.set(id, cancel);
-    this.#pending.set(id, { state: 'queued' });
+    this.#pending.set(id, this.#before(intent));
     const giveUp = (outcome: Outcome): Outcome => {
       this.#cancels.delete(id);
       this.#pending.rest(id);
@@ -236,7 +236,7 @@ export class Submitter implements Disposable {
   ): Promise<Outcome> {
     const { id } = owned.intent;
     this.#cancels.set(id, cancel);
-    this.#pending.set(id, { state: 'queued', attempt: owned.intent.attempts.length });
+    this.#pending.set(id, this.#before(owned.intent));
     const anySignal = AbortSignal.any([signal, cancel.signal, this.#stop.signal]);
     try {
       const end = await this.#uploads.run(() => this.#series(session, owned, anySignal), anySignal);
@@ -246,6 +246,13 @@ export class Submitter implements Disposable {
       owned.lease.release();
       this.#pending.rest(id);
     }
+  }
+
+  /** Where one stands that is about to be sent. */
+  #before({ attempts }: Intent): Pick<PendingSubmission, 'state' | 'attempt'> {
+    return this.#uploads.isBusy
+      ? { state: 'queued', attempt: attempts.length }
+      : { state: 'uploading', attempt: attempts.length + 1 };
   }
 
   /** Looks before it says that the outcome is not known. */

@@ -50,7 +50,7 @@ describe('Submitter', () => {
       assert.equal(session.balance.current?.balance_cents, balance_after_cents);
       assert.equal(session.runs.get(run_id)?.model_id, 'qwen3-8b');
       assert.equal(session.runs.label(run_id), 'Läbel');
-      assert.deepEqual([told, submitter.pending], [['queued', 'uploading', 'validating'], []]);
+      assert.deepEqual([told, submitter.pending], [['uploading', 'validating'], []]);
       const [receipt] = await stage.bench.journal.receipts();
       assert.ok(receipt?.settled.kind === 'charged');
       assert.deepEqual([receipt.settled.run, receipt.settled.how], [outcome.run, 'answered']);
