@@ -28,7 +28,8 @@ class Page {
   #detailsHidden: boolean;
   #focusRow = false;
 
-  constructor(extension: PreviewExtension, start: PreviewStart) {
+  /** @param left the row at the top when it was left, which it will be told to go to */
+  constructor(extension: PreviewExtension, start: PreviewStart, left: number | undefined) {
     const state = extension.remembered;
     const { words } = start;
     this.#extension = extension;
@@ -36,7 +37,7 @@ class Page {
     this.#filter = state?.filter ?? { text: '', matchCase: false, problems: undefined };
     // Where there is little room, the rows come first.
     this.#detailsHidden = state?.detailsHidden ?? window.innerWidth < 700;
-    this.#feed = new RowFeed(extension, start, state?.switched ?? [], () => this.#didScroll());
+    this.#feed = new RowFeed(extension, start, state?.switched ?? [], left, () => this.#didScroll());
     this.#toolbar = new Toolbar(words, this.#detailsHidden, {
       onFilter: (filter) => extension.send({ type: 'filter', filter }),
       onGoTo: (row) => {
@@ -177,9 +178,10 @@ class Page {
 
 function main(): void {
   const extension: PreviewExtension = new Extension();
+  const state = extension.remembered;
   let page: Page | undefined;
   window.addEventListener('message', ({ data }: MessageEvent<PreviewMessage>) => {
-    if (data.type === 'start') page = new Page(extension, data);
+    if (data.type === 'start') page = new Page(extension, data, page === undefined ? state?.row : undefined);
     else page?.take(data);
   });
   window.addEventListener('keydown', (event) => {
@@ -187,7 +189,6 @@ function main(): void {
     page?.focusSearch();
     event.preventDefault();
   });
-  const state = extension.remembered;
   extension.send({
     type: 'ready',
     memory: state === undefined ? undefined : { filter: state.filter, row: state.row },

@@ -18,21 +18,27 @@ export class RowFeed {
   readonly #switched: Set<number>;
   readonly #open = new Set<string>();
   #state: PreviewList | undefined;
-  #lastTop = 1;
+  #lastTop: number;
+  /** Whether it is to be gone to where it was left: until then what stands at the top is not what was. */
+  #isReturning: boolean;
   /** The position with the keyboard. */
   #active = 0;
   #asked: { from: number; count: number } | undefined;
   #shown = { first: 0, last: -1 };
 
+  /** @param left the row at the top when it was left, which it will be told to go to */
   constructor(
     extension: PreviewExtension,
     start: PreviewStart,
     switched: readonly number[],
+    left: number | undefined,
     onScroll: () => void,
   ) {
     this.#extension = extension;
     this.#start = start;
     this.#switched = new Set(switched);
+    this.#lastTop = left ?? 1;
+    this.#isReturning = left !== undefined;
     this.#onScroll = onScroll;
     this.#list = new VirtualList(
       {
@@ -51,9 +57,9 @@ export class RowFeed {
     return this.#list.root;
   }
 
-  /** The row at the top; 1 where none is known. */
+  /** The row at the top, or the last one that was known there. */
   get topRow(): number {
-    return this.#rows.at(this.#list.position)?.row ?? this.#lastTop;
+    return (this.#isReturning ? undefined : this.#rows.at(this.#list.position)?.row) ?? this.#lastTop;
   }
 
   get switched(): readonly number[] {
@@ -97,13 +103,14 @@ export class RowFeed {
 
   /** Shows a position at the top and gives it the keyboard's place; the focus goes there only if it is wanted. */
   goTo(position: number, withFocus: boolean): void {
+    this.#isReturning = false;
     this.#list.goTo(position);
     this.#activate(position, withFocus);
   }
 
   #didShow(first: number, last: number): void {
     this.#shown = { first, last };
-    this.#lastTop = this.#rows.at(this.#list.position)?.row ?? this.#lastTop;
+    this.#lastTop = this.topRow;
     this.#updateTabStop();
     this.#ask();
   }

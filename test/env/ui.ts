@@ -3,7 +3,9 @@
 import { globSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { closeAll, extensionsFolder, runningVSCodes } from '../ui/vscode.ts';
+import type { Workbench } from '../ui/workbench.ts';
 import { chromium } from './chromium.ts';
 import { Mocha } from './mocha.ts';
 import { run } from './processes.ts';
@@ -83,6 +85,11 @@ async function runAgain(files: readonly string[]): Promise<Report> {
   return (await readReport(reportOf(secondAttempt))) ?? { passed: 0, failed: 1, skipped: 0 };
 }
 
+async function tell(window: Workbench, index: number, name: string): Promise<void> {
+  await window.screenshot(`failed-${name}-${index}`);
+  for (const words of await window.words()) console.log(`        ${index} ${words}`);
+}
+
 async function runMocha(files: readonly string[]): Promise<Outcomes> {
   const mocha = new Mocha({
     timeout: 120_000,
@@ -94,12 +101,13 @@ async function runMocha(files: readonly string[]): Promise<Outcomes> {
           .fullTitle()
           .replace(/[^\w]+/g, '-')
           .slice(0, 100);
-        for (const vscode of runningVSCodes()) {
-          for (const [index, window] of vscode.windows.entries()) {
-            await window.screenshot(`failed-${name}-${index}`);
-            console.log((await window.words()).map((words) => `        ${index} ${words}`).join('\n'));
-          }
-        }
+        for (const vscode of runningVSCodes())
+          for (const [index, window] of vscode.windows.entries())
+            // A window that hangs or has gone is no reason to leave the other tests out.
+            await Promise.race([
+              sleep(20_000, undefined, { ref: false }),
+              tell(window, index, name).catch(console.log),
+            ]);
       },
     },
   });

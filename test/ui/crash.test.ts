@@ -157,7 +157,8 @@ describe('an end in the middle of a submission', () => {
     await submit('reloaded');
     await firstRowIs(/^reloaded, reloaded\.jsonl, [\d.]+ MB of [\d.]+ MB/);
     await isHeld();
-    await workbench.reload();
+    // That of the browser: nothing is told to the window before.
+    await workbench.goto(workbench.page.url());
     await workbench.sideBar.open('Fine-Tuning');
     await firstRowIs(/^reloaded, reloaded\.jsonl, Not charged, not sent, /);
     service.release();

@@ -68,33 +68,35 @@ export async function chooseInContextMenu(
   target: Locator = on,
 ): Promise<void> {
   const menu = page.locator('.monaco-menu-container');
+  // It closes by itself where the window takes the focus elsewhere just then, and has only what was known when it opened.
   for (let attempt = 0; attempt < 10; attempt++) {
-    // It closes by itself, too, where the window takes the focus elsewhere just then.
-    if (!(await menu.isVisible())) await on.click({ button: 'right' });
-    if (!(await happens(target.waitFor({ timeout: 2_000 })))) {
-      await page.keyboard.press('Escape');
-    } else if (await isTaken(menu.getByRole('menuitem', { name: item, exact: true }))) {
+    await on.click({ button: 'right' });
+    const isMeant = await happens(target.waitFor({ timeout: 2_000 }));
+    if (isMeant && (await isTaken(menu.getByRole('menuitem', { name: item, exact: true })))) {
       await menu.waitFor({ state: 'hidden' });
       return;
     }
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'hidden' });
   }
   assert.fail(`the context menu did not take "${item}"`);
 }
 
 /** Clicks an item of a menu, and tells whether the click has reached it: the menu may go before that. */
 async function isTaken(choice: Locator): Promise<boolean> {
-  const item = await choice.elementHandle({ timeout: 5_000 }).catch(() => null);
-  if (item === null) return false;
+  if (!(await happens(choice.waitFor({ timeout: 2_000 })))) return false;
   // In its first 100 ms a menu takes no click, so that the button that opened it does not choose as well. The page itself
   // counts them, which may be busy.
-  const taken = item.evaluate((element) => {
-    const inPage = element as unknown as EventTarget;
-    return new Promise<boolean>((resolve) => {
-      inPage.addEventListener('mouseup', () => resolve(true));
-      setTimeout(() => resolve(false), 5_000);
-    });
-  });
-  await item.evaluate(() => new Promise((resolve) => setTimeout(resolve, 150)));
-  await happens(item.click({ timeout: 2_000 }));
+  const taken = choice
+    .evaluate((element) => {
+      const inPage = element as unknown as EventTarget;
+      return new Promise<boolean>((resolve) => {
+        inPage.addEventListener('mouseup', () => resolve(true));
+        setTimeout(() => resolve(false), 3_000);
+      });
+    })
+    .catch(() => false);
+  const pause = choice.evaluate(() => new Promise((resolve) => setTimeout(resolve, 150)));
+  if (await happens(pause)) await happens(choice.click({ timeout: 2_000 }));
   return taken;
 }

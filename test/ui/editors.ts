@@ -18,7 +18,7 @@ export class Editors {
   async open(file: string): Promise<void> {
     await this.#quickInput.goToFile(file);
     // The buttons beside the tabs are those of the editor before until then.
-    await this.tab(path.basename(file)).and(this.#page.locator('.active')).waitFor();
+    await this.activeTab(path.basename(file)).waitFor();
   }
 
   /** Opens a file by its absolute path as text, though it was last in another editor. */
@@ -26,12 +26,17 @@ export class Editors {
     await this.#quickInput.runCommand('File: Open File...');
     await this.#quickInput.waitForTitle(/Open File/);
     await this.#quickInput.choosePath(file);
-    await this.tab(path.basename(file)).waitFor();
+    await this.activeTab(path.basename(file)).waitFor();
   }
 
   /** The tab of a file name. */
   tab(fileName: string): Locator {
     return this.#page.locator(`.tab[data-resource-name="${fileName}"]`);
+  }
+
+  /** The tab of a file name while it is in front. */
+  activeTab(fileName: string): Locator {
+    return this.tab(fileName).and(this.#page.locator('.active'));
   }
 
   /** True while a tab holds unsaved changes. */

@@ -205,6 +205,13 @@ describe('dataset preview', () => {
       await workbench.editors.waitForLine(chat(turn('user', 'Twice'), turn('assistant', 'the same')));
       await workbench.editors.tab('train.jsonl').click();
       await preview.waitUntilInView(5000);
+      // Left again as soon as something stands there.
+      await workbench.editors.tab('chat.jsonl').click();
+      await workbench.editors.tab('train.jsonl').click();
+      await preview.frame.locator('.status').filter({ hasText: 'rows' }).waitFor();
+      await workbench.editors.tab('chat.jsonl').click();
+      await workbench.editors.tab('train.jsonl').click();
+      await preview.waitUntilInView(5000);
       await workbench.reload();
       await preview.waitForStatus('7,473 rows');
       await preview.waitUntilInView(5000);

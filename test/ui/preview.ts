@@ -18,7 +18,7 @@ export class Preview {
   async open(fileName: string): Promise<void> {
     const explorer = await this.#workbench.sideBar.explorer();
     await explorer.chooseInContextMenu(fileName, 'Preview Dataset');
-    await this.#workbench.editors.tab(fileName).waitFor();
+    await this.#workbench.editors.activeTab(fileName).waitFor();
   }
 
   /** The row with this number, as far as it is in the page. */

@@ -148,6 +148,7 @@ describe('the Runs view', () => {
         .row(/^Run .+, Finished|^Run .+, failed/)
         .waitFor();
       await command('Clear Filter of Runs');
+      await days.first().waitFor();
       await command('Do Not Group Runs');
       await days.first().waitFor({ state: 'hidden' });
       await runs()

@@ -33,7 +33,8 @@ export class Workbench {
 
   /** "Reload Window". A reload of the browser's page may forget which editors were open. */
   async reload(): Promise<void> {
-    await Promise.all([this.page.waitForEvent('load'), this.runCommand('Developer: Reload Window')]);
+    const loaded = this.page.waitForEvent('load', { timeout: 60_000 });
+    await Promise.all([loaded, this.runCommand('Developer: Reload Window')]);
     await this.#ready();
   }
 

@@ -75,7 +75,7 @@ export class Submitter implements Disposable {
     // Before it is shown for the first time: whoever sees it can cancel it.
     const cancel = new AbortController();
     this.#cancels.set(id, cancel);
-    this.#pending.set(id, this.#before(intent));
+    this.#pending.set(id, { state: this.#stateBefore() });
     const giveUp = (outcome: Outcome): Outcome => {
       this.#cancels.delete(id);
       this.#pending.rest(id);
@@ -236,7 +236,7 @@ export class Submitter implements Disposable {
   ): Promise<Outcome> {
     const { id } = owned.intent;
     this.#cancels.set(id, cancel);
-    this.#pending.set(id, this.#before(owned.intent));
+    this.#pending.set(id, { state: this.#stateBefore() });
     const anySignal = AbortSignal.any([signal, cancel.signal, this.#stop.signal]);
     try {
       const end = await this.#uploads.run(() => this.#series(session, owned, anySignal), anySignal);
@@ -248,11 +248,9 @@ export class Submitter implements Disposable {
     }
   }
 
-  /** Where one stands that is about to be sent. */
-  #before({ attempts }: Intent): Pick<PendingSubmission, 'state' | 'attempt'> {
-    return this.#uploads.isBusy
-      ? { state: 'queued', attempt: attempts.length }
-      : { state: 'uploading', attempt: attempts.length + 1 };
+  /** Of one that is about to be sent. */
+  #stateBefore(): PendingSubmission['state'] {
+    return this.#uploads.isBusy ? 'queued' : 'uploading';
   }
 
   /** Looks before it says that the outcome is not known. */
@@ -276,6 +274,8 @@ export class Submitter implements Disposable {
 
   #series(session: Session, owned: Owned, signal: AbortSignal): Promise<SeriesEnd> {
     const { id } = owned.intent;
+    // It waits for no other now: the balance is read before the first byte.
+    this.#pending.set(id, { state: 'uploading' });
     const series = new Series(session, this.#journal, owned, this.#time, {
       onAttempt: (attempt) =>
         this.#pending.set(id, {

@@ -310,12 +310,18 @@ describe('Submitter', () => {
       }
       await until(() => held.length === 1);
       assert.deepEqual(states(), ['validating', 'queued', 'queued']);
+      const told: [id: string, state: SubmissionState, attempt: number][] = [];
+      submitter.onDidChange(({ id, state, attempt }) => void told.push([id, state, attempt]));
       const [, second, third] = submitter.pending;
       assert.equal(submitter.cancel(second?.id ?? ''), true);
       assert.equal((await ends[1])?.kind, 'not-charged');
       held[0]?.();
       assert.equal((await ends[0])?.kind, 'charged');
       await until(() => held.length === 2);
+      // Before its first attempt has begun it waits for no other any more.
+      assert.ok(
+        told.some(([id, state, attempt]) => id === third?.id && state === 'uploading' && attempt === 0),
+      );
       held[1]?.();
       assert.equal((await ends[2])?.kind, 'charged');
       assert.equal(stage.posts[1]?.key, third?.id);
@@ -406,9 +412,13 @@ describe('Submitter', () => {
     const keyless = stage.bench.session(() => Promise.resolve(undefined));
     const nowhere = stage.bench.session({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', keyId: 'key-1' });
     const one = await submitter.submit(keyless, await stage.bench.draft(10, 'a'), silent());
+    const attempts = new Set<number>();
+    submitter.onDidChange(({ attempt, state }) => state === 'waiting' && attempts.add(attempt));
     const two = await submitter.submit(nowhere, await stage.bench.draft(10, 'b'), silent());
     assert.deepEqual([one.kind, codeOf(one), two.kind], ['not-charged', 'key-missing', 'not-charged']);
     assert.deepEqual([states(), stage.clock.sleeps.length], [['unsent', 'unsent'], 4]);
+    // Not even the first was begun.
+    assert.deepEqual([...attempts], [0]);
   });
 
   it('tells its progress in bytes of the whole request, up to the last, and which attempt it is', async () => {
