@@ -64,7 +64,7 @@ describe('downloads in words', () => {
   it('say until when an adapter was kept, where that is known', () => {
     const expiredAt = '2031-05-03T12:00:00Z';
     const error = new ArtifactsMissingError('artifacts-expired', expiredAt);
-    assert.match(explain(error).sentence, /^The service kept this adapter until May 3, 2031/);
+    assert.match(explain(error).sentence, /^The service kept this adapter until May [34], 2031/);
   });
 
   it('have a sentence for each code that the errors of downloads have', () => {
