@@ -1,4 +1,4 @@
-import type { Intent } from './intent.ts';
+import { mayBeCharged, type Intent } from './intent.ts';
 
 /**
  * `validating`: every byte is out and the service prices it. `waiting`: for the next attempt. `elsewhere`: another window
@@ -37,4 +37,11 @@ export interface PendingSubmission {
 /** Whether it can be stopped before its closing boundary has left. */
 export function isCancellable({ state }: PendingSubmission): boolean {
   return state === 'queued' || state === 'uploading' || state === 'waiting';
+}
+
+/** The markers of those of an account that may have become runs, which are not told apart from them before they are settled. */
+export function openMarkers(submissions: readonly PendingSubmission[], accountId: string): string[] {
+  return submissions
+    .filter((one) => one.accountId === accountId && one.state !== 'not-charged' && mayBeCharged(one.intent))
+    .flatMap(({ intent }) => intent.marker ?? []);
 }

@@ -8,6 +8,7 @@ import { groupByDay, startOfDay, type RunDay } from '../../runs/runDays.ts';
 import { filterRuns, isEmptyFilter, type RunFilter } from '../../runs/runFilter.ts';
 import type { Session } from '../../runs/session.ts';
 import type { Sessions } from '../../runs/sessions.ts';
+import { openMarkers, type PendingSubmission } from '../../runs/submission/pendingSubmission.ts';
 
 /** Where it is remembered whether runs are grouped: for all windows, by each one's start. */
 const GROUPED = 'runsGrouped';
@@ -90,14 +91,23 @@ export class RunsShown implements Disposable {
     await this.#memento.update(GROUPED, isGrouped);
   }
 
-  of({ runs, models }: Session, nowMs: number): ShownRuns {
+  /**
+   * Nothing that a rejected key once read is shown: the welcome text says what to do.
+   * @param pending submissions, which stand there until they are settled: beside its run, one would look like two charges
+   */
+  of(session: Session, nowMs: number, pending: readonly PendingSubmission[]): ShownRuns | undefined {
+    if (session.isLocked) return undefined;
+    const { account, runs, models } = session;
     const names = new Map<string, string>();
     const modelName = (modelId: string) => {
       const name = names.get(modelId) ?? models.nameOf(modelId);
       names.set(modelId, name);
       return name;
     };
-    const rows = filterRuns(runs.rows ?? [], this.#filter, {
+    const markers = openMarkers(pending, account.id);
+    const isOpen = ({ run_id }: RunSummary) => markers.some((marker) => runs.label(run_id)?.includes(marker));
+    const settled = markers.length === 0 ? runs.rows : runs.rows?.filter((run) => !isOpen(run));
+    const rows = filterRuns(settled ?? [], this.#filter, {
       label: (runId) => runs.label(runId),
       phase: (run) => runs.phase(run),
       modelName,
@@ -109,8 +119,8 @@ export class RunsShown implements Disposable {
   }
 
   /** What the view says of the filter; undefined where there is none. */
-  message({ runs, models }: Session, shown: ShownRuns): string | undefined {
-    if (!this.isFiltered) return undefined;
+  message({ runs, models }: Session, shown: ShownRuns | undefined): string | undefined {
+    if (shown === undefined || !this.isFiltered) return undefined;
     const { text, modelIds, phases } = this.#filter;
     const view = { text, modelNames: modelIds.map((id) => models.nameOf(id)), phases };
     const rows = runs.rows ?? [];

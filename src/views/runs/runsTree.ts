@@ -165,7 +165,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   #drawHead(): void {
     const session = this.#sessions.active;
     this.#list = session && this.#listOf(session);
-    const filter = session && this.#list && this.#shown.message(session, this.#list);
+    const filter = session && this.#shown.message(session, this.#list);
     this.#view.message = session === undefined ? '' : messageOf(session, filter, this.#submissions(session));
     this.#badge.draw();
   }
@@ -244,16 +244,15 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#tick = setInterval(() => this.#drawProgress(), TICK_MS);
   }
 
-  /** Nothing that a rejected key once read is shown: the welcome text says what to do. */
   #listOf(session: Session): ShownRuns | undefined {
-    return session.isLocked ? undefined : this.#shown.of(session, serviceNowMs(session));
+    return this.#shown.of(session, serviceNowMs(session), this.#submitter.pending);
   }
 
   #roots(session: Session): RunsNode[] {
     const submissions = this.#submissions(session);
     if (this.#list === undefined) return submissions;
     const { rows, days, hasMore } = this.#list;
-    const isNone = rows.length === 0 && (session.runs.rows ?? []).length > 0;
+    const isNone = rows.length === 0 && this.#shown.isFiltered && (session.runs.rows ?? []).length > 0;
     return [
       ...submissions,
       ...(days?.map(({ key }) => this.#nodes.day(key)) ?? this.#runs(rows)),

@@ -479,6 +479,44 @@ describe('RunsTree', () => {
     });
   });
 
+  it('shows a submission or its run, not both: it would look like two charges', async () => {
+    await session.runs.refresh();
+    const marker = 'ft-7k3m9qpx';
+    const intent = intentOf({ accountId: session.account.id, marker, attempts: [wholeAttempt(Date.now())] });
+    const pending = [pendingOf('validating', intent)];
+    Object.defineProperty(submitter, 'pending', { get: () => pending });
+    answer = () => [200, { run: { run_id: 'a', status: 'queued', model_id: 'm', label: `maths ${marker}` } }];
+    const kinds = async () => (await tree.getChildren()).map(({ kind }) => kind);
+    assert.deepEqual(await kinds(), ['submission', 'run', 'run'], 'nobody knows it yet');
+    await session.runs.loadDetail('a');
+    assert.equal(session.runs.label('a'), `maths ${marker}`);
+    assert.deepEqual(await kinds(), ['submission', 'run']);
+    pending[0] = pendingOf('not-charged', intent);
+    assert.deepEqual(
+      await kinds(),
+      ['submission', 'run', 'run'],
+      'what is said not to be charged hides none',
+    );
+    pending[0] = pendingOf('validating', { ...intent, accountId: 'another' });
+    assert.deepEqual(await kinds(), ['run', 'run']);
+  });
+
+  it('offers to show all only where a filter hides what there is', async () => {
+    answer = (path) =>
+      path.endsWith('/runs')
+        ? [200, { data: [row('a', 0, 'queued')], has_more: false }]
+        : [200, { run: { run_id: 'a', status: 'queued', model_id: 'm', label: 'ft-7k3m9qpx' } }];
+    await session.runs.refresh();
+    await session.runs.loadDetail('a');
+    const attempts = [wholeAttempt(Date.now())];
+    const intent = intentOf({ accountId: session.account.id, marker: 'ft-7k3m9qpx', attempts });
+    Object.defineProperty(submitter, 'pending', { get: () => [pendingOf('waiting', intent)] });
+    const kinds = async () => (await tree.getChildren()).map(({ kind }) => kind);
+    assert.deepEqual(await kinds(), ['submission']);
+    shown.filterBy({ text: 'x', modelIds: [], phases: [] });
+    assert.deepEqual(await kinds(), ['submission', 'none']);
+  });
+
   describe('a row of a submission', () => {
     const hour = 60 * 60_000;
     const sentAgo = (ms: number) => intentOf({ attempts: [wholeAttempt(Date.now() - ms)] });

@@ -109,7 +109,7 @@ describe('what stands above and in the rows of the Runs view', () => {
   it('counts the label as known of a run whose detail told none', async () => {
     const view = shown();
     view.filterBy({ text: 'x', modelIds: [], phases: [] });
-    const said = () => view.message(session, view.of(session, Date.now()));
+    const said = () => view.message(session, view.of(session, Date.now(), []));
     assert.equal(said(), 'Filter “x”: 0 of 2 loaded runs. Of 2 the label is not known.');
     await session.runs.loadDetail('a');
     assert.equal(said(), 'Filter “x”: 0 of 2 loaded runs. Of 1 the label is not known.');
@@ -119,7 +119,7 @@ describe('what stands above and in the rows of the Runs view', () => {
   it('is another list on another day, which is called Today then, where it is grouped', async () => {
     const view = shown();
     const [evening, midnight] = [new Date(2026, 4, 3, 23, 59), new Date(2026, 4, 4)];
-    const at = (time: Date) => view.of(session, time.getTime());
+    const at = (time: Date) => view.of(session, time.getTime(), []);
     assert.equal(runsShown.isSameList(at(evening), at(midnight)), true);
     await view.group(true);
     assert.equal(runsShown.isSameList(at(evening), at(new Date(2026, 4, 3, 0, 1))), true);
