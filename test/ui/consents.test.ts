@@ -114,6 +114,20 @@ describe('consents and steps of a submission', () => {
       }
       await workbench.quickInput.close();
     });
+
+    it('by rows of the second consent that only inform', async () => {
+      await walkTo(6);
+      for (const [row, whole] of [
+        ['Data policy', 'I accept the data policy of the service'],
+        ['Dataset', 'I have the rights to this dataset'],
+        ['Results', 'I know that results are not guaranteed'],
+      ] as const) {
+        assert.equal(await descriptionOf(row), whole);
+        await workbench.quickInput.pick(row);
+        await workbench.quickInput.waitForTitle(/\(6\/6\)/);
+      }
+      await workbench.quickInput.close();
+    });
   });
 
   describe('what is sent is what was chosen', () => {

@@ -1,6 +1,6 @@
 import type { Workbench } from './workbench.ts';
 
-export const ACCEPT_DATA_POLICY = 'I accept the data policy, and submit';
+export const ACCEPT_DATA_POLICY = 'I accept all three, and submit';
 
 /** What a person chooses on the way to a run; `until` stops before that step is answered. */
 export interface Way {

@@ -4,7 +4,7 @@ import { modelLinks } from '../modelLinks.ts';
 import type { SubmissionState } from './submissionState.ts';
 import { pick, type Choice, type Place, type StepEnd } from './steps.ts';
 
-type ConsentChoice = 'accept' | 'decline' | 'terms' | 'policy';
+type ConsentChoice = 'accept' | 'decline' | 'terms' | 'policy' | 'inform';
 
 /** The first consent: the terms of the model's provider. What was shown is kept with the moment of the acceptance. */
 export async function termsStep(state: SubmissionState, place: Place): Promise<StepEnd<SubmissionState>> {
@@ -24,7 +24,7 @@ export async function termsStep(state: SubmissionState, place: Place): Promise<S
       model?.use_policy_url === undefined
         ? l10n.t('I accept the license terms of {0} for {1}', provider, model?.name ?? '')
         : l10n.t('I accept the license terms and the use policy of {0} for {1}', provider, model.name),
-    detail: '',
+    facts: [],
     links,
     onLink: (value) => void openServiceLink((value === 'terms' ? terms : policy) ?? ''),
   });
@@ -38,12 +38,22 @@ export async function dataPolicyStep(
   place: Place,
 ): Promise<StepEnd<SubmissionState>> {
   const { l10n } = vscode;
+  const fact = (icon: string, name: string, description: string): Choice<ConsentChoice> => ({
+    label: `$(${icon}) ${name}`,
+    description,
+    value: 'inform',
+  });
   const answer = await consent(place, {
     placeholder: l10n.t('Second consent: your data. Accepting submits the run and charges the account.'),
-    accept: l10n.t('I accept the data policy, and submit'),
-    detail: l10n.t(
-      'I accept the data policy of the service, I have the rights to this dataset, and I know that results are not guaranteed.',
-    ),
+    // A row each: the box cuts a longer text at its width, and the keyboard reaches no hover.
+    facts: [
+      fact('law', l10n.t('Data policy'), l10n.t('I accept the data policy of the service')),
+      fact('file', l10n.t('Dataset'), l10n.t('I have the rights to this dataset')),
+      fact('question', l10n.t('Results'), l10n.t('I know that results are not guaranteed')),
+    ],
+    accept: l10n.t('I accept all three, and submit'),
+    // For who comes to this row without the ones before it, such as with a screen reader: short enough not to be cut.
+    detail: l10n.t('The data policy, my rights to this dataset, and results without a guarantee'),
     links: [],
     onLink: () => undefined,
   });
@@ -55,8 +65,10 @@ async function consent(
   place: Place,
   options: {
     placeholder: string;
+    /** Rows that only inform, of what is accepted: on the way from the row that declines to the one that accepts. */
+    facts: Choice<ConsentChoice>[];
     accept: string;
-    detail: string;
+    detail?: string;
     links: Choice<ConsentChoice>[];
     onLink: (value: ConsentChoice) => void;
   },
@@ -70,17 +82,17 @@ async function consent(
         description: l10n.t('nothing is sent'),
         value: 'decline',
       },
+      ...options.facts,
       {
         label: `$(check) ${options.accept}`,
         value: 'accept',
-        ...(options.detail === '' ? {} : { detail: options.detail }),
+        ...(options.detail === undefined ? {} : { detail: options.detail }),
       },
       ...options.links,
     ],
     stays: (value) => {
-      const isLink = value === 'terms' || value === 'policy';
-      if (isLink) options.onLink(value);
-      return isLink;
+      if (value === 'terms' || value === 'policy') options.onLink(value);
+      return value !== 'accept' && value !== 'decline';
     },
   });
 }

@@ -19,7 +19,7 @@ type Parts = Parameters<Submit>[0];
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
 const SHA256 = createHash('sha256').update(TEXT).digest('hex');
-const ACCEPTING = ['Standard queue', 'Continue', 'I accept the license', 'I accept the data policy'];
+const ACCEPTING = ['Standard queue', 'Continue', 'I accept the license', 'I accept all three'];
 
 describe('"Submit Dataset…"', () => {
   let hooks: ModuleHooks;

@@ -47,7 +47,7 @@ describe('the steps of a submission', () => {
   function answering(...answers: string[]): (input: InputStandIn) => string | undefined {
     return () => answers.shift();
   }
-  const ACCEPTING = ['Standard queue', 'Continue', 'I accept the license', 'I accept the data policy'];
+  const ACCEPTING = ['Standard queue', 'Continue', 'I accept the license', 'I accept all three'];
   const walk = (label: string, changes: Partial<Context> = {}) => {
     standIn.told.pick = answering(label, ...ACCEPTING);
     return askToSubmit({ ...context, ...changes }, { model, label: 'ignored', priority: false });
@@ -112,6 +112,29 @@ describe('the steps of a submission', () => {
     ]) {
       standIn.told.pick = answering('My run', ...answers);
       assert.equal(await askToSubmit(context, { model, label: '', priority: false }), undefined);
+    }
+  });
+
+  it('show whole what the second consent accepts, in rows that send nothing', async () => {
+    await walk('My run');
+    const { items = [] } = standIn.told.inputs.at(-1) ?? {};
+    assert.deepEqual(
+      items.map(({ label, description, detail }) => [label.replace(/^\S+ /, ''), description, detail]),
+      [
+        ['I do not accept', 'nothing is sent', undefined],
+        ['Data policy', 'I accept the data policy of the service', undefined],
+        ['Dataset', 'I have the rights to this dataset', undefined],
+        ['Results', 'I know that results are not guaranteed', undefined],
+        [
+          'I accept all three, and submit',
+          undefined,
+          'The data policy, my rights to this dataset, and results without a guarantee',
+        ],
+      ],
+    );
+    for (const row of ['Data policy', 'Dataset', 'Results']) {
+      standIn.told.pick = answering('My run', ...ACCEPTING.slice(0, -1), row);
+      assert.equal(await askToSubmit(context, { model, label: '', priority: false }), undefined, row);
     }
   });
 
