@@ -76,7 +76,7 @@ export interface Parts {
   sandbox: LazySandbox;
   sessions: Sessions;
   submitter: Submitter;
-  /** Takes away what is stored for accounts that are signed out. */
+  /** Takes away what is stored for accounts that are gone for good: not for the sandbox. */
   sweep: () => Promise<void>;
   beActive: ReturnType<typeof accountAccess>;
   tellFoundRun: ReturnType<typeof tellFoundRunsOnce>;

@@ -99,7 +99,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   // What all windows share of each account's runs.
   const runsFolder = path.join(storage, 'runs');
   const folderOf = (accountId: string) => accountFolder(runsFolder, accountId);
-  const sweep = () => removeForsakenFolders(runsFolder, () => accounts.readIds());
+  const sweep = () => removeForsakenFolders(runsFolder, () => accounts.readKeptIds());
   void sweep();
   const told = disposables.add(new Told((accountId) => folderOf(accountId).told));
   const downloads = disposables.add(

@@ -35,19 +35,19 @@ export function accountFolder(runsFolder: string, accountId: string): AccountFol
 }
 
 /**
- * Removes the folders of accounts that exist no more; one in which anything is still owned (`.lock`) stays until another time.
- * @param readAccountIds reads anew which accounts there are; undefined where that cannot be told: then nothing is removed
+ * Removes the folders of accounts that are gone for good; one in which anything is still owned (`.lock`) stays until another time.
+ * @param readKeptIds reads anew of which accounts folders are kept; undefined where that cannot be told: then nothing is removed
  */
 export async function removeForsakenFolders(
   runsFolder: string,
-  readAccountIds: () => Promise<Iterable<string> | undefined>,
+  readKeptIds: () => Promise<Iterable<string> | undefined>,
 ): Promise<void> {
   const names = await namesIn(runsFolder);
   if (names.length === 0) return;
   // Read after the folders, which are made after their accounts: what is not among them now was signed out of.
-  const accountIds = await readAccountIds();
-  if (accountIds === undefined) return;
-  const kept = new Set([...accountIds].map(nameOf));
+  const keptIds = await readKeptIds();
+  if (keptIds === undefined) return;
+  const kept = new Set([...keptIds].map(nameOf));
   for (const name of names) if (!kept.has(name)) await removeUnowned(path.join(runsFolder, name));
 }
 

@@ -20,9 +20,12 @@ const fileSchema = v.object({
   version: v.literal(1),
   activeId: v.optional(v.string()),
   accounts: v.array(accountSchema),
+  leftSandboxId: v.optional(v.string()),
 });
 interface Content {
   activeId?: string | undefined;
+  /** The sandbox that was signed out of: it is the same one, with its runs, when it is used again. */
+  leftSandboxId?: string | undefined;
   accounts: Account[];
 }
 
@@ -73,11 +76,12 @@ export class AccountStore implements Disposable {
     return this.#content.accounts.find((account) => account.id === this.#content.activeId);
   }
 
-  /** Reads which accounts there are now; undefined where no file says so. */
-  async readIds(): Promise<string[] | undefined> {
+  /** Reads of which accounts what is stored is kept now: those there are, and the sandbox; undefined where no file says so. */
+  async readKeptIds(): Promise<string[] | undefined> {
     try {
-      const { accounts } = contentOf(await readFile(this.#file, 'utf8'));
-      return accounts.map(({ id }) => id);
+      const { accounts, leftSandboxId } = contentOf(await readFile(this.#file, 'utf8'));
+      const ids = accounts.map(({ id }) => id);
+      return leftSandboxId === undefined ? ids : [...ids, leftSandboxId];
     } catch {
       return undefined;
     }
@@ -85,9 +89,11 @@ export class AccountStore implements Disposable {
 
   /** Adds the account, or replaces the one with its id, and makes it active. There is one sandbox: a new one replaces it. */
   save(account: Account): Promise<void> {
-    return this.#change((content) => ({
+    return this.#change(({ accounts, leftSandboxId }) => ({
       activeId: account.id,
-      accounts: [...content.accounts.filter((other) => !isReplacedBy(other, account)), account],
+      accounts: [...accounts.filter((other) => !isReplacedBy(other, account)), account],
+      // A sandbox whose database became another one never comes back.
+      leftSandboxId: account.kind === 'sandbox' ? undefined : leftSandboxId,
     }));
   }
 
@@ -100,9 +106,12 @@ export class AccountStore implements Disposable {
 
   /** Forgets an account. If it was active, none is: switching by itself could spend another account's money. */
   remove(id: string): Promise<void> {
-    return this.#change((content) => ({
-      activeId: content.activeId === id ? undefined : content.activeId,
-      accounts: content.accounts.filter((account) => account.id !== id),
+    return this.#change(({ activeId, accounts, leftSandboxId }) => ({
+      activeId: activeId === id ? undefined : activeId,
+      accounts: accounts.filter((account) => account.id !== id),
+      leftSandboxId: accounts.some((account) => account.id === id && account.kind === 'sandbox')
+        ? id
+        : leftSandboxId,
     }));
   }
 
@@ -166,6 +175,6 @@ function isReplacedBy(old: Account, account: Account): boolean {
 
 /** @throws ValiError, SyntaxError when the text is not ours */
 function contentOf(text: string): Content {
-  const { activeId, accounts } = v.parse(fileSchema, JSON.parse(text));
-  return { activeId, accounts };
+  const { activeId, accounts, leftSandboxId } = v.parse(fileSchema, JSON.parse(text));
+  return { activeId, accounts, leftSandboxId };
 }

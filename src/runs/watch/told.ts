@@ -67,7 +67,7 @@ export class Told implements Disposable {
     if (this.#disposed) return;
     const folder = this.#folderOf(accountId);
     const known = this.#unseen.get(accountId);
-    // It may be another folder than before: the sandbox comes again after it was signed out of.
+    // It may be another folder than before: an account's is made anew where it was removed.
     known?.watch.dispose();
     const watch = new FolderWatch(folder, UNSEEN, () => this.#count(accountId));
     this.#unseen.set(accountId, { count: known?.count ?? 0, watch });

@@ -76,16 +76,35 @@ describe('removeForsakenFolders', () => {
     const accounts = new AccountStore(path.dirname(runs));
     await removeForsakenFolders(runs, () => assert.fail('no folder'));
     await make(ID);
-    await removeForsakenFolders(runs, () => accounts.readIds());
+    await removeForsakenFolders(runs, () => accounts.readKeptIds());
     assert.deepEqual(await left(), [ID]);
     await accounts.open();
     await accounts.save({ kind: 'service', id: ID, name: 'n', baseUrl: 'https://service.test' });
     await make('other');
-    await removeForsakenFolders(runs, () => accounts.readIds());
+    await removeForsakenFolders(runs, () => accounts.readKeptIds());
     assert.deepEqual(await left(), [ID]);
     await accounts.remove(ID);
-    await removeForsakenFolders(runs, () => accounts.readIds());
+    await removeForsakenFolders(runs, () => accounts.readKeptIds());
     assert.deepEqual(await left(), []);
+    accounts.dispose();
+  });
+
+  it('leaves the sandbox its folder while it is signed out of, until another sandbox takes its place', async () => {
+    const accounts = new AccountStore(path.dirname(runs));
+    await accounts.open();
+    const sweep = () => removeForsakenFolders(runs, () => accounts.readKeptIds());
+    const use = (id: string) => accounts.save({ kind: 'sandbox', id, name: 'Sandbox' });
+    await use('old');
+    await make('old');
+    await accounts.remove('old');
+    await accounts.save({ kind: 'service', id: ID, name: 'n', baseUrl: 'https://service.test' });
+    await accounts.remove(ID);
+    await sweep();
+    assert.deepEqual([accounts.accounts, await left()], [[], ['old']]);
+    await use('new');
+    await make('new');
+    await sweep();
+    assert.deepEqual(await left(), ['new']);
     accounts.dispose();
   });
 });
