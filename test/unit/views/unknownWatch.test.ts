@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { Emitter } from '../../../src/base/event.ts';
 import type { Receipt } from '../../../src/runs/submission/intent.ts';
 import type { PendingSubmission } from '../../../src/runs/submission/pendingSubmission.ts';
@@ -187,9 +187,11 @@ describe('after a start', () => {
   });
 
   describe('what an earlier window left open is told once, without a modal', () => {
+    const lookMs = 10;
     const begun = async (active: string | undefined) => {
       const session = active === undefined ? undefined : sessionOf(active);
-      const notices = await showInterrupted(sessionsOf(session), submitter, beActive);
+      const notices = await showInterrupted(sessionsOf(session), submitter, beActive, lookMs);
+      await sleep(lookMs + 5);
       await later();
       return notices;
     };
@@ -236,13 +238,64 @@ describe('after a start', () => {
       owned = ['one'];
       await begun('account-1');
       assert.deepEqual(standIn.told.sentences, []);
-      for (let times = 0; times < 2; times++) activeChanged.fire(sessionOf('account-2'));
-      await later();
+      for (let times = 0; times < 2; times++) {
+        activeChanged.fire(sessionOf('account-2'));
+        await sleep(lookMs + 5);
+      }
       assert.equal(standIn.told.sentences.length, 1);
       pending.push(unknownOne('new', 'account-3'));
       activeChanged.fire(sessionOf('account-3'));
-      await later();
+      await sleep(lookMs + 5);
       assert.equal(standIn.told.sentences.length, 1);
+    });
+
+    describe('after the first look', () => {
+      const look = (found: PendingSubmission['state'] | undefined) => {
+        for (const [at, one] of pending.entries()) {
+          pending[at] = { ...one, state: 'checking' };
+          changed.fire(pending[at]);
+        }
+        assert.deepEqual(standIn.told.sentences, []);
+        const before = pending;
+        pending = found === undefined ? [] : pending.map((one) => ({ ...one, state: found }));
+        for (const [at, one] of before.entries()) changed.fire(pending[at] ?? one);
+      };
+      const isTold = async (found: PendingSubmission['state'] | undefined) => {
+        pending = [unknownOne('one'), unknownOne('two')];
+        const notices = await showInterrupted(
+          sessionsOf(sessionOf('account-1')),
+          submitter,
+          beActive,
+          60_000,
+        );
+        look(found);
+        const { length } = standIn.told.sentences;
+        notices.dispose();
+        return length === 1;
+      };
+
+      it('where it is still not known', async () => assert.equal(await isTold('unknown'), true));
+
+      it('but not where its run was found, or that nothing was charged', async () => {
+        assert.deepEqual([await isTold(undefined), await isTold('not-charged')], [false, false]);
+      });
+
+      it('of an account that was left meanwhile when it is active again', async () => {
+        pending = [unknownOne('one')];
+        const notices = await showInterrupted(
+          sessionsOf(sessionOf('account-1')),
+          submitter,
+          beActive,
+          60_000,
+        );
+        activeChanged.fire(undefined);
+        look('unknown');
+        assert.deepEqual(standIn.told.sentences, []);
+        activeChanged.fire(sessionOf('account-1'));
+        look('unknown');
+        assert.equal(standIn.told.sentences.length, 1);
+        notices.dispose();
+      });
     });
   });
 });
