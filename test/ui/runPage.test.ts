@@ -110,7 +110,7 @@ describe('the page of a run', () => {
       assert.match(await page.fact('Balance effect').innerText(), /^[\d,.]+ USD before, [\d,.]+ USD after$/);
       assert.match(await page.fact('Terms of the model’s provider').innerText(), /^accepted /);
       assert.match(await page.fact('Data policy of the service').innerText(), /^accepted /);
-      assert.match(await page.fact('Address that was shown').first().innerText(), /^https:/);
+      assert.match(await page.fact('Address of the license terms').innerText(), /^https:/);
       assert.match(await page.fact('Run id').innerText(), new RegExp(`^${id}`));
       assert.match(
         await page.fact('Link to this page').innerText(),
@@ -144,8 +144,8 @@ describe('the page of a run', () => {
         .getByText(/^after \d+ s in the queue$/)
         .waitFor();
       await page
-        .section('Durations')
-        .getByText(/so far$/)
+        .event('Started')
+        .getByText(/\d s ago$/)
         .waitFor();
       await page.button('Submit Again…').and(page.frame.locator(':focus')).waitFor();
       await workbench.screenshot('run-page-running');

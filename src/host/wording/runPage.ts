@@ -128,6 +128,6 @@ export function missingText(details: DetailsState): string {
 /** What the clocks of the page say. */
 export const clockTexts = {
   queue: (ms: number) => vscode.l10n.t('{0} so far', countdownText(ms)),
-  training: (ms: number) => vscode.l10n.t('{0} so far', countdownText(ms)),
+  started: (ms: number) => vscode.l10n.t('{0} ago', countdownText(ms)),
   artifacts: (leftMs: number) => vscode.l10n.t('{0} left', countdownText(leftMs)),
 };

@@ -11,15 +11,24 @@ export function artifactName(type: string, filename: string | undefined): string
     : l10n.t('Artifact of the unknown kind “{0}”: {1}', wholeText(type), name);
 }
 
-/** Whether there is something to download, and until when. */
+/**
+ * Whether there is something to download, and until when.
+ * @param status as the service's list spells it
+ */
 export function artifactsText(
-  kind: 'not-yet' | 'available' | 'expired' | 'not-told',
+  kind: 'not-yet' | 'not-known' | 'available' | 'expired' | 'not-told',
   expiresAtMs: number | undefined,
+  status: string,
 ): string {
   const { l10n } = vscode;
   switch (kind) {
     case 'not-yet':
       return l10n.t('There is an adapter once the run has completed.');
+    case 'not-known':
+      return l10n.t(
+        'The service calls this run “{0}”, which its contract does not name: whether that is final is not known here. If there is an adapter one day, it shows here.',
+        wholeText(status),
+      );
     case 'available':
       return expiresAtMs === undefined
         ? l10n.t('The adapter is available. The service does not tell until when.')

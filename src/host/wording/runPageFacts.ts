@@ -64,6 +64,11 @@ export function moneyFacts(view: MoneyView): PageFact[] {
   return facts;
 }
 
+/** What stands below the price of a run that may have ended in whatever way. */
+export function chargedNote(): string {
+  return vscode.l10n.t('The price was charged when the run was submitted.');
+}
+
 export interface RunView {
   runId: string;
   link: string;
@@ -177,6 +182,12 @@ export interface ConsentsView {
 
 export function consentFacts({ terms, dataPolicy }: ConsentsView): PageFact[] {
   const { l10n } = vscode;
+  // Both are kept in the order in which the consent showed them; one alone may be either.
+  const names =
+    terms.addresses.length === 2
+      ? [l10n.t('Address of the license terms'), l10n.t('Address of the use policy')]
+      : [];
+  const shown = l10n.t('Address that was shown');
   return [
     {
       key: 'terms',
@@ -185,13 +196,11 @@ export function consentFacts({ terms, dataPolicy }: ConsentsView): PageFact[] {
     },
     ...terms.addresses.map((address, index) => ({
       key: `address:${index}`,
-      name: l10n.t('Address that was shown'),
+      name: names[index] ?? shown,
       value: address,
       copy: address,
     })),
-    ...(terms.addresses.length > 0
-      ? []
-      : [{ key: 'address', name: l10n.t('Address that was shown'), value: l10n.t('none') }]),
+    ...(terms.addresses.length > 0 ? [] : [{ key: 'address', name: shown, value: l10n.t('none') }]),
     {
       key: 'data-policy',
       name: l10n.t('Data policy of the service'),

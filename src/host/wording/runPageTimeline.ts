@@ -26,12 +26,12 @@ export interface TimelineView {
       }
     | undefined;
   artifacts: {
-    kind: 'not-yet' | 'available' | 'expired' | 'not-told';
+    kind: 'not-yet' | 'not-known' | 'available' | 'expired' | 'not-told';
     expiresAtMs: number | undefined;
   };
 }
 
-type Clock = 'queue' | 'training' | 'artifacts';
+type Clock = 'queue' | 'started' | 'artifacts';
 interface Entry {
   key: string;
   state: 'done' | 'now' | 'next' | 'unknown' | 'over';
@@ -75,13 +75,13 @@ function queued({ phase, createdAtMs }: TimelineView): Entry {
 
 function started(view: TimelineView): Entry {
   const { l10n } = vscode;
-  const { phase, startedAtMs, completedAtMs, queueMs } = view;
+  const { phase, startedAtMs, queueMs } = view;
   const name = l10n.t('Started');
   if (startedAtMs === undefined) return missing('started', name, view);
   const notes = queueMs === undefined ? [] : [l10n.t('after {0} in the queue', formatDuration(queueMs))];
-  return phase === 'finished' || completedAtMs !== undefined
-    ? told('started', 'done', name, startedAtMs, notes)
-    : { ...told('started', 'now', name, startedAtMs, notes), clock: 'training' };
+  const entry = told('started', 'done', name, startedAtMs, notes);
+  // Whether it is still trained no status of the contract says, only how long ago that began.
+  return phase === 'active' ? { ...entry, clock: 'started' } : entry;
 }
 
 function completed(view: TimelineView): Entry {
@@ -123,13 +123,9 @@ function unknown(key: string, name: string, when: string): Entry {
 
 /** Whether a time that does not apply yet is null or left out the contract does not show: what is missing is not told. */
 function missing(key: string, name: string, { phase, details }: TimelineView): Entry {
-  const { l10n } = vscode;
-  if (phase === 'waiting') return { ...unknown(key, name, notYet()), state: 'next' };
-  return unknown(
-    key,
-    name,
-    phase === 'active' && details === 'read' ? l10n.t('not told by the service yet') : missingText(details),
-  );
+  return phase === 'waiting'
+    ? { ...unknown(key, name, notYet()), state: 'next' }
+    : unknown(key, name, missingText(details));
 }
 
 function notTold(): string {

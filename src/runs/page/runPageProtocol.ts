@@ -48,7 +48,7 @@ export interface RunPageClocks {
   texts: Readonly<Partial<Record<RunPageClock, string>>>;
 }
 
-export type RunPageClock = 'queue' | 'training' | 'artifacts';
+export type RunPageClock = 'queue' | 'started' | 'artifacts';
 
 export interface RunPageHeading {
   title: string;

@@ -38,7 +38,7 @@ export function artifactsSection(view: KnownRunView, buttons: PageButtons): RunP
     kind: 'artifacts',
     key: 'artifacts',
     title: runPageWords.artifacts(),
-    text: artifactsText(kind, expiresAtMs),
+    text: artifactsText(kind, expiresAtMs, run.status),
     clock: kind === 'available' && expiresAtMs !== undefined ? 'artifacts' : undefined,
     downloads: downloadsOf(view).map((download) => drawDownload(download, buttons)),
     files: recordsOf(view).map((record) => drawFile(record, view, buttons)),

@@ -8,6 +8,7 @@ import {
   spanText,
 } from '../../host/wording/runPageDurations.ts';
 import {
+  chargedNote,
   consentFacts,
   datasetFacts,
   moneyFacts,
@@ -100,13 +101,11 @@ export function durationsSection(view: KnownRunView, buttons: PageButtons): RunP
 
 function durationOf(span: Span, view: KnownRunView, details: readonly RunDetail[]): RunPageDuration {
   const { session, run, detail } = view;
-  const phase = session.runs.phase(run);
+  const isWaiting = session.runs.phase(run) === 'waiting';
   const times = timesOf({ ...run, ...detail });
   const ms = spanMs(times, span);
-  const isRunning =
-    span === 'queue'
-      ? phase === 'waiting' && times.createdAtMs !== undefined
-      : phase === 'active' && times.startedAtMs !== undefined && times.completedAtMs === undefined;
+  // No status of the contract says that a run is being trained: one that is none of the others may have ended.
+  const isRunning = span === 'queue' && isWaiting && times.createdAtMs !== undefined;
   // What goes on is not compared: it may still become longer than any other.
   const ownMs = isRunning ? undefined : ms;
   const comparison = compare(span, run, ownMs, details);
@@ -114,8 +113,8 @@ function durationOf(span: Span, view: KnownRunView, details: readonly RunDetail[
   return {
     key: span,
     name,
-    value: spanText(ms, isRunning, span === 'training' && phase === 'waiting', detailsState(view)),
-    clock: isRunning ? span : undefined,
+    value: spanText(ms, isRunning, span === 'training' && isWaiting, detailsState(view)),
+    clock: isRunning ? 'queue' : undefined,
     comparison: comparisonText(ownMs, comparison),
     bars: comparison === undefined ? [] : barsOf(ownMs, comparison),
     picture: pictureText(name, ownMs, comparison),
@@ -152,6 +151,8 @@ export function factSections(view: KnownRunView, buttons: PageButtons): RunPageS
         isFromHere: receipt !== undefined,
         details: detailsState(view),
       }),
+      // Where it is not known whether the run has ended, the money is what a person asks for.
+      session.runs.phase(run) === 'active' && priceCents !== undefined ? chargedNote() : undefined,
     ),
     section(
       'run',

@@ -48,14 +48,13 @@ export function runPageClocks(view: RunPageView): Partial<Record<RunPageClock, s
   if (known === undefined) return {};
   const { session, run, detail, nowMs } = known;
   const phase = session.runs.phase(run);
-  const { createdAtMs, startedAtMs, completedAtMs } = timesOf({ ...run, ...detail });
+  const { createdAtMs, startedAtMs } = timesOf({ ...run, ...detail });
   const { kind, expiresAtMs } = artifactsOf(run, detail, nowMs);
   return {
     ...(phase === 'waiting' && createdAtMs !== undefined && { queue: clockTexts.queue(nowMs - createdAtMs) }),
     ...(phase === 'active' &&
-      startedAtMs !== undefined &&
-      completedAtMs === undefined && { training: clockTexts.training(nowMs - startedAtMs) }),
-    ...((kind === 'available' || kind === 'not-told') &&
+      startedAtMs !== undefined && { started: clockTexts.started(nowMs - startedAtMs) }),
+    ...((kind === 'available' || kind === 'not-known' || kind === 'not-told') &&
       expiresAtMs !== undefined && { artifacts: clockTexts.artifacts(expiresAtMs - nowMs) }),
   };
 }

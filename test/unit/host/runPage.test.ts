@@ -14,6 +14,7 @@ describe('words of the run page', () => {
   let timelineEntries: Timeline['timelineEntries'];
   let durations: Durations;
   let moneyFacts: typeof import('../../../src/host/wording/runPageFacts.ts').moneyFacts;
+  let consentFacts: typeof import('../../../src/host/wording/runPageFacts.ts').consentFacts;
   let countdownText: typeof import('../../../src/host/wording/runPage.ts').countdownText;
   let artifacts: typeof import('../../../src/host/wording/runPageArtifacts.ts');
 
@@ -21,7 +22,7 @@ describe('words of the run page', () => {
     hooks = standInForVscode();
     ({ timelineEntries } = await import('../../../src/host/wording/runPageTimeline.ts'));
     durations = await import('../../../src/host/wording/runPageDurations.ts');
-    ({ moneyFacts } = await import('../../../src/host/wording/runPageFacts.ts'));
+    ({ consentFacts, moneyFacts } = await import('../../../src/host/wording/runPageFacts.ts'));
     ({ countdownText } = await import('../../../src/host/wording/runPage.ts'));
     artifacts = await import('../../../src/host/wording/runPageArtifacts.ts');
   });
@@ -74,10 +75,11 @@ describe('words of the run page', () => {
         'next, not yet',
         'next, not yet',
       ]);
-      assert.deepEqual(told({ phase: 'active', ...NONE, ...artifactsToCome }).slice(2, 4), [
-        'unknown, not told by the service yet',
-        'unknown, not told by the service yet',
-      ]);
+      const notKnown = { artifacts: { kind: 'not-known' as const, expiresAtMs: undefined } };
+      assert.deepEqual(
+        told({ phase: 'active', ...NONE, ...notKnown }).slice(2),
+        Array.from({ length: 3 }, () => 'unknown, not told by the service'),
+      );
       assert.deepEqual(
         told({
           ...NONE,
@@ -95,9 +97,9 @@ describe('words of the run page', () => {
       assert.equal(told({ receipt: 'being-read' })[0], 'unknown, being read…');
     });
 
-    it('runs a clock while the run is trained, and none once it is over', () => {
-      const running = told({ phase: 'active', completedAtMs: undefined, trainingMs: undefined });
-      assert.equal(running[2], 'now, time, training');
+    it('says how long ago a run began whose status may be its last, and nothing of that once it is over', () => {
+      const active = told({ phase: 'active', completedAtMs: undefined, trainingMs: undefined });
+      assert.equal(active[2], 'done, time, started');
       assert.equal(told({ artifacts: { kind: 'expired', expiresAtMs: NOON_MS } })[4], 'over, time');
     });
 
@@ -188,6 +190,19 @@ describe('words of the run page', () => {
     });
   });
 
+  it('addresses that were shown are told apart where it is known which is which', () => {
+    const names = (addresses: string[]) =>
+      consentFacts({ terms: { acceptedAt: '', addresses }, dataPolicy: { acceptedAt: '' } })
+        .filter(({ key }) => key.startsWith('address'))
+        .map(({ name }) => name);
+    assert.deepEqual(names(['https://a.test', 'https://b.test']), [
+      'Address of the license terms',
+      'Address of the use policy',
+    ]);
+    assert.deepEqual(names(['https://a.test']), ['Address that was shown']);
+    assert.deepEqual(names([]), ['Address that was shown']);
+  });
+
   it('a countdown has two units', () => {
     const second = 1_000;
     const [minute, hour] = [60 * second, 3_600 * second];
@@ -200,6 +215,12 @@ describe('words of the run page', () => {
       [6 * 24 * hour + 4 * hour, '6 d 4 h'],
     ] as const)
       assert.equal(countdownText(ms), text);
+  });
+
+  it('a status that the contract does not name promises no adapter', () => {
+    const text = artifacts.artifactsText('not-known', undefined, 'failed\n\u202e');
+    assert.match(text, /^The service calls this run “failed”, which its contract does not name: /);
+    assert.match(artifacts.artifactsText('not-yet', undefined, 'queued'), /once the run has completed/);
   });
 
   it('unknown kinds of artifacts keep their name, and "verified" says by what', () => {

@@ -380,6 +380,31 @@ describe('RunPage', () => {
     for (const one of states().slice(length)) assert.match(JSON.stringify(one), /7\.77/);
   });
 
+  it('says of a run that may have failed when it began, and promises nothing', async () => {
+    const whole = answer;
+    answer = (where) =>
+      where.endsWith('/runs')
+        ? [200, { data: [row('r', 0, 'failed')], has_more: false }]
+        : where.endsWith('/r')
+          ? [200, { run: detail({ status: 'failed', completed_at: null }) }]
+          : whole(where);
+    await session.runs.refresh();
+    open();
+    panel.send({ type: 'ready' });
+    await eventually(() => texts().includes('after 1 min in the queue'));
+    const clocks = () =>
+      panel.posted.findLast((one) => (one as { type: string }).type === 'clocks') as
+        RunPageClocks | undefined;
+    await until(() => clocks() !== undefined);
+    assert.deepEqual(Object.keys(clocks()?.texts ?? {}), ['started']);
+    assert.match(clocks()?.texts.started ?? '', / ago$/);
+    const training = section('durations').items.find(({ key }) => key === 'training');
+    assert.deepEqual([training?.value, training?.clock], ['not told by the service', undefined]);
+    assert.match(section('artifacts').text, /“failed”, which its contract does not name/);
+    assert.equal(section('facts', 'money').note, 'The price was charged when the run was submitted.');
+    assert.doesNotMatch(texts(), /so far|not told by the service yet|once the run has completed/);
+  });
+
   it('shows nothing that a refused API key has read, also not in its tab', async () => {
     receipts = [charged()];
     await openRead();
