@@ -17,7 +17,7 @@ export function signOut(
   return async (): Promise<void> => {
     const account = accounts.active;
     if (account === undefined) return;
-    if (!(await confirmSignOut(account.name, stakeOf(account.id)))) return;
+    if (!(await confirmSignOut(account, stakeOf(account.id)))) return;
     // The account first: a session that loses its key would ask for another one.
     await accounts.remove(account.id);
     try {

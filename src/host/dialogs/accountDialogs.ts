@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { parseAddress, type AddressProblem } from '../../api/address.ts';
 import { parseApiKey } from '../../api/apiKey.ts';
 import { API_KEY_PREFIX } from '../../api/types.ts';
+import { accountWords } from '../wording/accounts.ts';
 import { asText, explain } from '../wording/errors.ts';
 import { ask, runSteps, type Choice, pick, type Place, type Step, type StepEnd } from './steps.ts';
 
@@ -102,17 +103,27 @@ export async function confirmUntriedKey(error: unknown): Promise<boolean> {
   return choice === store;
 }
 
-/**
- * Whether to sign out; says what is not at its end.
- * @param stake `charge`: something may be or become a charge; `kept`: submissions that can still be continued
- */
+/** What of an account is not at its end: something may be or become a charge, submissions can still be continued, or a download. */
+type Stake = 'charge' | 'kept' | 'download' | undefined;
+
+/** Whether to sign out; says what becomes of what the account has. */
 export async function confirmSignOut(
-  name: string,
-  stake: 'charge' | 'kept' | 'download' | undefined,
+  { kind, name }: { kind: 'service' | 'sandbox'; name: string },
+  stake: Stake,
 ): Promise<boolean> {
   const { l10n } = vscode;
   const signOut = l10n.t('Sign Out');
-  const detail = [
+  const choice = await vscode.window.showWarningMessage(
+    l10n.t('Sign out of {0}?', name),
+    { modal: true, detail: (kind === 'sandbox' ? leavingSandbox(stake) : leavingService(stake)).join(' ') },
+    signOut,
+  );
+  return choice === signOut;
+}
+
+function leavingService(stake: Stake): string[] {
+  const { l10n } = vscode;
+  return [
     ...(stake === 'charge'
       ? [
           l10n.t(
@@ -125,17 +136,25 @@ export async function confirmSignOut(
               'Its submissions in the Runs view, of which nothing was charged, cannot be continued any more.',
             ),
           ]
-        : stake === 'download'
-          ? [l10n.t('What of its downloads is not finished is discarded.')]
-          : []),
+        : unfinishedDownloads(stake)),
     l10n.t('Its API key is deleted from this machine. Runs on the service go on.'),
-  ].join(' ');
-  const choice = await vscode.window.showWarningMessage(
-    l10n.t('Sign out of {0}?', name),
-    { modal: true, detail },
-    signOut,
-  );
-  return choice === signOut;
+  ];
+}
+
+/** It comes back as the same account, with its submissions, and nothing of it costs money. */
+function leavingSandbox(stake: Stake): string[] {
+  const { l10n } = vscode;
+  return [
+    ...unfinishedDownloads(stake),
+    l10n.t(
+      'Its runs and finished downloads stay, and are there again with “{0}”.',
+      accountWords.useSandbox(),
+    ),
+  ];
+}
+
+function unfinishedDownloads(stake: Stake): string[] {
+  return stake === 'download' ? [vscode.l10n.t('What of its downloads is not finished is discarded.')] : [];
 }
 
 /** One row of the account menu. */

@@ -21,7 +21,7 @@ describe('"Sign Out"', () => {
     const done: string[] = [];
     const step = (name: string) => (id: string) => Promise.resolve(void done.push(`${name} ${id}`));
     const accounts = {
-      active: { id: 'one', name: 'Work' },
+      active: { id: 'one', kind: 'service', name: 'Work' },
       remove: step('remove'),
     } as unknown as AccountStore;
     const apiKeys = { delete: step('delete') } as unknown as ApiKeys;
@@ -37,10 +37,24 @@ describe('"Sign Out"', () => {
     assert.deepEqual(done, ['remove one', 'delete one', 'forget one']);
   });
 
+  it('says of the sandbox, which has no API key of the person, that it comes back as it is', async () => {
+    const accounts = { active: { id: 'one', kind: 'sandbox', name: 'Sandbox' } } as unknown as AccountStore;
+    const staying = 'Its runs and finished downloads stay, and are there again with “Use the Sandbox”.';
+    for (const stake of [undefined, 'charge', 'kept', 'download'] as const)
+      await signOut(
+        accounts,
+        {} as unknown as ApiKeys,
+        () => stake,
+        () => assert.fail('not confirmed'),
+      )();
+    const discarded = `What of its downloads is not finished is discarded. ${staying}`;
+    assert.deepEqual(standIn.told.details, [staying, staying, staying, discarded]);
+  });
+
   it('takes away what is unfinished also where the keyring fails, and says that it does', async () => {
     const done: string[] = [];
     const accounts = {
-      active: { id: 'one', name: 'Work' },
+      active: { id: 'one', kind: 'service', name: 'Work' },
       remove: () => Promise.resolve(),
     } as unknown as AccountStore;
     const apiKeys = { delete: () => Promise.reject(new Error('locked')) } as unknown as ApiKeys;
