@@ -2,8 +2,13 @@ import type { Client, Connection } from '../api/client.ts';
 import { UNTRIED_KEY_ID, type ApiKeys } from '../host/apiKeys.ts';
 import { askToReplaceKey } from '../host/dialogs/accountDialogs.ts';
 import { COMMANDS } from '../host/ids.ts';
-import { isKeyWorthStoring } from '../host/keyTrial.ts';
-import { tellKeyReplaced, tellSandboxHasNoKey, tellSignedOut } from '../host/wording/accounts.ts';
+import { tryKey } from '../host/keyTrial.ts';
+import {
+  tellKeyReplaced,
+  tellKeyUntried,
+  tellSandboxHasNoKey,
+  tellSignedOut,
+} from '../host/wording/accounts.ts';
 import { originOf } from '../runs/account.ts';
 import type { AccountStore } from '../runs/accountStore.ts';
 
@@ -27,8 +32,9 @@ export function replaceKey(
     const apiKey = await askToReplaceKey(account.name, account.baseUrl);
     if (apiKey === undefined) return;
     const client = createClient({ baseUrl: account.baseUrl, apiKey, keyId: UNTRIED_KEY_ID });
-    if (!(await isKeyWorthStoring((signal) => client.getBalance({ signal }), COMMANDS.replaceKey))) return;
+    const trial = await tryKey((signal) => client.getBalance({ signal }), COMMANDS.replaceKey);
+    if (trial === undefined) return;
     await apiKeys.store({ accountId: account.id, origin: originOf(account) }, apiKey);
-    tellKeyReplaced(account.name);
+    (trial === 'accepted' ? tellKeyReplaced : tellKeyUntried)(account.name);
   };
 }

@@ -3,9 +3,9 @@ import type { Client, Connection } from '../api/client.ts';
 import { UNTRIED_KEY_ID, type ApiKeys } from '../host/apiKeys.ts';
 import { askToSignIn } from '../host/dialogs/accountDialogs.ts';
 import { COMMANDS } from '../host/ids.ts';
-import { isKeyWorthStoring } from '../host/keyTrial.ts';
+import { tryKey } from '../host/keyTrial.ts';
 import { baseUrlSetting } from '../host/settings.ts';
-import { tellSignedIn } from '../host/wording/accounts.ts';
+import { tellKeyUntried, tellSignedIn } from '../host/wording/accounts.ts';
 import { originOf, type ServiceAccount } from '../runs/account.ts';
 import type { AccountStore } from '../runs/accountStore.ts';
 
@@ -19,7 +19,8 @@ export function signIn(
     const form = await askToSignIn(baseUrlSetting());
     if (form === undefined) return;
     const client = createClient({ baseUrl: form.baseUrl, apiKey: form.apiKey, keyId: UNTRIED_KEY_ID });
-    if (!(await isKeyWorthStoring((signal) => client.getBalance({ signal }), COMMANDS.signIn))) return;
+    const trial = await tryKey((signal) => client.getBalance({ signal }), COMMANDS.signIn);
+    if (trial === undefined) return;
     const account: ServiceAccount = {
       kind: 'service',
       id: randomUUID(),
@@ -28,6 +29,6 @@ export function signIn(
     };
     const owner = { accountId: account.id, origin: originOf(account) };
     await apiKeys.storeWith(owner, form.apiKey, () => accounts.save(account));
-    tellSignedIn(account.name);
+    (trial === 'accepted' ? tellSignedIn : tellKeyUntried)(account.name);
   };
 }

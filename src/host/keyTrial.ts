@@ -10,19 +10,20 @@ import { accountWords, tellKeyRefused } from './wording/accounts.ts';
  * it all the same.
  * @param readBalance asks the service with the key
  * @param again the command that asks for another key
+ * @returns undefined where it is not to be stored
  * @throws CancelledError
  */
-export async function isKeyWorthStoring(
+export async function tryKey(
   readBalance: (signal: AbortSignal) => Promise<unknown>,
   again: CommandId,
-): Promise<boolean> {
+): Promise<'accepted' | 'untried' | undefined> {
   try {
     await withCancellableProgress(accountWords.tryingKey(), readBalance);
-    return true;
+    return 'accepted';
   } catch (error) {
     if (error instanceof CancelledError) throw error;
-    if (!isUnauthorized(error)) return confirmUntriedKey(error);
+    if (!isUnauthorized(error)) return (await confirmUntriedKey(error)) ? 'untried' : undefined;
     tellKeyRefused(error, again);
-    return false;
+    return undefined;
   }
 }

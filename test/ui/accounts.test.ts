@@ -110,6 +110,7 @@ describe('accounts', () => {
     await typeSignIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: HOME_KEY });
     await workbench.dialogs.waitForModal(/could not be tried/);
     await workbench.dialogs.press('Store It');
+    await workbench.dialogs.waitForToast('The API key of Home is stored. It could not be tried yet.');
     await balance('Home').waitFor();
     await runs().welcomeButton('Try Again').waitFor();
     await workbench.screenshot('offline');

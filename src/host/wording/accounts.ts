@@ -44,6 +44,13 @@ export function tellSignedIn(name: string): void {
   void vscode.window.showInformationMessage(vscode.l10n.t('Signed in to {0}.', name));
 }
 
+/** Tells that an API key was stored of which nobody knows yet whether the service accepts it. */
+export function tellKeyUntried(name: string): void {
+  void vscode.window.showInformationMessage(
+    vscode.l10n.t('The API key of {0} is stored. It could not be tried yet.', name),
+  );
+}
+
 /** Tells that the service refused an API key that was just entered. @param again the command that asks for another one */
 export function tellKeyRefused(error: unknown, again: CommandId): void {
   const title = again === COMMANDS.signIn ? accountWords.firstSignIn() : accountWords.replaceKey();
