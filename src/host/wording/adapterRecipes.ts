@@ -3,8 +3,14 @@ import type { AdapterBlock, AdapterFact, AdapterTool } from '../../adapter/adapt
 import type { BlockPurpose, Recipe, RecipeBlock, Tool } from '../../adapter/report.ts';
 import { trapSentence } from './adapterTraps.ts';
 
-/** A recipe with its sentences. */
-export function adapterTool({ tool, blocks, warnings, traps, applicable, why }: Recipe): AdapterTool {
+/**
+ * A recipe with its sentences.
+ * @param baseModel as the config names it
+ */
+export function adapterTool(
+  { tool, blocks, warnings, traps, applicable, why }: Recipe,
+  baseModel: string | undefined,
+): AdapterTool {
   // Commands that are refused help nobody; those that lack a file do, once it is there.
   const isOfUse = applicable || why === 'config-missing';
   return {
@@ -12,8 +18,8 @@ export function adapterTool({ tool, blocks, warnings, traps, applicable, why }: 
     name: toolName(tool),
     refusal: applicable ? undefined : refusalSentence(tool, why),
     blocks: isOfUse ? blocks.map((block) => blockOf(block, blocks)) : [],
-    warnings: isOfUse ? warnings.map(trapSentence) : [],
-    traps: isOfUse ? traps.map(trapSentence) : [],
+    warnings: isOfUse ? warnings.map((trap) => trapSentence(trap, baseModel)) : [],
+    traps: isOfUse ? traps.map((trap) => trapSentence(trap, baseModel)) : [],
   };
 }
 
@@ -100,9 +106,9 @@ function purposeText(purpose: BlockPurpose): string {
     case 'run':
       return l10n.t('Run');
     case 'modelfile':
-      return l10n.t('A file called Modelfile');
+      return l10n.t('A file called Modelfile, in the adapter’s folder');
     case 'create':
-      return l10n.t('Create the model and run it');
+      return l10n.t('Create the model');
   }
 }
 

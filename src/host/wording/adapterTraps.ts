@@ -1,8 +1,11 @@
 import * as vscode from 'vscode';
 import type { TrapCode } from '../../adapter/report.ts';
 
-/** A known trap, and how it is avoided. */
-export function trapSentence(trap: TrapCode): string {
+/**
+ * A known trap, and how it is avoided.
+ * @param baseModel as the config names it
+ */
+export function trapSentence(trap: TrapCode, baseModel?: string): string {
   const { l10n } = vscode;
   switch (trap) {
     case 'same-base':
@@ -10,9 +13,14 @@ export function trapSentence(trap: TrapCode): string {
         'The base must be the very model that was trained on. On another one the adapter loads, and answers nonsense.',
       );
     case 'base-unknown':
-      return l10n.t(
-        'Which model was trained on is not known from the config. Put in the one that you chose for the run.',
-      );
+      return baseModel === undefined || baseModel === ''
+        ? l10n.t(
+            'Which model was trained on is not known from the config. Put in the one that you chose for the run.',
+          )
+        : l10n.t(
+            'The config calls the model that was trained on “{0}”, which is no name of a repository on the Hugging Face Hub. Put the name of its repository in place of BASE_MODEL.',
+            baseModel,
+          );
     case 'base-gated':
       return l10n.t(
         'Some base models can be downloaded only after you accepted their terms, with a token of the hub that holds them.',

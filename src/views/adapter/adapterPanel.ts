@@ -124,11 +124,12 @@ export class AdapterPanel implements Disposable {
     if (content === undefined || !('report' in content) || content.report.verdict.code !== 'adapter') return;
     const { report, recipesOf } = content;
     const folder = adapterFolder(report, place?.folder ?? report.file);
+    const recipes = recipesOf(report, { folder, platform: process.platform });
     this.#post({
       type: 'recipes',
       packed: place === undefined || place.exists ? undefined : packedText(place.folder),
       folder: place?.exists === false ? undefined : folderFact(folder),
-      tools: recipesOf(report, { folder, platform: process.platform }).map(adapterTool),
+      tools: recipes.map((recipe) => adapterTool(recipe, report.config?.baseModel)),
     });
   }
 

@@ -143,16 +143,20 @@ describe('the words of the adapter page', () => {
     assert.equal(lost.kind, 'error');
   });
 
+  const toolOf = (changes: Partial<Recipe>, baseModel?: string) =>
+    recipes.adapterTool(
+      { tool: 'vllm', blocks: [], warnings: [], traps: [], applicable: true, ...changes },
+      baseModel,
+    );
+
   it('have a sentence of its own for each trap, and say once why a tool refuses', () => {
-    const recipe: Recipe = { tool: 'vllm', blocks: [], warnings: [], traps: [], applicable: true };
     const traps = wordsOf('TrapCode') as TrapCode[];
-    const told = recipes.adapterTool({ ...recipe, traps }).traps;
-    assert.deepEqual(recipes.adapterTool({ ...recipe, warnings: traps }).warnings, told);
+    const told = toolOf({ traps }).traps;
+    assert.deepEqual(toolOf({ warnings: traps }).warnings, told);
     assert.equal(new Set(told).size, traps.length);
     assert.ok(told.every((text) => /^\S.{20,}\.$/.test(text)));
     const block = { purpose: 'serve', language: 'sh', text: 'a', placeholders: [] } as const;
-    const refused = recipes.adapterTool({
-      ...recipe,
+    const refused = toolOf({
       blocks: [block],
       applicable: false,
       why: 'vllm-modules-to-save',
@@ -161,33 +165,47 @@ describe('the words of the adapter page', () => {
     });
     assert.match(refused.refusal ?? '', /modules_to_save/);
     assert.deepEqual([refused.blocks, refused.warnings, refused.traps], [[], [], []]);
-    const lacking = recipes.adapterTool({
-      ...recipe,
+    const lacking = toolOf({
       applicable: false,
       why: 'config-missing',
       traps: ['same-base'],
     });
     assert.match(lacking.refusal ?? '', /adapter_config\.json, which is missing\.$/);
     assert.equal(lacking.traps.length, 1);
-    assert.match(recipes.adapterTool({ ...recipe, applicable: false }).refusal ?? '', /^vLLM cannot/);
+    assert.match(toolOf({ applicable: false }).refusal ?? '', /^vLLM cannot/);
+  });
+
+  it('say of a base that the config names, but not as a hub does, what it is called there', () => {
+    const [named] = toolOf({ traps: ['base-unknown'] }, 'Qwen3 8B').traps;
+    assert.match(named ?? '', /calls the model that was trained on “Qwen3 8B”.* in place of BASE_MODEL\.$/);
+    for (const baseModel of [undefined, ''])
+      assert.match(
+        toolOf({ traps: ['base-unknown'] }, baseModel).traps[0] ?? '',
+        /is not known from the config/,
+      );
   });
 
   it('name what to replace, and alternatives by their language', () => {
-    const { blocks } = recipes.adapterTool({
+    const { blocks } = toolOf({
       tool: 'ollama',
       blocks: [
         { purpose: 'create', language: 'powershell', text: 'a', placeholders: ['BASE'] },
         { purpose: 'create', language: 'cmd', text: 'b', placeholders: ['BASE', 'NAME'] },
         { purpose: 'modelfile', language: 'modelfile', text: 'c', placeholders: [] },
+        { purpose: 'run', language: 'sh', text: 'd', placeholders: [] },
       ],
-      warnings: [],
-      traps: [],
-      applicable: true,
     });
-    assert.match(blocks[0]?.title ?? '', /\(PowerShell\)$/);
-    assert.match(blocks[1]?.title ?? '', /\(cmd\)$/);
+    assert.deepEqual(
+      blocks.map(({ title }) => title),
+      [
+        'Create the model (PowerShell)',
+        'Create the model (cmd)',
+        'A file called Modelfile, in the adapter’s folder',
+        'Run',
+      ],
+    );
     assert.match(blocks[1]?.hint ?? '', /BASE, NAME/);
-    assert.deepEqual(blocks[2], { title: 'A file called Modelfile', text: 'c', hint: undefined });
+    assert.deepEqual([blocks[2]?.text, blocks[2]?.hint], ['c', undefined]);
   });
 
   const pair: LoraPair = {

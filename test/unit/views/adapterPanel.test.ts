@@ -104,6 +104,8 @@ describe('the adapter’s page and what it is told', () => {
       ),
     );
     assert.ok(recipes.packed !== undefined && recipes.folder === undefined);
+    // The sandbox calls its base so, which is what a person reads above, too.
+    assert.ok(recipes.tools.every(({ traps }) => traps.some((trap) => trap.includes('“Qwen3 8B”'))));
   });
 
   it('measures once, with progress, and then knows that nothing is changed', async () => {
