@@ -72,7 +72,7 @@ export async function tellOutcome(
       }
       log.error('not-submitted', error);
       const balance = isTooLow(error) ? await soon(submitted.readBalance()) : undefined;
-      tellNotCharged(asStorageError(error), kept && id !== undefined, balance, isSandbox, {
+      tellNotCharged(filename, asStorageError(error), kept && id !== undefined, balance, isSandbox, {
         goOn: () => void act(COMMANDS.continueSubmission, id),
         again: () =>
           void act(COMMANDS.submitDataset, vscode.Uri.file(submitted.path), undefined, submitted.preset),

@@ -60,7 +60,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   it('balance too low: says that nothing was charged, and shows the balance', async () => {
     await chooseScenario(workbench, 'Balance too low');
     await submit('too poor');
-    const told = await workbench.dialogs.waitForToast(/Not submitted; nothing was charged\./);
+    const told = await workbench.dialogs.waitForToast(/rows\.jsonl was not submitted; nothing was charged\./);
     assert.match(told, /The service does not tell the price\./);
     assert.match(told, /The balance is 1,000\.00 USD\. The submission is kept in the Runs view\. Sandbox: /);
     await runs().row('too poor, rows.jsonl, Not charged, balance too low').waitFor();
@@ -72,7 +72,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   it('model withdrawn: says that nothing was charged', async () => {
     await chooseScenario(workbench, 'Model withdrawn');
     await submit('withdrawn');
-    const told = await workbench.dialogs.waitForToast(/Not submitted; nothing was charged\./);
+    const told = await workbench.dialogs.waitForToast(/rows\.jsonl was not submitted; nothing was charged\./);
     assert.match(told, /The model is not available at the moment\. Choose another one\./);
     assert.deepEqual(sandboxLedger(vscode).labels, []);
     await workbench.clearNotifications();

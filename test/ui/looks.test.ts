@@ -76,7 +76,7 @@ describe('looks and keyboard', () => {
     await chooseScenario(workbench, 'Balance too low');
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Gemma 2 2B IT', label: 'too poor' });
-    await workbench.dialogs.waitForToast(/Not submitted; nothing was charged/);
+    await workbench.dialogs.waitForToast(/rows\.jsonl was not submitted; nothing was charged/);
     await workbench.clearNotifications();
     await chooseScenario(workbench, 'Answer lost, a repeat is a conflict');
     await workbench.editors.titleAction('Submit Dataset…').click();

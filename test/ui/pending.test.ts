@@ -119,7 +119,7 @@ describe('submissions that are not settled', () => {
       label: 'too poor',
       queue: 'Priority queue',
     });
-    const told = await workbench.dialogs.waitForToast(/Not submitted; nothing was charged\./);
+    const told = await workbench.dialogs.waitForToast(/sums\.jsonl was not submitted; nothing was charged\./);
     assert.match(told, /The submission is kept in the Runs view\./);
     await runs().row('too poor, sums.jsonl, Not charged, balance too low').waitFor();
     await workbench.screenshot('refused');

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { formatCount } from './dataset.ts';
 import { formatAgo, formatBytes, formatClock, formatDuration, formatTime } from './format.ts';
+import { strangerText } from './strangerText.ts';
 
 /** Where a submission that is not settled stands, as `runs/` tells it. */
 type SubmissionState =
@@ -129,7 +130,7 @@ export function truthSentence(view: SubmissionView, nowMs: number): string {
     case 'unsent':
       return l10n.t('Nothing was charged: it was not sent to its end.');
     case 'refused':
-      return l10n.t('Nothing was charged: the service refused it.');
+      return refusedSentence(view.intent.refused?.code);
     case 'not-charged':
       return l10n.t('Nothing was charged: two looks found neither its run nor a lower balance.');
     case 'unknown':
@@ -207,6 +208,24 @@ function refusedText(code: string | undefined): string {
       return l10n.t('Not charged · API key not accepted');
     default:
       return l10n.t('Not charged · refused');
+  }
+}
+
+function refusedSentence(code: string | undefined): string {
+  const { l10n } = vscode;
+  switch (code) {
+    case 'insufficient_balance':
+      return l10n.t('Nothing was charged: the service refused it, because the balance was too low.');
+    case 'model_not_available':
+      return l10n.t('Nothing was charged: the service refused it, because the model was not available.');
+    case 'invalid_api_key':
+      return l10n.t('Nothing was charged: the service refused it, because it did not accept the API key.');
+    // An answer without a code that is kept.
+    case undefined:
+    case '':
+      return l10n.t('Nothing was charged: the service refused it.');
+    default:
+      return l10n.t('Nothing was charged: the service refused it with the error “{0}”.', strangerText(code));
   }
 }
 

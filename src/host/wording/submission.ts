@@ -74,10 +74,12 @@ export interface SubmissionActions {
 
 /**
  * Tells that nothing was charged, and why.
+ * @param fileName of the dataset: several can be under way
  * @param kept whether it stands in the Runs view, to be continued
  * @param balance as it is now, where it was too low
  */
 export function tellNotCharged(
+  fileName: string,
   error: unknown,
   kept: boolean,
   balance: Balance | undefined,
@@ -96,7 +98,7 @@ export function tellNotCharged(
     buttons.set(action.title, () => actions.run(command));
   } else if (action !== undefined && !kept) buttons.set(l10n.t('Submit Again…'), actions.again);
   const text = [
-    l10n.t('Not submitted; nothing was charged.'),
+    l10n.t('{0} was not submitted; nothing was charged.', fileName),
     asText(explanation),
     ...(isTooLow(error) && balance !== undefined
       ? [l10n.t('The balance is {0}.', formatMoney(balance.balance_cents, balance.currency))]

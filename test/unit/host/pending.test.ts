@@ -140,6 +140,17 @@ describe('submissions that are not settled, in words', () => {
   it('say nothing of a charge that cannot be, and never that none was while it may have been', () => {
     for (const state of ['unsent', 'refused', 'not-charged'] as const)
       assert.match(words.truthSentence(pendingOf(state), now), /^Nothing was charged: /, state);
+    for (const [code, why] of [
+      ['insufficient_balance', ', because the balance was too low.'],
+      ['model_not_available', ', because the model was not available.'],
+      ['invalid_api_key', ', because it did not accept the API key.'],
+      ['', '.'],
+      ['validation_failed\u202e', ' with the error “validation_failed”.'],
+    ] as const)
+      assert.equal(
+        words.truthSentence(pendingOf('refused', intentOf({ refused: { at: { localMs: now }, code } })), now),
+        `Nothing was charged: the service refused it${why}`,
+      );
     for (const attempts of [[wholeAttempt(now)], [wholeAttempt(now, true)]])
       assert.match(words.truthSentence(unknown({ attempts }), now), /^It may have been charged: /);
   });

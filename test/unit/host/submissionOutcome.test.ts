@@ -67,7 +67,7 @@ describe('outcomes of submissions, told', () => {
       for (const kept of [true, false])
         assert.match(
           (await tell({ kind: 'not-charged', error, kept })).sentence,
-          /^Not submitted; nothing was charged\. /,
+          /^train\.jsonl was not submitted; nothing was charged\. /,
         );
     assert.match(
       (await tell({ kind: 'not-charged', error: new CancelledError(), kept: false })).sentence,
