@@ -134,7 +134,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   disposables.add(new DatasetStatus(reports));
   disposables.add(new DatasetLens(reports));
   disposables.add(new DatasetFixes());
-  disposables.add(keepWelcomeState(sessions));
+  disposables.add(keepWelcomeState(sessions, accounts));
   disposables.add(showKeyNotices(sessions));
 
   // What a person does.

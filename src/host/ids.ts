@@ -69,6 +69,8 @@ export const SETTINGS = {
 export const CONTEXT_KEYS = {
   /** `signedOut`, or the active session's SessionState; `connecting` until its runs were read. */
   state: 'fineTuning.state',
+  /** Whether there are accounts, active or not. */
+  accountsStored: 'fineTuning.accountsStored',
   /** Whether the active account is the sandbox. */
   sandbox: 'fineTuning.sandboxActive',
   /** Whether the Runs view shows only what a filter lets through. */

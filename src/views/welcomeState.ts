@@ -1,18 +1,26 @@
 import * as vscode from 'vscode';
-import type { Disposable } from '../base/disposable.ts';
+import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { CONTEXT_KEYS } from '../host/ids.ts';
+import type { AccountStore } from '../runs/accountStore.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
 import { followActive } from './activeSession.ts';
 
 /** Keeps the context keys by which package.json picks the welcome text of an empty view. */
-export function keepWelcomeState(sessions: Sessions): Disposable {
-  return followActive(sessions, (session) => {
-    tell(session);
-    return session === undefined
-      ? []
-      : [session.onDidChangeState(() => tell(session)), session.runs.onDidChange(() => tell(session))];
-  });
+export function keepWelcomeState(sessions: Sessions, accounts: AccountStore): Disposable {
+  const disposables = new DisposableStore();
+  disposables.add(
+    followActive(sessions, (session) => {
+      tell(session);
+      return session === undefined
+        ? []
+        : [session.onDidChangeState(() => tell(session)), session.runs.onDidChange(() => tell(session))];
+    }),
+  );
+  const tellStored = () => setContext(CONTEXT_KEYS.accountsStored, accounts.accounts.length > 0);
+  tellStored();
+  disposables.add(accounts.onDidChange(tellStored));
+  return disposables;
 }
 
 function tell(session: Session | undefined): void {
@@ -20,10 +28,10 @@ function tell(session: Session | undefined): void {
   const isUnread = session?.state === 'ready' && session.runs.rows === undefined;
   const unread = session?.runs.failed === true ? 'offline' : 'connecting';
   const state = isUnread ? unread : (session?.state ?? 'signedOut');
-  void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.state, state);
-  void vscode.commands.executeCommand(
-    'setContext',
-    CONTEXT_KEYS.sandbox,
-    session?.account.kind === 'sandbox',
-  );
+  setContext(CONTEXT_KEYS.state, state);
+  setContext(CONTEXT_KEYS.sandbox, session?.account.kind === 'sandbox');
+}
+
+function setContext(key: string, value: string | boolean): void {
+  void vscode.commands.executeCommand('setContext', key, value);
 }

@@ -199,6 +199,7 @@ describe('accounts', () => {
     await workbench.dialogs.waitForModal('Sign out of Work?');
     await workbench.dialogs.press('Sign Out');
     await balance('1,000.00 USD').waitFor({ state: 'hidden' });
+    await runs().welcomeButton('Switch Account').waitFor();
     await workbench.screenshot('signed-out-of-one');
     assert.deepEqual(work.requests, []);
   });

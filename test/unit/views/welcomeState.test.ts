@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { Emitter } from '../../../src/base/event.ts';
+import type { AccountStore } from '../../../src/runs/accountStore.ts';
+import type { Sessions } from '../../../src/runs/sessions.ts';
+import { standInForVscode } from '../../helpers/standInForVscode.ts';
+
+describe('keepWelcomeState', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../helpers/vscodeStandIn.ts');
+  let keepWelcomeState: typeof import('../../../src/views/welcomeState.ts').keepWelcomeState;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../helpers/vscodeStandIn.ts');
+    ({ keepWelcomeState } = await import('../../../src/views/welcomeState.ts'));
+  });
+  after(() => hooks.deregister());
+  beforeEach(() => standIn.forget());
+
+  it('tells whether there are accounts to switch to, also while none is active', () => {
+    const changed = new Emitter<void>();
+    const accounts = { accounts: [{ id: 'one' }], onDidChange: changed.event };
+    const sessions = { active: undefined, onDidChangeActive: new Emitter<undefined>().event };
+    const context = () =>
+      Object.fromEntries(standIn.executed.map(([, key, value]) => [key, value])) as Record<string, unknown>;
+    const kept = keepWelcomeState(sessions as unknown as Sessions, accounts as unknown as AccountStore);
+    assert.equal(context()['fineTuning.state'], 'signedOut');
+    assert.equal(context()['fineTuning.accountsStored'], true);
+    accounts.accounts = [];
+    changed.fire();
+    assert.equal(context()['fineTuning.accountsStored'], false);
+    kept.dispose();
+    accounts.accounts = [{ id: 'two' }];
+    changed.fire();
+    assert.equal(context()['fineTuning.accountsStored'], false);
+  });
+});
