@@ -109,7 +109,7 @@ describe('the Runs view', () => {
       await workbench.screenshot('runs-filter-box');
       await workbench.quickInput.accept();
       await message(
-        /Filter “8B” · Llama 3\.1 8B Instruct · Finished: [\d,]+ of 10,000 loaded runs\. Of [\d,]+ the label/,
+        /Filter “8B” · Llama 3\.1 8B Instruct · Finished: [\d,]+ of 10,000 loaded runs\. The labels of [\d,]+ of/,
       ).waitFor();
       for (const text of await runs().rowTexts()) assert.match(text, /Llama 3\.1 8B Instruct|Past run/);
       await pictures('filtered');

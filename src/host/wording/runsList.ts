@@ -51,11 +51,20 @@ export function filterMessage(
   );
   return [
     counts,
-    ...(filter.text === '' || unlabelled === 0
-      ? []
-      : [l10n.t('Of {0} the label is not known.', formatCount(unlabelled))]),
+    ...(filter.text === '' || unlabelled === 0 ? [] : [unlabelledText(unlabelled)]),
     ...(hasMore ? [l10n.t('Older runs are not loaded.')] : []),
   ].join(' ');
+}
+
+/** "At the latest": those of the newest runs are read without being asked for. */
+function unlabelledText(count: number): string {
+  const { l10n } = vscode;
+  return count === 1
+    ? l10n.t('The label of 1 of them is not known; it is read at the latest when the run is opened.')
+    : l10n.t(
+        'The labels of {0} of them are not known; each is read at the latest when its run is opened.',
+        formatCount(count),
+      );
 }
 
 /** The row above the runs of a day. @param daysAgo 0 is today; a service's clock may be ahead */

@@ -383,7 +383,7 @@ describe('RunsTree', () => {
       assert.equal((await texts()).length, 11);
       assert.equal(
         view().message,
-        'Filter “r1” · m1 · Finished: 10 of 30 loaded runs. Of 29 the label is not known. Older runs are not loaded.',
+        'Filter “r1” · m1 · Finished: 10 of 30 loaded runs. The labels of 29 of them are not known; each is read at the latest when its run is opened. Older runs are not loaded.',
       );
       shown.filterBy({ text: 'mäths', modelIds: [], phases: [] });
       assert.deepEqual(await texts(), ['Mäths', 'Load more']);

@@ -110,9 +110,15 @@ describe('what stands above and in the rows of the Runs view', () => {
     const view = shown();
     view.filterBy({ text: 'x', modelIds: [], phases: [] });
     const said = () => view.message(session, view.of(session, Date.now(), []));
-    assert.equal(said(), 'Filter “x”: 0 of 2 loaded runs. Of 2 the label is not known.');
+    assert.equal(
+      said(),
+      'Filter “x”: 0 of 2 loaded runs. The labels of 2 of them are not known; each is read at the latest when its run is opened.',
+    );
     await session.runs.loadDetail('a');
-    assert.equal(said(), 'Filter “x”: 0 of 2 loaded runs. Of 1 the label is not known.');
+    assert.equal(
+      said(),
+      'Filter “x”: 0 of 2 loaded runs. The label of 1 of them is not known; it is read at the latest when the run is opened.',
+    );
     view.dispose();
   });
 
