@@ -25,8 +25,9 @@ export function artifactsText(
     case 'not-yet':
       return l10n.t('There is an adapter once the run has completed.');
     case 'not-known':
+      // The contract does not name it: whether it is final is not known.
       return l10n.t(
-        'The service calls this run “{0}”, which its contract does not name: whether that is final is not known here. If there is an adapter one day, it shows here.',
+        'The service calls this run “{0}”. If it completes, its adapter can be downloaded here.',
         wholeText(status),
       );
     case 'available':

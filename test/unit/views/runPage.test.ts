@@ -400,7 +400,7 @@ describe('RunPage', () => {
     assert.match(clocks()?.texts.started ?? '', / ago$/);
     const training = section('durations').items.find(({ key }) => key === 'training');
     assert.deepEqual([training?.value, training?.clock], ['not told by the service', undefined]);
-    assert.match(section('artifacts').text, /“failed”, which its contract does not name/);
+    assert.match(section('artifacts').text, /^The service calls this run “failed”\. If it completes, /);
     assert.equal(section('facts', 'money').note, 'The price was charged when the run was submitted.');
     assert.doesNotMatch(texts(), /so far|not told by the service yet|once the run has completed/);
   });
