@@ -113,11 +113,16 @@ export function countdownText(leftMs: number): string {
 /** How far the details of a run are. */
 export type DetailsState = 'read' | 'being-read' | 'failed';
 
-/** What stands in place of a fact of the details. */
-export function missingText(details: DetailsState): string {
+/**
+ * What stands in place of a fact of the details.
+ * @param isOpen whether it may still be told: the run is not known to have finished
+ */
+export function missingText(details: DetailsState, isOpen = false): string {
   switch (details) {
     case 'read':
-      return vscode.l10n.t('not told by the service');
+      return isOpen
+        ? vscode.l10n.t('not told by the service so far')
+        : vscode.l10n.t('not told by the service');
     case 'being-read':
       return vscode.l10n.t('being read…');
     case 'failed':

@@ -16,16 +16,20 @@ export function spanName(span: 'queue' | 'training'): string {
   return span === 'queue' ? vscode.l10n.t('In the queue') : vscode.l10n.t('Training');
 }
 
-/** How long a part took. @param isRunning a clock tells it */
+/**
+ * How long a part took.
+ * @param isRunning a clock tells it
+ * @param training the run's phase, where the part is its training
+ */
 export function spanText(
   ms: number | undefined,
   isRunning: boolean,
-  isToCome: boolean,
+  training: 'waiting' | 'active' | 'finished' | undefined,
   details: DetailsState,
 ): string {
   if (isRunning) return '';
   if (ms !== undefined) return formatDuration(ms);
-  return isToCome ? vscode.l10n.t('not yet') : missingText(details);
+  return training === 'waiting' ? vscode.l10n.t('not yet') : missingText(details, training === 'active');
 }
 
 /** How a part compares: `Shorter than 8 of your 10 other runs. Their median is 40 s.` */

@@ -102,7 +102,7 @@ function artifacts({ artifacts: { kind, expiresAtMs } }: TimelineView): Entry {
       ? unknown('artifacts', l10n.t('Adapter expired'), notTold())
       : told('artifacts', 'over', l10n.t('Adapter expired'), expiresAtMs);
   return expiresAtMs === undefined
-    ? unknown('artifacts', name, notTold())
+    ? unknown('artifacts', name, missingText('read', kind === 'not-known'))
     : { ...told('artifacts', 'next', name, expiresAtMs), clock: 'artifacts' };
 }
 
@@ -125,7 +125,7 @@ function unknown(key: string, name: string, when: string): Entry {
 function missing(key: string, name: string, { phase, details }: TimelineView): Entry {
   return phase === 'waiting'
     ? { ...unknown(key, name, notYet()), state: 'next' }
-    : unknown(key, name, missingText(details));
+    : unknown(key, name, missingText(details, phase === 'active'));
 }
 
 function notTold(): string {

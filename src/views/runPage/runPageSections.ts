@@ -101,11 +101,11 @@ export function durationsSection(view: KnownRunView, buttons: PageButtons): RunP
 
 function durationOf(span: Span, view: KnownRunView, details: readonly RunDetail[]): RunPageDuration {
   const { session, run, detail } = view;
-  const isWaiting = session.runs.phase(run) === 'waiting';
+  const phase = session.runs.phase(run);
   const times = timesOf({ ...run, ...detail });
   const ms = spanMs(times, span);
   // No status of the contract says that a run is being trained: one that is none of the others may have ended.
-  const isRunning = span === 'queue' && isWaiting && times.createdAtMs !== undefined;
+  const isRunning = span === 'queue' && phase === 'waiting' && times.createdAtMs !== undefined;
   // What goes on is not compared: it may still become longer than any other.
   const ownMs = isRunning ? undefined : ms;
   const comparison = compare(span, run, ownMs, details);
@@ -113,7 +113,7 @@ function durationOf(span: Span, view: KnownRunView, details: readonly RunDetail[
   return {
     key: span,
     name,
-    value: spanText(ms, isRunning, span === 'training' && isWaiting, detailsState(view)),
+    value: spanText(ms, isRunning, span === 'training' ? phase : undefined, detailsState(view)),
     clock: isRunning ? 'queue' : undefined,
     comparison: comparisonText(ownMs, comparison),
     bars: comparison === undefined ? [] : barsOf(ownMs, comparison),

@@ -78,7 +78,7 @@ describe('words of the run page', () => {
       const notKnown = { artifacts: { kind: 'not-known' as const, expiresAtMs: undefined } };
       assert.deepEqual(
         told({ phase: 'active', ...NONE, ...notKnown }).slice(2),
-        Array.from({ length: 3 }, () => 'unknown, not told by the service'),
+        Array.from({ length: 3 }, () => 'unknown, not told by the service so far'),
       );
       assert.deepEqual(
         told({

@@ -399,10 +399,10 @@ describe('RunPage', () => {
     assert.deepEqual(Object.keys(clocks()?.texts ?? {}), ['started']);
     assert.match(clocks()?.texts.started ?? '', / ago$/);
     const training = section('durations').items.find(({ key }) => key === 'training');
-    assert.deepEqual([training?.value, training?.clock], ['not told by the service', undefined]);
+    assert.deepEqual([training?.value, training?.clock], ['not told by the service so far', undefined]);
     assert.match(section('artifacts').text, /^The service calls this run “failed”\. If it completes, /);
     assert.equal(section('facts', 'money').note, 'The price was charged when the run was submitted.');
-    assert.doesNotMatch(texts(), /so far|not told by the service yet|once the run has completed/);
+    assert.doesNotMatch(texts(), /\d s so far|not told by the service yet|once the run has completed/);
   });
 
   it('shows nothing that a refused API key has read, also not in its tab', async () => {
