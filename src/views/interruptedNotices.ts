@@ -2,6 +2,8 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../base/disposable.ts';
 import { tellInterrupted } from '../host/wording/pendingNotices.ts';
 import type { Sessions } from '../runs/sessions.ts';
+import { mayBeCharged } from '../runs/submission/intent.ts';
+import type { PendingSubmission } from '../runs/submission/pendingSubmission.ts';
 import type { Submitter } from '../runs/submission/submitter.ts';
 import { followActive } from './activeSession.ts';
 
@@ -32,8 +34,7 @@ export async function showInterrupted(
     const { account } = session;
     const tell = () => {
       interrupted.delete(account.id);
-      // That nothing was charged is told by whoever looked.
-      const views = submitter.pending.filter(({ id, state }) => ids.includes(id) && state !== 'not-charged');
+      const views = submitter.pending.filter((one) => ids.includes(one.id) && isStillOpen(one));
       tellInterrupted(views, account.kind === 'sandbox', (command, id) => {
         void beActive(account.id).then((isActive) => {
           if (isActive) void vscode.commands.executeCommand(command, id);
@@ -42,6 +43,12 @@ export async function showInterrupted(
     };
     return [afterLook(submitter, ids, lookMs, tell)];
   });
+}
+
+/** Not where the person goes on with it already; that nothing was charged is told by whoever looked. */
+function isStillOpen({ state, intent }: PendingSubmission): boolean {
+  if (state === 'checking' || state === 'elsewhere') return mayBeCharged(intent);
+  return state === 'unknown' || state === 'unsent';
 }
 
 /** Calls once each of them was looked for that may have been charged, or after so long; at once where there is none. */

@@ -73,7 +73,7 @@ export function tellCannotTell(
 
 /**
  * Tells, once after a start, which submissions the end of a window or of the machine left open.
- * @param views `unknown` or `unsent` ones of the active account
+ * @param views those of the active account that are `unsent`, or may have been charged
  * @param run runs a command for their account
  */
 export function tellInterrupted(

@@ -39,9 +39,18 @@ export function isCancellable({ state }: PendingSubmission): boolean {
   return state === 'queued' || state === 'uploading' || state === 'waiting';
 }
 
-/** The markers of those of an account that may have become runs, which are not told apart from them before they are settled. */
+/**
+ * The markers of those of an account that are under way and may have become runs already. Not of those that rest: nobody may be
+ * looking for their runs.
+ */
 export function openMarkers(submissions: readonly PendingSubmission[], accountId: string): string[] {
   return submissions
-    .filter((one) => one.accountId === accountId && one.state !== 'not-charged' && mayBeCharged(one.intent))
+    .filter(
+      ({ accountId: id, intent, state }) => id === accountId && !isResting(state) && mayBeCharged(intent),
+    )
     .flatMap(({ intent }) => intent.marker ?? []);
+}
+
+function isResting(state: SubmissionState): boolean {
+  return state === 'unsent' || state === 'unknown' || state === 'not-charged' || state === 'refused';
 }

@@ -20,6 +20,8 @@ export interface ShownRuns {
   days: readonly RunDay[] | undefined;
   /** The day by which those are called, such as `Today`; in milliseconds since the epoch. */
   todayMs: number | undefined;
+  /** Of how many they were chosen. */
+  loaded: number;
   hasMore: boolean;
 }
 
@@ -93,7 +95,7 @@ export class RunsShown implements Disposable {
 
   /**
    * Nothing that a rejected key once read is shown: the welcome text says what to do.
-   * @param pending submissions, which stand there until they are settled: beside its run, one would look like two charges
+   * @param pending submissions, which stand there, too: beside its run, one that is under way would look like two charges
    */
   of(session: Session, nowMs: number, pending: readonly PendingSubmission[]): ShownRuns | undefined {
     if (session.isLocked) return undefined;
@@ -106,16 +108,17 @@ export class RunsShown implements Disposable {
     };
     const markers = openMarkers(pending, account.id);
     const isOpen = ({ run_id }: RunSummary) => markers.some((marker) => runs.label(run_id)?.includes(marker));
-    const settled = markers.length === 0 ? runs.rows : runs.rows?.filter((run) => !isOpen(run));
-    const rows = filterRuns(settled ?? [], this.#filter, {
+    const all = runs.rows ?? [];
+    const settled = markers.length === 0 ? all : all.filter((run) => !isOpen(run));
+    const rows = filterRuns(settled, this.#filter, {
       label: (runId) => runs.label(runId),
       phase: (run) => runs.phase(run),
       modelName,
     });
-    const { hasMore } = runs;
-    return this.#isGrouped
-      ? { rows, days: groupByDay(rows, nowMs), todayMs: startOfDay(nowMs), hasMore }
-      : { rows, days: undefined, todayMs: undefined, hasMore };
+    const days = this.#isGrouped
+      ? { days: groupByDay(rows, nowMs), todayMs: startOfDay(nowMs) }
+      : { days: undefined, todayMs: undefined };
+    return { rows, ...days, loaded: settled.length, hasMore: runs.hasMore };
   }
 
   /** What the view says of the filter; undefined where there is none. */
@@ -127,8 +130,8 @@ export class RunsShown implements Disposable {
     // A run whose detail was read and told none has no label.
     const isUnknown = (runId: string) => runs.label(runId) === undefined && runs.detail(runId) === undefined;
     const unlabelled = text === '' ? 0 : rows.filter(({ run_id }) => isUnknown(run_id)).length;
-    const { hasMore } = shown;
-    return filterMessage(view, { shown: shown.rows.length, loaded: rows.length, unlabelled, hasMore });
+    const { loaded, hasMore } = shown;
+    return filterMessage(view, { shown: shown.rows.length, loaded, unlabelled, hasMore });
   }
 
   dispose(): void {

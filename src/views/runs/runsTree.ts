@@ -251,8 +251,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   #roots(session: Session): RunsNode[] {
     const submissions = this.#submissions(session);
     if (this.#list === undefined) return submissions;
-    const { rows, days, hasMore } = this.#list;
-    const isNone = rows.length === 0 && this.#shown.isFiltered && (session.runs.rows ?? []).length > 0;
+    const { rows, days, loaded, hasMore } = this.#list;
+    const isNone = rows.length === 0 && loaded > 0;
     return [
       ...submissions,
       ...(days?.map(({ key }) => this.#nodes.day(key)) ?? this.#runs(rows)),

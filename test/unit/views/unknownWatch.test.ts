@@ -280,6 +280,21 @@ describe('after a start', () => {
         assert.deepEqual([await isTold(undefined), await isTold('not-charged')], [false, false]);
       });
 
+      it('but not what the person goes on with already', async () => {
+        pending = [unknownOne(), pendingOf('unsent', intentOf({ id: 'two' }))];
+        const notices = await showInterrupted(
+          sessionsOf(sessionOf('account-1')),
+          submitter,
+          beActive,
+          60_000,
+        );
+        const [one, two] = pending;
+        pending = [one, two && { ...two, state: 'refused' as const }].filter((each) => each !== undefined);
+        look('uploading');
+        assert.deepEqual(standIn.told.sentences, []);
+        notices.dispose();
+      });
+
       it('of an account that was left meanwhile when it is active again', async () => {
         pending = [unknownOne('one')];
         const notices = await showInterrupted(
