@@ -30,7 +30,8 @@ export class Looks {
   readonly #journal: Journal;
   readonly #clock: Clock;
   readonly #onFound: (session: Session, owned: Owned, run: RunCreation) => Promise<void>;
-  readonly #lookedAtMs = new Map<string, number>();
+  /** The last look for each intent, also one that the service did not answer. */
+  readonly #last = new Map<string, { atMs: number; isAnswered: boolean }>();
 
   /** @param onFound settles an intent whose run was found */
   constructor(
@@ -54,11 +55,13 @@ export class Looks {
   ): Promise<{ finding: Finding; intent: Intent }> {
     const { lease, intent } = owned;
     if (!mayBeCharged(intent)) return { finding: { verdict: 'not-charged' }, intent };
-    this.#lookedAtMs.set(intent.id, this.#clock.nowMs());
+    const last = { atMs: this.#clock.nowMs(), isAnswered: false };
+    this.#last.set(intent.id, last);
     const claimed = await this.#claimed(intent);
     const sight = await session.call((client) =>
       lookFor(client, intent, this.#clock, (runId) => claimed.has(runId), signal),
     );
+    last.isAnswered = true;
     if (sight.match !== undefined) {
       const run = creationOf(sight.match);
       await this.#onFound(session, owned, run);
@@ -80,18 +83,20 @@ export class Looks {
     if (intent === undefined) return false;
     const { localMs = 0 } = intent.attempts.at(-1)?.notBefore ?? {};
     if (localMs > this.#clock.nowMs()) return false;
-    const lookedAtMs = this.#lookedAtMs.get(id);
-    if (lookedAtMs === undefined) return true;
+    const last = this.#last.get(id);
+    if (last === undefined) return true;
     const nowMs = this.#clock.nowMs();
+    const sinceLookMs = nowMs - last.atMs;
     const againAtMs = doubtOf(intent) === 'too-early' ? nextLookAtMs(intent) : undefined;
-    if (againAtMs !== undefined && nowMs >= againAtMs) return nowMs - lookedAtMs >= SOON_MS;
+    if (againAtMs !== undefined && nowMs >= againAtMs) return sinceLookMs >= SOON_MS;
     const sentAtMs = Math.max(
       0,
       ...intent.attempts.map(({ started, closed }) => (closed ?? started).localMs),
     );
     const sinceMs = nowMs - sentAtMs;
-    if (sinceMs > BY_ITSELF_MS) return false;
-    return nowMs - lookedAtMs >= (sinceMs < LATER_MS ? SOON_MS : LATER_MS);
+    // Where nothing was seen, whoever was away or offline for hours wants to know as soon as the service answers.
+    if (sinceMs > BY_ITSELF_MS && last.isAnswered) return false;
+    return sinceLookMs >= (sinceMs < LATER_MS ? SOON_MS : LATER_MS);
   }
 
   /** The runs of other intents of the account. */

@@ -373,6 +373,21 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual([await looks(restarted), stage.posts.length], [0, 1]);
     });
 
+    it('goes on until the service has answered one, however long that takes', async () => {
+      await leaveUnknown(true);
+      const look = async (passMs: number) => {
+        stage.clock.pass(passMs);
+        stage.gets.length = 0;
+        await submitter.look(session);
+        return stage.gets.length > 0;
+      };
+      stage.onGet = (_request, response) => Boolean(response.destroy());
+      assert.deepEqual([await look(3 * MINUTE), await look(MINUTE)], [true, false]);
+      assert.deepEqual([await look(9 * HOUR), stateOf()], [true, ['unknown']]);
+      stage.onGet = () => false;
+      assert.deepEqual([await look(2 * MINUTE), stateOf(), (await receipt())?.kind], [true, [], 'charged']);
+    });
+
     it('never throws', async () => {
       await leaveUnknown();
       stage.clock.pass(MINUTE);
