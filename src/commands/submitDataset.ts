@@ -27,6 +27,7 @@ import { priorsOf } from '../runs/submission/priors.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
 import type { Submitter } from '../runs/submission/submitter.ts';
+import { withProgress } from '../host/notifications.ts';
 
 /** What "Submit Again…" and a refused submission hand over. */
 interface Preset {
@@ -201,7 +202,7 @@ async function askForDraft(
   parts: Parts,
 ): Promise<{ draft: Draft; preset: Required<Omit<Preset, 'replaces'>> } | undefined> {
   const { file, check, sha256 } = dataset;
-  const [models, balance, receipts] = await vscode.window.withProgress(
+  const [models, balance, receipts] = await withProgress(
     { location: vscode.ProgressLocation.Window, title: submissionWords.preparing() },
     () => readFacts(session, parts),
   );

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { withCancellableProgress } from './progress.ts';
 import { downloadFraction, downloadText, downloadTitle, type DownloadView } from './wording/download.ts';
+import { withProgress } from './notifications.ts';
 
 /** Tells how far the one is that is downloaded now. @param done how many are whole already */
 type Tell = (view: DownloadView, done: number) => void;
@@ -28,7 +29,7 @@ export function withDownloadProgress<T>(
 
 /** Shows in the status bar that the service is asked what a run offers. */
 export function whileListing<T>(work: () => Promise<T>): Thenable<T> {
-  return vscode.window.withProgress(
+  return withProgress(
     {
       location: vscode.ProgressLocation.Window,
       title: vscode.l10n.t('Asking the service for the adapter'),

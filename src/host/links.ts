@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { isOpenableUrl } from '../api/address.ts';
+import { showInformation } from './notifications.ts';
 
 /** Opens a link that the service returned, if it is an https address; says whether it did. */
 export async function openServiceLink(url: string): Promise<boolean> {
@@ -7,5 +8,5 @@ export async function openServiceLink(url: string): Promise<boolean> {
 }
 
 export function tellNoLink(): void {
-  void vscode.window.showInformationMessage(vscode.l10n.t('The service names no https address for this.'));
+  void showInformation(vscode.l10n.t('The service names no https address for this.'));
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { withProgress } from './notifications.ts';
 
 /** Tells progress: a text, and a fraction from 0 to 1 where it is known. */
 export type Report = (message: string, fraction?: number) => void;
@@ -11,7 +12,7 @@ export function withCancellableProgress<T>(
   title: string,
   work: (signal: AbortSignal, report: Report) => Promise<T>,
 ): Thenable<T> {
-  return vscode.window.withProgress(
+  return withProgress(
     { location: vscode.ProgressLocation.Notification, title, cancellable: true },
     async (progress, token) => {
       const stop = new AbortController();
@@ -43,5 +44,5 @@ export function withCancellableProgress<T>(
 
 /** Shows work in the Runs and Models views' own progress bars. */
 export function withViewProgress<T>(viewId: string, work: () => Promise<T>): Thenable<T> {
-  return vscode.window.withProgress({ location: { viewId } }, work);
+  return withProgress({ location: { viewId } }, work);
 }

@@ -1,7 +1,7 @@
-import * as vscode from 'vscode';
 import { CancelledError } from '../base/errors.ts';
 import type { Log } from './log.ts';
 import { act, asText, explain } from './wording/errors.ts';
+import { showError } from './notifications.ts';
 
 /** Tells the person of an error that ended what they asked for, and logs it. A cancel is silent. */
 export class ErrorReporter {
@@ -18,10 +18,8 @@ export class ErrorReporter {
     const explanation = explain(error);
     const { action } = explanation;
     // Not awaited: a toast that hides stays a pending promise.
-    void vscode.window
-      .showErrorMessage(asText(explanation), ...(action === undefined ? [] : [action.title]))
-      .then((choice) => {
-        if (choice !== undefined && action !== undefined) act(action, again);
-      });
+    void showError(asText(explanation), ...(action === undefined ? [] : [action.title])).then((choice) => {
+      if (choice !== undefined && action !== undefined) act(action, again);
+    });
   }
 }

@@ -3,13 +3,14 @@ import type { Disposable } from '../base/disposable.ts';
 import { COMMANDS } from '../host/ids.ts';
 import { keyNotice } from '../host/wording/accounts.ts';
 import type { Sessions } from '../runs/sessions.ts';
+import { showWarning } from '../host/notifications.ts';
 
 /** Tells once, and not with every call, that an account's API key is no good any more: also one that works unseen. */
 export function showKeyNotices(sessions: Sessions): Disposable {
   return sessions.onDidChangeState(({ session, state }) => {
     if (state !== 'key-rejected' && state !== 'key-missing') return;
     const { sentence, replace } = keyNotice(session.account.name, state);
-    void vscode.window.showWarningMessage(sentence, replace).then((choice) => {
+    void showWarning(sentence, replace).then((choice) => {
       if (choice === replace) void vscode.commands.executeCommand(COMMANDS.replaceKey, session.account.id);
     });
   });

@@ -5,6 +5,7 @@ import { API_KEY_PREFIX } from '../../api/types.ts';
 import { accountWords } from '../wording/accounts.ts';
 import { asText, explain } from '../wording/errors.ts';
 import { ask, runSteps, type Choice, pick, type Place, type Step, type StepEnd } from './steps.ts';
+import { showWarning } from '../notifications.ts';
 
 /** What a person enters to sign in. */
 interface SignInForm {
@@ -83,7 +84,7 @@ async function askForKey(place: Place, baseUrl: string) {
 async function confirmPrefix(): Promise<boolean> {
   const { l10n } = vscode;
   const use = l10n.t('Use It');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('API keys of the service start with “{0}”; this text does not.', API_KEY_PREFIX),
     { modal: true, detail: l10n.t('It would be sent to the service as an API key.') },
     use,
@@ -95,7 +96,7 @@ async function confirmPrefix(): Promise<boolean> {
 export async function confirmUntriedKey(error: unknown): Promise<boolean> {
   const { l10n } = vscode;
   const store = l10n.t('Store It');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('The API key could not be tried. Store it all the same?'),
     { modal: true, detail: asText(explain(error)) },
     store,
@@ -113,7 +114,7 @@ export async function confirmSignOut(
 ): Promise<boolean> {
   const { l10n } = vscode;
   const signOut = l10n.t('Sign Out');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('Sign out of {0}?', name),
     { modal: true, detail: (kind === 'sandbox' ? leavingSandbox(stake) : leavingService(stake)).join(' ') },
     signOut,

@@ -2,6 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { COMMANDS } from '../ids.ts';
 import { pick, type Choice } from './steps.ts';
+import { showError, showInformation } from '../notifications.ts';
 
 /** An adapter that was downloaded. */
 export interface AdapterChoice {
@@ -76,7 +77,7 @@ export async function chooseUnpackFolder(archive: string): Promise<string | unde
 export function tellNotDownloaded(runId: string, why: 'never' | 'not-yet' | { gone: string }): void {
   const { l10n } = vscode;
   if (why === 'not-yet') {
-    void vscode.window.showInformationMessage(
+    void showInformation(
       l10n.t(
         'This run has no adapter to inspect: it has not finished, or the service does not keep it any more.',
       ),
@@ -89,14 +90,14 @@ export function tellNotDownloaded(runId: string, why: 'never' | 'not-yet' | { go
       ? l10n.t('The adapter of this run has not been downloaded to this machine.')
       : l10n.t('The adapter of this run was downloaded to {0}, and is not there any more.', why.gone);
   // Not awaited: a toast that hides stays a pending promise.
-  void vscode.window.showInformationMessage(text, download).then((choice) => {
+  void showInformation(text, download).then((choice) => {
     if (choice === download) void vscode.commands.executeCommand(COMMANDS.downloadAdapter, runId);
   });
 }
 
 /** Says that a file is not where extensions run. */
 export function tellAdapterNotOnDisk(name: string): void {
-  void vscode.window.showErrorMessage(
+  void showError(
     vscode.l10n.t(
       '{0} is not a file on the machine where extensions run. Save a copy of it there first.',
       name,

@@ -10,6 +10,7 @@ import {
   stoppingPhrase,
   verdictSentence,
 } from '../wording/dataset.ts';
+import { showError, showInformation, showWarning } from '../notifications.ts';
 
 export const checkWords = {
   checking: (name: string) => vscode.l10n.t('Checking {0}', name),
@@ -35,8 +36,7 @@ export function tellVerdict(uri: vscode.Uri, summary: Summary, canShow: boolean,
     ...(privacy === undefined ? [] : [l10n.t('Among them: {0}.', privacy)]),
     ...(isDirty ? [l10n.t('Unsaved changes were not checked.')] : []),
   ].join(' ');
-  const { showInformationMessage, showWarningMessage } = vscode.window;
-  const show = summary.verdict === 'errors' ? showWarningMessage : showInformationMessage;
+  const show = summary.verdict === 'errors' ? showWarning : showInformation;
   void show(text, ...actions.keys()).then((choice) => {
     const command = choice === undefined ? undefined : actions.get(choice);
     if (command !== undefined) void vscode.commands.executeCommand(command, uri);
@@ -62,7 +62,7 @@ export function tellVerdicts(summaries: readonly Summary[], failed: number): voi
       : l10n.t('{0} datasets checked: {1}.', formatCount(summaries.length), found.join(', '));
   const show = problemsTitle();
   const actions = count('clean') === summaries.length ? [] : [show];
-  void vscode.window.showInformationMessage(text, ...actions).then((choice) => {
+  void showInformation(text, ...actions).then((choice) => {
     if (choice === show) void vscode.commands.executeCommand('workbench.panel.markers.view.focus');
   });
 }
@@ -71,7 +71,7 @@ export function tellVerdicts(summaries: readonly Summary[], failed: number): voi
 export function tellCheckFailed(name: string, failure: CheckFailure, again?: () => void): void {
   const title = againTitle();
   const actions = again === undefined || failure === 'missing' ? [] : [title];
-  void vscode.window.showErrorMessage(failureSentence(name, failure), ...actions).then((choice) => {
+  void showError(failureSentence(name, failure), ...actions).then((choice) => {
     if (choice === title) again?.();
   });
 }
@@ -103,7 +103,7 @@ export async function stopAtProblems(
   const problems = problemsTitle();
   const lines = arrayTitle();
   const submit = l10n.t('Submit Anyway…');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('{0} is not ready to be submitted: {1}.', nameOf(uri), stoppingPhrase(summary)),
     { modal: true, detail: `${detail} ${l10n.t('Nothing has been sent.')}` },
     problems,
@@ -128,7 +128,7 @@ export async function confirmProblems(
   const { l10n } = vscode;
   const problems = problemsTitle();
   const goOn = l10n.t('Go On as It Is');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('Go on with {0} as it is?', name),
     {
       modal: true,
@@ -152,7 +152,7 @@ export async function stopWithoutVerdict(
   const { l10n } = vscode;
   const again = againTitle();
   const unchecked = l10n.t('Go On Unchecked…');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     failureSentence(name, failure),
     { modal: true, detail: l10n.t('Nothing has been sent.') },
     ...(failure === 'missing' ? [] : [again]),
@@ -169,7 +169,7 @@ export async function confirmUnchecked(
   const { l10n } = vscode;
   const again = againTitle();
   const unchecked = l10n.t('Go On Unchecked');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('Go on with {0} unchecked?', name),
     {
       modal: true,

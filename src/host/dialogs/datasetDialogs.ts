@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { DatasetProblem } from '../../dataset/inspect.ts';
 import { formatBytes } from '../wording/format.ts';
 import { pick, type Choice } from './steps.ts';
+import { showError, showWarning } from '../notifications.ts';
 
 /**
  * Which file is meant: the menu's argument, else the file in the active tab, else one that the person picks. A file of
@@ -63,7 +64,7 @@ export async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefi
   if (!isDirty) return uri;
   const { l10n } = vscode;
   const save = l10n.t('Save and Continue');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('{0} has unsaved changes.', path.posix.basename(uri.path)),
     { modal: true, detail: l10n.t('What is submitted is the file on disk.') },
     save,
@@ -81,7 +82,7 @@ function isTabOf(tab: vscode.Tab, uri: vscode.Uri): boolean {
 
 /** Says why a file cannot be submitted and what to do. */
 export function refuseDataset(name: string, problem: DatasetProblem | 'not-on-disk', maxBytes: number): void {
-  void vscode.window.showErrorMessage(refusal(name, problem, maxBytes));
+  void showError(refusal(name, problem, maxBytes));
 }
 
 function refusal(name: string, problem: DatasetProblem | 'not-on-disk', maxBytes: number): string {

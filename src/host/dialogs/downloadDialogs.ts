@@ -6,6 +6,7 @@ import { downloadShare, downloadText, type DownloadView } from '../wording/downl
 import { formatTime } from '../wording/format.ts';
 import { withSandboxNote } from '../wording/sandbox.ts';
 import { strangerText } from '../wording/strangerText.ts';
+import { showInformation, showWarning } from '../notifications.ts';
 
 /** Which artifact of a run: the service may offer several. */
 interface Artifact {
@@ -39,9 +40,7 @@ export async function chooseDownloadFolder(start: vscode.Uri | undefined): Promi
   });
   const [folder] = chosen ?? [];
   if (folder === undefined || isOnDisk(folder)) return folder;
-  void vscode.window.showWarningMessage(
-    l10n.t('That folder is on no disk that files can be downloaded to. Choose another one.'),
-  );
+  void showWarning(l10n.t('That folder is on no disk that files can be downloaded to. Choose another one.'));
   return undefined;
 }
 
@@ -75,7 +74,7 @@ export async function chooseArtifacts<T extends Artifact>(
 export async function confirmOtherName(name: string, otherName: string): Promise<boolean> {
   const { l10n } = vscode;
   const keepBoth = l10n.t('Keep Both');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('{0} exists in that folder.', name),
     { modal: true, detail: l10n.t('It stays as it is; the download would be called {0}.', otherName) },
     keepBoth,
@@ -88,7 +87,7 @@ export async function confirmDirectory(directory: string): Promise<'make' | 'oth
   const { l10n } = vscode;
   const make = l10n.t('Create It');
   const other = l10n.t('Choose a Folder…');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('The download directory does not exist.'),
     { modal: true, detail: l10n.t('{0} Perhaps a drive is not there at the moment.', directory) },
     make,
@@ -101,15 +100,13 @@ export async function confirmDirectory(directory: string): Promise<'make' | 'oth
 export function tellDirectoryUnusable(text: string): void {
   const { l10n } = vscode;
   const open = l10n.t('Open Setting');
-  void vscode.window
-    .showWarningMessage(
-      l10n.t('The download directory “{0}” is not the absolute path of a folder that can be used.', text),
-      open,
-    )
-    .then((choice) => {
-      if (choice === open)
-        void vscode.commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
-    });
+  void showWarning(
+    l10n.t('The download directory “{0}” is not the absolute path of a folder that can be used.', text),
+    open,
+  ).then((choice) => {
+    if (choice === open)
+      void vscode.commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
+  });
 }
 
 /** Says that the adapter is on the disk already. `again`: it is downloaded once more. */
@@ -118,7 +115,7 @@ export async function askDownloadedAlready(name: string, { path: file, completed
   const inspect = l10n.t('Inspect');
   const reveal = revealOf(vscode.Uri.file(file));
   const again = l10n.t('Download Again…');
-  const choice = await vscode.window.showInformationMessage(
+  const choice = await showInformation(
     l10n.t('The adapter of {0} was downloaded already.', name),
     { modal: true, detail: l10n.t('{0}: {1}', formatTime(completedAtMs), file) },
     inspect,
@@ -143,7 +140,7 @@ export async function askInterrupted(
   const { l10n } = vscode;
   const resume = l10n.t('Resume');
   const discard = l10n.t('Discard and Begin Anew');
-  const choice = await vscode.window.showInformationMessage(
+  const choice = await showInformation(
     l10n.t('The download of {0} was interrupted at {1}.', name, downloadShare(view)),
     { modal: true, detail: targets.join('\n') },
     resume,
@@ -156,19 +153,17 @@ export async function askInterrupted(
 export function tellDownloading(name: string, view: DownloadView, onCancel: () => void): void {
   const { l10n } = vscode;
   const cancel = l10n.t('Cancel Download');
-  void vscode.window
-    .showInformationMessage(
-      l10n.t('The adapter of {0} is being downloaded: {1}.', name, downloadText(view)),
-      cancel,
-    )
-    .then((choice) => {
-      if (choice === cancel) onCancel();
-    });
+  void showInformation(
+    l10n.t('The adapter of {0} is being downloaded: {1}.', name, downloadText(view)),
+    cancel,
+  ).then((choice) => {
+    if (choice === cancel) onCancel();
+  });
 }
 
 /** Says that there is no download to cancel. */
 export function tellNoDownload(): void {
-  void vscode.window.showInformationMessage(vscode.l10n.t('Nothing is being downloaded.'));
+  void showInformation(vscode.l10n.t('Nothing is being downloaded.'));
 }
 
 /** Tells what is on the disk. Not awaited: a toast that hides stays a pending promise. */
@@ -179,16 +174,14 @@ export function tellDownloaded(files: readonly Downloaded[], isSandbox: boolean)
   const uri = vscode.Uri.file(file.path);
   const reveal = revealOf(uri);
   const inspect = l10n.t('Inspect');
-  void vscode.window
-    .showInformationMessage(
-      withSandboxNote(downloadedSentence(files, file), isSandbox),
-      inspect,
-      reveal.title,
-    )
-    .then((choice) => {
-      if (choice === inspect) void vscode.commands.executeCommand(COMMANDS.inspectAdapter, uri);
-      if (choice === reveal.title) reveal.show();
-    });
+  void showInformation(
+    withSandboxNote(downloadedSentence(files, file), isSandbox),
+    inspect,
+    reveal.title,
+  ).then((choice) => {
+    if (choice === inspect) void vscode.commands.executeCommand(COMMANDS.inspectAdapter, uri);
+    if (choice === reveal.title) reveal.show();
+  });
 }
 
 function downloadedSentence(files: readonly Downloaded[], file: Downloaded): string {

@@ -9,6 +9,7 @@ import {
 } from '../wording/pending.ts';
 import { candidateText, knownRows, type KnownSubmission } from '../wording/resolve.ts';
 import { pick, type Choice } from './steps.ts';
+import { showWarning } from '../notifications.ts';
 
 /** What a person can do about a submission that is not settled. */
 export type Resolution =
@@ -121,7 +122,7 @@ export async function confirmContinue(
   const { l10n } = vscode;
   const { dataset } = view.intent;
   const send = l10n.t('Send Again');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('Send {0} to {1} again?', dataset.filename, accountName),
     {
       modal: true,
@@ -144,7 +145,7 @@ export async function confirmContinue(
 export async function confirmDiscard(view: SubmissionView): Promise<boolean> {
   const { l10n } = vscode;
   const discard = l10n.t('Discard');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('Discard the submission of {0}?', view.intent.dataset.filename),
     {
       modal: true,
@@ -170,7 +171,7 @@ export async function confirmAdopt(
   const yes = l10n.t('This Is My Run');
   const { label = '' } = run;
   const { detail } = candidateText(run, currency);
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('Did the submission of {0} become this run?', view.intent.dataset.filename),
     {
       modal: true,
@@ -193,7 +194,7 @@ export async function offerOpenOne(
   const { l10n } = vscode;
   const open = l10n.t('Open It');
   const another = l10n.t('Go On with Another Model');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('A submission of {0} is open already.', fileName),
     {
       modal: true,

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { runIdOf } from '../runArgument.ts';
 import { pick } from './steps.ts';
+import { showInformation } from '../notifications.ts';
 
 /** A run as it can be chosen from a list. */
 export interface RunChoice {
@@ -15,7 +16,7 @@ export async function chooseRun(argument: unknown, runs: readonly RunChoice[]): 
   if (given !== undefined) return given;
   const { l10n } = vscode;
   if (runs.length === 0) {
-    void vscode.window.showInformationMessage(l10n.t('There is no run for this yet.'));
+    void showInformation(l10n.t('There is no run for this yet.'));
     return undefined;
   }
   const answer = await pick(

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { formatMoney } from '../wording/format.ts';
 import { ask, pick } from './steps.ts';
+import { showError, showInformation, showWarning } from '../notifications.ts';
 
 /** The sandbox's faults, in words; the ids are the sandbox's. */
 export function scenarioRows(): { id: string; label: string; detail: string }[] {
@@ -116,14 +117,12 @@ export async function chooseScenario(known: readonly string[], current: string):
 
 export function tellScenario(id: string): void {
   const label = scenarioRows().find((row) => row.id === id)?.label ?? id;
-  void vscode.window.showInformationMessage(vscode.l10n.t('Sandbox scenario: {0}.', label));
+  void showInformation(vscode.l10n.t('Sandbox scenario: {0}.', label));
 }
 
 /** A command named a scenario that there is not. */
 export function tellScenarioRefused(known: readonly string[]): void {
-  void vscode.window.showErrorMessage(
-    vscode.l10n.t('The sandbox does not know this scenario. It knows: {0}.', known.join(', ')),
-  );
+  void showError(vscode.l10n.t('The sandbox does not know this scenario. It knows: {0}.', known.join(', ')));
 }
 
 /** Asks how much play money to add, in cents. */
@@ -143,7 +142,7 @@ export async function askForFunds(currency: string): Promise<number | undefined>
 }
 
 export function tellFunds(balanceCents: number, currency: string): void {
-  void vscode.window.showInformationMessage(
+  void showInformation(
     vscode.l10n.t(
       'The balance of the sandbox is now {0}. It is play money.',
       formatMoney(balanceCents, currency),
@@ -153,14 +152,14 @@ export function tellFunds(balanceCents: number, currency: string): void {
 
 /** A command named an amount that the sandbox does not take. */
 export function tellFundsRefused(): void {
-  void vscode.window.showErrorMessage(
+  void showError(
     vscode.l10n.t('The sandbox takes play money as a whole number of cents above zero. Nothing was added.'),
   );
 }
 
 /** A command named a clock speed that the sandbox does not take. */
 export function tellSpeedRefused({ min, max }: { min: number; max: number }): void {
-  void vscode.window.showErrorMessage(
+  void showError(
     vscode.l10n.t(
       'The clock speed of the sandbox is a number from {0} to {1}. It was left as it is.',
       min,
@@ -193,7 +192,7 @@ export async function chooseClockSpeed(current: number): Promise<number | undefi
 export async function confirmReset(): Promise<boolean> {
   const { l10n } = vscode;
   const reset = l10n.t('Reset');
-  const choice = await vscode.window.showWarningMessage(
+  const choice = await showWarning(
     l10n.t('Reset the sandbox?'),
     {
       modal: true,
@@ -210,7 +209,7 @@ export async function confirmReset(): Promise<boolean> {
 export async function offerSandbox(): Promise<boolean> {
   const { l10n } = vscode;
   const use = l10n.t('Use the Sandbox');
-  const choice = await vscode.window.showInformationMessage(
+  const choice = await showInformation(
     l10n.t('This works in the sandbox, which is not the active account.'),
     use,
   );

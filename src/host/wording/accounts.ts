@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { COMMANDS, type CommandId } from '../ids.ts';
 import { asText, explain } from './errors.ts';
+import { showError, showInformation, showWarning } from '../notifications.ts';
 
 /** What is told once when an account's API key is no good. */
 export function keyNotice(
@@ -41,30 +42,28 @@ export const accountWords = {
 };
 
 export function tellSignedIn(name: string): void {
-  void vscode.window.showInformationMessage(vscode.l10n.t('Signed in to {0}.', name));
+  void showInformation(vscode.l10n.t('Signed in to {0}.', name));
 }
 
 /** Tells that an API key was stored of which nobody knows yet whether the service accepts it. */
 export function tellKeyUntried(name: string): void {
-  void vscode.window.showInformationMessage(
-    vscode.l10n.t('The API key of {0} is stored. It could not be tried yet.', name),
-  );
+  void showInformation(vscode.l10n.t('The API key of {0} is stored. It could not be tried yet.', name));
 }
 
 /** Tells that the service refused an API key that was just entered. @param again the command that asks for another one */
 export function tellKeyRefused(error: unknown, again: CommandId): void {
   const title = again === COMMANDS.signIn ? accountWords.firstSignIn() : accountWords.replaceKey();
-  void vscode.window.showErrorMessage(asText(explain(error)), title).then((choice) => {
+  void showError(asText(explain(error)), title).then((choice) => {
     if (choice === title) void vscode.commands.executeCommand(again);
   });
 }
 
 export function tellKeyReplaced(name: string): void {
-  void vscode.window.showInformationMessage(vscode.l10n.t('The API key of {0} was replaced.', name));
+  void showInformation(vscode.l10n.t('The API key of {0} was replaced.', name));
 }
 
 export function tellSandboxInUse(): void {
-  void vscode.window.showInformationMessage(
+  void showInformation(
     vscode.l10n.t(
       'You are in the sandbox: everything works as with the service, but nothing is trained and nothing is paid.',
     ),
@@ -76,7 +75,7 @@ export async function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined
   const { l10n } = vscode;
   const signIn = l10n.t('Sign In');
   const sandbox = l10n.t('Use the Sandbox');
-  const choice = await vscode.window.showInformationMessage(
+  const choice = await showInformation(
     l10n.t('Sign in first, or try it in the sandbox.'),
     {
       modal: true,
@@ -90,26 +89,22 @@ export async function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined
 
 /** The sandbox has no API key that a person could replace. */
 export function tellSandboxHasNoKey(): void {
-  void vscode.window.showInformationMessage(
-    vscode.l10n.t('The sandbox makes its own API key at each start.'),
-  );
+  void showInformation(vscode.l10n.t('The sandbox makes its own API key at each start.'));
 }
 
 /** Tells that nobody is signed in, and offers where to work. */
 export function tellSignedOut(): void {
   const signIn = accountWords.firstSignIn();
   const sandbox = accountWords.useSandbox();
-  void vscode.window
-    .showInformationMessage(vscode.l10n.t('No account is active.'), signIn, sandbox)
-    .then((choice) => {
-      if (choice === signIn) void vscode.commands.executeCommand(COMMANDS.signIn);
-      if (choice === sandbox) void vscode.commands.executeCommand(COMMANDS.useSandbox);
-    });
+  void showInformation(vscode.l10n.t('No account is active.'), signIn, sandbox).then((choice) => {
+    if (choice === signIn) void vscode.commands.executeCommand(COMMANDS.signIn);
+    if (choice === sandbox) void vscode.commands.executeCommand(COMMANDS.useSandbox);
+  });
 }
 
 /** The list of accounts could not be read: nothing of it was deleted. */
 export function tellAccountsSetAside(file: string): void {
-  void vscode.window.showWarningMessage(
+  void showWarning(
     vscode.l10n.t('The list of accounts could not be read and was set aside as {0}. Sign in again.', file),
   );
 }
@@ -118,7 +113,7 @@ export function tellAccountsSetAside(file: string): void {
 export async function offerAccount(name: string): Promise<boolean> {
   const { l10n } = vscode;
   const use = l10n.t('Switch to {0}', name);
-  const choice = await vscode.window.showInformationMessage(
+  const choice = await showInformation(
     l10n.t('This belongs to {0}, which is not the active account.', name),
     use,
   );
@@ -126,7 +121,5 @@ export async function offerAccount(name: string): Promise<boolean> {
 }
 
 export function tellAccountGone(): void {
-  void vscode.window.showInformationMessage(
-    vscode.l10n.t('This belongs to an account that is not on this machine any more.'),
-  );
+  void showInformation(vscode.l10n.t('This belongs to an account that is not on this machine any more.'));
 }

@@ -4,6 +4,7 @@ import { formatCount } from './dataset.ts';
 import { asText, explain } from './errors.ts';
 import { formatTime } from './format.ts';
 import { withSandboxNote } from './sandbox.ts';
+import { showInformation, showWarning } from '../notifications.ts';
 
 /** An adapter that will be gone. */
 export interface Expiring {
@@ -42,7 +43,7 @@ export function tellExpiring(
         );
   const download = expiring.length === 1 ? l10n.t('Download') : l10n.t('Download…');
   const show = l10n.t('Show');
-  void vscode.window.showWarningMessage(withSandboxNote(text, isSandbox), download, show).then((choice) => {
+  void showWarning(withSandboxNote(text, isSandbox), download, show).then((choice) => {
     if (choice === download) actions.download();
     if (choice === show) actions.show();
   });
@@ -63,12 +64,10 @@ export function tellInterruptedDownloads(
       : l10n.t('{0} downloads were interrupted.', formatCount(interrupted.length));
   const resume = interrupted.length === 1 ? l10n.t('Resume') : l10n.t('Resume All');
   const discard = interrupted.length === 1 ? l10n.t('Discard') : l10n.t('Discard All');
-  void vscode.window
-    .showInformationMessage(withSandboxNote(text, isSandbox), resume, discard)
-    .then((choice) => {
-      if (choice === resume) actions.resume();
-      if (choice === discard) actions.discard();
-    });
+  void showInformation(withSandboxNote(text, isSandbox), resume, discard).then((choice) => {
+    if (choice === resume) actions.resume();
+    if (choice === discard) actions.discard();
+  });
 }
 
 /** Tells that an adapter could not be downloaded by itself, and why. */
@@ -76,7 +75,7 @@ export function tellAutoDownloadFailed(name: string, error: unknown, onDownload:
   const { l10n } = vscode;
   const download = l10n.t('Download…');
   const text = l10n.t('The adapter of {0} was not downloaded by itself. {1}', name, asText(explain(error)));
-  void vscode.window.showWarningMessage(text, download).then((choice) => {
+  void showWarning(text, download).then((choice) => {
     if (choice === download) onDownload();
   });
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { showError, showInformation } from '../notifications.ts';
 
 /** What quick fixes are called. */
 export const fixWords = {
@@ -18,15 +19,13 @@ export const rewriteWords = {
 
 /** Tells which file is new, and that the other one is as it was. */
 export function tellRewritten(newName: string, oldName: string): void {
-  void vscode.window.showInformationMessage(
-    vscode.l10n.t('{0} was written beside {1}, which stays as it is.', newName, oldName),
-  );
+  void showInformation(vscode.l10n.t('{0} was written beside {1}, which stays as it is.', newName, oldName));
 }
 
 /** Tells why there is no new file. */
 export function tellNotRewritten(name: string, why: 'not-an-array' | 'file-system'): void {
   const { l10n } = vscode;
-  void vscode.window.showErrorMessage(
+  void showError(
     why === 'not-an-array'
       ? l10n.t(
           '{0} is no whole JSON array: it is cut off, has something beside the array, or a line break inside a text. Nothing was written.',

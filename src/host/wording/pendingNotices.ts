@@ -5,31 +5,26 @@ import { formatCount } from './dataset.ts';
 import { lookText, stateText, type SubmissionView } from './pending.ts';
 import { doubtSentence, type Doubt } from './resolve.ts';
 import { withSandboxNote } from './sandbox.ts';
+import { showInformation, showWarning } from '../notifications.ts';
 
 /** Tells that there is no submission for what was asked. */
 export function tellNothingPending(): void {
-  void vscode.window.showInformationMessage(
-    vscode.l10n.t('No submission is waiting for a decision: all are settled.'),
-  );
+  void showInformation(vscode.l10n.t('No submission is waiting for a decision: all are settled.'));
 }
 
 /** Tells that there is nothing to cancel. */
 export function tellNoUpload(): void {
-  void vscode.window.showInformationMessage(
-    vscode.l10n.t('No upload is under way that could still be cancelled.'),
-  );
+  void showInformation(vscode.l10n.t('No upload is under way that could still be cancelled.'));
 }
 
 /** Tells that a submission that something was asked for is not open any more. */
 export function tellSettled(): void {
-  void vscode.window.showInformationMessage(
-    vscode.l10n.t('This submission is settled: the Runs view shows what became of it.'),
-  );
+  void showInformation(vscode.l10n.t('This submission is settled: the Runs view shows what became of it.'));
 }
 
 /** Tells that a submission cannot be treated like this in the state that it is in. */
 export function tellNotNow(view: SubmissionView): void {
-  void vscode.window.showInformationMessage(
+  void showInformation(
     vscode.l10n.t(
       'This cannot be done with the submission of {0} now: {1}.',
       view.intent.dataset.filename,
@@ -43,11 +38,11 @@ export function tellNothingCharged(fileName: string, isSandbox: boolean, goOn?: 
   const { l10n } = vscode;
   const title = l10n.t('Continue…');
   const text = l10n.t('{0} was not charged. Its submission can be continued or discarded.', fileName);
-  void vscode.window
-    .showInformationMessage(withSandboxNote(text, isSandbox), ...(goOn === undefined ? [] : [title]))
-    .then((choice) => {
+  void showInformation(withSandboxNote(text, isSandbox), ...(goOn === undefined ? [] : [title])).then(
+    (choice) => {
       if (choice === title) goOn?.();
-    });
+    },
+  );
 }
 
 /** Tells that a look could not tell, what it saw and why that is not enough. */
@@ -66,7 +61,7 @@ export function tellCannotTell(
     ...(seen === undefined ? [] : [`${seen}.`]),
     doubtSentence(doubt),
   ].join(' ');
-  void vscode.window.showWarningMessage(withSandboxNote(text, isSandbox), show).then((choice) => {
+  void showWarning(withSandboxNote(text, isSandbox), show).then((choice) => {
     if (choice === show) onShow();
   });
 }
@@ -103,10 +98,7 @@ export function tellInterrupted(
         ? l10n.t('A submission of {0} was interrupted; it may have been charged.', name)
         : l10n.t('{0} submissions were interrupted; they may have been charged.', formatCount(count));
   const said = withSandboxNote(text, isSandbox);
-  const told =
-    unknown.length === 0
-      ? vscode.window.showInformationMessage(said, show)
-      : vscode.window.showWarningMessage(said, check, show);
+  const told = unknown.length === 0 ? showInformation(said, show) : showWarning(said, check, show);
   void told.then((choice) => {
     if (choice === check) run(COMMANDS.checkSubmission, id);
     if (choice === show) run(COMMANDS.resolveSubmission, id);
@@ -118,7 +110,7 @@ export function tellJournalSetAside(file: string): void {
   const { l10n } = vscode;
   const name = path.basename(file);
   const isLeft = name.endsWith('.json');
-  void vscode.window.showWarningMessage(
+  void showWarning(
     isLeft
       ? l10n.t(
           'The file {0} of the journal of submissions cannot be read, at least not by this version of the extension; it was left as it is. A submission in it may have been charged: compare the balance and the runs. Its folder: {1}',

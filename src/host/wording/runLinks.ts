@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
 import { COMMANDS } from '../ids.ts';
 import { runPageWords } from './runPage.ts';
+import { showWarning } from '../notifications.ts';
 
 /** A link named something else than the page of a run. Nothing of it is repeated: whoever made it, its words are not ours. */
 export function tellStrangeLink(): void {
-  void vscode.window.showWarningMessage(
+  void showWarning(
     vscode.l10n.t(
       'This link was not followed: links of Fine-Tuning open the page of a run, and do nothing else.',
     ),
@@ -14,14 +15,12 @@ export function tellStrangeLink(): void {
 /** The active account has no run of that id. @param canSwitch whether there is another account */
 export function tellNoSuchRun(accountName: string, runId: string, canSwitch: boolean): void {
   const switchAccount = runPageWords.switchAccount();
-  void vscode.window
-    .showWarningMessage(
-      vscode.l10n.t('{0} has no such run: {1}', accountName, runId),
-      ...(canSwitch ? [switchAccount] : []),
-    )
-    .then((choice) => {
-      if (choice === switchAccount) void vscode.commands.executeCommand(COMMANDS.switchAccount);
-    });
+  void showWarning(
+    vscode.l10n.t('{0} has no such run: {1}', accountName, runId),
+    ...(canSwitch ? [switchAccount] : []),
+  ).then((choice) => {
+    if (choice === switchAccount) void vscode.commands.executeCommand(COMMANDS.switchAccount);
+  });
 }
 
 export function lookingForRun(): string {

@@ -3,6 +3,7 @@ import { formatCount } from './dataset.ts';
 import { formatTime } from './format.ts';
 import { withSandboxNote } from './sandbox.ts';
 import { strangerText } from './strangerText.ts';
+import { showInformation } from '../notifications.ts';
 
 /** What a run is called in a notification. */
 export interface RunName {
@@ -28,16 +29,14 @@ export function tellFinished(
     actions.download === undefined || run.artifactsExpireAt === undefined
       ? ''
       : ` ${l10n.t('Its adapter is kept until {0}.', strangerText(formatTime(run.artifactsExpireAt)))}`;
-  void vscode.window
-    .showInformationMessage(
-      withSandboxNote(text + kept, isSandbox),
-      ...(actions.download === undefined ? [] : [download]),
-      show,
-    )
-    .then((choice) => {
-      if (choice === download) actions.download?.();
-      if (choice === show) actions.show();
-    });
+  void showInformation(
+    withSandboxNote(text + kept, isSandbox),
+    ...(actions.download === undefined ? [] : [download]),
+    show,
+  ).then((choice) => {
+    if (choice === download) actions.download?.();
+    if (choice === show) actions.show();
+  });
 }
 
 /** Tells a status that the contract does not name, in the service's own words. */
@@ -49,11 +48,9 @@ export function tellStatus(run: RunName, status: string, isSandbox: boolean, onS
       ? l10n.t('A run of {0} is now: {1}', strangerText(run.modelName), strangerText(status))
       : l10n.t('“{0}” is now: {1}', strangerText(run.label), strangerText(status));
   // Without a full stop: the word stands as it came.
-  void vscode.window
-    .showInformationMessage(isSandbox ? withSandboxNote(`${text}.`, true) : text, show)
-    .then((choice) => {
-      if (choice === show) onShow();
-    });
+  void showInformation(isSandbox ? withSandboxNote(`${text}.`, true) : text, show).then((choice) => {
+    if (choice === show) onShow();
+  });
 }
 
 /** Tells at once what became of several runs. @param isAway whether it became known after an absence */
@@ -70,7 +67,7 @@ export function tellDigest(
     ...(changed === 0 ? [] : [changedText(changed)]),
   ].join(', ');
   const text = isAway ? l10n.t('{0} while you were away.', parts) : l10n.t('{0}.', parts);
-  void vscode.window.showInformationMessage(withSandboxNote(text, isSandbox), show).then((choice) => {
+  void showInformation(withSandboxNote(text, isSandbox), show).then((choice) => {
     if (choice === show) onShow();
   });
 }

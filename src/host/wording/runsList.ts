@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { formatCount } from './dataset.ts';
 import { formatDay } from './format.ts';
 import { strangerText } from './strangerText.ts';
+import { showInformation, showWarning } from '../notifications.ts';
 
 /** Where a run stands, as `runs/` tells it. */
 export type Phase = 'waiting' | 'active' | 'finished';
@@ -95,12 +96,12 @@ export function tellNotAllLoaded(count: number, reason: string, again: () => voi
     count === 0
       ? l10n.t('The runs could not be read. {0}', reason)
       : l10n.t('{0} runs are loaded; the older ones could not be read. {1}', formatCount(count), reason);
-  void vscode.window.showWarningMessage(text, goOn).then((choice) => {
+  void showWarning(text, goOn).then((choice) => {
     if (choice === goOn) again();
   });
 }
 
 /** Tells that there is nothing to filter. */
 export function tellNoRunsLoaded(): void {
-  void vscode.window.showInformationMessage(vscode.l10n.t('No runs are loaded yet.'));
+  void showInformation(vscode.l10n.t('No runs are loaded yet.'));
 }

@@ -7,6 +7,7 @@ import { asText, explain, type Explanation } from './errors.ts';
 import { formatMoney } from './format.ts';
 import { priceText } from './runs.ts';
 import { withSandboxNote } from './sandbox.ts';
+import { showError, showInformation, showWarning } from '../notifications.ts';
 
 export const submissionWords = {
   title: (fileName: string, accountName: string) =>
@@ -58,7 +59,7 @@ export function tellFound(
 
 function offerRun(text: string, showRun: () => void): void {
   const show = vscode.l10n.t('Show Run');
-  void vscode.window.showInformationMessage(text, show).then((choice) => {
+  void showInformation(text, show).then((choice) => {
     if (choice === show) showRun();
   });
 }
@@ -105,9 +106,9 @@ export function tellNotCharged(
       : []),
     ...(kept ? [l10n.t('The submission is kept in the Runs view.')] : []),
   ].join(' ');
-  void vscode.window
-    .showErrorMessage(withSandboxNote(text, isSandbox), ...buttons.keys())
-    .then((choice) => buttons.get(choice ?? '')?.());
+  void showError(withSandboxNote(text, isSandbox), ...buttons.keys()).then((choice) =>
+    buttons.get(choice ?? '')?.(),
+  );
 }
 
 /** The sandbox has no dashboard. */
@@ -149,7 +150,7 @@ export function tellUnknown(
     ...(error instanceof CancelledError || isConflict(error) ? [] : [asText(explain(error))]),
     l10n.t('It stands in the Runs view until that is known; runs and balance are looked at for a while.'),
   ].join(' ');
-  void vscode.window.showWarningMessage(withSandboxNote(text, isSandbox), check, show).then((choice) => {
+  void showWarning(withSandboxNote(text, isSandbox), check, show).then((choice) => {
     if (choice === check) actions.check();
     if (choice === show) actions.show();
   });
@@ -157,7 +158,7 @@ export function tellUnknown(
 
 /** Tells that nothing was sent from here. */
 export function tellElsewhere(fileName: string): void {
-  void vscode.window.showInformationMessage(
+  void showInformation(
     vscode.l10n.t(
       'Nothing was sent from this window: another one has the submission of {0}, or it is settled. The Runs view tells which.',
       fileName,
@@ -167,20 +168,16 @@ export function tellElsewhere(fileName: string): void {
 
 /** Tells that a cancelled submission ended before anything could be charged. */
 export function tellCancelled(fileName: string): void {
-  void vscode.window.showInformationMessage(
-    vscode.l10n.t('{0} was not submitted; nothing was charged.', fileName),
-  );
+  void showInformation(vscode.l10n.t('{0} was not submitted; nothing was charged.', fileName));
 }
 
 /** Tells that a submission cannot be cancelled any more. */
 export function tellTooLate(fileName: string): void {
-  void vscode.window.showInformationMessage(
-    vscode.l10n.t('{0} was uploaded whole: it cannot be cancelled any more.', fileName),
-  );
+  void showInformation(vscode.l10n.t('{0} was uploaded whole: it cannot be cancelled any more.', fileName));
 }
 
 export function tellNoModels(): void {
-  void vscode.window.showWarningMessage(
+  void showWarning(
     vscode.l10n.t(
       'The service names no model that is available at the moment. Nothing was submitted; try again later.',
     ),

@@ -7,6 +7,7 @@ import { runIdOfLink, type LinkParts } from '../../runs/page/runLink.ts';
 import type { Session } from '../../runs/session.ts';
 import type { Sessions } from '../../runs/sessions.ts';
 import { isNotFound } from './runPageState.ts';
+import { withProgress } from '../../host/notifications.ts';
 
 /** What following a link needs of the rest. */
 export interface RunLinkParts {
@@ -53,8 +54,7 @@ function isKnown({ isLocked, runs }: Session, runId: string): boolean {
 }
 
 async function lookUp(session: Session, runId: string): Promise<void> {
-  await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: lookingForRun() },
-    () => session.runs.loadDetail(runId),
+  await withProgress({ location: vscode.ProgressLocation.Notification, title: lookingForRun() }, () =>
+    session.runs.loadDetail(runId),
   );
 }
