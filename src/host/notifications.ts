@@ -10,22 +10,22 @@ function withoutLinks(sentence: string): string {
   return sentence.replaceAll('](', '] (');
 }
 
-type Show = (message: string, ...rest: (string | vscode.MessageOptions)[]) => Thenable<string | undefined>;
+/** As VS Code's overloads take it; they do not accept a union. */
 type Rest = [...buttons: string[]] | [options: vscode.MessageOptions, ...buttons: string[]];
 
 /** Shows an information; resolves to the button that was pressed. */
 export function showInformation(sentence: string, ...rest: Rest): Thenable<string | undefined> {
-  return (vscode.window.showInformationMessage)(withoutLinks(sentence), ...rest);
+  return vscode.window.showInformationMessage(withoutLinks(sentence), ...(rest as string[]));
 }
 
 /** Shows a warning; resolves to the button that was pressed. */
 export function showWarning(sentence: string, ...rest: Rest): Thenable<string | undefined> {
-  return (vscode.window.showWarningMessage)(withoutLinks(sentence), ...rest);
+  return vscode.window.showWarningMessage(withoutLinks(sentence), ...(rest as string[]));
 }
 
 /** Shows an error; resolves to the button that was pressed. */
 export function showError(sentence: string, ...rest: Rest): Thenable<string | undefined> {
-  return (vscode.window.showErrorMessage)(withoutLinks(sentence), ...rest);
+  return vscode.window.showErrorMessage(withoutLinks(sentence), ...(rest as string[]));
 }
 
 /** Shows the progress of work, in its title and in what it reports. */
