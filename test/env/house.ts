@@ -1,0 +1,105 @@
+// `npm run house`: the size of the house in a table, so that each change can say what it did to it.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { build } from 'esbuild';
+import ts from 'typescript';
+import { fail, root } from './project.ts';
+
+/** The files that put everything together by hand. */
+const COMPOSITION = ['src/extension.ts', 'src/services.ts', 'src/commandTable.ts', 'src/lazySandbox.ts'];
+const SMALL_FILE_LINES = 40;
+const LONG_SENTENCE_WORDS = 25;
+
+async function main(): Promise<void> {
+  const source = filesOf('src', /\.ts$/);
+  const sentences = [...source.flatMap(sentencesOf), ...packageSentences()];
+  const words = sentences.map((sentence) => sentence.split(/\s+/).filter((word) => word !== '').length);
+  const table: [string, number | string][] = [
+    ['lines in src', linesOf(source)],
+    ['lines in media', linesOf(filesOf('media', /\.(ts|css)$/))],
+    ['lines in test', linesOf(filesOf('test', /\.(ts|mjs|cjs)$/))],
+    ['files in src', source.length],
+    [
+      `files in src under ${SMALL_FILE_LINES} lines`,
+      source.filter((file) => linesOf([file]) < SMALL_FILE_LINES).length,
+    ],
+    ['lines that compose by hand', linesOf(COMPOSITION.filter((file) => source.includes(file)))],
+    ['sentences', sentences.length],
+    ['words in all sentences', words.reduce((sum, count) => sum + count, 0)],
+    [
+      `sentences over ${LONG_SENTENCE_WORDS} words`,
+      words.filter((count) => count > LONG_SENTENCE_WORDS).length,
+    ],
+    ['menu entries', Object.values(manifest().contributes.menus).flat().length],
+    ['commands', manifest().contributes.commands.length],
+    ['eager bundle, minified', `${Math.round((await eagerBytes()) / 1000)} KB`],
+  ];
+  const width = Math.max(...table.map(([name]) => name.length));
+  for (const [name, value] of table) console.log(`${name.padEnd(width)}  ${value.toLocaleString('en')}`);
+}
+
+/** Files below a folder of the repository, from its top, without what was installed and what tests only read. */
+function filesOf(folder: string, pattern: RegExp): string[] {
+  return readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => path.posix.join(folder, name.replaceAll('\\', '/')))
+    .filter((file) => pattern.test(file) && !/\/(node_modules|fixtures)\//.test(file))
+    .sort();
+}
+
+function textOf(file: string): string {
+  return readFileSync(path.join(root, file), 'utf8');
+}
+
+function linesOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + textOf(file).split('\n').length - 1, 0);
+}
+
+/** The English texts that a file gives to `l10n.t`. */
+function sentencesOf(file: string): string[] {
+  const sentences: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && /\bl10n\.t$/.test(node.expression.getText())) {
+      const [text] = node.arguments;
+      if (text !== undefined && ts.isStringLiteralLike(text)) sentences.push(text.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, textOf(file), ts.ScriptTarget.Latest, true));
+  return sentences;
+}
+
+function packageSentences(): string[] {
+  return Object.values(JSON.parse(textOf('package.nls.json')) as Record<string, string>);
+}
+
+function manifest(): { contributes: { menus: Record<string, unknown[]>; commands: unknown[] } } {
+  return JSON.parse(textOf('package.json')) as ReturnType<typeof manifest>;
+}
+
+/** What activation loads: all that is reached without `import()`. */
+async function eagerBytes(): Promise<number> {
+  const { outputFiles } = await build({
+    entryPoints: [path.join(root, 'src/extension.ts')],
+    bundle: true,
+    write: false,
+    minify: true,
+    keepNames: true,
+    platform: 'node',
+    format: 'cjs',
+    external: ['vscode'],
+    plugins: [
+      {
+        name: 'late-imports',
+        setup(bundler) {
+          bundler.onResolve({ filter: /^\./ }, ({ kind, path: target }) =>
+            kind === 'dynamic-import' ? { path: target, external: true } : undefined,
+          );
+        },
+      },
+    ],
+    logLevel: 'error',
+  });
+  return outputFiles.reduce((sum, { contents }) => sum + contents.length, 0);
+}
+
+main().catch(fail);
