@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { sendJson, startHttpServer, type TestServer } from '../helpers/httpServer.ts';
+import { smallDataset } from './datasets.ts';
+import { signIn } from './signingIn.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const API_KEY = 'service_Hostile2k8vB4';
+const LINK = '[Verify your account](command:workbench.action.files.newUntitledFile)';
+const PAGES = ['', 'A', 'B'];
+const PAGE_SIZE = 20;
+
+/**
+ * A service that keeps to the letter of the contract where it must and nowhere else: its texts try to become commands, its pages of runs
+ * go round in a circle, its models have an id and no more, its adapter is a web page.
+ */
+class HostileService {
+  readonly requests: string[] = [];
+  breaksBalance = false;
+  #server: TestServer | undefined;
+
+  get url(): string {
+    return this.#server?.url ?? '';
+  }
+
+  async start(): Promise<void> {
+    this.#server = await startHttpServer((request, response) => this.#answer(request, response));
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.close();
+  }
+
+  countOf(prefix: string): number {
+    return this.requests.filter((request) => request.startsWith(prefix)).length;
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { method = '', url = '' } = request;
+    this.requests.push(`${method} ${url}`);
+    request.resume();
+    const { pathname, searchParams } = new URL(url, 'http://service');
+    if (pathname === '/api/v1/balance')
+      return this.breaksBalance
+        ? sendJson(response, 400, { error: { code: 'unheard_of', message: LINK } })
+        : sendJson(response, 200, { balance_cents: 5_000, currency: 'USD' });
+    if (pathname === '/api/v1/models') return sendJson(response, 200, { data: [{ model_id: 'bare-model' }] });
+    if (pathname === '/api/v1/runs') return sendJson(response, 200, page(searchParams.get('cursor') ?? ''));
+    if (pathname.endsWith('/artifacts/download'))
+      return sendJson(response, 200, {
+        artifacts: [
+          { artifact_type: 'model', url: `${this.url}/login`, expires_in: 1800, filename: 'adapter.zip' },
+        ],
+      });
+    if (pathname === '/login') {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Log in</title>');
+      return;
+    }
+    const [, runId = ''] = /^\/api\/v1\/runs\/([^/]+)$/.exec(pathname) ?? [];
+    sendJson(response, 200, { run: { ...summary(runId), status: 'completed', label: runId } });
+  }
+}
+
+function page(cursor: string) {
+  const index = Math.max(0, PAGES.indexOf(cursor));
+  // A leads to B, and B to A again.
+  const next = PAGES[index + 1] ?? 'A';
+  const data = Array.from({ length: PAGE_SIZE }, (_, row) => summary(`run-${index * PAGE_SIZE + row}`));
+  return { data, next_cursor: next, has_more: true };
+}
+
+function summary(runId: string) {
+  const age = Number(runId.replace('run-', '')) * 60_000;
+  return {
+    run_id: runId,
+    status: 'complete',
+    model_id: 'bare-model',
+    created_at: new Date(Date.now() - age).toISOString(),
+    artifacts_available: true,
+    artifacts_expires_at: new Date(Date.now() + 6 * 86_400_000).toISOString(),
+  };
+}
+
+describe('a service that misbehaves', () => {
+  const service = new HostileService();
+  let folder: string;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    await mkdir(path.join(folder, 'adapters'));
+    await writeFile(path.join(folder, 'rows.jsonl'), smallDataset('rows'));
+    await service.start();
+    vscode = await VSCode.start({
+      settings: { 'fineTuning.downloadDirectory': path.join(folder, 'adapters') },
+    });
+    workbench = await vscode.open(folder);
+    await workbench.sideBar.open('Fine-Tuning');
+    await signIn(workbench, { address: service.url, name: 'Work', apiKey: API_KEY });
+  });
+
+  after(async () => {
+    await vscode.close();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const runs = () => workbench.sideBar.view('Runs');
+
+  it('gets no link into a notification', async () => {
+    service.breaksBalance = true;
+    await workbench.runCommand('Fine-Tuning: Refresh Balance');
+    const toast = workbench.dialogs.toast(/Verify your account/);
+    await toast.waitFor();
+    assert.equal(await toast.locator('.notification-list-item-message a').count(), 0);
+    await workbench.screenshot('hostile-message');
+    service.breaksBalance = false;
+    await workbench.clearNotifications();
+  });
+
+  it('cannot keep "Load All Runs" busy for ever', async () => {
+    await runs().row('run-0').waitFor();
+    const before = service.countOf('GET /api/v1/runs?');
+    await workbench.runCommand('Fine-Tuning: Load All Runs');
+    await workbench.dialogs.waitForToast(/incomplete/);
+    await workbench.screenshot('hostile-pages');
+    assert.ok(service.countOf('GET /api/v1/runs?') - before < 10, 'a few pages, not thousands');
+    await workbench.clearNotifications();
+  });
+
+  it('whose models have an id and no more lets a run be submitted', async () => {
+    const { quickInput } = workbench;
+    const explorer = await workbench.sideBar.explorer();
+    await explorer.chooseInContextMenu('rows.jsonl', 'Submit Dataset…');
+    await quickInput.waitForTitle(/Submit rows\.jsonl/);
+    await quickInput.item('bare-model').waitFor();
+    await workbench.screenshot('hostile-models');
+    await quickInput.close();
+    assert.equal(service.countOf('POST /api/v1/runs'), 0);
+  });
+
+  it('that gives a web page for an adapter has given no adapter', async () => {
+    await workbench.sideBar.open('Fine-Tuning');
+    await runs().pressInRow(/run-1,/, 'Download Adapter…');
+    await workbench.dialogs.waitForToast(/web page/i);
+    await workbench.screenshot('hostile-adapter');
+    const kept = await readdir(path.join(folder, 'adapters'), { recursive: true });
+    assert.deepEqual(
+      kept.filter((name) => /\.(zip|part)$/.test(name) && !name.includes('.html')),
+      [],
+      'nothing there has the name of an archive',
+    );
+    await runs().row(/run-1,.*[Nn]ot downloaded/).waitFor();
+  });
+});
