@@ -23,7 +23,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(10));
     vscode = await VSCode.start(allScenarios);
     workbench = await vscode.open(folder);
-    (await enterSandbox(workbench));
+    await enterSandbox(workbench);
     await workbench.editors.open(path.join(folder, 'rows.jsonl'));
   });
 

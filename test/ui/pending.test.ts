@@ -22,7 +22,7 @@ describe('submissions that are not settled', () => {
     await writeFile(path.join(folder, 'more.jsonl'), ROW.repeat(41));
     vscode = await VSCode.start(allScenarios);
     workbench = await vscode.open(folder);
-    (await enterSandbox(workbench));
+    await enterSandbox(workbench);
     await workbench.editors.open(path.join(folder, 'sums.jsonl'));
   });
 

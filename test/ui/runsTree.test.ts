@@ -42,7 +42,7 @@ describe('the Runs view', () => {
     await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(40));
     vscode = await VSCode.start(allScenarios);
     workbench = await vscode.open(folder);
-    (await enterSandbox(workbench));
+    await enterSandbox(workbench);
   });
 
   after(async () => {
