@@ -1,54 +1,58 @@
-// Bundles the extension and compiles its scanner. Whatever is reached by a relative `import()` becomes an entry point of its own, so that
-// it is loaded at first use and not at activation (esbuild splits only ESM, and the host patches only CommonJS).
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+// Bundles the extension and its pages, and compiles the dataset scanner.
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import asc from 'assemblyscript/asc';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 
 const PAGES = ['preview', 'adapter', 'run'];
 const minify = process.argv.includes('--minify');
 
-/** @type {Map<string, string>} absolute source path → bundle name, found while bundling */
-const lateEntries = new Map();
-
-/** @type {import('esbuild').Plugin} */
-const lateImports = {
-  name: 'late-imports',
-  setup(build) {
-    build.onResolve({ filter: /^\./ }, (args) => {
-      if (args.kind !== 'dynamic-import') return undefined;
-      const source = path.resolve(args.resolveDir, args.path);
-      const name = path.basename(source, '.ts');
-      const other = [...lateEntries].find(([file, taken]) => taken === name && file !== source);
-      if (other) throw new Error(`two late entries are called ${name}: ${source}, ${other[0]}`);
-      lateEntries.set(source, name);
-      return { path: `./${name}.cjs`, external: true };
-    });
-  },
-};
-
-/** @param {Record<string, string>} entryPoints */
-function bundle(entryPoints) {
-  return build({
-    entryPoints,
+/**
+ * The extension and its workers. esbuild splits only ESM, and the extension host patches Node's modules only for `require`: so the code is
+ * bundled as ESM, with what is reached by `import()` in files of its own and what several need in shared ones, and each file is then
+ * turned into CommonJS.
+ */
+async function bundleExtension() {
+  const { metafile, outputFiles } = await build({
+    entryPoints: {
+      extension: 'src/extension.ts',
+      datasetWorker: 'src/dataset/worker.ts',
+      digestWorker: 'src/api/digestWorker.ts',
+      measureWorker: 'src/adapter/measure/measureWorker.ts',
+    },
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
+    chunkNames: '[name]-[hash]',
     bundle: true,
+    splitting: true,
     platform: 'node',
-    format: 'cjs',
+    format: 'esm',
     target: 'node22.19',
     external: ['vscode'],
-    // `require` and not `import()`: the extension host patches what is required.
-    supported: { 'dynamic-import': false },
-    plugins: [lateImports],
     minify,
     keepNames: minify,
-    sourcemap: minify ? false : 'linked',
+    sourcemap: minify ? false : 'inline',
     // Their licences stand whole in THIRD-PARTY-NOTICES.txt.
     legalComments: 'none',
     metafile: true,
+    write: false,
     logLevel: 'warning',
   });
+  await mkdir('dist', { recursive: true });
+  for (const { path: file, text } of outputFiles) {
+    const { code } = await transform(text, {
+      format: 'cjs',
+      platform: 'node',
+      target: 'node22.19',
+      // `require` and not `import()`, for the same reason.
+      supported: { 'dynamic-import': false },
+      minify,
+      sourcemap: minify ? false : 'inline',
+      sourcefile: file,
+    });
+    await writeFile(file, code);
+  }
+  return metafile.inputs;
 }
 
 /** The pages of webviews: a script and a style each, for the browser. */
@@ -96,22 +100,6 @@ async function noticeOf(folder) {
 }
 
 await rm('dist', { recursive: true, force: true });
-const built = new Set();
-const inputs = [];
-let entries = {
-  extension: 'src/extension.ts',
-  datasetWorker: 'src/dataset/worker.ts',
-  digestWorker: 'src/api/digestWorker.ts',
-  measureWorker: 'src/adapter/measure/measureWorker.ts',
-};
-while (Object.keys(entries).length > 0) {
-  const { metafile } = await bundle(entries);
-  inputs.push(...Object.keys(metafile.inputs));
-  for (const name of Object.keys(entries)) built.add(name);
-  entries = Object.fromEntries(
-    [...lateEntries].filter(([, name]) => !built.has(name)).map(([file, name]) => [name, file]),
-  );
-}
-inputs.push(...Object.keys((await bundlePages()).metafile.inputs));
+const inputs = { ...(await bundleExtension()), ...(await bundlePages()).metafile.inputs };
 await compileScanner();
-await writeNotices(inputs);
+await writeNotices(Object.keys(inputs));

@@ -6,7 +6,7 @@ import type { Log } from './host/log.ts';
 import type { SandboxControls } from './host/sandboxAccess.ts';
 import { SandboxNotStartedError } from './host/sandboxNotStarted.ts';
 import type { Sandbox, SandboxOptions } from './sandbox/sandbox.ts';
-import { MAX_SPEED, MIN_SPEED, SCENARIOS } from './sandbox/scenarios.ts';
+import { MAX_SPEED, MIN_SPEED, OFFERED_SCENARIOS, SCENARIOS } from './sandbox/scenarios.ts';
 
 type Load = () => Promise<{ startSandbox: (options: SandboxOptions) => Promise<Sandbox> }>;
 
@@ -43,7 +43,8 @@ export class LazySandbox implements Disposable {
   async controls(): Promise<SandboxControls> {
     const { control } = await this.#started();
     return {
-      scenarios: SCENARIOS,
+      // Browser tests pick from all.
+      scenarios: process.env.FINE_TUNING_SANDBOX_SCENARIOS === 'all' ? SCENARIOS : OFFERED_SCENARIOS,
       getScenario: () => control.getScenario(),
       setScenario: (wanted) => {
         const scenario = SCENARIOS.find((known) => known === wanted);

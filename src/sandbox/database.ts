@@ -107,8 +107,8 @@ function openSound(file: string): DatabaseSync | undefined {
 }
 
 function create(file: string): DatabaseSync {
+  // Not WAL: up to SQLite 3.51.2 it can lose commits when two connections write and checkpoint at once.
   const database = connect(file);
-  database.exec('PRAGMA journal_mode = WAL');
   transaction(database, () => {
     database.exec(SCHEMA);
     database
@@ -128,7 +128,7 @@ function connect(file: string): DatabaseSync {
 function setAside(file: string, now: number): string {
   const stamp = new Date(now).toISOString().replaceAll(/\D/g, '');
   const aside = file.replace(/\.sqlite$/, `.set-aside-${stamp}-${randomBytes(2).toString('hex')}.sqlite`);
-  for (const suffix of ['', '-wal', '-shm']) {
+  for (const suffix of ['', '-journal']) {
     if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
   }
   return path.basename(aside);

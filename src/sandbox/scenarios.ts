@@ -1,4 +1,4 @@
-/** The faults that a person or a test picks, one at a time and for all windows; the words for them stand in `host/`. */
+/** The faults that the sandbox can show, one at a time and for all windows. */
 export const SCENARIOS = [
   'none',
   'answer-lost',
@@ -19,6 +19,18 @@ export const SCENARIOS = [
   'error-on-replay',
 ] as const;
 export type Scenario = (typeof SCENARIOS)[number];
+
+/** Those that users are offered; tests pick the others as well. */
+export const OFFERED_SCENARIOS: readonly Scenario[] = [
+  'none',
+  'answer-lost',
+  'connection-lost',
+  'rate-limited',
+  'insufficient-balance',
+  'failed-run',
+  'cut-download',
+  'short-retention',
+];
 
 /** How fast the sandbox's clock runs at first: 60 s of queue pass in 6 s. */
 export const DEFAULT_SPEED = 10;

@@ -8,7 +8,7 @@ describe('the extension as a guest in the shared extension host', () => {
   const dispatchers = () => slots.map((slot) => (globalThis as Record<symbol, unknown>)[slot]);
   const loaded = (bundle: string) =>
     Object.keys((Module as unknown as { _cache: object })._cache).some((file) =>
-      file.endsWith(`/dist/${bundle}.cjs`),
+      new RegExp(`/dist/${bundle}(-\\w+)?\\.cjs$`).test(file),
     );
 
   // Files run in the order of their names: those that use the sandbox come after this one.

@@ -15,7 +15,7 @@ import { formatBytes, formatDuration, formatMoney, formatTime } from '../../src/
 import { runDescription, runFacts } from '../../src/host/wording/runs.ts';
 import { DiskError } from '../../src/runs/download/diskError.ts';
 import { FileExistsError } from '../../src/runs/download/exclusiveName.ts';
-import { SCENARIOS } from '../../src/sandbox/scenarios.ts';
+import { OFFERED_SCENARIOS } from '../../src/sandbox/scenarios.ts';
 
 describe('errors in words', () => {
   const service = (code: string, message = '') => new ServiceError(code, 422, message);
@@ -176,11 +176,11 @@ describe('runs in words', () => {
 });
 
 describe('the sandbox in words', () => {
-  it('has a name and a sentence for each scenario, and for no other', () => {
+  it('has a name and a sentence for each scenario that is offered, and for no other', () => {
     const rows = scenarioRows();
     assert.deepEqual(
       rows.map(({ id }) => id),
-      [...SCENARIOS],
+      [...OFFERED_SCENARIOS],
     );
     for (const { label, detail } of rows) assert.ok(label !== '' && detail !== '');
   });

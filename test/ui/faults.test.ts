@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseClockSpeed, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
+import { chooseClockSpeed, chooseScenario, allScenarios, enterSandbox, sandboxLedger } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -21,7 +21,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     downloads = path.join(folder, 'adapters');
     await mkdir(downloads);
     await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(10));
-    vscode = await VSCode.start();
+    vscode = await VSCode.start(allScenarios);
     workbench = await vscode.open(folder);
     await enterSandbox(workbench);
     await workbench.editors.open(path.join(folder, 'rows.jsonl'));
@@ -70,7 +70,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   });
 
   it('model withdrawn: says that nothing was charged', async () => {
-    await chooseScenario(workbench, 'Model withdrawn');
+    await chooseScenario(workbench, 'model-withdrawn');
     await submit('withdrawn');
     const told = await workbench.dialogs.waitForToast(/rows\.jsonl was not submitted; nothing was charged\./);
     assert.match(told, /The model is not available at the moment\. Choose another one\./);
@@ -97,7 +97,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   });
 
   it('answer lost and a repeat refused: the run is found by its marker, and one charge is told', async () => {
-    await chooseScenario(workbench, 'Answer lost, a repeat is a conflict');
+    await chooseScenario(workbench, 'conflict-on-replay');
     await submit('found');
     await workbench.dialogs.waitForToast(
       /rows\.jsonl was submitted and charged: its run was found\. Price: 1\.52 USD.* Balance: 996\.96 USD\./,
@@ -124,7 +124,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   });
 
   it('statuses that the contract does not name stand as they are, and count as active', async () => {
-    await chooseScenario(workbench, 'Unknown statuses');
+    await chooseScenario(workbench, 'unknown-statuses');
     await submit('strange');
     await workbench.dialogs.waitForToast(/was submitted and charged/);
     await workbench.clearNotifications();
@@ -172,7 +172,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await runs()
       .row(/^Run strange, Finished, /)
       .waitFor();
-    await chooseScenario(workbench, 'Expired download link');
+    await chooseScenario(workbench, 'expired-url');
     await download('strange');
     await workbench.dialogs.waitForToast(
       /The storage refused one fresh download link after the other \(403\)\. Try again later/,
@@ -183,7 +183,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   });
 
   it('cut download: what came is kept, and the rest is fetched when it is resumed', async () => {
-    await chooseScenario(workbench, 'Cut download');
+    await chooseScenario(workbench, 'Interrupted download');
     await workbench.sideBar.view('Runs').pressInRow(/^Run strange, /, 'Download Adapter…');
     await workbench.dialogs.waitForModal(/The download of strange was interrupted at /);
     await workbench.screenshot('resume');
@@ -213,7 +213,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   });
 
   it('10,000 runs: a first page stands quickly, and "Load more" brings the next', async () => {
-    await chooseScenario(workbench, '10,000 runs');
+    await chooseScenario(workbench, 'many-runs');
     const startedMs = performance.now();
     await refresh();
     await runs()

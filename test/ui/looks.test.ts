@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseClockSpeed, chooseScenario, enterSandbox } from './sandbox.ts';
+import { chooseClockSpeed, allScenarios, chooseScenario, enterSandbox } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -22,7 +22,7 @@ describe('looks and keyboard', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
     await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(40));
     // Without it a run that looks like an open submission stays a question.
-    vscode = await VSCode.start({ settings: { 'fineTuning.labelMarker': false } });
+    vscode = await VSCode.start({ settings: { 'fineTuning.labelMarker': false }, ...allScenarios });
     workbench = await vscode.open(folder);
     await workbench.sideBar.open('Fine-Tuning');
   });
@@ -78,7 +78,7 @@ describe('looks and keyboard', () => {
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Gemma 2 2B IT', label: 'too poor' });
     await workbench.dialogs.waitForToast(/rows\.jsonl was not submitted; nothing was charged/);
     await workbench.clearNotifications();
-    await chooseScenario(workbench, 'Answer lost, a repeat is a conflict');
+    await chooseScenario(workbench, 'conflict-on-replay');
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label: 'lost' });
     await workbench.dialogs.waitForToast(/It may have been charged/);

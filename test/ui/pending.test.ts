@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
+import { chooseScenario, allScenarios, enterSandbox, sandboxLedger } from './sandbox.ts';
 import { ACCEPT_DATA_POLICY, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -20,7 +20,7 @@ describe('submissions that are not settled', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
     await writeFile(path.join(folder, 'sums.jsonl'), ROW.repeat(40));
     await writeFile(path.join(folder, 'more.jsonl'), ROW.repeat(41));
-    vscode = await VSCode.start();
+    vscode = await VSCode.start(allScenarios);
     workbench = await vscode.open(folder);
     await enterSandbox(workbench);
     await workbench.editors.open(path.join(folder, 'sums.jsonl'));
@@ -208,7 +208,7 @@ describe('submissions that are not settled', () => {
     const OPEN = /^(twin|gone), more\.jsonl, May be charged, 1 possible run, /;
 
     it('an answer that got lost stays a question; its row opens what is known and what can be done', async () => {
-      await chooseScenario(workbench, 'Answer lost, a repeat is a conflict');
+      await chooseScenario(workbench, 'conflict-on-replay');
       await lose('Qwen3 8B', 'twin');
       await workbench.screenshot('unknown');
       await workbench.clearNotifications();

@@ -3,7 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseClockSpeed, chooseScenario, endSandboxRuns, enterSandbox, sandboxRunIds } from './sandbox.ts';
+import {
+  chooseClockSpeed,
+  chooseScenario,
+  endSandboxRuns,
+  allScenarios,
+  enterSandbox,
+  sandboxRunIds,
+} from './sandbox.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { walkThroughSteps } from './submission.ts';
@@ -33,7 +40,7 @@ describe('the Runs view', () => {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
     await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(40));
-    vscode = await VSCode.start();
+    vscode = await VSCode.start(allScenarios);
     workbench = await vscode.open(folder);
     await enterSandbox(workbench);
   });
@@ -65,7 +72,7 @@ describe('the Runs view', () => {
 
   describe('with 10,000 runs', () => {
     before(async () => {
-      await chooseScenario(workbench, '10,000 runs');
+      await chooseScenario(workbench, 'many-runs');
       await command('Refresh');
       await runs()
         .row(/^Run .+, Finished, (.+, )?1 h ago/)

@@ -3,6 +3,9 @@ import { DatabaseSync } from 'node:sqlite';
 import type { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
+/** For `VSCode.start`: the menu has every fault of the sandbox. */
+export const allScenarios = { env: { FINE_TUNING_SANDBOX_SCENARIOS: 'all' } };
+
 /** Enters the sandbox from the welcome words of the Runs view. */
 export async function enterSandbox(workbench: Workbench): Promise<void> {
   await workbench.sideBar.open('Fine-Tuning');
@@ -12,7 +15,7 @@ export async function enterSandbox(workbench: Workbench): Promise<void> {
   await workbench.clearNotifications();
 }
 
-/** Picks one of the sandbox's faults by its name in the menu. */
+/** Picks one of the sandbox's faults by its name in the menu: its id for those that users are not offered. */
 export async function chooseScenario(workbench: Workbench, name: string): Promise<void> {
   await workbench.runCommand('Fine-Tuning: Sandbox Scenario…');
   await workbench.quickInput.waitForTitle('Sandbox Scenario');
@@ -34,7 +37,7 @@ export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100
 /** The sandbox's own ids of its runs, oldest first. */
 export function sandboxRunIds(vscode: VSCode): string[] {
   const file = path.join(vscode.globalStorage, 'sandbox/sandbox.sqlite');
-  const database = new DatabaseSync(file, { readOnly: true });
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   try {
     const runs = database.prepare('SELECT run_id FROM runs ORDER BY sequence').all() as { run_id: string }[];
     return runs.map(({ run_id }) => run_id);
@@ -46,7 +49,7 @@ export function sandboxRunIds(vscode: VSCode): string[] {
 /** What the sandbox itself knows, whatever the window shows: its balance, and the labels of its runs, oldest first. */
 export function sandboxLedger(vscode: VSCode): { balanceCents: number; labels: string[] } {
   const file = path.join(vscode.globalStorage, 'sandbox/sandbox.sqlite');
-  const database = new DatabaseSync(file, { readOnly: true });
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   try {
     const account = database.prepare('SELECT balance_cents FROM account').get() as { balance_cents: number };
     const runs = database.prepare('SELECT label FROM runs ORDER BY sequence').all() as {
@@ -60,7 +63,9 @@ export function sandboxLedger(vscode: VSCode): { balanceCents: number; labels: s
 
 /** Lets the time pass that the sandbox's runs need to their end, while no sandbox runs. */
 export function endSandboxRuns(vscode: VSCode): void {
-  const database = new DatabaseSync(path.join(vscode.globalStorage, 'sandbox/sandbox.sqlite'));
+  const database = new DatabaseSync(path.join(vscode.globalStorage, 'sandbox/sandbox.sqlite'), {
+    timeout: 5_000,
+  });
   try {
     database
       .prepare('UPDATE runs SET starts_at = min(starts_at, ?), completes_at = min(completes_at, ?)')

@@ -3,49 +3,30 @@ import { formatMoney } from '../wording/format.ts';
 import { ask, pick } from './steps.ts';
 import { showError, showInformation, showWarning } from '../notifications.ts';
 
-/** The sandbox's faults, in words; the ids are the sandbox's. */
+/** The sandbox's faults that users are offered, in words; the ids are the sandbox's. */
 export function scenarioRows(): { id: string; label: string; detail: string }[] {
   const { l10n } = vscode;
   return [
-    { id: 'none', label: l10n.t('No fault'), detail: l10n.t('Everything works as the contract says.') },
+    { id: 'none', label: l10n.t('No fault'), detail: l10n.t('Everything works as documented.') },
     {
       id: 'answer-lost',
       label: l10n.t('Answer lost after the charge'),
-      detail: l10n.t(
-        'The run is charged, then the connection breaks without an answer. A repeat gets the answer of then.',
-      ),
+      detail: l10n.t('The connection breaks after the charge. A retry returns the original response.'),
     },
     {
       id: 'connection-lost',
       label: l10n.t('Connection lost before the charge'),
-      detail: l10n.t(
-        'The first try of a submission arrives whole, then the connection breaks and nothing is charged.',
-      ),
-    },
-    {
-      id: 'slow-answer',
-      label: l10n.t('Slow answer'),
-      detail: l10n.t('The answer comes 20 s after the last byte, at the clock speed of the beginning.'),
+      detail: l10n.t('The connection breaks after the upload, on the first attempt only.'),
     },
     {
       id: 'rate-limited',
       label: l10n.t('Too many requests'),
-      detail: l10n.t('Answers 429 with Retry-After to the first try.'),
+      detail: l10n.t('The first attempt gets a 429 with Retry-After.'),
     },
     {
       id: 'insufficient-balance',
       label: l10n.t('Balance too low'),
-      detail: l10n.t('Answers 402 to every submission.'),
-    },
-    {
-      id: 'model-withdrawn',
-      label: l10n.t('Model withdrawn'),
-      detail: l10n.t('The model is listed, but may not be trained any more.'),
-    },
-    {
-      id: 'unknown-statuses',
-      label: l10n.t('Unknown statuses'),
-      detail: l10n.t('Runs go through statuses that the contract does not name.'),
+      detail: l10n.t('Every submission gets a 402.'),
     },
     {
       id: 'failed-run',
@@ -53,44 +34,14 @@ export function scenarioRows(): { id: string; label: string; detail: string }[] 
       detail: l10n.t('Runs end with the status “failed” and without an adapter.'),
     },
     {
-      id: 'expired-url',
-      label: l10n.t('Expired download link'),
-      detail: l10n.t('Signed URLs are expired when they are handed out.'),
-    },
-    {
       id: 'cut-download',
-      label: l10n.t('Cut download'),
+      label: l10n.t('Interrupted download'),
       detail: l10n.t('The connection breaks in the middle of a download.'),
     },
     {
-      id: 'slow-download',
-      label: l10n.t('Slow download'),
-      detail: l10n.t('A download takes 20 s, so that it can be watched, cancelled or interrupted.'),
-    },
-    {
-      id: 'several-artifacts',
-      label: l10n.t('Several artifacts'),
-      detail: l10n.t(
-        'Finished runs offer a log beside the adapter, of a type that the contract does not name.',
-      ),
-    },
-    {
       id: 'short-retention',
-      label: l10n.t('Adapter kept for two hours'),
-      detail: l10n.t(
-        'Runs submitted now keep their adapter for two hours and 30 s: soon comes the reminder.',
-      ),
-    },
-    { id: 'many-runs', label: l10n.t('10,000 runs'), detail: l10n.t('The list holds 10,000 more runs.') },
-    {
-      id: 'conflict-on-replay',
-      label: l10n.t('Answer lost, a repeat is a conflict'),
-      detail: l10n.t('The run is charged without an answer. A repeated Idempotency-Key gets 409.'),
-    },
-    {
-      id: 'error-on-replay',
-      label: l10n.t('Answer lost, a repeat is an error'),
-      detail: l10n.t('The run is charged without an answer. A repeated Idempotency-Key gets 500.'),
+      label: l10n.t('Adapter expires in two hours'),
+      detail: l10n.t('For runs submitted from now on; the expiry reminder appears soon.'),
     },
   ];
 }
