@@ -1,6 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import type { Balance, RunCreation, RunDetail, RunSummary } from '../../api/types.ts';
 import { throwIfCancelled } from '../../base/errors.ts';
+import { instantOf } from '../../base/instant.ts';
 import { isUnauthorized } from '../../api/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Intent, Moment } from './intent.ts';
@@ -125,9 +126,9 @@ async function listSince(
   return { rows, complete: false };
 }
 
-/** A run without a time could be of any. */
+/** A run without a time, or with none that can be read, could be of any. */
 function isBefore(row: RunSummary, timeMs: number): boolean {
-  return row.created_at !== undefined && Date.parse(row.created_at) < timeMs;
+  return instantOf(row.created_at) < timeMs;
 }
 
 /** With a marker every run of the time is read: the service may call the model by another name. */
@@ -138,8 +139,7 @@ function isWorthReading(intent: Intent, row: RunSummary): boolean {
 /** Created later than any attempt could have been priced. */
 function isAfterAll(intent: Intent, row: RunSummary): boolean {
   const lastMs = lastSendMs(intent);
-  if (lastMs === undefined || row.created_at === undefined) return false;
-  return Date.parse(row.created_at) > lastMs + PRICING_MS + MARGIN_MS;
+  return lastMs !== undefined && instantOf(row.created_at) > lastMs + PRICING_MS + MARGIN_MS;
 }
 
 function isMarked({ marker }: Intent, { label }: RunDetail): boolean {

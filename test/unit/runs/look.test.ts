@@ -156,6 +156,21 @@ describe('lookFor', () => {
       assert.equal((await lookAt(marked())).match?.run_id, 'ours');
     });
 
+    it('finds it where the service writes its times without a zone, wherever this machine is', async () => {
+      const zone = process.env.TZ;
+      try {
+        for (process.env.TZ of ['Pacific/Kiritimati', 'America/Los_Angeles']) {
+          const created_at = new Date(sentMs + MINUTE).toISOString().slice(0, -1);
+          runs = [{ run_id: 'ours', label: MARKER, created_at }];
+          const sight = await lookAt(marked());
+          assert.deepEqual([sight.match?.run_id, sight.complete], ['ours', true], process.env.TZ);
+        }
+      } finally {
+        if (zone === undefined) delete process.env.TZ;
+        else process.env.TZ = zone;
+      }
+    });
+
     it('takes the oldest of two: the later one may only hold its label', async () => {
       runs = [
         { run_id: 'second', label: `again Läbel ${MARKER}`, ...created(2 * MINUTE) },
