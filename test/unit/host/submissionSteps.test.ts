@@ -62,7 +62,7 @@ describe('the steps of a submission', () => {
     assert.match(prompt, /at most 255 characters together/);
     const row = summary?.items.find(({ label }) => label.includes('Label'));
     assert.equal(row?.description, `My run ${marker}`);
-    assert.equal((await walk('x'.repeat(300)))?.label, `${'x'.repeat(255 - marker.length - 1)} ${marker}`);
+    assert.equal((await walk('x'.repeat(300)))?.label, `${marker} ${'x'.repeat(255 - marker.length - 1)}`);
     assert.equal((await walk(''))?.label, marker);
   });
 
