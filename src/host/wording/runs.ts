@@ -178,6 +178,8 @@ export const treeWords = {
   offlineSince: (moment: string) =>
     vscode.l10n.t('Offline since {0}: what is shown may be out of date.', moment),
   notRead: () => vscode.l10n.t('The runs could not be read again: what is shown may be out of date.'),
+  incomplete: () =>
+    vscode.l10n.t('The list may be incomplete: the service says there are more runs, and sends no new ones.'),
   locked: (isMissing: boolean) =>
     isMissing
       ? vscode.l10n.t('The runs are not shown: the API key of this account is not on this machine.')
