@@ -196,6 +196,7 @@ export const treeWords = {
     available
       ? vscode.l10n.t('{0} ({1})', name, id)
       : vscode.l10n.t('{0} ({1}): not available at the moment', name, id),
+  unknownProvider: () => vscode.l10n.t('Provider unknown'),
   provider: (name: string, count: number) =>
     count === 1 ? vscode.l10n.t('{0}, 1 model', name) : vscode.l10n.t('{0}, {1} models', name, count),
 };
