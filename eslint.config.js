@@ -35,6 +35,17 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**/*.ts'],
+    ignores: ['src/base/instant.ts', 'src/api/retry.ts'],
+    rules: {
+      // It reads a time without a zone as local.
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'parse', message: 'Read it with src/base/instant.ts.' },
+      ],
+    },
+  },
+  {
     files: ['test/**/*.ts'],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
   },

@@ -16,14 +16,18 @@ const told = v.pipe(v.string(), v.nonEmpty());
 const text = untold(v.string());
 const number = untold(v.number());
 
-const model: v.GenericSchema<unknown, Model> = v.looseObject({
-  model_id: told,
-  name: v.string(),
-  provider: v.string(),
-  available: v.boolean(),
-  terms_url: text,
-  use_policy_url: text,
-});
+const model: v.GenericSchema<unknown, Model> = v.pipe(
+  v.looseObject({
+    model_id: told,
+    name: untold(told),
+    provider: v.fallback(v.optional(v.string(), ''), ''),
+    // The list is of those that are available (spec: "GET /api/v1/models").
+    available: v.fallback(v.optional(v.boolean(), true), true),
+    terms_url: text,
+    use_policy_url: text,
+  }),
+  v.transform((read) => ({ ...read, name: read.name ?? read.model_id })),
+);
 
 const runCreation: v.GenericSchema<unknown, RunCreation> = v.looseObject({
   run_id: told,

@@ -37,7 +37,9 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 
 export interface Model {
   model_id: string;
+  /** The `model_id` where none is told. */
   name: string;
+  /** Empty where none is told. */
   provider: string;
   available: boolean;
   terms_url?: string;

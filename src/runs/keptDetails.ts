@@ -1,6 +1,7 @@
 import type { RunDetail, RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { makeDirectoryDurably } from '../base/durableFile.ts';
+import { instantOf } from '../base/instant.ts';
 import type { DetailFile, KeptDetail } from './detailFile.ts';
 import { FolderWatch } from './folderWatch.ts';
 import { phaseOf } from './phase.ts';
@@ -91,7 +92,7 @@ function isFinal(run: RunSummary, detail: RunDetail): boolean {
 
 function fits(run: RunSummary, { listed, detail }: KeptDetail): boolean {
   if (run.status !== listed) return false;
-  const apartMs = Math.abs(Date.parse(run.created_at ?? '') - Date.parse(detail.created_at ?? ''));
+  const apartMs = Math.abs(instantOf(run.created_at) - instantOf(detail.created_at));
   // Runs of the sandbox come again under their ids after it was reset.
   return Number.isNaN(apartMs) || apartMs < SAME_TIME_MS;
 }

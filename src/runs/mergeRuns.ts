@@ -1,4 +1,5 @@
 import type { RunPage, RunSummary } from '../api/types.ts';
+import { instantOf } from '../base/instant.ts';
 
 /**
  * Merges the newest page, or the newest ones together, into the loaded rows. Rows of other pages stay. A row that should
@@ -35,7 +36,7 @@ export function mergeLaterPage(rows: readonly RunSummary[], page: RunPage): read
 
 /** When a run was made, in milliseconds since the epoch; Infinity where that is not told: it was just submitted. */
 export function createdAtMs(row: RunSummary): number {
-  const time = row.created_at === undefined ? NaN : Date.parse(row.created_at);
+  const time = instantOf(row.created_at);
   return Number.isNaN(time) ? Infinity : time;
 }
 

@@ -8,6 +8,8 @@ export class PageSearch {
   readonly #maxGapPages: number;
   readonly #rows = new Map<string, RunSummary>();
   #pages = 0;
+  /** How many of the last ones told nothing new. */
+  #vain = 0;
   #skipped = 0;
   #hasMore = false;
   #touches: boolean;
@@ -16,7 +18,7 @@ export class PageSearch {
   /**
    * @param known the loaded rows
    * @param wanted those of them that are looked for
-   * @param maxGapPages how many pages are read to find any of the loaded rows
+   * @param maxGapPages how many pages are read to find any of the loaded rows, or one that was not seen before
    */
   constructor(known: readonly RunSummary[], wanted: readonly RunSummary[], maxGapPages: number) {
     this.#known = new Set(known.map(({ run_id }) => run_id));
@@ -27,6 +29,7 @@ export class PageSearch {
 
   /** Takes in the page behind those that it has seen. */
   add(page: RunPage): void {
+    const before = this.#rows.size;
     this.#pages++;
     this.#skipped += page.skipped;
     this.#hasMore = page.has_more;
@@ -36,6 +39,7 @@ export class PageSearch {
       this.#wanted.delete(row.run_id);
       if (this.#known.has(row.run_id)) this.#touches = true;
     }
+    this.#vain = this.#rows.size > before ? 0 : this.#vain + 1;
   }
 
   /** All pages together. */
@@ -50,6 +54,7 @@ export class PageSearch {
 
   /** Whether another page may tell more of what is looked for; a newer one that was not listed is gone. */
   get goesOn(): boolean {
+    if (this.#vain >= this.#maxGapPages) return false;
     if (!this.#touches && this.#pages < this.#maxGapPages) return true;
     for (const row of this.#wanted.values()) if (createdAtMs(row) <= this.#oldestMs) return true;
     return false;

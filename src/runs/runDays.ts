@@ -1,4 +1,5 @@
 import type { RunSummary } from '../api/types.ts';
+import { instantOf } from '../base/instant.ts';
 
 /** The runs of one day of the person's calendar, in their order. */
 export interface RunDay {
@@ -13,7 +14,7 @@ export interface RunDay {
 export function groupByDay(rows: readonly RunSummary[], nowMs: number): RunDay[] {
   const days = new Map<number, RunDay>();
   for (const run of rows) {
-    const createdMs = run.created_at === undefined ? NaN : Date.parse(run.created_at);
+    const createdMs = instantOf(run.created_at);
     const startMs = startOfDay(Number.isNaN(createdMs) ? nowMs : createdMs);
     const day = days.get(startMs);
     if (day === undefined) days.set(startMs, { key: keyOf(startMs), startMs, rows: [run] });

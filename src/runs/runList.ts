@@ -7,7 +7,7 @@ import { PageSearch } from './pageSearch.ts';
 import { RunRows, type RowChange } from './runRows.ts';
 import { shared, type Shared } from './shared.ts';
 
-/** How many pages are read to close a gap between the newest runs and those that are loaded. */
+/** How many pages are read to close a gap between the newest runs and those that are loaded, or to find one that is new. */
 const MAX_GAP_PAGES = 10;
 /** How many pages are read at most in search of runs that go on; a service whose pages never end is left. */
 const MAX_PAGES = 1_000;
@@ -33,6 +33,7 @@ export class RunList {
   #hasMore = false;
   /** Where the list goes on; undefined, while there is more, where the rows came from another window. */
   #nextCursor: string | undefined;
+  #isIncomplete = false;
   #skipped = 0;
   #readAtMs = 0;
   /** Whose answers count: a later reading of the newest rows makes those of an earlier one old. */
@@ -67,6 +68,11 @@ export class RunList {
 
   get hasMore(): boolean {
     return this.#hasMore;
+  }
+
+  /** Whether the service said last that there are more runs, and sent none that was new, or not where they are. */
+  get isIncomplete(): boolean {
+    return this.#isIncomplete;
   }
 
   /** Rows of the last pages that could not be read. */
@@ -136,6 +142,7 @@ export class RunList {
     if (restarted) {
       this.#nextCursor = undefined;
       this.#hasMore = saved.hasMore;
+      this.#isIncomplete = false;
     }
     for (const { run_id } of newest.data) this.#loose.delete(run_id);
     for (const { run_id } of alone) if (this.rows.get(run_id) === undefined) this.#loose.add(run_id);
@@ -159,6 +166,7 @@ export class RunList {
     this.#loose.clear();
     this.#nextCursor = undefined;
     this.#hasMore = false;
+    this.#isIncomplete = false;
     this.#skipped = 0;
     this.#readAtMs = 0;
   }
@@ -180,7 +188,7 @@ export class RunList {
       } catch (error) {
         if (!counts() && budget !== undefined) return;
         // What is missing between the new rows and the old ones will not come now.
-        if (counts() && pages > 1 && !search.touches) this.#acceptNewest(search, [], cursor, false);
+        if (counts() && pages > 1 && !search.touches) this.#acceptNewest(search, [], cursor, cursor, false);
         if (counts()) this.#listener.onFailed();
         throw error;
       }
@@ -190,7 +198,7 @@ export class RunList {
       const next = cursorAfter(page, cursor);
       const mayGoOn = goesDeep || !search.touches;
       const goesOn = next !== undefined && pages < MAX_PAGES && mayGoOn && search.goesOn;
-      this.#acceptNewest(search, page.data, next, goesOn);
+      this.#acceptNewest(search, page.data, cursor, next, goesOn);
       if (next === undefined || !goesOn) break;
       cursor = next;
       budget?.owe();
@@ -212,10 +220,12 @@ export class RunList {
       const page = await this.#list(cursor, false);
       // Meanwhile the list began anew: this page would leave a gap before it.
       if (!isCurrent() || this.#nextCursor !== cursor) return;
-      this.#goOnAt(cursorAfter(page, cursor));
       const isAnyNew = page.data.some(({ run_id }) => this.rows.get(run_id) === undefined);
+      this.#goOnAt(page.has_more, cursor, cursorAfter(page, cursor));
+      // It may go on like this for ever.
+      if (page.has_more && !isAnyNew && pages === MAX_GAP_PAGES) this.#isIncomplete = true;
       this.#acceptPage(mergeLaterPage(this.rows.all ?? [], page), page.data, page.skipped);
-      if (isAnyNew) return;
+      if (isAnyNew || this.#isIncomplete) return;
     }
   }
 
@@ -225,24 +235,29 @@ export class RunList {
   }
 
   /**
-   * @param next where the list goes on behind what was read
+   * @param cursor of the last page that was read
+   * @param next where the list goes on behind it
    * @param goesOn whether that is read now
    */
   #acceptNewest(
     search: PageSearch,
     told: readonly RunSummary[],
+    cursor: string | undefined,
     next: string | undefined,
     goesOn: boolean,
   ): void {
     const { rows, restarted } = mergeFirstPage(this.rows.all ?? [], search.listed, goesOn || search.touches);
     // The cursor of the oldest loaded page stays valid while rows of older pages are kept.
-    if (restarted || (this.#hasMore && this.#nextCursor === undefined)) this.#goOnAt(next);
+    if (restarted || (this.#hasMore && this.#nextCursor === undefined))
+      this.#goOnAt(search.listed.has_more, cursor, next);
     this.#acceptPage(rows, told, search.listed.skipped);
   }
 
-  #goOnAt(cursor: string | undefined): void {
-    this.#nextCursor = cursor;
-    this.#hasMore = cursor !== undefined;
+  /** @param next undefined where the service does not say where it has more: the page before is read again, another time */
+  #goOnAt(hasMore: boolean, cursor: string | undefined, next: string | undefined): void {
+    this.#nextCursor = hasMore ? (next ?? cursor) : undefined;
+    this.#hasMore = hasMore;
+    this.#isIncomplete = hasMore && next === undefined;
   }
 
   #acceptPage(rows: readonly RunSummary[], told: readonly RunSummary[], skipped: number): void {

@@ -26,6 +26,7 @@ export class RunStore implements Disposable {
   readonly #labels = new Map<string, string>();
   #isTold = false;
   #failed = false;
+  #wasIncomplete = false;
 
   /** Fires when rows or details changed, and when reading them began to fail or succeeded again. */
   readonly onDidChange = this.#onDidChange.event;
@@ -74,6 +75,11 @@ export class RunStore implements Disposable {
 
   get hasMore(): boolean {
     return this.#list.hasMore;
+  }
+
+  /** Whether the service said last that there are more runs, and sent none that was new; `loadMore` tries again. */
+  get isIncomplete(): boolean {
+    return this.#list.isIncomplete;
   }
 
   /** Rows of the last pages that could not be read. */
@@ -225,7 +231,8 @@ export class RunStore implements Disposable {
   }
 
   #accept({ added, changed, moved, isAnyRemoved }: RowChange): void {
-    const isNews = !this.#isTold || this.#failed;
+    const isNews = !this.#isTold || this.#failed || this.#wasIncomplete !== this.isIncomplete;
+    this.#wasIncomplete = this.isIncomplete;
     this.#isTold = true;
     this.#failed = false;
     // Nothing is left of what was there: the sandbox was reset in another window, and its runs may come again under their ids.

@@ -59,10 +59,11 @@ export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, Disposab
 }
 
 function providerItem(provider: string, count: number): vscode.TreeItem {
-  const item = new vscode.TreeItem(provider, vscode.TreeItemCollapsibleState.Expanded);
+  const name = provider === '' ? treeWords.unknownProvider() : provider;
+  const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Expanded);
   item.id = `provider:${provider}`;
   item.iconPath = new vscode.ThemeIcon('organization');
-  item.accessibilityInformation = { label: treeWords.provider(provider, count) };
+  item.accessibilityInformation = { label: treeWords.provider(name, count) };
   return item;
 }
 

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { ServiceError } from '../api/errors.ts';
 import type { RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
+import { instantOf } from '../base/instant.ts';
 import { COMMANDS } from '../host/ids.ts';
 import { quotedRunName } from '../host/wording/download.ts';
 import { tellExpiring } from '../host/wording/downloadNotices.ts';
@@ -175,11 +176,11 @@ function expiringRuns({ runs }: Session, rows: readonly RunSummary[]): ExpiringR
   return rows.flatMap(({ run_id, artifacts_available, artifacts_expires_at, created_at }) => {
     if (!artifacts_available || artifacts_expires_at === undefined) return [];
     // Until more is known, it has at least not finished before it was created.
-    const completedAtMs = Date.parse(runs.detail(run_id)?.completed_at ?? created_at ?? '');
+    const completedAtMs = instantOf(runs.detail(run_id)?.completed_at ?? created_at);
     return [
       {
         runId: run_id,
-        expiresAtMs: Date.parse(artifacts_expires_at),
+        expiresAtMs: instantOf(artifacts_expires_at),
         ...(!Number.isNaN(completedAtMs) && { completedAtMs }),
       },
     ];

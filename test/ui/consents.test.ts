@@ -214,7 +214,7 @@ describe('consents and steps of a submission', () => {
       assert.doesNotMatch(told, /Sandbox: nothing/, 'a real account is not called a sandbox');
       assert.equal(service.submissions, 1);
       const [run] = await service.runs();
-      assert.match(run?.label ?? '', new RegExp(`^${FAMILY.repeat(22)} ft-[\\da-z]{8}$`));
+      assert.match(run?.label ?? '', new RegExp(`^ft-[\\da-z]{8} ${FAMILY.repeat(22)}$`));
       await workbench.clearNotifications();
     });
 

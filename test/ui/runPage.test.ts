@@ -104,7 +104,7 @@ describe('the page of a run', () => {
       assert.match(await page.fact('Now').innerText(), /^unchanged since/);
       assert.equal(await page.fact('Rows').innerText(), '40');
       assert.match(await page.fact('SHA-256').innerText(), /^[\da-f]{64}/);
-      assert.match(await page.fact('Label').innerText(), /^page ft-\w{8} \(its end is the marker/);
+      assert.match(await page.fact('Label').innerText(), /^page ft-\w{8} \(includes the marker/);
       assert.equal(await page.fact('Queue').innerText(), 'Standard queue');
       assert.match(await page.fact('Price').innerText(), /^\d+\.\d\d USD$/);
       assert.match(await page.fact('Balance effect').innerText(), /^[\d,.]+ USD before, [\d,.]+ USD after$/);

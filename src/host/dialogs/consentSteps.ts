@@ -10,7 +10,7 @@ type ConsentChoice = 'accept' | 'decline' | 'terms' | 'policy' | 'inform';
 export async function termsStep(state: SubmissionState, place: Place): Promise<StepEnd<SubmissionState>> {
   const { l10n } = vscode;
   const { model } = state;
-  const provider = model?.provider ?? '';
+  const provider = model?.provider || l10n.t('its provider');
   const links: Choice<ConsentChoice>[] = [];
   const link = (label: string, url: string | undefined, value: ConsentChoice) => {
     if (url !== undefined) links.push({ label: `$(link-external) ${label}`, description: url, value });

@@ -54,7 +54,7 @@ export async function summaryStep(
       row(
         'symbol-misc',
         l10n.t('Model'),
-        l10n.t('{0}, {1}', state.model?.name ?? '', state.model?.provider ?? ''),
+        [state.model?.name, state.model?.provider].filter(Boolean).join(', '),
         MODEL_STEP,
       ),
       row('tag', l10n.t('Label'), label === '' ? l10n.t('none') : label, LABEL_STEP),

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { instantOf } from '../../base/instant.ts';
 import { amountText } from './amount.ts';
 
 /**
@@ -46,9 +47,9 @@ export function formatAgo(timeMs: number, nowMs: number): string {
 
 /** A time of the service in the person's zone and language, or the text as it came where it is no time. */
 export function formatTime(text: string | number): string {
-  const date = new Date(text);
-  if (Number.isNaN(date.getTime())) return String(text);
-  return date.toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' });
+  const timeMs = typeof text === 'number' ? text : instantOf(text);
+  if (Number.isNaN(timeMs)) return String(text);
+  return new Date(timeMs).toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
 /** A day in the person's zone and language. */

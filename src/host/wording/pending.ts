@@ -58,10 +58,7 @@ export interface SubmissionView {
 
 /** The label as the person gave it, or the file's name. */
 export function submissionName({ intent: { label, marker, dataset } }: SubmissionView): string {
-  const given =
-    marker !== undefined && label?.endsWith(marker) === true
-      ? label.slice(0, -marker.length).trimEnd()
-      : label;
+  const given = marker === undefined ? label : label?.replace(marker, '').trim();
   return given === undefined || given === '' ? dataset.filename : given;
 }
 

@@ -133,7 +133,7 @@ function labelText({ label, hasMarker, details }: RunView): string {
   if (label === undefined && details !== 'read') return missingText(details);
   if (label === undefined || label === '') return l10n.t('none');
   const text = wholeText(label);
-  return hasMarker ? l10n.t('{0} (its end is the marker by which the run is recognised)', text) : text;
+  return hasMarker ? l10n.t('{0} (includes the marker that identifies the run)', text) : text;
 }
 
 export interface DatasetView {

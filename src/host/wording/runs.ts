@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { MAX_LABEL_LENGTH, type RunDetail, type RunSummary } from '../../api/types.ts';
+import { instantOf } from '../../base/instant.ts';
 import { formatAgo, formatDuration, formatMoney, formatTime } from './format.ts';
 import { sandboxNote } from './sandbox.ts';
 import { strangerText } from './strangerText.ts';
@@ -28,7 +29,7 @@ export function runDescription(view: RunView, nowMs: number): string {
   const { run, phase, modelName, label } = view;
   const parts = [statusText(run, phase)];
   if (label !== undefined) parts.push(modelName);
-  const createdAtMs = Date.parse(run.created_at ?? '');
+  const createdAtMs = instantOf(run.created_at);
   if (!Number.isNaN(createdAtMs)) parts.push(formatAgo(createdAtMs, nowMs));
   const adapter = downloadText(view) ?? expiryText(run, nowMs);
   if (adapter !== undefined) parts.push(adapter);
@@ -81,7 +82,7 @@ export function runTooltip({ run, phase, modelName, label }: RunView): string {
 
 function expiryText(run: RunSummary, nowMs: number): string | undefined {
   if (!run.artifacts_available || run.artifacts_expires_at === undefined) return undefined;
-  const leftMs = Date.parse(run.artifacts_expires_at) - nowMs;
+  const leftMs = instantOf(run.artifacts_expires_at) - nowMs;
   if (Number.isNaN(leftMs)) return undefined;
   return leftMs > 0
     ? vscode.l10n.t('adapter for {0} more', formatDuration(leftMs))
@@ -160,7 +161,7 @@ export function priceText(cents: number, currency: string | undefined): string {
 }
 
 function withDuration(end: string, start: string | undefined, what: 'queue' | 'training'): string {
-  const ms = start === undefined ? NaN : Date.parse(end) - Date.parse(start);
+  const ms = instantOf(end) - instantOf(start);
   if (Number.isNaN(ms) || ms < 0) return formatTime(end);
   return what === 'queue'
     ? vscode.l10n.t('after {1} in the queue, {0}', formatTime(end), formatDuration(ms))
@@ -177,6 +178,8 @@ export const treeWords = {
   offlineSince: (moment: string) =>
     vscode.l10n.t('Offline since {0}: what is shown may be out of date.', moment),
   notRead: () => vscode.l10n.t('The runs could not be read again: what is shown may be out of date.'),
+  incomplete: () =>
+    vscode.l10n.t('The list may be incomplete: the service says there are more runs, and sends no new ones.'),
   locked: (isMissing: boolean) =>
     isMissing
       ? vscode.l10n.t('The runs are not shown: the API key of this account is not on this machine.')
@@ -193,6 +196,7 @@ export const treeWords = {
     available
       ? vscode.l10n.t('{0} ({1})', name, id)
       : vscode.l10n.t('{0} ({1}): not available at the moment', name, id),
+  unknownProvider: () => vscode.l10n.t('Provider unknown'),
   provider: (name: string, count: number) =>
     count === 1 ? vscode.l10n.t('{0}, 1 model', name) : vscode.l10n.t('{0}, {1} models', name, count),
 };

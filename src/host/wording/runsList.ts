@@ -91,13 +91,28 @@ export const listWords = {
 /** Tells that not all runs could be read, and how many stand there. @param again goes on */
 export function tellNotAllLoaded(count: number, reason: string, again: () => void): void {
   const { l10n } = vscode;
-  const goOn = l10n.t('Go On');
   const text =
     count === 0
       ? l10n.t('The runs could not be read. {0}', reason)
       : l10n.t('{0} runs are loaded; the older ones could not be read. {1}', formatCount(count), reason);
-  void showWarning(text, goOn).then((choice) => {
-    if (choice === goOn) again();
+  offerMore(text, again);
+}
+
+/** Tells that the service says there are more runs, and sends none that is new. @param again tries it once more */
+export function tellMayBeIncomplete(count: number, again: () => void): void {
+  offerMore(
+    vscode.l10n.t(
+      '{0} runs are loaded, but the list may be incomplete: the service says there are more, and sends no new ones.',
+      formatCount(count),
+    ),
+    again,
+  );
+}
+
+function offerMore(text: string, again: () => void): void {
+  const more = vscode.l10n.t('Load More');
+  void showWarning(text, more).then((choice) => {
+    if (choice === more) again();
   });
 }
 

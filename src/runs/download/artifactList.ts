@@ -1,6 +1,7 @@
 import { ServiceError } from '../../api/errors.ts';
 import type { Artifact, RunDetail } from '../../api/types.ts';
 import { throwIfCancelled } from '../../base/errors.ts';
+import { instantOf } from '../../base/instant.ts';
 import type { ArtifactName } from './activeDownload.ts';
 import { ArtifactsMissingError } from './downloadErrors.ts';
 import { numberedFileName } from './fileName.ts';
@@ -92,6 +93,6 @@ async function whyNone(
     run.status === 'completed' || run.status === 'complete' || detail?.completed_at !== undefined;
   if (!isCompleted) return new ArtifactsMissingError('run-not-completed');
   const expiresAt = session.runs.get(runId)?.artifacts_expires_at;
-  const isOver = Date.parse(expiresAt ?? '') <= serviceNowMs(session);
+  const isOver = instantOf(expiresAt) <= serviceNowMs(session);
   return new ArtifactsMissingError('artifacts-expired', isOver ? expiresAt : undefined);
 }

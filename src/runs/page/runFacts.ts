@@ -1,4 +1,5 @@
 import type { RunDetail, RunSummary } from '../../api/types.ts';
+import { instantOf } from '../../base/instant.ts';
 import type { Receipt, Settlement } from '../submission/intent.ts';
 import { phaseOf } from '../phase.ts';
 
@@ -22,7 +23,7 @@ export function timesOf(run: Pick<RunDetail, 'created_at' | 'started_at' | 'comp
 
 /** Milliseconds since the epoch, or undefined where the text is no time. */
 export function timeOf(text: string | undefined): number | undefined {
-  const ms = Date.parse(text ?? '');
+  const ms = instantOf(text);
   return Number.isNaN(ms) ? undefined : ms;
 }
 

@@ -1,10 +1,18 @@
 import type { Client } from '../../api/client.ts';
-import type { Balance, RunCreation, RunDetail, RunSummary } from '../../api/types.ts';
+import {
+  MAX_LABEL_LENGTH,
+  type Balance,
+  type RunCreation,
+  type RunDetail,
+  type RunSummary,
+} from '../../api/types.ts';
 import { throwIfCancelled } from '../../base/errors.ts';
+import { instantOf } from '../../base/instant.ts';
 import { isUnauthorized } from '../../api/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Intent, Moment } from './intent.ts';
 import { lastSendMs, PRICING_MS } from './judge.ts';
+import { folded, hasMarker } from './marker.ts';
 import { MARGIN_MS } from './sendingWindow.ts';
 
 const PAGE_SIZE = 100;
@@ -13,7 +21,7 @@ const MAX_DETAILS = 300;
 /** Details are read so many at a time. */
 const BATCH = 8;
 /** No service cuts a label shorter than this. */
-const CUT_LABEL_LENGTH = 32;
+const CUT_LABEL_LENGTH = 16;
 
 /** What was seen of an intent's run. */
 export interface Sight {
@@ -125,9 +133,9 @@ async function listSince(
   return { rows, complete: false };
 }
 
-/** A run without a time could be of any. */
+/** A run without a time, or with none that can be read, could be of any. */
 function isBefore(row: RunSummary, timeMs: number): boolean {
-  return row.created_at !== undefined && Date.parse(row.created_at) < timeMs;
+  return instantOf(row.created_at) < timeMs;
 }
 
 /** With a marker every run of the time is read: the service may call the model by another name. */
@@ -138,12 +146,11 @@ function isWorthReading(intent: Intent, row: RunSummary): boolean {
 /** Created later than any attempt could have been priced. */
 function isAfterAll(intent: Intent, row: RunSummary): boolean {
   const lastMs = lastSendMs(intent);
-  if (lastMs === undefined || row.created_at === undefined) return false;
-  return Date.parse(row.created_at) > lastMs + PRICING_MS + MARGIN_MS;
+  return lastMs !== undefined && instantOf(row.created_at) > lastMs + PRICING_MS + MARGIN_MS;
 }
 
-function isMarked({ marker }: Intent, { label }: RunDetail): boolean {
-  return marker !== undefined && label?.includes(marker) === true;
+function isMarked({ marker }: Intent, { label = '' }: RunDetail): boolean {
+  return marker !== undefined && hasMarker(label, marker);
 }
 
 /** Where a marker was sent, a run that tells no label, or one that may have lost its end; otherwise one with the same label. */
@@ -155,7 +162,9 @@ function isCandidate(
   if (row !== undefined && isAfterAll(intent, row)) return false;
   if (intent.marker !== undefined && label === '') return true;
   if (model_id !== intent.model_id) return false;
-  const wanted = intent.label ?? '';
-  if (intent.marker === undefined) return label === wanted;
-  return label.length >= CUT_LABEL_LENGTH && wanted.startsWith(label);
+  const sent = folded(intent.label ?? '');
+  const found = folded(label.slice(0, 2 * MAX_LABEL_LENGTH));
+  // What a cut may leave at the end: an ellipsis, or half of a character.
+  const start = found.replace(/[\s.\ufffd]+$/, '');
+  return found === sent || (start.length >= CUT_LABEL_LENGTH && sent.startsWith(start));
 }

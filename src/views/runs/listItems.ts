@@ -51,6 +51,7 @@ export function messageOf(
   if (state === 'ready' && !isEmpty && runs.failed) parts.push(treeWords.notRead());
   if (filter !== undefined && !isEmpty) parts.push(filter);
   if (account.kind === 'sandbox' && !isEmpty) parts.push(treeWords.sandbox());
+  if (runs.isIncomplete) parts.push(treeWords.incomplete());
   if (runs.skipped > 0) parts.push(treeWords.skipped(runs.skipped));
   return parts.join('\n');
 }

@@ -8,6 +8,7 @@ import { groupByDay, startOfDay, type RunDay } from '../../runs/runDays.ts';
 import { filterRuns, isEmptyFilter, type RunFilter } from '../../runs/runFilter.ts';
 import type { Session } from '../../runs/session.ts';
 import type { Sessions } from '../../runs/sessions.ts';
+import { hasMarker } from '../../runs/submission/marker.ts';
 import { openMarkers, type PendingSubmission } from '../../runs/submission/pendingSubmission.ts';
 
 /** Where it is remembered whether runs are grouped: for all windows, by each one's start. */
@@ -107,7 +108,8 @@ export class RunsShown implements Disposable {
       return name;
     };
     const markers = openMarkers(pending, account.id);
-    const isOpen = ({ run_id }: RunSummary) => markers.some((marker) => runs.label(run_id)?.includes(marker));
+    const isOpen = ({ run_id }: RunSummary) =>
+      markers.some((marker) => hasMarker(runs.label(run_id) ?? '', marker));
     const all = runs.rows ?? [];
     const settled = markers.length === 0 ? all : all.filter((run) => !isOpen(run));
     const rows = filterRuns(settled, this.#filter, {

@@ -191,10 +191,10 @@ describe('client', () => {
       });
 
       const model = { model_id: 'm', name: 'M', provider: 'p', available: true, use_policy_url: null };
-      answer = json({ data: [model, { ...model, available: 'yes' }] });
+      answer = json({ data: [model, { ...model, model_id: '' }, { ...model, model_id: null }] });
       assert.deepEqual(await client().listModels(), {
         data: [{ ...model, use_policy_url: undefined }],
-        skipped: 1,
+        skipped: 2,
       });
 
       const artifact = { artifact_type: 'model', url: 'https://s.test/a', expires_in: '1800', filename: 3 };
@@ -202,6 +202,18 @@ describe('client', () => {
       assert.deepEqual(await client().createArtifactDownloads('r'), [
         { ...artifact, expires_in: undefined, filename: undefined },
       ]);
+    });
+
+    it('need nothing of a model but its model_id', async () => {
+      const odd = { name: '', provider: 7, available: 'yes', terms_url: 7 };
+      for (const rest of [{}, odd, { name: null, provider: null, available: null }]) {
+        answer = json({ data: [{ model_id: 'm', ...rest }] });
+        const { data } = await client().listModels();
+        const [{ model_id, name, provider, available } = assert.fail()] = data;
+        assert.deepEqual([model_id, name, provider, available], ['m', 'm', '', true]);
+      }
+      answer = json({ data: [{ model_id: 'm', available: false }] });
+      assert.equal((await client().listModels()).data[0]?.available, false);
     });
 
     it('make optional fields of another type "not told"', async () => {

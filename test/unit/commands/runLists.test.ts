@@ -19,6 +19,8 @@ describe('commands of the list of runs', () => {
   let gate: Promise<unknown> | undefined;
   /** From which row on the service fails. */
   let brokenFrom: number;
+  /** The cursors that come, in turn, whatever is asked for. */
+  let circle: readonly string[];
   let filter: RunFilter;
 
   before(async () => {
@@ -32,7 +34,7 @@ describe('commands of the list of runs', () => {
   beforeEach(async () => {
     standIn.forget();
     bench = await Bench.start();
-    [limits, gate, brokenFrom] = [[], undefined, Infinity];
+    [limits, gate, brokenFrom, circle] = [[], undefined, Infinity, []];
     filter = { text: '', modelIds: [], phases: [] };
     const listed = Array.from({ length: 730 }, (_, index) => ({
       ...row(`r${index}`, 800 - index, index < 10 ? 'queued' : 'complete'),
@@ -50,7 +52,7 @@ describe('commands of the list of runs', () => {
           sendJson(response, 200, {
             data: listed.slice(start, end),
             has_more: end < listed.length,
-            next_cursor: end < listed.length ? String(end) : null,
+            next_cursor: circle[limits.length % 2] ?? (end < listed.length ? String(end) : null),
           });
       });
     });
@@ -106,6 +108,20 @@ describe('commands of the list of runs', () => {
     brokenFrom = Infinity;
     await loadAllRuns(sessions)();
     assert.equal(loaded(), 730);
+  });
+
+  it('"Load All Runs" ends where the service goes round in a circle, says so, and can go on', async () => {
+    circle = ['200', '100'];
+    standIn.told.answer = ([more]) => more;
+    await loadAllRuns(sessions)();
+    assert.ok(limits.length < 20, String(limits.length));
+    assert.deepEqual(standIn.told.sentences, [
+      '300 runs are loaded, but the list may be incomplete: the service says there are more, and sends no new ones.',
+    ]);
+    assert.deepEqual(standIn.executed, [['fineTuning.loadAllRuns']]);
+    circle = [];
+    await loadAllRuns(sessions)();
+    assert.deepEqual([loaded(), session.runs.isIncomplete], [730, false]);
   });
 
   it('"Load All Runs" leaves the telling of a refused API key to its notice', async () => {

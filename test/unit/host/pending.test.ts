@@ -115,6 +115,7 @@ describe('submissions that are not settled, in words', () => {
         unknown({ ...(label !== undefined && { label }), ...(marker !== undefined && { marker }) }),
       );
     assert.equal(named('My run ft-7k3m9qpx', 'ft-7k3m9qpx'), 'My run');
+    assert.equal(named('ft-7k3m9qpx My long run', 'ft-7k3m9qpx'), 'My long run');
     assert.equal(named('ft-7k3m9qpx', 'ft-7k3m9qpx'), 'train.jsonl');
     assert.equal(named('My run ft-7k3m9qpx'), 'My run ft-7k3m9qpx');
     assert.equal(named('My run', 'ft-7k3m9qpx'), 'My run');

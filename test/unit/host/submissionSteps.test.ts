@@ -62,8 +62,23 @@ describe('the steps of a submission', () => {
     assert.match(prompt, /at most 255 characters together/);
     const row = summary?.items.find(({ label }) => label.includes('Label'));
     assert.equal(row?.description, `My run ${marker}`);
-    assert.equal((await walk('x'.repeat(300)))?.label, `${'x'.repeat(255 - marker.length - 1)} ${marker}`);
+    assert.equal((await walk('x'.repeat(300)))?.label, `${marker} ${'x'.repeat(255 - marker.length - 1)}`);
     assert.equal((await walk(''))?.label, marker);
+  });
+
+  it('name the model by what the service tells of it, though that is its id alone', async () => {
+    const bare = { model_id: 'base-7b', name: 'base-7b', provider: '', available: true };
+    standIn.told.pick = answering('base-7b', '', ...ACCEPTING);
+    const choices = await askToSubmit(
+      { ...context, models: [bare] },
+      { model: undefined, label: '', priority: false },
+    );
+    assert.equal(choices?.model, bare);
+    const rows = standIn.told.inputs.flatMap(({ items }) => items);
+    assert.equal(rows.find(({ label }) => label.includes('Model'))?.description, 'base-7b');
+    assert.ok(
+      rows.some(({ label }) => label.includes('I accept the license terms of its provider for base-7b')),
+    );
   });
 
   it('add none where the setting says so', async () => {

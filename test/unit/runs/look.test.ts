@@ -6,6 +6,7 @@ import type { Attempt, Intent } from '../../../src/runs/submission/intent.ts';
 import { creationOf, lookFor, momentOf, type Sight } from '../../../src/runs/submission/look.ts';
 import type { Session } from '../../../src/runs/session.ts';
 import { sendJson } from '../../helpers/httpServer.ts';
+import { withMarker } from '../../../src/runs/submission/marker.ts';
 import { sampleIntent } from './sampleIntent.ts';
 import { HOUR, MARKER, MINUTE } from './stage.ts';
 import { Bench } from './support.ts';
@@ -156,6 +157,21 @@ describe('lookFor', () => {
       assert.equal((await lookAt(marked())).match?.run_id, 'ours');
     });
 
+    it('finds it where the service writes its times without a zone, wherever this machine is', async () => {
+      const zone = process.env.TZ;
+      try {
+        for (process.env.TZ of ['Pacific/Kiritimati', 'America/Los_Angeles']) {
+          const created_at = new Date(sentMs + MINUTE).toISOString().slice(0, -1);
+          runs = [{ run_id: 'ours', label: MARKER, created_at }];
+          const sight = await lookAt(marked());
+          assert.deepEqual([sight.match?.run_id, sight.complete], ['ours', true], process.env.TZ);
+        }
+      } finally {
+        if (zone === undefined) delete process.env.TZ;
+        else process.env.TZ = zone;
+      }
+    });
+
     it('takes the oldest of two: the later one may only hold its label', async () => {
       runs = [
         { run_id: 'second', label: `again Läbel ${MARKER}`, ...created(2 * MINUTE) },
@@ -170,6 +186,36 @@ describe('lookFor', () => {
       assert.equal((await lookAt(marked(), ['ours'])).match?.run_id, 'ours');
     });
 
+    for (const [name, change] of [
+      ['cuts it after 255 bytes', (label: string) => Buffer.from(label).subarray(0, 255).toString()],
+      ['cuts it after 64 characters', (label: string) => label.slice(0, 64)],
+      ['writes it in capitals', (label: string) => label.toUpperCase()],
+      ['decomposes and lower-cases it', (label: string) => label.normalize('NFKD').toLowerCase()],
+    ] as const)
+      it(`finds it where the service ${name}`, async () => {
+        for (const label of ['Läbel', LONG, '訓練'.repeat(100), 'ä'.repeat(255)]) {
+          const sent = withMarker(label, MARKER);
+          runs = [{ run_id: 'ours', label: change(sent), ...created(MINUTE) }];
+          const { match } = await lookAt(marked({ label: sent }));
+          assert.equal(match?.run_id, 'ours', sent);
+        }
+      });
+
+    it('takes for a candidate what a service cut off that changes letters, too', async () => {
+      const label = `${'Ｌäbel ﬁne '.repeat(20).trim()} ${MARKER}`;
+      const labels = [
+        label.slice(0, 40).toLowerCase(),
+        label.slice(0, 40).normalize('NFKC'),
+        label.slice(0, 40).normalize('NFD'),
+        `${label.slice(0, 40)}…`,
+        `${label.slice(0, 40)}...`,
+        // Half of a character.
+        Buffer.from(label).subarray(0, 54).toString(),
+      ];
+      runs = labels.map((cut, index) => ({ run_id: String(index), label: cut, ...created(MINUTE) }));
+      assert.deepEqual(idsOf(await lookAt(marked({ label }))), ['0', '1', '2', '3', '4', '5']);
+    });
+
     it('takes for candidates what may have lost its label or the end of it, unless it belongs to another', async () => {
       const of = (run_id: string, label?: string, model_id = MODEL): Row => ({
         run_id,
@@ -181,10 +227,10 @@ describe('lookFor', () => {
         of('untold'),
         of('untold, model too', undefined, 'another'),
         of('emptied', ''),
-        of('cut', LONG.slice(0, 35)),
+        of('cut', LONG.slice(0, 16)),
         of('cut in the marker', `${LONG} ${MARKER.slice(0, 5)}`),
         of('cut, of another model', LONG.slice(0, 35), 'another'),
-        of('a beginning that nothing cuts', LONG.slice(0, 31)),
+        of('a beginning that nothing cuts', LONG.slice(0, 15)),
         { ...of('untold, days later'), ...created(3 * 24 * HOUR) },
         of('another label', 'another'),
         of('another marker', 'Läbel ft-00000abc'),

@@ -83,6 +83,14 @@ describe('groupByDay', () => {
     assert.deepEqual(days(rows, '2026-05-04T12:00:00Z'), ['2026-05-04 1 ab']);
   });
 
+  it('takes a time without a zone for one of UTC', () => {
+    process.env.TZ = 'Pacific/Kiritimati';
+    assert.deepEqual(
+      days([at('a', '2026-05-04T09:59:59'), at('b', '2026-05-04T10:00:00')], '2026-05-04T12:00:00Z'),
+      ['2026-05-05 0 b', '2026-05-04 1 a'],
+    );
+  });
+
   it('knows yesterday over the days that have 23 and 25 hours', () => {
     process.env.TZ = 'Europe/Berlin';
     for (const [before, after] of [

@@ -87,6 +87,8 @@ describe('RunStore', () => {
   /** While set, answers wait for it; they are made when the request comes. */
   let gate: Promise<unknown> | undefined;
   let oddities: object;
+  /** The same, for each answer. */
+  let odds: () => object;
 
   beforeEach(async () => {
     bench = await Bench.start();
@@ -96,6 +98,7 @@ describe('RunStore', () => {
     changes = [];
     gate = undefined;
     oddities = {};
+    odds = () => ({});
     const server = await bench.serve((request, response) => {
       const { pathname, searchParams } = new URL(String(request.url), 'http://x.test');
       urls.push(String(request.url));
@@ -109,6 +112,7 @@ describe('RunStore', () => {
             has_more,
             next_cursor: has_more ? String(end) : null,
             ...oddities,
+            ...odds(),
           }
         : { run: detail };
       const held = gate ?? Promise.resolve();
@@ -302,21 +306,73 @@ describe('RunStore', () => {
     assert.deepEqual(ids(store.rows), ids(many(4_000).slice(0, 1_100)));
   });
 
-  it('ends where a cursor repeats, where it is told in vain, and where it is missing', async () => {
+  it('ends where the service says so, whatever cursor it names', async () => {
+    listed = many(100);
+    oddities = { has_more: false, next_cursor: '50' };
+    await store.refresh();
+    assert.deepEqual([store.hasMore, store.isIncomplete], [false, false]);
+  });
+
+  it('may be incomplete where a cursor repeats, and goes on once it does not', async () => {
     listed = many(320);
     await store.refresh();
     oddities = { next_cursor: '100' };
     await store.loadMore();
-    assert.equal(store.hasMore, false);
-    for (const odd of [
-      { has_more: false, next_cursor: '50' },
-      { has_more: true, next_cursor: null },
-    ]) {
-      store.clear();
-      oddities = odd;
+    assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [200, true, true]);
+    urls = [];
+    await store.loadMore();
+    assert.deepEqual([store.isIncomplete, urls.length], [true, 1]);
+    await store.refresh();
+    oddities = {};
+    await store.loadMore();
+    assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [300, true, false]);
+    await store.loadMore();
+    assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [320, false, false]);
+  });
+
+  it('may be incomplete where the service says that there is more, and not where', async () => {
+    listed = many(320);
+    oddities = { next_cursor: null };
+    await store.refresh();
+    assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [100, true, true]);
+    await store.loadMore();
+    assert.equal(store.isIncomplete, true);
+    oddities = {};
+    await store.loadMore();
+    assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [200, true, false]);
+  });
+
+  for (const [name, count, odd] of [
+    ['whose cursors go round in a circle', 200, () => ({ next_cursor: urls.length % 2 === 0 ? '0' : '100' })],
+    [
+      'whose empty pages never end',
+      100,
+      () => ({ data: [], has_more: true, next_cursor: `empty${urls.length}` }),
+    ],
+  ] as const)
+    it(`is left after a few pages without a new run where it is one ${name}`, async () => {
+      listed = many(320);
       await store.refresh();
-      assert.equal(store.hasMore, false);
-    }
+      odds = odd;
+      for (let more = 0; more < count / 100 - 1; more++) await store.loadMore();
+      urls = [];
+      changes = [];
+      await store.loadMore();
+      assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [count, true, true]);
+      assert.equal(urls.length, 10);
+      assert.equal(changes.length, 1, 'what the view says of it is drawn');
+    });
+
+  it('is left by a refresh, too, that looks for a run which the service does not list again', async () => {
+    listed = [...many(250).slice(0, 249), row('r1', 1, 'queued')];
+    await store.refresh();
+    for (let more = 0; more < 2; more++) await store.loadMore();
+    assert.equal(store.watched.length, 1);
+    odds = () => ({ next_cursor: urls.length % 2 === 0 ? '0' : '100' });
+    urls = [];
+    await store.refresh();
+    assert.ok(urls.length <= 12, String(urls.length));
+    assert.equal(store.rows?.length, 250);
   });
 
   it('counts rows that it could not read', async () => {

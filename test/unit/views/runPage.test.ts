@@ -528,7 +528,7 @@ describe('RunPage', () => {
       assert.equal(fact('dataset', 'rows'), '7,473');
       assert.equal(fact('dataset', 'now'), 'not there any more');
       assert.match(fact('consents', 'terms') ?? '', /^accepted (Apr 30|May [12]), 2026/);
-      assert.match(fact('run', 'label') ?? '', /^maths ft-7k3m9qpx \(its end is the marker/);
+      assert.match(fact('run', 'label') ?? '', /^maths ft-7k3m9qpx \(includes the marker/);
       assert.equal(buttons().filter(({ action }) => action === 'openDataset').length, 0);
     });
 

@@ -22,6 +22,7 @@ describe('what stands above and in the rows of the Runs view', () => {
   let listed: unknown[];
   let detail: object;
   let status: number;
+  let more: object;
 
   before(async () => {
     hooks = standInForVscode();
@@ -38,12 +39,12 @@ describe('what stands above and in the rows of the Runs view', () => {
   beforeEach(async () => {
     standIn.forget();
     bench = await Bench.start();
-    status = 200;
+    [status, more] = [200, {}];
     listed = [row('a', 2, 'complete'), row('b', 1, 'complete'), { odd: true }];
     detail = { run_id: 'a', status: 'completed', model_id: 'm' };
     const { url } = await bench.serve((request, response) => {
       const isList = new URL(String(request.url), 'http://x.test').pathname.endsWith('/runs');
-      const body = isList ? { data: listed, has_more: false } : { run: detail };
+      const body = isList ? { data: listed, has_more: false, ...more } : { run: detail };
       const code = status === 401 ? 'invalid_api_key' : 'internal';
       sendJson(response, status, status === 200 ? body : { error: { code, message: '' } });
     });
@@ -72,6 +73,18 @@ describe('what stands above and in the rows of the Runs view', () => {
     status = 200;
     await session.runs.refresh();
     assert.doesNotMatch(messageOf(session, undefined), /out of date/);
+  });
+
+  it('says that the list may be incomplete, and no longer than that is so', async () => {
+    const isSaid = () => messageOf(session, undefined).includes(words.incomplete());
+    let draws = 0;
+    session.runs.onDidChange(() => draws++);
+    more = { has_more: true, next_cursor: null };
+    await session.runs.refresh();
+    assert.deepEqual([isSaid(), draws], [true, 1]);
+    more = {};
+    await session.runs.refresh();
+    assert.deepEqual([isSaid(), draws], [false, 2]);
   });
 
   it('says nothing of what an API key has read that is refused', async () => {
