@@ -6,6 +6,10 @@ import type { Disposable } from '../base/disposable.ts';
 import { writeFileDurably } from '../base/durableFile.ts';
 import { Emitter } from '../base/event.ts';
 import type { Account } from './account.ts';
+import { Lease } from './lease.ts';
+
+/** How often the lock is tried, some ten milliseconds apart: another window writes for a few. */
+const LOCK_TRIES = 500;
 
 const accountSchema = v.variant('kind', [
   v.object({
@@ -31,7 +35,8 @@ interface Content {
 
 /**
  * Owns the accounts of this machine and which one is active, in a file of its own that all windows share (a `Memento`
- * writes the extension's whole state, so that two windows can lose each other's updates). It holds no API key.
+ * writes the extension's whole state, so that two windows can lose each other's updates). It is written under a lock. It
+ * holds no API key.
  */
 export class AccountStore implements Disposable {
   readonly #file: string;
@@ -120,17 +125,30 @@ export class AccountStore implements Disposable {
     this.#onDidChange.dispose();
   }
 
-  /** One change at a time, on what the disk holds now: another window may have written since. */
+  /** One change at a time among all windows, on what the disk holds now. */
   #change(change: (content: Content) => Content): Promise<void> {
-    const done = this.#work.then(async () => {
-      const text = JSON.stringify({ version: 1, ...change(await this.#read()) }, null, 2);
-      // As it will be read back: nothing is written that could not be, and the watcher sees no second change.
-      const next = contentOf(text);
-      await writeFileDurably(this.#file, text);
-      this.#accept(next);
-    });
+    const done = this.#work.then(() =>
+      this.#locked(async () => {
+        const text = JSON.stringify({ version: 1, ...change(await this.#readLocked()) }, null, 2);
+        // As it will be read back: nothing is written that could not be, and the watcher sees no second change.
+        const next = contentOf(text);
+        await writeFileDurably(this.#file, text);
+        this.#accept(next);
+      }),
+    );
     this.#work = done.catch(() => undefined);
     return done;
+  }
+
+  /** Works alone among all windows; where the file system does not lock, or a window was stopped while it wrote, all the same. */
+  async #locked<T>(work: () => Promise<T>): Promise<T> {
+    const lock = path.join(path.dirname(this.#file), 'accounts.lock');
+    const lease = await Lease.take(lock, LOCK_TRIES).catch(() => undefined);
+    try {
+      return await work();
+    } finally {
+      lease?.release();
+    }
   }
 
   #reload(): Promise<void> {
@@ -145,7 +163,23 @@ export class AccountStore implements Disposable {
     this.#onDidChange.fire();
   }
 
+  /** Reads without the lock: a file that is to be set aside is read again with it, another window may be writing a new one. */
   async #read(): Promise<Content> {
+    return (await this.#parsed()) ?? this.#locked(() => this.#readLocked());
+  }
+
+  async #readLocked(): Promise<Content> {
+    const content = await this.#parsed();
+    if (content !== undefined) return content;
+    // Torn by hand, foreign, or of a later version: kept beside, never deleted.
+    const aside = `${this.#file}.unreadable-${Date.now()}`;
+    await rename(this.#file, aside);
+    this.#onSetAside(aside);
+    return { accounts: [] };
+  }
+
+  /** Undefined where the file is not ours. @throws what the file system says */
+  async #parsed(): Promise<Content | undefined> {
     let text: string;
     try {
       text = await readFile(this.#file, 'utf8');
@@ -156,15 +190,7 @@ export class AccountStore implements Disposable {
     try {
       return contentOf(text);
     } catch {
-      // Torn by hand, foreign, or of a later version: kept beside, never deleted. Another window may have been faster.
-      const aside = `${this.#file}.unreadable-${Date.now()}`;
-      await rename(this.#file, aside).then(
-        () => this.#onSetAside(aside),
-        (error: unknown) => {
-          if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-        },
-      );
-      return { accounts: [] };
+      return undefined;
     }
   }
 }

@@ -96,6 +96,21 @@ describe('AccountStore', () => {
     assert.equal((await opened()).accounts.length, 20);
   });
 
+  it('loses none of what many windows change at once', async () => {
+    const windows = await Promise.all(Array.from({ length: 10 }, opened));
+    await Promise.all(windows.map((store, index) => store.save(service(String(index)))));
+    assert.equal((await opened()).accounts.length, 10);
+    await Promise.all(windows.map((store, index) => store.remove(String(index))));
+    assert.deepEqual((await opened()).accounts, []);
+  });
+
+  it('sets a torn file aside once, and loses nothing that many windows write after it', async () => {
+    const windows = await Promise.all(Array.from({ length: 10 }, opened));
+    await writeFile(file(), 'torn');
+    await Promise.all(windows.map((store, index) => store.save(service(String(index)))));
+    assert.equal((await opened()).accounts.length, 10);
+  });
+
   it('shows another window what this one changed', async () => {
     const here = await opened();
     const there = await opened();
