@@ -4,6 +4,7 @@ import path from 'node:path';
 import * as v from 'valibot';
 import type { Disposable } from '../base/disposable.ts';
 import { writeFileDurably } from '../base/durableFile.ts';
+import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { Account } from './account.ts';
 import { Lease } from './lease.ts';
@@ -33,6 +34,17 @@ interface Content {
   accounts: Account[];
 }
 
+/** The file of accounts is there, or may be, and cannot be read: nobody knows which accounts there are. */
+export class AccountsUnreadableError extends ExpectedError {
+  readonly code = 'accounts-unreadable';
+  readonly file: string;
+
+  constructor(file: string, cause: unknown) {
+    super('the accounts cannot be read', { cause });
+    this.file = file;
+  }
+}
+
 /**
  * Owns the accounts of this machine and which one is active, in a file of its own that all windows share (a `Memento`
  * writes the extension's whole state, so that two windows can lose each other's updates). It is written under a lock. It
@@ -43,10 +55,14 @@ export class AccountStore implements Disposable {
   readonly #onSetAside: (file: string) => void;
   readonly #onDidChange = new Emitter<void>();
   #content: Content = { accounts: [] };
+  #isUnreadable = false;
   #watcher: FSWatcher | undefined;
   #work: Promise<unknown> = Promise.resolve();
 
-  /** Fires when an account was added, changed or removed or another one became active, here or in another window. */
+  /**
+   * Fires when an account was added, changed or removed or another one became active, here or in another window, and when
+   * they can be read again.
+   */
   readonly onDidChange = this.#onDidChange.event;
 
   /**
@@ -58,19 +74,25 @@ export class AccountStore implements Disposable {
     this.#onSetAside = onSetAside;
   }
 
-  /** Reads the file and follows what other windows write. A file that cannot be read as ours is set aside. */
+  /**
+   * Reads the file and follows what other windows write. A file that cannot be read as ours is set aside. May be called
+   * again after it failed.
+   * @throws AccountsUnreadableError
+   */
   async open(): Promise<void> {
-    await mkdir(path.dirname(this.#file), { recursive: true });
-    this.#content = await this.#read();
     try {
-      this.#watcher = watch(path.dirname(this.#file), { persistent: false }, (_event, name) => {
-        if (name === null || name === path.basename(this.#file)) void this.#reload();
-      });
-      // A folder that vanishes ends the watching, not the extension host.
-      this.#watcher.on('error', () => this.#watcher?.close());
-    } catch {
-      // The system has no watch left to give: other windows' changes show at the next start.
+      await mkdir(path.dirname(this.#file), { recursive: true });
+      this.#watch();
+      await this.#reload();
+    } catch (error) {
+      this.#isUnreadable = true;
+      throw error instanceof AccountsUnreadableError ? error : new AccountsUnreadableError(this.#file, error);
     }
+  }
+
+  /** Whether `open` failed, and nothing has been read since. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable;
   }
 
   get accounts(): readonly Account[] {
@@ -125,6 +147,19 @@ export class AccountStore implements Disposable {
     this.#onDidChange.dispose();
   }
 
+  #watch(): void {
+    if (this.#watcher !== undefined) return;
+    try {
+      this.#watcher = watch(path.dirname(this.#file), { persistent: false }, (_event, name) => {
+        if (name === null || name === path.basename(this.#file)) this.#reload().catch(() => undefined);
+      });
+      // A folder that vanishes ends the watching, not the extension host.
+      this.#watcher.on('error', () => this.#watcher?.close());
+    } catch {
+      // The system has no watch left to give: other windows' changes show at the next start.
+    }
+  }
+
   /** One change at a time among all windows, on what the disk holds now. */
   #change(change: (content: Content) => Content): Promise<void> {
     const done = this.#work.then(() =>
@@ -151,14 +186,16 @@ export class AccountStore implements Disposable {
     }
   }
 
+  /** @throws AccountsUnreadableError */
   #reload(): Promise<void> {
     const done = this.#work.then(async () => this.#accept(await this.#read()));
     this.#work = done.catch(() => undefined);
-    return this.#work.then(() => undefined);
+    return done;
   }
 
   #accept(next: Content): void {
-    if (JSON.stringify(next) === JSON.stringify(this.#content)) return;
+    if (!this.#isUnreadable && JSON.stringify(next) === JSON.stringify(this.#content)) return;
+    this.#isUnreadable = false;
     this.#content = next;
     this.#onDidChange.fire();
   }
@@ -178,14 +215,14 @@ export class AccountStore implements Disposable {
     return { accounts: [] };
   }
 
-  /** Undefined where the file is not ours. @throws what the file system says */
+  /** Undefined where the file is not ours. @throws AccountsUnreadableError */
   async #parsed(): Promise<Content | undefined> {
     let text: string;
     try {
       text = await readFile(this.#file, 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { accounts: [] };
-      throw error;
+      throw new AccountsUnreadableError(this.#file, error);
     }
     try {
       return contentOf(text);
