@@ -39,7 +39,7 @@ import type { ApiKeys } from './host/apiKeys.ts';
 import { COMMANDS, VIEWS, type CommandId } from './host/ids.ts';
 import type { Log } from './host/log.ts';
 import { sandboxControls } from './host/sandboxAccess.ts';
-import { whenSignedIn } from './host/signedIn.ts';
+import { whenAccountsRead, whenSignedIn } from './host/signedIn.ts';
 import type { tellFoundRunsOnce } from './host/submissionOutcome.ts';
 import { tellSignedOut } from './host/wording/accounts.ts';
 import type { AccountStore } from './runs/accountStore.ts';
@@ -105,10 +105,12 @@ export function commandTable(parts: Parts): Record<CommandId, (...args: unknown[
     enterSandbox,
     () => sandbox.controls(),
   );
-  const signedIn = whenSignedIn(() => sessions.active !== undefined, tellSignedOut);
+  const withAccounts = whenAccountsRead(accounts);
+  const whenActive = whenSignedIn(() => sessions.active !== undefined, tellSignedOut);
+  const signedIn = (command: Parameters<typeof whenActive>[0]) => withAccounts(whenActive(command));
   const reveal = (runId: string) => runsTree.reveal(runId, false);
   return {
-    [COMMANDS.signIn]: signIn(accounts, apiKeys, createClient),
+    [COMMANDS.signIn]: withAccounts(signIn(accounts, apiKeys, createClient)),
     [COMMANDS.signOut]: signedIn(
       signOut(
         accounts,
@@ -122,9 +124,9 @@ export function commandTable(parts: Parts): Record<CommandId, (...args: unknown[
         },
       ),
     ),
-    [COMMANDS.switchAccount]: switchAccount(accounts),
-    [COMMANDS.replaceKey]: replaceKey(accounts, apiKeys, createClient),
-    [COMMANDS.useSandbox]: enterSandbox,
+    [COMMANDS.switchAccount]: withAccounts(switchAccount(accounts)),
+    [COMMANDS.replaceKey]: withAccounts(replaceKey(accounts, apiKeys, createClient)),
+    [COMMANDS.useSandbox]: withAccounts(enterSandbox),
     [COMMANDS.checkDataset]: checkDataset(reports, log),
     [COMMANDS.showDatasetProblems]: showDatasetProblems(reports),
     [COMMANDS.writeArrayAsLines]: rewriteDatasetBeside('array-to-lines'),

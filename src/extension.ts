@@ -76,7 +76,14 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const apiKeys = disposables.add(new ApiKeys(context.secrets));
   const sandbox = disposables.add(new LazySandbox(storage, log));
   const accounts = disposables.add(new AccountStore(storage, tellAccountsSetAside));
-  await accounts.open();
+  const openAccounts = async (): Promise<void> => {
+    try {
+      await accounts.open();
+    } catch (error) {
+      reporter.report(error, () => void openAccounts());
+    }
+  };
+  await openAccounts();
   const connect = async (account: Account): Promise<Connection | undefined> => {
     if (account.kind === 'sandbox') return sandbox.start();
     const key = await apiKeys.read({ accountId: account.id, origin: originOf(account) });

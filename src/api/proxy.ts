@@ -4,7 +4,7 @@ import { isLoopback } from './address.ts';
 export interface ProxySettings {
   /** `http.proxy` */
   httpProxy?: string;
-  /** `http.proxyAuthorization`: a whole Proxy-Authorization value. */
+  /** `http.proxyAuthorization`: the Proxy-Authorization header for the proxy that `httpProxy` names. */
   proxyAuthorization?: string;
   /** `http.noProxy` */
   noProxy?: string[];
@@ -31,10 +31,13 @@ export function resolveRoute(target: URL, settings: ProxySettings): Route {
   const { httpProxy, proxyAuthorization, noProxy = [], env } = settings;
   const exceptions = noProxy.length > 0 ? noProxy : (env['NO_PROXY'] || env['no_proxy'] || '').split(',');
   if (exceptions.some((exception) => matches(target, exception))) return { kind: 'direct' };
-  const proxy = [httpProxy, env['HTTPS_PROXY'], env['https_proxy'], env['HTTP_PROXY'], env['http_proxy']]
+  const named = httpProxy?.trim();
+  if (named) return toRoute(named, proxyAuthorization);
+  const proxy = [env['HTTPS_PROXY'], env['https_proxy'], env['HTTP_PROXY'], env['http_proxy']]
     .map((value) => value?.trim())
     .find(Boolean);
-  return proxy === undefined ? { kind: 'direct' } : toRoute(proxy, proxyAuthorization);
+  // VS Code’s credentials are for the proxy that its setting names.
+  return proxy === undefined ? { kind: 'direct' } : toRoute(proxy);
 }
 
 /** `*`, a host with the hosts below it (with or without a leading `.` or `*.`), each with or without a port. */
@@ -47,7 +50,7 @@ function matches(target: URL, exception: string): boolean {
   return `.${target.hostname.replace(/^\[|\]$/g, '')}`.endsWith(`.${host}`);
 }
 
-function toRoute(proxy: string, proxyAuthorization: string | undefined): Route {
+function toRoute(proxy: string, proxyAuthorization?: string): Route {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`);
   if (url === null || !/^https?:$/.test(url.protocol)) return { kind: 'unusable' };
   const authorization = proxyAuthorization || basicAuthorization(url);

@@ -71,6 +71,8 @@ export const CONTEXT_KEYS = {
   state: 'fineTuning.state',
   /** Whether there are accounts, active or not. */
   accountsStored: 'fineTuning.accountsStored',
+  /** Whether the accounts cannot be read. */
+  accountsUnreadable: 'fineTuning.accountsUnreadable',
   /** Whether the active account is the sandbox. */
   sandbox: 'fineTuning.sandboxActive',
   /** Whether the Runs view shows only what a filter lets through. */

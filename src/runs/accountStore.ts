@@ -4,8 +4,13 @@ import path from 'node:path';
 import * as v from 'valibot';
 import type { Disposable } from '../base/disposable.ts';
 import { writeFileDurably } from '../base/durableFile.ts';
+import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { Account } from './account.ts';
+import { Lease } from './lease.ts';
+
+/** How often the lock is tried, some ten milliseconds apart: another window writes for a few. */
+const LOCK_TRIES = 500;
 
 const accountSchema = v.variant('kind', [
   v.object({
@@ -29,19 +34,35 @@ interface Content {
   accounts: Account[];
 }
 
+/** The file of accounts is there, or may be, and cannot be read: nobody knows which accounts there are. */
+export class AccountsUnreadableError extends ExpectedError {
+  readonly code = 'accounts-unreadable';
+  readonly file: string;
+
+  constructor(file: string, cause: unknown) {
+    super('the accounts cannot be read', { cause });
+    this.file = file;
+  }
+}
+
 /**
  * Owns the accounts of this machine and which one is active, in a file of its own that all windows share (a `Memento`
- * writes the extension's whole state, so that two windows can lose each other's updates). It holds no API key.
+ * writes the extension's whole state, so that two windows can lose each other's updates). It is written under a lock. It
+ * holds no API key.
  */
 export class AccountStore implements Disposable {
   readonly #file: string;
   readonly #onSetAside: (file: string) => void;
   readonly #onDidChange = new Emitter<void>();
   #content: Content = { accounts: [] };
+  #isUnreadable = false;
   #watcher: FSWatcher | undefined;
   #work: Promise<unknown> = Promise.resolve();
 
-  /** Fires when an account was added, changed or removed or another one became active, here or in another window. */
+  /**
+   * Fires when an account was added, changed or removed or another one became active, here or in another window, and when
+   * they can be read again.
+   */
   readonly onDidChange = this.#onDidChange.event;
 
   /**
@@ -53,19 +74,25 @@ export class AccountStore implements Disposable {
     this.#onSetAside = onSetAside;
   }
 
-  /** Reads the file and follows what other windows write. A file that cannot be read as ours is set aside. */
+  /**
+   * Reads the file and follows what other windows write. A file that cannot be read as ours is set aside. May be called
+   * again after it failed.
+   * @throws AccountsUnreadableError
+   */
   async open(): Promise<void> {
-    await mkdir(path.dirname(this.#file), { recursive: true });
-    this.#content = await this.#read();
     try {
-      this.#watcher = watch(path.dirname(this.#file), { persistent: false }, (_event, name) => {
-        if (name === null || name === path.basename(this.#file)) void this.#reload();
-      });
-      // A folder that vanishes ends the watching, not the extension host.
-      this.#watcher.on('error', () => this.#watcher?.close());
-    } catch {
-      // The system has no watch left to give: other windows' changes show at the next start.
+      await mkdir(path.dirname(this.#file), { recursive: true });
+      this.#watch();
+      await this.#reload();
+    } catch (error) {
+      this.#isUnreadable = true;
+      throw error instanceof AccountsUnreadableError ? error : new AccountsUnreadableError(this.#file, error);
     }
+  }
+
+  /** Whether `open` failed, and nothing has been read since. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable;
   }
 
   get accounts(): readonly Account[] {
@@ -120,51 +147,87 @@ export class AccountStore implements Disposable {
     this.#onDidChange.dispose();
   }
 
-  /** One change at a time, on what the disk holds now: another window may have written since. */
+  #watch(): void {
+    if (this.#watcher !== undefined) return;
+    try {
+      this.#watcher = watch(path.dirname(this.#file), { persistent: false }, (_event, name) => {
+        if (name === null || name === path.basename(this.#file)) this.#reload().catch(() => undefined);
+      });
+      // A folder that vanishes ends the watching, not the extension host.
+      this.#watcher.on('error', () => this.#watcher?.close());
+    } catch {
+      // The system has no watch left to give: other windows' changes show at the next start.
+    }
+  }
+
+  /** One change at a time among all windows, on what the disk holds now. */
   #change(change: (content: Content) => Content): Promise<void> {
-    const done = this.#work.then(async () => {
-      const text = JSON.stringify({ version: 1, ...change(await this.#read()) }, null, 2);
-      // As it will be read back: nothing is written that could not be, and the watcher sees no second change.
-      const next = contentOf(text);
-      await writeFileDurably(this.#file, text);
-      this.#accept(next);
-    });
+    const done = this.#work.then(() =>
+      this.#locked(async () => {
+        const text = JSON.stringify({ version: 1, ...change(await this.#readLocked()) }, null, 2);
+        // As it will be read back: nothing is written that could not be, and the watcher sees no second change.
+        const next = contentOf(text);
+        await writeFileDurably(this.#file, text);
+        this.#accept(next);
+      }),
+    );
     this.#work = done.catch(() => undefined);
     return done;
   }
 
+  /** Works alone among all windows; where the file system does not lock, or a window was stopped while it wrote, all the same. */
+  async #locked<T>(work: () => Promise<T>): Promise<T> {
+    const lock = path.join(path.dirname(this.#file), 'accounts.lock');
+    const lease = await Lease.take(lock, LOCK_TRIES).catch(() => undefined);
+    try {
+      return await work();
+    } finally {
+      lease?.release();
+    }
+  }
+
+  /** @throws AccountsUnreadableError */
   #reload(): Promise<void> {
     const done = this.#work.then(async () => this.#accept(await this.#read()));
     this.#work = done.catch(() => undefined);
-    return this.#work.then(() => undefined);
+    return done;
   }
 
   #accept(next: Content): void {
-    if (JSON.stringify(next) === JSON.stringify(this.#content)) return;
+    if (!this.#isUnreadable && JSON.stringify(next) === JSON.stringify(this.#content)) return;
+    this.#isUnreadable = false;
     this.#content = next;
     this.#onDidChange.fire();
   }
 
+  /** Reads without the lock: a file that is to be set aside is read again with it, another window may be writing a new one. */
   async #read(): Promise<Content> {
+    return (await this.#parsed()) ?? this.#locked(() => this.#readLocked());
+  }
+
+  async #readLocked(): Promise<Content> {
+    const content = await this.#parsed();
+    if (content !== undefined) return content;
+    // Torn by hand, foreign, or of a later version: kept beside, never deleted.
+    const aside = `${this.#file}.unreadable-${Date.now()}`;
+    await rename(this.#file, aside);
+    this.#onSetAside(aside);
+    return { accounts: [] };
+  }
+
+  /** Undefined where the file is not ours. @throws AccountsUnreadableError */
+  async #parsed(): Promise<Content | undefined> {
     let text: string;
     try {
       text = await readFile(this.#file, 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { accounts: [] };
-      throw error;
+      throw new AccountsUnreadableError(this.#file, error);
     }
     try {
       return contentOf(text);
     } catch {
-      // Torn by hand, foreign, or of a later version: kept beside, never deleted. Another window may have been faster.
-      const aside = `${this.#file}.unreadable-${Date.now()}`;
-      await rename(this.#file, aside).then(
-        () => this.#onSetAside(aside),
-        (error: unknown) => {
-          if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-        },
-      );
-      return { accounts: [] };
+      return undefined;
     }
   }
 }

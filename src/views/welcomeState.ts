@@ -17,9 +17,12 @@ export function keepWelcomeState(sessions: Sessions, accounts: AccountStore): Di
         : [session.onDidChangeState(() => tell(session)), session.runs.onDidChange(() => tell(session))];
     }),
   );
-  const tellStored = () => setContext(CONTEXT_KEYS.accountsStored, accounts.accounts.length > 0);
-  tellStored();
-  disposables.add(accounts.onDidChange(tellStored));
+  const tellAccounts = () => {
+    setContext(CONTEXT_KEYS.accountsStored, accounts.accounts.length > 0);
+    setContext(CONTEXT_KEYS.accountsUnreadable, accounts.isUnreadable);
+  };
+  tellAccounts();
+  disposables.add(accounts.onDidChange(tellAccounts));
   return disposables;
 }
 

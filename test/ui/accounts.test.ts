@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -186,6 +186,24 @@ describe('accounts', () => {
   it('accounts and API keys outlive a reload', async () => {
     await workbench.reload();
     await balance('1,000.00 USD').waitFor();
+  });
+
+  it('accounts that cannot be read are said to be so, and are back when they can be', async () => {
+    const file = path.join(vscode.globalStorage, 'accounts.json');
+    await rename(file, `${file}.kept`);
+    await mkdir(file);
+    await workbench.reload();
+    await workbench.dialogs.waitForToast(/Your accounts can’t be read from .*accounts\.json/);
+    await runs().root.getByText('Your accounts can’t be read.').waitFor();
+    await workbench.screenshot('accounts-unreadable');
+    await workbench.clearNotifications();
+    await runs().welcomeButton('Try Again').click();
+    await workbench.dialogs.waitForToast(/Your accounts can’t be read from /);
+    await rm(file, { recursive: true });
+    await rename(`${file}.kept`, file);
+    await workbench.dialogs.pressInToast(/Your accounts can’t be read from /, 'Try Again');
+    await balance('1,000.00 USD').waitFor();
+    await workbench.clearNotifications();
   });
 
   it('signing out deletes the API key and leaves the other account', async () => {

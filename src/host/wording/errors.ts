@@ -46,7 +46,7 @@ export function explain(error: unknown): Explanation {
     if (sentence !== undefined) return { sentence, action: showLog() };
     const failure = downloadFailure(error.code, error);
     return failure === undefined
-      ? explainCode(error.code)
+      ? explainCode(error)
       : { sentence: failure.sentence, action: remedies[failure.remedy]() };
   }
   return { sentence: vscode.l10n.t('Something went wrong inside the extension.'), action: showLog() };
@@ -191,7 +191,8 @@ function changedSentence({ change, causeCode }: DatasetChangedError): string {
   }
 }
 
-function explainCode(code: string): Explanation {
+function explainCode(error: ExpectedError): Explanation {
+  const { code } = error;
   switch (code) {
     case 'key-rejected':
       return refusedKey();
@@ -201,6 +202,14 @@ function explainCode(code: string): Explanation {
           'The API key of this account is not on this machine. If you just entered it in another window, reload this one.',
         ),
         action: { title: vscode.l10n.t('Enter API Key…'), command: COMMANDS.replaceKey },
+      };
+    case 'accounts-unreadable':
+      return {
+        sentence: vscode.l10n.t(
+          'Your accounts can’t be read from {0}. Check the file and its permissions.',
+          'file' in error ? String(error.file) : '',
+        ),
+        action: tryAgain(),
       };
     case 'sandbox-not-started':
       return {

@@ -76,6 +76,14 @@ describe('route', () => {
     assert.equal(authorizationOf('http://p.example:1'), undefined);
   });
 
+  it('sends http.proxyAuthorization only to the proxy that VS Code’s setting names', () => {
+    const settings = { proxyAuthorization: 'Negotiate z', env: { HTTPS_PROXY: 'http://p.example:1' } };
+    const toSetting = { kind: 'proxy', url: 'http://q.example:1', authorization: 'Negotiate z' };
+    assert.deepEqual(route({ ...settings, httpProxy: 'q.example:1' }), toSetting);
+    for (const httpProxy of ['', ' '])
+      assert.deepEqual(route({ ...settings, httpProxy }), { kind: 'proxy', url: 'http://p.example:1' });
+  });
+
   it('does not guess', () => {
     for (const httpProxy of ['socks5://p.example:1', 'http://', 'p.example:notaport', 'ftp://p.example'])
       assert.deepEqual(route({ httpProxy }), { kind: 'unusable' }, httpProxy);

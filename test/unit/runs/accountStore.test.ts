@@ -96,6 +96,21 @@ describe('AccountStore', () => {
     assert.equal((await opened()).accounts.length, 20);
   });
 
+  it('loses none of what many windows change at once', async () => {
+    const windows = await Promise.all(Array.from({ length: 10 }, opened));
+    await Promise.all(windows.map((store, index) => store.save(service(String(index)))));
+    assert.equal((await opened()).accounts.length, 10);
+    await Promise.all(windows.map((store, index) => store.remove(String(index))));
+    assert.deepEqual((await opened()).accounts, []);
+  });
+
+  it('sets a torn file aside once, and loses nothing that many windows write after it', async () => {
+    const windows = await Promise.all(Array.from({ length: 10 }, opened));
+    await writeFile(file(), 'torn');
+    await Promise.all(windows.map((store, index) => store.save(service(String(index)))));
+    assert.equal((await opened()).accounts.length, 10);
+  });
+
   it('shows another window what this one changed', async () => {
     const here = await opened();
     const there = await opened();
@@ -176,6 +191,36 @@ describe('AccountStore', () => {
     assert.equal(store.active?.id, 'a');
     await store.save(service('c'));
     assert.equal(store.accounts.length, 2);
+  });
+
+  it('does not take a file that cannot be read for none, and reads it when it can be again', async () => {
+    await (await opened()).save(service('a'));
+    const text = await readFile(file());
+    await rm(file());
+    await mkdir(file());
+    const store = new AccountStore(folder);
+    stores.push(store);
+    const unreadable = { code: 'accounts-unreadable', file: file() };
+    await assert.rejects(store.open(), unreadable);
+    await assert.rejects(store.save(service('b')), unreadable);
+    assert.deepEqual([store.isUnreadable, store.accounts], [true, []]);
+    assert.equal(await store.readKeptIds(), undefined);
+    await rm(file(), { recursive: true });
+    await writeFile(file(), text);
+    await store.open();
+    assert.deepEqual([store.isUnreadable, store.active?.id], [false, 'a']);
+  });
+
+  it('says that it can be read again, though no account is there', async () => {
+    await mkdir(file(), { recursive: true });
+    const store = new AccountStore(folder);
+    stores.push(store);
+    await assert.rejects(store.open());
+    const changed = new Promise<void>((resolve) => store.onDidChange(resolve));
+    await rm(file(), { recursive: true });
+    await store.open();
+    await changed;
+    assert.deepEqual([store.isUnreadable, store.accounts], [false, []]);
   });
 
   it('survives that its folder vanishes', async () => {

@@ -20,16 +20,20 @@ describe('keepWelcomeState', () => {
 
   it('tells whether there are accounts to switch to, also while none is active', () => {
     const changed = new Emitter<void>();
-    const accounts = { accounts: [{ id: 'one' }], onDidChange: changed.event };
+    const accounts = { accounts: [{ id: 'one' }], isUnreadable: false, onDidChange: changed.event };
     const sessions = { active: undefined, onDidChangeActive: new Emitter<undefined>().event };
     const context = () =>
       Object.fromEntries(standIn.executed.map(([, key, value]) => [key, value])) as Record<string, unknown>;
     const kept = keepWelcomeState(sessions as unknown as Sessions, accounts as unknown as AccountStore);
     assert.equal(context()['fineTuning.state'], 'signedOut');
     assert.equal(context()['fineTuning.accountsStored'], true);
+    assert.equal(context()['fineTuning.accountsUnreadable'], false);
     accounts.accounts = [];
     changed.fire();
     assert.equal(context()['fineTuning.accountsStored'], false);
+    accounts.isUnreadable = true;
+    changed.fire();
+    assert.equal(context()['fineTuning.accountsUnreadable'], true);
     kept.dispose();
     accounts.accounts = [{ id: 'two' }];
     changed.fire();
