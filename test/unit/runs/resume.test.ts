@@ -130,6 +130,14 @@ describe('Submitter, afterwards', () => {
         );
       });
 
+    it('sends nothing after 23 hours on this machine, though the service’s clock was set back', async () => {
+      const id = await leaveUnknown();
+      stage.clock.pass(24 * HOUR);
+      stage.dateOffsetMs = -20 * HOUR;
+      const outcome = await submitter.resume(session, id, silent());
+      assert.deepEqual([stage.posts.length, codeOf(outcome)], [1, 'window-closed']);
+    });
+
     it('does not send by a clock that was set while it waited for its turn', async () => {
       const id = await leaveUnknown();
       let release = () => {};
@@ -280,6 +288,17 @@ describe('Submitter, afterwards', () => {
       await restarted.probe();
       assert.deepEqual([stateOf(), stateOf(restarted)], [['not-charged'], ['not-charged']]);
       assert.equal(stage.posts.length, 1);
+    });
+
+    it('does not say "not charged" by a service’s clock that was moved: the machine’s own time has to pass as well', async () => {
+      const id = await leaveUnknown();
+      stage.dateOffsetMs = 16 * MINUTE;
+      await submitter.check(session, id);
+      stage.dateOffsetMs = 19 * MINUTE;
+      stage.clock.pass(20_000);
+      assert.equal(doubtOf(await submitter.check(session, id)), 'too-early');
+      assert.deepEqual(stateOf(), ['unknown']);
+      assert.equal(doubtOf(await notCharged(id)), 'not-charged');
     });
 
     it('never says so with another API key: it could be another account of the service', async () => {
