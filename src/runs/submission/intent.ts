@@ -83,6 +83,8 @@ export const intentSchema = v.object({
     filename: text,
     sizeBytes: count,
     sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+    /** When it was last written; not known to earlier versions. */
+    mtimeMs: v.optional(time),
     /** Not told where the file was not checked. */
     rows: v.optional(count),
   }),

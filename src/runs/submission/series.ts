@@ -243,11 +243,11 @@ export class Series {
 
 /** The request of every attempt of an intent: the same bytes each time. */
 function submissionOf(intent: Intent): RunSubmission {
-  const { path, filename, sizeBytes, sha256 } = intent.dataset;
+  const { path, filename, sizeBytes, sha256, mtimeMs } = intent.dataset;
   return {
     idempotencyKey: intent.id,
     boundary: intent.boundary,
-    dataset: { path, filename, sizeBytes, sha256 },
+    dataset: { path, filename, sizeBytes, sha256, ...(mtimeMs !== undefined && { mtimeMs }) },
     model_id: intent.model_id,
     ...(intent.label !== undefined && { label: intent.label }),
     // An intent is made only when a person has given both.

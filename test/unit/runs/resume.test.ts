@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CancelledError } from '../../../src/base/errors.ts';
 import type { Finding } from '../../../src/runs/submission/finding.ts';
@@ -182,6 +182,30 @@ describe('Submitter, afterwards', () => {
       const outcome = await submitter.resume(session, id, silent());
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'dataset-changed']);
       assert.deepEqual([submitter.pending, (await receipt())?.kind], [[], 'not-charged']);
+    });
+
+    it('sends no byte of a file that was changed and is as long as before, and all of one that was only touched', async () => {
+      const draft = await stage.bench.draft(300_000);
+      const file = draft.dataset.path;
+      const written = (mtimeMs: number) => ({ ...draft, dataset: { ...draft.dataset, mtimeMs } });
+      stage.onHead = (_request, response) => void response.writeHead(413).end();
+      await submitter.submit(session, written(statSync(file).mtime.getTime()), silent());
+      let heads = 0;
+      stage.onHead = () => (heads += 1);
+      const { id } = stage.intent;
+      utimesSync(file, 1, 1);
+      assert.equal((await submitter.resume(session, id, silent())).kind, 'charged');
+      assert.equal(heads, 1);
+
+      stage.onHead = (_request, response) => void response.writeHead(413).end();
+      await submitter.submit(session, written(1000), silent());
+      stage.onHead = () => (heads += 1);
+      const changed = readFileSync(file);
+      changed.write('x');
+      writeFileSync(file, changed);
+      const outcome = await submitter.resume(session, stage.intent.id, silent());
+      assert.deepEqual([outcome.kind, codeOf(outcome), heads], ['not-charged', 'dataset-changed', 1]);
+      assert.deepEqual(submitter.pending, []);
     });
 
     it('never sends for another account or place, nor what is not there', async () => {
