@@ -189,7 +189,7 @@ describe('Submitter, afterwards', () => {
       const file = draft.dataset.path;
       const written = (mtimeMs: number) => ({ ...draft, dataset: { ...draft.dataset, mtimeMs } });
       stage.onHead = (_request, response) => void response.writeHead(413).end();
-      await submitter.submit(session, written(statSync(file).mtime.getTime()), silent());
+      await submitter.submit(session, written(Number(statSync(file, { bigint: true }).mtimeMs)), silent());
       let heads = 0;
       stage.onHead = () => (heads += 1);
       const { id } = stage.intent;
@@ -272,6 +272,16 @@ describe('Submitter, afterwards', () => {
         rmSync(lock, { recursive: true });
         await submitter.discard(id);
       }
+    });
+
+    it('where no lease can be had, are not another window’s', async () => {
+      await leaveUnknown();
+      const locks = path.join(stage.bench.journalFolder, 'leases');
+      rmSync(locks, { recursive: true });
+      mkdirSync(path.join(locks, `${stage.intent.id}.lock`), { recursive: true });
+      const { submitter: other } = await stage.otherWindow();
+      await other.probe();
+      assert.deepEqual(stateOf(other), ['unknown']);
     });
 
     it('can be cancelled while it looks: nothing is sent', async () => {
