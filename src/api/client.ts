@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CancelledError } from '../base/errors.ts';
+import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { readAnswer } from './answer.ts';
 import { Digest } from './digest.ts';
-import { DigestError, ServiceError, UnexpectedAnswerError } from './errors.ts';
+import { DatasetChangedError, DigestError, ServiceError, UnexpectedAnswerError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { encodeMultipart } from './multipart.ts';
 import { OpenDataset } from './openDataset.ts';
@@ -158,11 +158,14 @@ export class Client {
   async #upload(submission: RunSubmission, options: CallOptions & UploadHooks): Promise<RunCreation> {
     this.#gate.assertOpen(false);
     const multipart = encodeMultipart(submission);
-    const { path, sizeBytes, sha256 } = submission.dataset;
+    const { path, sizeBytes, sha256, mtimeMs } = submission.dataset;
     const dataset = await OpenDataset.open(path, sizeBytes);
     const over = new AbortController();
     let expected: Expected | undefined;
     try {
+      // Otherwise all of it would be sent before that is known.
+      if (sha256 !== undefined && mtimeMs !== undefined && mtimeMs !== dataset.mtimeMs)
+        await this.#assertUnchanged(dataset, sha256, options.signal);
       if (sha256 !== undefined) expected = { sha256, digest: this.#startDigest() };
       const headers = {
         'content-type': multipart.contentType,
@@ -175,6 +178,17 @@ export class Client {
       over.abort();
       // An answer that is there stays one, whatever the file system says of the file.
       await Promise.allSettled([expected?.digest.dispose(), dataset.close()]);
+    }
+  }
+
+  /** @throws DatasetChangedError, DigestError, CancelledError */
+  async #assertUnchanged(dataset: OpenDataset, sha256: string, signal?: AbortSignal): Promise<void> {
+    const digest = this.#startDigest();
+    try {
+      for await (const chunk of dataset.chunks(digest)) if (chunk.byteLength > 0) throwIfCancelled(signal);
+      if ((await digest.read()) !== sha256) throw new DatasetChangedError('changed');
+    } finally {
+      await digest.dispose();
     }
   }
 

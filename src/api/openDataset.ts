@@ -36,6 +36,11 @@ export class OpenDataset {
     return Number(this.#atOpen.size);
   }
 
+  /** In whole milliseconds since the epoch. */
+  get mtimeMs(): number {
+    return Number(this.#atOpen.mtimeMs);
+  }
+
   /**
    * The bytes, in chunks of 1 MiB and a shorter last one. Two buffers take turns, one being read while the other is
    * sent, so a chunk is valid only until the one after it is asked for.

@@ -5,7 +5,10 @@ import { CancelledError } from './errors.ts';
 export interface Clock {
   /** Milliseconds since the epoch by this machine's clock, which a person or the network may set. */
   nowMs(): number;
-  /** Milliseconds that only go forward; on most systems they stand still while the machine sleeps. */
+  /**
+   * Milliseconds since the machine was started, in every process the same; they only go forward, and on most systems stand
+   * still while the machine sleeps.
+   */
   monotonicMs(): number;
   /** @throws CancelledError when the signal aborts */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -14,7 +17,7 @@ export interface Clock {
 /** The machine's own time. */
 export const SYSTEM_CLOCK: Clock = {
   nowMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
+  monotonicMs: () => Number(process.hrtime.bigint()) / 1e6,
   sleep: async (ms, signal) => {
     try {
       await delay(ms, undefined, signal === undefined ? {} : { signal });

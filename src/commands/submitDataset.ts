@@ -238,7 +238,7 @@ async function askForDraft(
   const { model, label, priority, consents } = choices;
   const rows = check === 'unchecked' || check.kind !== 'rows' ? {} : { rows: check.rows };
   const draft: Draft = {
-    dataset: { path: file.path, filename, sizeBytes: file.sizeBytes, sha256, ...rows },
+    dataset: { path: file.path, filename, sizeBytes: file.sizeBytes, mtimeMs: file.mtimeMs, sha256, ...rows },
     model_id: model.model_id,
     ...(label === '' ? {} : { label }),
     ...(marker === undefined ? {} : { marker }),

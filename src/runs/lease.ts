@@ -8,6 +8,8 @@ import { ExpectedError } from '../base/errors.ts';
 
 /** How often a lock is tried: another may hold it for a moment, only to see whether it is free. */
 const TRIES = 5;
+/** Never so often in a row is a lock file replaced while it is locked: the file system tells another identity each time. */
+const MAX_OTHER_FILES = 3;
 const TRY_AGAIN_MS = 12;
 const SQLITE_BUSY = 5;
 
@@ -44,15 +46,9 @@ export class Lease {
    */
   static async take(file: string, tries = TRIES): Promise<Lease | undefined> {
     try {
-      const { DatabaseSync: Database } = await import('node:sqlite');
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-      for (let left = tries; ;) {
-        // SQLite alone makes the file: closing a descriptor of our own could drop a lock of this process.
-        if (identityOf(file) === undefined) new Database(file).close();
-        const lease = Lease.#tryOnce(file, Database);
-        if (lease !== undefined || --left <= 0) return lease;
-        await delay(TRY_AGAIN_MS * (0.5 + Math.random()));
-      }
+      const found = await Lease.#find(file, tries, true);
+      return found instanceof Lease ? found : undefined;
     } catch (error) {
       throw new LeaseUnavailableError(error);
     }
@@ -64,22 +60,35 @@ export class Lease {
    */
   static async isTaken(file: string): Promise<boolean> {
     try {
-      if (identityOf(file) === undefined) return false;
-      const { DatabaseSync: Database } = await import('node:sqlite');
-      for (let left = TRIES; ;) {
-        const lease = Lease.#tryOnce(file, Database);
-        lease?.release();
-        if (lease !== undefined || identityOf(file) === undefined) return false;
-        if (--left <= 0) return true;
-        await delay(TRY_AGAIN_MS * (0.5 + Math.random()));
-      }
+      const found = await Lease.#find(file, TRIES, false);
+      if (found instanceof Lease) found.release();
+      return found === 'busy';
     } catch (error) {
       throw new LeaseUnavailableError(error);
     }
   }
 
+  /** @param makesFile where it is missing; else that is `missing` */
+  static async #find(file: string, tries: number, makesFile: boolean): Promise<Lease | 'busy' | 'missing'> {
+    const { DatabaseSync: Database } = await import('node:sqlite');
+    for (let [left, otherFiles] = [tries, 0]; ;) {
+      const isMissing = identityOf(file) === undefined;
+      if (isMissing && !makesFile) return 'missing';
+      // SQLite alone makes the file: closing a descriptor of our own could drop a lock of this process.
+      if (isMissing) new Database(file).close();
+      const found = Lease.#tryOnce(file, Database);
+      if (found instanceof Lease) return found;
+      otherFiles = found === 'other-file' ? otherFiles + 1 : 0;
+      // Nobody has it: to call it busy would blame another window.
+      if (otherFiles >= MAX_OTHER_FILES) throw new Error('the file system does not tell which file it is');
+      if (found === 'other-file') continue;
+      if (--left <= 0) return 'busy';
+      await delay(TRY_AGAIN_MS * (0.5 + Math.random()));
+    }
+  }
+
   /** Takes that of a file that is there; who has it may be about to remove it. */
-  static #tryOnce(file: string, Database: typeof DatabaseSync): Lease | undefined {
+  static #tryOnce(file: string, Database: typeof DatabaseSync): Lease | 'busy' | 'other-file' {
     const identity = identityOf(file);
     let database: DatabaseSync | undefined;
     let lease: Lease | undefined;
@@ -90,13 +99,14 @@ export class Lease {
       // A former owner may have removed the file meanwhile: then what was locked is not what others find.
       if (identity !== undefined && identityOf(file) === identity)
         lease = new Lease(file, database, identity);
+      return lease ?? 'other-file';
     } catch (error) {
       const isGone = database === undefined && identityOf(file) === undefined;
       if (!isGone && !isBusy(error)) throw error;
+      return 'busy';
     } finally {
       if (lease === undefined) database?.close();
     }
-    return lease;
   }
 
   /** Whether it is still held, read from the disk again: not after the file was removed or replaced, or it was released. */

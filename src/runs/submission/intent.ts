@@ -7,8 +7,11 @@ const text = v.pipe(v.string(), v.nonEmpty());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const time = v.pipe(v.number(), v.finite());
 
-/** A moment by this machine's clock and, where an answer has told its `Date`, by the service's: only that one is compared. */
-const moment = v.object({ localMs: time, serviceMs: v.optional(time) });
+/**
+ * A moment by this machine's clock, which anybody may set; by its monotonic one; and, where an answer had a `Date`, by the
+ * service's. Only the latter two are compared.
+ */
+const moment = v.object({ localMs: time, monotonicMs: v.optional(time), serviceMs: v.optional(time) });
 
 const attempt = v.object({
   started: moment,
@@ -80,6 +83,8 @@ export const intentSchema = v.object({
     filename: text,
     sizeBytes: count,
     sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+    /** When it was last written; not known to earlier versions. */
+    mtimeMs: v.optional(time),
     /** Not told where the file was not checked. */
     rows: v.optional(count),
   }),

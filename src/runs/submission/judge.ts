@@ -6,6 +6,16 @@ export const PRICING_MS = 15 * 60_000;
 /** So far apart are two looks that together say that nothing was charged. */
 const BETWEEN_LOOKS_MS = 2 * 60_000;
 
+/**
+ * How much time has passed on this machine at least, whatever its wall clock or the service's says. Where the monotonic clock
+ * is behind, the machine was started in between: then at least as much as since that.
+ */
+export function passedMs(from: Moment | undefined, to: Moment): number | undefined {
+  if (from?.monotonicMs === undefined || to.monotonicMs === undefined) return undefined;
+  const ms = to.monotonicMs - from.monotonicMs;
+  return ms >= 0 ? ms : to.monotonicMs;
+}
+
 /** When the last attempt began, or released its closing boundary, by the service's clock; undefined where it is not known. */
 export function lastSendMs({ attempts }: Intent): number | undefined {
   const times = attempts.map(({ started, closed }) => (closed ?? started).serviceMs);
@@ -23,6 +33,23 @@ export function settledFromMs({ attempts }: Intent): number | undefined {
   return ends.includes(undefined) ? undefined : Math.max(...ends.map((ms) => ms ?? 0));
 }
 
+/** For how long, by this machine, a look comes too early to say anything; undefined where no time is known. */
+function waitMs(intent: Intent, { at }: Look): number | undefined {
+  const fromMs = settledFromMs(intent);
+  if (fromMs === undefined || at.serviceMs === undefined) return undefined;
+  // The service's `Date` alone is the word of one clock, which may be set.
+  const waits = intent.attempts
+    .filter(({ closed }) => closed !== undefined)
+    .map(({ closed, ended }) => PRICING_MS - (passedMs(ended ?? closed, at) ?? 0));
+  return Math.max(0, fromMs - at.serviceMs, ...waits);
+}
+
+/** For how long after a first look that counts another one does not. */
+function betweenMs(first: Look, { at }: Look): number {
+  const passed = passedMs(first.at, at) ?? 0;
+  return BETWEEN_LOOKS_MS - Math.min(passed, (at.serviceMs ?? -Infinity) - (first.at.serviceMs ?? Infinity));
+}
+
 /** The intent before a new attempt: what was seen before says nothing of it. */
 export function withoutLooks(intent: Intent): Intent {
   const next = { ...intent };
@@ -38,7 +65,9 @@ export function withLook(open: Intent, look: Look): Intent {
   const intent = { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, look.at)) };
   const { firstCleanLook, ...rest } = intent;
   if (!isClean(intent, look)) return { ...rest, lastLook: look };
-  return { ...rest, firstCleanLook: firstCleanLook ?? look, lastLook: look };
+  // One of an earlier version tells no monotonic time.
+  const isComparable = firstCleanLook?.at.monotonicMs !== undefined;
+  return { ...rest, firstCleanLook: isComparable ? firstCleanLook : look, lastLook: look };
 }
 
 /**
@@ -55,8 +84,8 @@ export function doubtOf(intent: Intent): Doubt | undefined {
   if (balanceBefore === undefined) return 'no-balance';
   if (isLower(intent, lastLook)) return 'balance';
   if (lastLook.at.serviceMs === undefined || settledFromMs(intent) === undefined) return 'no-clock';
-  if (firstCleanLook?.at.serviceMs === undefined) return 'too-early';
-  return lastLook.at.serviceMs - firstCleanLook.at.serviceMs < BETWEEN_LOOKS_MS ? 'too-early' : undefined;
+  if (firstCleanLook === undefined || betweenMs(firstCleanLook, lastLook) > 0) return 'too-early';
+  return undefined;
 }
 
 /** Whether it may have been charged, and nothing has shown that it was not. */
@@ -67,30 +96,26 @@ export function isUncertain(intent: Intent): boolean {
 /** When, by this machine's clock, the next look may take a `too-early` away. */
 export function nextLookAtMs(intent: Intent): number | undefined {
   const { lastLook, firstCleanLook } = intent;
-  const fromMs = settledFromMs(intent);
-  if (lastLook?.at.serviceMs === undefined || fromMs === undefined) return undefined;
-  const dueMs =
-    firstCleanLook?.at.serviceMs === undefined ? fromMs : firstCleanLook.at.serviceMs + BETWEEN_LOOKS_MS;
-  return lastLook.at.localMs + Math.max(0, dueMs - lastLook.at.serviceMs);
+  if (lastLook === undefined) return undefined;
+  const leftMs =
+    firstCleanLook === undefined ? waitMs(intent, lastLook) : betweenMs(firstCleanLook, lastLook);
+  return leftMs === undefined ? undefined : lastLook.at.localMs + Math.max(0, leftMs);
 }
 
 /** After a crash, or a sleep, the first look is the first moment at which an attempt is known to be over. */
 function overAt(attempt: Attempt, at: Moment): Attempt {
-  return attempt.closed === undefined || attempt.ended?.serviceMs !== undefined
-    ? attempt
-    : { ...attempt, ended: at };
+  const { closed, ended } = attempt;
+  const isKnown = ended?.serviceMs !== undefined && ended.monotonicMs !== undefined;
+  return closed === undefined || isKnown ? attempt : { ...attempt, ended: at };
 }
 
 function isClean(intent: Intent, look: Look): boolean {
-  const fromMs = settledFromMs(intent);
   return (
     look.complete &&
     look.otherKey === undefined &&
     look.candidates.length === 0 &&
     !isLower(intent, look) &&
-    look.at.serviceMs !== undefined &&
-    fromMs !== undefined &&
-    look.at.serviceMs >= fromMs
+    waitMs(intent, look) === 0
   );
 }
 

@@ -37,11 +37,15 @@ export interface Sight {
   otherKey: boolean;
 }
 
-/** Now, by both clocks as far as the client knows the service's. */
+/** Now, by this machine's clocks. */
+export function localMoment(clock: Clock): Moment {
+  return { localMs: clock.nowMs(), monotonicMs: Math.round(clock.monotonicMs()) };
+}
+
+/** Now, by all clocks as far as the client knows the service's. */
 export function momentOf(client: Pick<Client, 'clockSkewMs'>, clock: Clock): Moment {
-  const localMs = clock.nowMs();
   const { clockSkewMs } = client;
-  return { localMs, ...(clockSkewMs !== undefined && { serviceMs: localMs + clockSkewMs }) };
+  return withService(localMoment(clock), clockSkewMs);
 }
 
 /**
@@ -58,11 +62,10 @@ export async function lookFor(
   signal?: AbortSignal,
 ): Promise<Sight> {
   const options = signal === undefined ? {} : { signal };
-  const startedMs = clock.nowMs();
+  const started = localMoment(clock);
   const listed = await listSince(client, intent, options);
   // The skew is that of an answer of this look: the time of its beginning, by the service's clock.
-  const { clockSkewMs } = client;
-  const at = { localMs: startedMs, ...(clockSkewMs !== undefined && { serviceMs: startedMs + clockSkewMs }) };
+  const at = withService(started, client.clockSkewMs);
   const rows = listed.rows.filter((row) => isWorthReading(intent, row));
   let complete = listed.complete && rows.length <= MAX_DETAILS;
   let match: RunDetail | undefined;
@@ -87,6 +90,10 @@ export async function lookFor(
   const balance = await client.getBalance(options).catch(rethrowUnauthorized);
   const otherKey = client.keyId !== intent.keyId;
   return { at, complete: complete && balance !== undefined, match, candidates, balance, otherKey };
+}
+
+function withService(moment: Moment, clockSkewMs: number | undefined): Moment {
+  return clockSkewMs === undefined ? moment : { ...moment, serviceMs: moment.localMs + clockSkewMs };
 }
 
 /** After a 401 nothing more is sent with an API key. */

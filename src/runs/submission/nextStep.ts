@@ -50,7 +50,7 @@ const MAX_SAME_SERVER_ERROR = 3;
 const BASE_MS = 2_000;
 const CAP_MS = 60_000;
 /** A longer Retry-After is not waited for: the person is asked. */
-const MAX_RETRY_AFTER_MS = 10 * 60_000;
+export const MAX_RETRY_AFTER_MS = 10 * 60_000;
 
 /** Another attempt would end the same way. */
 const NOT_REPEATED: ReadonlySet<NetworkErrorReason> = new Set(['tls', 'proxy']);

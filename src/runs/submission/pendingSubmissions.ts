@@ -121,8 +121,8 @@ export class PendingSubmissions implements Disposable {
     const free: Intent[] = [];
     for (const intent of before) {
       if (this.#disposed) return;
-      // An owner that cannot be asked for may be there.
-      const isOwned = await this.#journal.isOwned(intent.id).catch(() => true);
+      // Where leases cannot be had no window has one; whoever does something with it is told that.
+      const isOwned = await this.#journal.isOwned(intent.id).catch(() => false);
       if (!isOwned) free.push(intent);
     }
     // Who had it may have let it go since it was last read: it is free as it was only where it is still the same.

@@ -2,6 +2,7 @@ import { IDEMPOTENCY_WINDOW_MS } from '../../api/types.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ExpectedError } from '../../base/errors.ts';
 import { mayBeCharged, type Intent, type Moment } from './intent.ts';
+import { passedMs } from './judge.ts';
 
 /** After this nothing is sent again with an Idempotency-Key: the service knows it for 24 hours (spec: "Limits"). */
 export const RESEND_MS = IDEMPOTENCY_WINDOW_MS - 60 * 60_000;
@@ -37,9 +38,10 @@ export function assertMayResend(intent: Intent, now: Moment): void {
   const first = intent.attempts[0]?.started;
   if (first === undefined || !mayBeCharged(intent)) return;
   if (first.serviceMs === undefined || now.serviceMs === undefined) throw new ClocksDisagreeError();
-  const passedMs = now.serviceMs - first.serviceMs;
-  if (passedMs < -MARGIN_MS) throw new ClocksDisagreeError();
-  if (passedMs >= RESEND_MS) throw new WindowClosedError();
+  const serviceMs = now.serviceMs - first.serviceMs;
+  if (serviceMs < -MARGIN_MS) throw new ClocksDisagreeError();
+  // However little the service's clock says: it may have been set back.
+  if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new WindowClosedError();
 }
 
 /** Watches whether this machine's two clocks tell the same time since it was made. */

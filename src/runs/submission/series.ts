@@ -7,7 +7,7 @@ import { mayBeCharged, type Attempt, type Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
 import type { Lease } from '../lease.ts';
 import { withoutLooks } from './judge.ts';
-import { momentOf } from './look.ts';
+import { localMoment, momentOf } from './look.ts';
 import { assertNotTooEarly, nextStep, statusOf, type Step } from './nextStep.ts';
 import { assertMayResend, ClocksDisagreeError, ClockWatch } from './sendingWindow.ts';
 import type { Session } from '../session.ts';
@@ -222,15 +222,15 @@ export class Series {
 
   /** The service's time is what an answer told; it is not known any more when a clock was set, or after a sleep. */
   #moment(client: Client): Attempt['started'] {
-    return this.#timeWatch.agree ? momentOf(client, this.#clock) : { localMs: this.#clock.nowMs() };
+    return this.#timeWatch.agree ? momentOf(client, this.#clock) : localMoment(this.#clock);
   }
 
   /** By the skew that the attempt began with, as far as the clocks agree since. */
   #now(): Attempt['started'] {
-    const localMs = this.#clock.nowMs();
+    const now = localMoment(this.#clock);
     const started = this.#intent.attempts.at(-1)?.started;
-    if (started?.serviceMs === undefined || !this.#timeWatch.agree) return { localMs };
-    return { localMs, serviceMs: localMs + started.serviceMs - started.localMs };
+    if (started?.serviceMs === undefined || !this.#timeWatch.agree) return now;
+    return { ...now, serviceMs: now.localMs + started.serviceMs - started.localMs };
   }
 
   #changeLast(change: (attempt: Attempt) => Attempt): void {
@@ -243,11 +243,11 @@ export class Series {
 
 /** The request of every attempt of an intent: the same bytes each time. */
 function submissionOf(intent: Intent): RunSubmission {
-  const { path, filename, sizeBytes, sha256 } = intent.dataset;
+  const { path, filename, sizeBytes, sha256, mtimeMs } = intent.dataset;
   return {
     idempotencyKey: intent.id,
     boundary: intent.boundary,
-    dataset: { path, filename, sizeBytes, sha256 },
+    dataset: { path, filename, sizeBytes, sha256, ...(mtimeMs !== undefined && { mtimeMs }) },
     model_id: intent.model_id,
     ...(intent.label !== undefined && { label: intent.label }),
     // An intent is made only when a person has given both.
@@ -257,6 +257,7 @@ function submissionOf(intent: Intent): RunSubmission {
   };
 }
 
+/** By the clocks by which a wait is kept. */
 function later({ localMs, serviceMs }: Attempt['started'], ms: number): Attempt['started'] {
   return { localMs: localMs + ms, ...(serviceMs !== undefined && { serviceMs: serviceMs + ms }) };
 }

@@ -10,7 +10,7 @@ import type { Journal } from './journal.ts';
 import type { Lease } from '../lease.ts';
 import { CandidatesError, hasNewCandidates, Looks } from './looks.ts';
 import { isUncertain } from './judge.ts';
-import { assertNotTooEarly } from './nextStep.ts';
+import { assertNotTooEarly, MAX_RETRY_AFTER_MS, TooEarlyError } from './nextStep.ts';
 import type { Outcome } from './outcome.ts';
 import { isCancellable, type PendingSubmission } from './pendingSubmission.ts';
 import { PendingSubmissions } from './pendingSubmissions.ts';
@@ -109,7 +109,7 @@ export class Submitter implements Disposable {
       owned = await this.#acquire(session, id);
       if (owned === undefined || owned.intent.refused !== undefined) return { kind: 'elsewhere' };
       isOpen = isUncertain(owned.intent);
-      assertNotTooEarly(owned.intent, { localMs: this.#time.clock.nowMs() });
+      await this.#waitAsAsked(owned.intent, signal);
       if (!mayBeCharged(owned.intent)) return await this.#send(session, owned, signal);
       this.#pending.set(id, { state: 'checking' });
       const { finding, intent } = await this.#looks.look(session, owned, signal);
@@ -218,6 +218,25 @@ export class Submitter implements Disposable {
     if (accountId === session.account.id && origin === placeOf(session.account)) return owned;
     owned.lease.release();
     return undefined;
+  }
+
+  /**
+   * Waits until the service may be asked again, as it told after the last attempt.
+   * @throws TooEarlyError where nobody would wait that long, CancelledError
+   */
+  async #waitAsAsked(intent: Intent, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#time;
+    try {
+      assertNotTooEarly(intent, { localMs: clock.nowMs() });
+      return;
+    } catch (error) {
+      if (!(error instanceof TooEarlyError) || error.retryAfterMs > MAX_RETRY_AFTER_MS) throw error;
+      const cancel = new AbortController();
+      this.#cancels.set(intent.id, cancel);
+      this.#pending.set(intent.id, { state: 'waiting', retryAtMs: clock.nowMs() + error.retryAfterMs });
+      const anySignal = AbortSignal.any([signal, cancel.signal, this.#stop.signal]);
+      await clock.sleep(error.retryAfterMs, anySignal).finally(() => this.#cancels.delete(intent.id));
+    }
   }
 
   /** A draft that was refused is replaced by the submission that came of it. */

@@ -83,8 +83,8 @@ export class SharedClock implements Clock {
   constructor(file: string, pass: (ms: number) => Promise<void>) {
     this.#fd = openSync(file, 'r');
     this.#pass = pass;
-    // As in a real process, where the monotonic clock says nothing of the time of day.
-    this.#originMs = this.#read().serviceMs - 12_345;
+    // As on a real machine: it says nothing of the time of day, and the same to every process.
+    this.#originMs = START_MS - 12_345;
   }
 
   nowMs(): number {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -106,7 +107,14 @@ describe('"Submit Dataset…"', () => {
     assert.ok(draft?.marker !== undefined && draft.consents.model_terms.accepted_at >= before);
     const { consents, marker, ...rest } = draft;
     assert.deepEqual(rest, {
-      dataset: { path: file, filename: 'train.jsonl', sizeBytes: TEXT.length, sha256: SHA256, rows: 1 },
+      dataset: {
+        path: file,
+        filename: 'train.jsonl',
+        sizeBytes: TEXT.length,
+        mtimeMs: Number(statSync(file, { bigint: true }).mtimeMs),
+        sha256: SHA256,
+        rows: 1,
+      },
       model_id: 'm',
       label: `My run ${marker}`,
       priority_processing: false,

@@ -17,6 +17,7 @@ const CLOSED_MS = Date.UTC(2031, 0, 1);
 const LOCAL_MS = -3 * 365 * 24 * HOUR;
 const at = (serviceMs: number | undefined) => ({
   localMs: (serviceMs ?? CLOSED_MS) + LOCAL_MS,
+  monotonicMs: (serviceMs ?? CLOSED_MS) - CLOSED_MS + 1000 * HOUR,
   ...(serviceMs !== undefined && { serviceMs }),
 });
 /** Closed then, and over as soon. */
@@ -154,6 +155,39 @@ describe('doubtOf', () => {
     assert.equal(doubtOf(after(intentOf(), first, wrong)), 'too-early');
     // Back in time is not two minutes on.
     assert.equal(doubtOf(after(intentOf(), look(HOUR), look(QUARTER))), 'too-early');
+  });
+
+  it('needs the same times by this machine’s monotonic clock, from its start on where it was started in between', () => {
+    const seen = (monotonicMs: number, afterMs: number) =>
+      look(afterMs, { at: { ...at(CLOSED_MS + afterMs), monotonicMs } });
+    const { monotonicMs: closedMs } = at(CLOSED_MS);
+    const moved = (firstMs: number, secondMs: number) =>
+      doubtOf(after(intentOf(), seen(closedMs + firstMs, HOUR), seen(closedMs + secondMs, 2 * HOUR)));
+    assert.equal(moved(QUARTER - 1, QUARTER + HOUR), 'too-early');
+    assert.equal(moved(QUARTER, QUARTER + 2 * MINUTE - 1), 'too-early');
+    assert.equal(moved(QUARTER, QUARTER + 2 * MINUTE), undefined);
+    const started = (firstMs: number, secondMs: number) =>
+      doubtOf(after(intentOf(), seen(firstMs, HOUR), seen(secondMs, 2 * HOUR)));
+    assert.equal(started(QUARTER - 1, QUARTER), 'too-early');
+    assert.equal(started(QUARTER, QUARTER + 2 * MINUTE), undefined);
+    const early = after(intentOf(), seen(closedMs + MINUTE, HOUR));
+    assert.equal(nextLookAtMs(early), at(CLOSED_MS + HOUR).localMs + QUARTER - MINUTE);
+  });
+
+  it('counts anew what a version saw that knew no monotonic time', () => {
+    const old = (serviceMs: number) => ({ localMs: serviceMs + LOCAL_MS, serviceMs });
+    const closed = old(CLOSED_MS);
+    const intent = intentOf({
+      attempts: [{ started: closed, closed, ended: closed }],
+      firstCleanLook: look(QUARTER, { at: old(CLOSED_MS + QUARTER) }),
+      lastLook: look(HOUR, { at: old(CLOSED_MS + HOUR) }),
+    });
+    assert.equal(doubtOf(intent), 'too-early');
+    assert.equal(doubtOf(after(intent, look(2 * HOUR), look(2 * HOUR + QUARTER))), 'too-early');
+    assert.equal(
+      doubtOf(after(intent, look(2 * HOUR), look(2 * HOUR + QUARTER), look(2 * HOUR + QUARTER + 2 * MINUTE))),
+      undefined,
+    );
   });
 
   it('keeps the first look that counts, so that looks in quick succession do not put it off', () => {

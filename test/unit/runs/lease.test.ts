@@ -152,6 +152,26 @@ describe('Lease', () => {
       }
   });
 
+  it('is nobody’s, and not another window’s, where the file system tells another number of the file each time', async () => {
+    const { statSync: original } = fs;
+    let number = 1n;
+    mock.method(fs, 'statSync', (...given: Parameters<typeof original>) => {
+      const stats = original(...given) as { ino: bigint } | undefined;
+      if (stats !== undefined) stats.ino = number++;
+      return stats;
+    });
+    syncBuiltinESMExports();
+    try {
+      for (const tries of [1, undefined])
+        await assert.rejects(Lease.take(file, tries), { code: 'lease-unavailable' });
+      await assert.rejects(Lease.isTaken(file), { code: 'lease-unavailable' });
+    } finally {
+      mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+    assert.equal((await take())?.isHeld(), true);
+  });
+
   it('waits for one who holds it for a moment', async () => {
     const prober = await take();
     assert.equal(await take(file, 1), undefined);

@@ -443,8 +443,10 @@ describe('momentOf', () => {
   it('adds the service’s clock where it is known', () => {
     const clock = new TestClock();
     const localMs = clock.nowMs();
-    assert.deepEqual(momentOf({ clockSkewMs: undefined }, clock), { localMs });
-    assert.deepEqual(momentOf({ clockSkewMs: -5 }, clock), { localMs, serviceMs: localMs - 5 });
-    assert.deepEqual(momentOf({ clockSkewMs: 0 }, clock), { localMs, serviceMs: localMs });
+    clock.pass(5);
+    const now = { localMs: localMs + 5, monotonicMs: 5 };
+    assert.deepEqual(momentOf({ clockSkewMs: undefined }, clock), now);
+    assert.deepEqual(momentOf({ clockSkewMs: -5 }, clock), { ...now, serviceMs: localMs });
+    assert.deepEqual(momentOf({ clockSkewMs: 0 }, clock), { ...now, serviceMs: localMs + 5 });
   });
 });

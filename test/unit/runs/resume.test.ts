@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CancelledError } from '../../../src/base/errors.ts';
 import type { Finding } from '../../../src/runs/submission/finding.ts';
@@ -130,6 +130,14 @@ describe('Submitter, afterwards', () => {
         );
       });
 
+    it('sends nothing after 23 hours on this machine, though the service’s clock was set back', async () => {
+      const id = await leaveUnknown();
+      stage.clock.pass(24 * HOUR);
+      stage.dateOffsetMs = -20 * HOUR;
+      const outcome = await submitter.resume(session, id, silent());
+      assert.deepEqual([stage.posts.length, codeOf(outcome)], [1, 'window-closed']);
+    });
+
     it('does not send by a clock that was set while it waited for its turn', async () => {
       const id = await leaveUnknown();
       let release = () => {};
@@ -174,6 +182,30 @@ describe('Submitter, afterwards', () => {
       const outcome = await submitter.resume(session, id, silent());
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'dataset-changed']);
       assert.deepEqual([submitter.pending, (await receipt())?.kind], [[], 'not-charged']);
+    });
+
+    it('sends no byte of a file that was changed and is as long as before, and all of one that was only touched', async () => {
+      const draft = await stage.bench.draft(300_000);
+      const file = draft.dataset.path;
+      const written = (mtimeMs: number) => ({ ...draft, dataset: { ...draft.dataset, mtimeMs } });
+      stage.onHead = (_request, response) => void response.writeHead(413).end();
+      await submitter.submit(session, written(Number(statSync(file, { bigint: true }).mtimeMs)), silent());
+      let heads = 0;
+      stage.onHead = () => (heads += 1);
+      const { id } = stage.intent;
+      utimesSync(file, 1, 1);
+      assert.equal((await submitter.resume(session, id, silent())).kind, 'charged');
+      assert.equal(heads, 1);
+
+      stage.onHead = (_request, response) => void response.writeHead(413).end();
+      await submitter.submit(session, written(1000), silent());
+      stage.onHead = () => (heads += 1);
+      const changed = readFileSync(file);
+      changed.write('x');
+      writeFileSync(file, changed);
+      const outcome = await submitter.resume(session, stage.intent.id, silent());
+      assert.deepEqual([outcome.kind, codeOf(outcome), heads], ['not-charged', 'dataset-changed', 1]);
+      assert.deepEqual(submitter.pending, []);
     });
 
     it('never sends for another account or place, nor what is not there', async () => {
@@ -242,6 +274,16 @@ describe('Submitter, afterwards', () => {
       }
     });
 
+    it('where no lease can be had, are not another window’s', async () => {
+      await leaveUnknown();
+      const locks = path.join(stage.bench.journalFolder, 'leases');
+      rmSync(locks, { recursive: true });
+      mkdirSync(path.join(locks, `${stage.intent.id}.lock`), { recursive: true });
+      const { submitter: other } = await stage.otherWindow();
+      await other.probe();
+      assert.deepEqual(stateOf(other), ['unknown']);
+    });
+
     it('can be cancelled while it looks: nothing is sent', async () => {
       const id = await leaveUnknown();
       const stop = new AbortController();
@@ -280,6 +322,17 @@ describe('Submitter, afterwards', () => {
       await restarted.probe();
       assert.deepEqual([stateOf(), stateOf(restarted)], [['not-charged'], ['not-charged']]);
       assert.equal(stage.posts.length, 1);
+    });
+
+    it('does not say "not charged" by a service’s clock that was moved: the machine’s own time has to pass as well', async () => {
+      const id = await leaveUnknown();
+      stage.dateOffsetMs = 16 * MINUTE;
+      await submitter.check(session, id);
+      stage.dateOffsetMs = 19 * MINUTE;
+      stage.clock.pass(20_000);
+      assert.equal(doubtOf(await submitter.check(session, id)), 'too-early');
+      assert.deepEqual(stateOf(), ['unknown']);
+      assert.equal(doubtOf(await notCharged(id)), 'not-charged');
     });
 
     it('never says so with another API key: it could be another account of the service', async () => {

@@ -293,13 +293,39 @@ describe('Submitter, attempt by attempt', () => {
       stage.clock.pass(100_000);
       stage.gets.length = 0;
       const { id } = stage.intent;
-      const early = await stage.submitter.resume(session, id, silent());
       await stage.newSubmitter().look(session);
-      assert.deepEqual([early.kind, codeOf(early), stage.gets], ['unknown', 'too-early', []]);
-      stage.clock.pass(201_000);
+      const waits = stage.clock.sleeps.length;
       assert.equal((await stage.submitter.resume(session, id, silent())).kind, 'charged');
+      assert.ok((stage.clock.sleeps[waits] ?? 0) >= 199_000);
       assert.deepEqual([stage.posts.length, (gaps()[0] ?? 0) >= 300_000], [2, true]);
     });
+
+    for (const isWhole of [true, false])
+      it(`is waited for, with the time that is left, and can be cancelled meanwhile, ${isWhole ? '' : 'not '}sent whole`, async () => {
+        if (!isWhole)
+          stage.onHead = (_request, response) => void response.writeHead(503, { 'retry-after': '700' }).end();
+        stage.answers = [slow('700'), created];
+        await submit(isWhole ? undefined : await stage.bench.draft(300_000));
+        stage.onHead = () => undefined;
+        stage.clock.pass(693_000);
+        stage.clock.isHeld = true;
+        stage.gets.length = 0;
+        const { id } = stage.intent;
+        const waited: number[] = [];
+        stage.submitter.onDidChange(({ state, retryAtMs = 0 }) => {
+          if (state !== 'waiting') return;
+          waited.push(retryAtMs - stage.clock.nowMs());
+          stage.submitter.cancel(id);
+        });
+        const outcome = await stage.submitter.resume(session, id, silent());
+        assert.deepEqual([outcome.kind, codeOf(outcome)], [isWhole ? 'unknown' : 'not-charged', 'cancelled']);
+        assert.deepEqual([stage.gets, stage.posts.length], [[], isWhole ? 1 : 0]);
+        assert.ok(waited.length > 0 && waited.every((ms) => ms > 5_000 && ms <= 8_000), waited.join());
+        assert.deepEqual(
+          stage.submitter.pending.map(({ state }) => state),
+          [isWhole ? 'unknown' : 'unsent'],
+        );
+      });
 
     it('is known by the service’s clock, though this machine’s was set forward meanwhile', async () => {
       stage.onHead = (_request, response) => {

@@ -63,6 +63,8 @@ export class Stage {
   /** Newest first. */
   readonly runs: RunDetail[] = [];
   balanceCents = 5000;
+  /** How far the service's clock is ahead of the time that passes. */
+  dateOffsetMs = 0;
   /** One for each submission; the last one stays. */
   answers: Answer[] = [created];
   /** Answers a read in the place of the service when it returns true. */
@@ -91,7 +93,7 @@ export class Stage {
   }
 
   get date(): http.OutgoingHttpHeaders {
-    return { date: new Date(this.clock.serviceMs).toUTCString() };
+    return { date: new Date(this.clock.serviceMs + this.dateOffsetMs).toUTCString() };
   }
 
   /** A window's submitter. */
