@@ -85,7 +85,7 @@ function configSentence({ code, actual, examples }: AdapterProblem): string | un
         'The config says that these modules are stored whole (modules_to_save), but they are not here:',
       );
     case 'uses-dora':
-      return l10n.t('The adapter uses DoRA. PEFT loads it; vLLM, llama.cpp and Ollama may not.');
+      return l10n.t('The adapter uses DoRA. PEFT loads it; vLLM and llama.cpp may not.');
     case 'uses-rslora':
       return l10n.t(
         'The adapter uses rsLoRA: its scaling is alpha divided by the square root of the rank. A tool that does not know this scales it wrongly.',
