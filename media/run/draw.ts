@@ -16,7 +16,6 @@ import { element, icon } from '../page/dom.ts';
 export function drawPage({ heading, notices, actions, sections, words }: RunPageState): HTMLElement[] {
   return [
     drawHeading(heading),
-    element('div', { class: 'notices' }, notices.map(drawNotice)),
     element(
       'div',
       {
@@ -25,6 +24,8 @@ export function drawPage({ heading, notices, actions, sections, words }: RunPage
       },
       actions.map((one) => drawButton(one)),
     ),
+    // Below the buttons, which would slide when a notice comes or goes.
+    element('div', { class: 'notices', attributes: { 'data-key': 'notices' } }, notices.map(drawNotice)),
     element('div', { class: 'sections', attributes: { 'data-key': 'sections' } }, sections.map(drawSection)),
   ];
 }
@@ -47,7 +48,8 @@ function drawNotice({ key, kind, text, buttons }: RunPageNotice): HTMLElement {
 }
 
 /** What it does stands in its attributes: the page has one listener for all. */
-function drawButton({ action, key, words, spoken, isFirst }: RunPageButton, isLink = false): HTMLElement {
+function drawButton(button: RunPageButton, isLink = false): HTMLElement {
+  const { action, key, words, spoken, isFirst, isDisabled } = button;
   return element('button', {
     class: isLink ? 'link' : isFirst ? 'first' : 'secondary',
     text: words,
@@ -57,6 +59,8 @@ function drawButton({ action, key, words, spoken, isFirst }: RunPageButton, isLi
       'data-action': action,
       'data-about': key,
       'aria-label': spoken,
+      // Not `disabled`, which would take the focus away.
+      'aria-disabled': isDisabled ? 'true' : undefined,
     },
   });
 }

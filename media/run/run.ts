@@ -63,7 +63,7 @@ class Page {
 
   #press(pressed: HTMLButtonElement): void {
     const { action, about } = pressed.dataset;
-    if (action === undefined || about === undefined) return;
+    if (action === undefined || about === undefined || pressed.ariaDisabled === 'true') return;
     this.#extension.send({ type: 'act', action: action as RunPageAction, key: about });
     if (action === 'copy') this.#showCopied(pressed);
   }

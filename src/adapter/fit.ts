@@ -4,11 +4,22 @@ import { endsOf } from './modulePattern.ts';
 import { Told, type Sorted } from './pairs.ts';
 import type { Problems } from './problems.ts';
 import type { AdapterConfig, LoraPair, WeightsReport } from './report.ts';
+import { PREFIX } from './tensorName.ts';
 
 /** What tools load; the rest is measured by none. */
 const USUAL_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'];
 /** PEFT names both for each classifier (src/peft/peft_model.py, `classifier_module_names`); a model has one of them. */
 const HEADS: readonly string[] = ['classifier', 'score'];
+/** They read the hidden state, which is as wide in each layer of a model. What others read is not in a few models. */
+const HIDDEN_READERS: readonly string[] = [
+  'q_proj',
+  'k_proj',
+  'v_proj',
+  'qkv_proj',
+  'gate_proj',
+  'up_proj',
+  'gate_up_proj',
+];
 /** How deep in a module that is stored whole its weights are looked for. */
 const MAX_DEPTH = 3;
 
@@ -24,6 +35,7 @@ export async function findMisfits(
   for (const { name } of sorted.unknown) problems.add('tensor-unexpected', 'warning', name);
   checkDtypes(weights, problems);
   await checkLayers(weights, problems, breath);
+  await checkWidths(weights.pairs, problems, breath);
   if (config !== undefined) {
     await checkRanks(weights.pairs, config, problems, breath);
     await checkTargets(weights.pairs, config, problems, breath);
@@ -70,8 +82,11 @@ export function isPath(baseModel: string): boolean {
 }
 
 async function checkParts({ parts }: Sorted, problems: Problems, breath: Breath): Promise<void> {
-  for (const { path, a, b } of parts) {
+  for (const { path, a, b, magnitude } of parts) {
     if (breath.isDue) await breath.take();
+    for (const tensor of [a, b, magnitude])
+      if (tensor !== undefined && !tensor.name.startsWith(PREFIX))
+        problems.add('prefix-missing', 'error', tensor.name);
     if (a === undefined || b === undefined) problems.add('partner-missing', 'error', path);
     else if (a.shape[0] !== b.shape[1])
       problems.add('pair-mismatch', 'error', path, { expected: a.shape[0] ?? 0, actual: b.shape[1] ?? 0 });
@@ -106,6 +121,21 @@ async function checkLayers(
       missing--;
     }
     problems.addMore('layers-differ', missing);
+  }
+}
+
+/** Layers of one stack; modules of one name stand in several where a model has more than one. */
+async function checkWidths(pairs: readonly LoraPair[], problems: Problems, breath: Breath): Promise<void> {
+  const widths = new Map<string, number>();
+  for (const { path, layer, inputs } of pairs) {
+    if (breath.isDue) await breath.take();
+    if (layer === undefined || inputs === undefined) continue;
+    const name = path.replace(`.${layer}.`, '.*.');
+    const expected = widths.get(name) ?? inputs;
+    widths.set(name, expected);
+    if (inputs === expected) continue;
+    const severity = HIDDEN_READERS.some((reader) => path.endsWith(`.${reader}`)) ? 'error' : 'warning';
+    problems.add('widths-differ', severity, path, { expected, actual: inputs });
   }
 }
 

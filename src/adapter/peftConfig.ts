@@ -4,6 +4,7 @@ import type { AdapterConfig } from './report.ts';
 
 /** More keys of a pattern, or names of a list, say nothing more. */
 const MAX_NAMES = 10_000;
+const BOM = '\ufeff';
 
 /** What `adapter_config.json` says. What has a wrong type is left out and told; undefined where it is no JSON object. */
 export function readConfig(text: string, problems: Problems): AdapterConfig | undefined {
@@ -12,6 +13,7 @@ export function readConfig(text: string, problems: Problems): AdapterConfig | un
     problems.add('config-not-json', 'error');
     return undefined;
   }
+  if (text.startsWith(BOM)) problems.add('config-bom', 'error');
   const read = new Fields(fields);
   const config: AdapterConfig = {
     ...maybe('peftType', read.text('peft_type')),
@@ -46,9 +48,9 @@ export function readConfig(text: string, problems: Problems): AdapterConfig | un
   return config;
 }
 
-/** Lenient as Python's reader is: a byte order mark, NaN and Infinity are taken. */
+/** Lenient as Python's reader is, which takes NaN and Infinity; and with a byte order mark, so that more can be said. */
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  const plain = text.replace(/^\ufeff/, '');
+  const plain = text.startsWith(BOM) ? text.slice(1) : text;
   for (const candidate of [plain, plain.replace(/([[:,]\s*)-?(?:NaN|Infinity)(?=\s*[\],}])/g, '$1null')])
     try {
       const value: unknown = JSON.parse(candidate);

@@ -13,7 +13,7 @@ interface Values {
 export class Problems {
   readonly #byCode = new Map<ProblemCode, AdapterProblem & { examples: string[] }>();
 
-  /** The severity and the values are those of the first of a code. */
+  /** The severity is the worst of a code, the values are those of the first. */
   add(
     code: ProblemCode,
     severity: AdapterProblem['severity'],
@@ -32,6 +32,7 @@ export class Problems {
       };
       this.#byCode.set(code, problem);
     }
+    if (severity === 'error') problem.severity = severity;
     problem.count++;
     if (example !== undefined && problem.examples.length < MAX_EXAMPLES)
       problem.examples.push(printable(example));

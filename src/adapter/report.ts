@@ -187,6 +187,8 @@ export type ProblemCode =
   | 'config-missing'
   | 'config-too-large'
   | 'config-not-json'
+  /** It begins with a byte order mark, at which PEFT's reader raises. */
+  | 'config-bom'
   /** `examples` are the keys whose values are of a wrong type. */
   | 'config-wrong-type'
   /** Several configs; the one beside the weights, or the outermost, was read. `examples`: the others. */
@@ -210,6 +212,10 @@ export type ProblemCode =
   | 'partner-missing'
   /** A's and B's ranks differ. */
   | 'pair-mismatch'
+  /** Tensors without `base_model.model.`, which PEFT reports as missing keys: the model stays as it is. */
+  | 'prefix-missing'
+  /** The inputs of a module are not as wide in each layer. `expected`, `actual` of the first. */
+  | 'widths-differ'
   /** The rank of the shapes is not that of the config. `expected`, `actual` of the first. */
   | 'rank-mismatch'
   /** Adapted, though `target_modules` does not name it. */

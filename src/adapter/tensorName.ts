@@ -1,6 +1,7 @@
 const MAX_NAME_LENGTH = 1024;
 const MAX_PARTS = 64;
-const PREFIX = 'base_model.model.';
+/** What PEFT puts before the name of each module. */
+export const PREFIX = 'base_model.model.';
 const EMBEDDINGS: readonly string[] = [
   'embed_tokens',
   'wte',

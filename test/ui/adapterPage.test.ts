@@ -89,7 +89,7 @@ describe('adapter page', () => {
         ['PEFT / Transformers', /PeftModel\.from_pretrained/],
         ['vLLM', /--max-lora-rank[ =]32/],
         ['llama.cpp', /convert_lora_to_gguf\.py/],
-        ['Ollama', /ADAPTER /],
+        ['Ollama', /FROM \.\/model\.gguf/],
       ] as const) {
         await page.recipe(tool).click();
         await page.recipePanel.getByText(text).first().waitFor();
@@ -137,7 +137,7 @@ describe('adapter page', () => {
       await workbench.editors.waitForLine('mine');
       await page.tab('trained.zip').click();
       await page.recipePanel
-        .getByText(/ADAPTER /)
+        .getByText(/FROM \.\/model\.gguf/)
         .first()
         .waitFor();
       await workbench.reload();

@@ -175,6 +175,9 @@ describe('the page of a run', () => {
 
     it('brings the adapter home, says how it was verified, and that a file has gone', async () => {
       const adapters = path.join(folder, 'adapters');
+      const place = (): Promise<unknown> =>
+        page.button('Submit Again…').evaluate('(one) => [one.offsetLeft, one.offsetTop, one.offsetWidth]');
+      const before = await place();
       await page.button('Download Adapter…').click();
       await workbench.quickInput.waitForTitle(/Choose a Folder/);
       await workbench.quickInput.choosePath(`${adapters}/`);
@@ -190,6 +193,7 @@ describe('the page of a run', () => {
         .waitFor();
       await page.button('Inspect Adapter').first().waitFor();
       await page.button('Download Again…').waitFor();
+      assert.deepEqual(await place(), before, 'what costs money does not slide under the pointer');
       await workbench.clearNotifications();
       await workbench.screenshot('run-page-downloaded');
       await rename(path.join(adapters, name), path.join(adapters, 'elsewhere.zip'));
@@ -213,7 +217,13 @@ describe('the page of a run', () => {
 
     it('is reached by keyboard in the order in which it is read', async () => {
       const order = await page.tabOrder();
-      assert.deepEqual(order.slice(0, 4), ['Download Adapter…', 'Submit Again…', 'Copy Run Id', 'Refresh']);
+      assert.deepEqual(order.slice(0, 5), [
+        'Inspect Adapter',
+        'Download Adapter…',
+        'Submit Again…',
+        'Copy Run Id',
+        'Refresh',
+      ]);
       assert.ok(order.includes('Copy SHA-256'), order.join());
     });
 

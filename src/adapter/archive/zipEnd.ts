@@ -28,9 +28,19 @@ export async function findZipEnd(file: FileBytes): Promise<ZipEnd> {
     sizeBytes: end.readUInt32LE(12),
     at: end.readUInt32LE(16),
   };
-  const isWide = Object.values(narrow).some((value) => value === 0xffff || value === 0xffffffff);
-  const wide = isWide ? await wideEnd(file, endAt) : undefined;
-  if (wide !== undefined) return checked(wide, wide.endAt);
+  // Also where the narrow fields fit: PyTorch always writes it, and Info-ZIP does on a pipe.
+  const wide = await wideEnd(file, endAt);
+  if (wide !== undefined) {
+    const { count, sizeBytes, at } = wide;
+    const expected = { disk: 0, directoryDisk: 0, diskCount: count, count, sizeBytes, at };
+    // Otherwise a reader that knows no ZIP64 would see another archive.
+    const isSame = Object.entries(expected).every(([name, value]) => {
+      const field = narrow[name as keyof typeof narrow];
+      return field === value || field === (name === 'at' || name === 'sizeBytes' ? 0xffffffff : 0xffff);
+    });
+    if (!isSame) throw new BrokenArchiveError('zip-disagreement');
+    return checked(wide, wide.endAt);
+  }
   if (narrow.disk !== 0 || narrow.directoryDisk !== 0 || narrow.diskCount !== narrow.count)
     throw new BrokenArchiveError('zip-directory');
   return checked(narrow, endAt);
@@ -53,7 +63,7 @@ function endIn(tail: Buffer): number {
   return first;
 }
 
-/** Undefined where the values that are all ones are meant as they stand. */
+/** The end record of ZIP64; undefined where there is none, and the narrow values are meant even if they are all ones. */
 async function wideEnd(file: FileBytes, endAt: number): Promise<(ZipEnd & { endAt: number }) | undefined> {
   if (endAt < LOCATOR.bytes + WIDE_END.bytes) return undefined;
   const locator = await file.read(endAt - LOCATOR.bytes, LOCATOR.bytes);

@@ -2,12 +2,12 @@ import { applicability, baseBlockers, hasDora, initWarnings } from './blockers.t
 import { lines } from './shells.ts';
 import { baseTraps, placeholdersOf, type RecipeFacts } from './recipeFacts.ts';
 import type { AdapterReport, Recipe, RecipeBlock, TrapCode } from '../report.ts';
-import { modelfileValue } from './quote.ts';
+import { baseWarnings, mergedFolderOf, mergeFirstBlock, packagesForBase } from './peftRecipe.ts';
 import { scaleCorrection } from './scaleCorrection.ts';
 
 const CONVERTED = 'adapter.gguf';
 const BASE_GGUF = 'BASE.gguf';
-const OLLAMA_BASE = 'OLLAMA_BASE_MODEL';
+const MODEL = 'model.gguf';
 const LLAMACPP = 'LLAMA_CPP';
 const REQUIREMENTS = 'requirements-convert_lora_to_gguf.txt';
 
@@ -30,10 +30,7 @@ export function llamacppRecipe(facts: RecipeFacts): Recipe {
     },
     [BASE_GGUF],
   );
-  const blocked = [
-    ...baseBlockers(report.config),
-    ...converterBlockers(report, 'llamacpp-modules-to-save', 'llamacpp-dora'),
-  ];
+  const blocked = [...baseBlockers(report.config), ...converterBlockers(report)];
   if (scale === 'none') blocked.push(scaleTrap(report));
   return {
     tool: 'llamacpp',
@@ -57,57 +54,70 @@ export function llamacppRecipe(facts: RecipeFacts): Recipe {
 }
 
 /**
- * ollama/ollama docs/import.mdx ("Importing a GGUF based model or adapter": `FROM`, `ADAPTER /path/to/file.gguf`,
- * `ollama create`, `ollama run`) and docs/modelfile.mdx. Safetensors adapters are taken for Llama, Mistral and Gemma alone,
- * so that the way over GGUF is the one that is told.
+ * ollama/ollama docs/import.mdx ("Importing a GGUF based model": `FROM ./file.gguf`, `ollama create`, `ollama run`) and
+ * ggml-org/llama.cpp convert_hf_to_gguf.py (`--outfile`, `--outtype`, the positional folder). Current versions refuse ADAPTER,
+ * so the adapter is merged with PEFT first, which also spares what a converter of adapters cannot take.
  */
 export function ollamaRecipe(facts: RecipeFacts): Recipe {
-  const { folder, shells, report, name } = facts;
-  const separator = shells.isWindows ? '\\' : '/';
-  const file = `${folder.replace(/[\\/]$/, '')}${separator}${CONVERTED}`;
+  const { shells, report, name } = facts;
+  const { config } = report;
+  const merged = mergedFolderOf(facts.folder);
   const model = name.toLowerCase();
-  const modelfile: RecipeBlock = {
-    purpose: 'modelfile',
-    language: 'modelfile',
-    text: `FROM ${OLLAMA_BASE}\nADAPTER ${modelfileValue(file)}`,
-    placeholders: [OLLAMA_BASE],
-  };
-  const blocked = [
-    ...baseBlockers(report.config, 'ollama-alora'),
-    ...converterBlockers(report, 'ollama-modules-to-save', 'ollama-dora'),
-  ];
-  // There is no way to tell it another scale.
-  if (scaleCorrection(report) !== undefined) blocked.push(scaleTrap(report));
+  const blocked = baseBlockers(config, 'ollama-alora').filter((trap) => trap !== 'base-changed');
   return {
     tool: 'ollama',
     blocks: [
-      ...conversion(facts),
-      modelfile,
-      ...shells.blocks('create', (shell) => `${shell.enter(folder)}\nollama create ${model} -f Modelfile`),
+      ...shells.blocks(
+        'install',
+        () =>
+          `${shells.python} -m pip install peft accelerate${packagesForBase(config)} -r ${inLlamacpp(facts, 'requirements', 'requirements-convert_hf_to_gguf.txt')}`,
+        [LLAMACPP],
+      ),
+      mergeFirstBlock(facts),
+      ...shells.blocks(
+        'convert',
+        (shell) =>
+          lines(
+            shell,
+            `${shells.python} ${inLlamacpp(facts, 'convert_hf_to_gguf.py')}`,
+            '--outtype f16',
+            `--outfile ${shell.quote(`${merged}${separatorOf(facts)}${MODEL}`)}`,
+            shell.quote(merged),
+          ),
+        [LLAMACPP],
+      ),
+      { purpose: 'modelfile', language: 'modelfile', text: `FROM ./${MODEL}`, placeholders: [] },
+      ...shells.blocks('create', (shell) => `${shell.enter(merged)}\nollama create ${model} -f Modelfile`),
       ...shells.blocks('run', () => `ollama run ${model}`),
     ],
-    warnings: [...blocked, 'ollama-versions', ...initWarnings(report.config), ...alphaWarnings(report)],
+    warnings: [...blocked, ...baseWarnings(config), ...initWarnings(config)],
     traps: [
+      'ollama-merged',
       'converter-environment',
-      'ollama-same-base',
+      ...baseTraps(facts),
       'ollama-template',
       'ollama-architecture',
-      ...(facts.isBaseKnown ? [] : (['base-unknown'] as const)),
     ],
     ...applicability(blocked),
   };
 }
 
+function separatorOf({ shells }: RecipeFacts): string {
+  return shells.isWindows ? '\\' : '/';
+}
+
 /** Placeholders stand in quotation marks, so that what takes their place may have blanks. */
+function inLlamacpp(facts: RecipeFacts, ...path: string[]): string {
+  return `"${[LLAMACPP, ...path].join(separatorOf(facts))}"`;
+}
+
 function conversion(facts: RecipeFacts): RecipeBlock[] {
   const { folder, base, shells } = facts;
-  const { python, isWindows } = shells;
-  const separator = isWindows ? '\\' : '/';
-  const inLlamacpp = (...path: string[]) => `"${[LLAMACPP, ...path].join(separator)}"`;
+  const { python } = shells;
   return [
     ...shells.blocks(
       'install',
-      () => `${python} -m pip install -r ${inLlamacpp('requirements', REQUIREMENTS)}`,
+      () => `${python} -m pip install -r ${inLlamacpp(facts, 'requirements', REQUIREMENTS)}`,
       [LLAMACPP],
     ),
     ...shells.blocks(
@@ -115,10 +125,10 @@ function conversion(facts: RecipeFacts): RecipeBlock[] {
       (shell) =>
         lines(
           shell,
-          `${python} ${inLlamacpp('convert_lora_to_gguf.py')}`,
+          `${python} ${inLlamacpp(facts, 'convert_lora_to_gguf.py')}`,
           `--base-model-id ${shell.quote(base)}`,
           '--outtype f16',
-          `--outfile ${shell.quote(`${folder.replace(/[\\/]$/, '')}${separator}${CONVERTED}`)}`,
+          `--outfile ${shell.quote(`${folder.replace(/[\\/]$/, '')}${separatorOf(facts)}${CONVERTED}`)}`,
           shell.quote(folder),
         ),
       placeholdersOf(facts, LLAMACPP),
@@ -140,11 +150,11 @@ function alphaWarnings({ config }: AdapterReport): TrapCode[] {
  * The converter stops at a tensor that is neither A nor B: a module, a bias, a magnitude. Weights of GPT-2's kind it turns, and
  * the adapter with them, though that is not stored turned.
  */
-function converterBlockers(report: AdapterReport, saved: TrapCode, dora: TrapCode): TrapCode[] {
+function converterBlockers(report: AdapterReport): TrapCode[] {
   const { config, weights } = report;
   const traps: TrapCode[] = [];
-  if (weights !== undefined && weights.savedModules.length > 0) traps.push(saved);
-  if (hasDora(report)) traps.push(dora);
+  if (weights !== undefined && weights.savedModules.length > 0) traps.push('llamacpp-modules-to-save');
+  if (hasDora(report)) traps.push('llamacpp-dora');
   if (weights?.hasBias === true || config?.loraBias === true) traps.push('converter-bias');
   if (config?.fanInFanOut === true) traps.push('converter-turned');
   return traps;

@@ -29,6 +29,3 @@ export const pythonString: Quote = (text) => {
     .replace(/[\p{Cc}\u2028\u2029]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return `"${escaped}"`;
 };
-
-/** A value in a Modelfile, which ends with the line; one that goes on, has blanks at its ends or a quotation mark is quoted. */
-export const modelfileValue: Quote = (text) => (/^["']|^\s|\s$|[\r\n]/.test(text) ? `"""${text}"""` : text);

@@ -3,7 +3,16 @@ export type Tool = 'peft' | 'vllm' | 'llamacpp' | 'ollama';
 
 /** What a block of a recipe is for, so that it can have a title. */
 export type BlockPurpose =
-  'install' | 'load' | 'merge' | 'serve' | 'request' | 'convert' | 'run' | 'modelfile' | 'create';
+  | 'install'
+  | 'load'
+  | 'merge'
+  | 'merge-first'
+  | 'serve'
+  | 'request'
+  | 'convert'
+  | 'run'
+  | 'modelfile'
+  | 'create';
 
 export interface RecipeBlock {
   purpose: BlockPurpose;
@@ -79,15 +88,11 @@ export type TrapCode =
   | 'gguf-alpha-zero'
   /** It scales by one alpha ÷ rank, which is wrong for rsLoRA and `alpha_pattern`; the command corrects it. */
   | 'llamacpp-scale-corrected'
-  /** Which versions of Ollama take adapters. */
-  | 'ollama-versions'
-  /** Ollama's base must be the very same model, and its template that of training. */
-  | 'ollama-same-base'
+  /** Current versions of Ollama refuse ADAPTER: it takes the merged model. */
+  | 'ollama-merged'
   | 'ollama-template'
-  /** Ollama loads safetensors adapters of few architectures (Llama, Mistral, Gemma): else convert to GGUF first. */
+  /** Converter and Ollama have to know the architecture of the base. */
   | 'ollama-architecture'
-  | 'ollama-modules-to-save'
-  | 'ollama-dora'
   /** The tool scales by alpha ÷ rank, and no correction can be told to it that is right for all modules. */
   | 'rslora'
   /** The tool knows one alpha for all modules, and this adapter has several. */

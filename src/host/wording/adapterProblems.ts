@@ -44,6 +44,10 @@ function configSentence({ code, actual, examples }: AdapterProblem): string | un
       return l10n.t('adapter_config.json is too large to be one, so it was not read.');
     case 'config-not-json':
       return l10n.t('adapter_config.json cannot be read as JSON.');
+    case 'config-bom':
+      return l10n.t(
+        'adapter_config.json begins with a byte order mark (BOM), and PEFT can’t read it. Save it as UTF-8 without BOM.',
+      );
     case 'config-wrong-type':
       return l10n.t('Values of adapter_config.json are of a wrong type and were left out:');
     case 'several-configs':
@@ -81,7 +85,7 @@ function configSentence({ code, actual, examples }: AdapterProblem): string | un
         'The config says that these modules are stored whole (modules_to_save), but they are not here:',
       );
     case 'uses-dora':
-      return l10n.t('The adapter uses DoRA. PEFT loads it; vLLM, llama.cpp and Ollama may not.');
+      return l10n.t('The adapter uses DoRA. PEFT loads it; vLLM and llama.cpp may not.');
     case 'uses-rslora':
       return l10n.t(
         'The adapter uses rsLoRA: its scaling is alpha divided by the square root of the rank. A tool that does not know this scales it wrongly.',
@@ -128,6 +132,16 @@ function weightsSentence({ code, count, expected, actual }: AdapterProblem): str
       return count === 1
         ? l10n.t('In one module A and B do not fit each other: their ranks differ.')
         : l10n.t('In {0} modules A and B do not fit each other: their ranks differ.', number);
+    case 'prefix-missing':
+      return l10n.t(
+        'PEFT doesn’t find these tensors, because their names don’t start with “base_model.model.”. The model would answer as without them:',
+      );
+    case 'widths-differ':
+      return l10n.t(
+        'The inputs of a module aren’t the same size in each layer ({0} and {1}). PEFT refuses an adapter that doesn’t fit its base model:',
+        formatCount(Number(expected ?? 0)),
+        formatCount(Number(actual ?? 0)),
+      );
     case 'rank-mismatch':
       return l10n.t(
         'The config says rank {0}, but the weights have rank {1}:',

@@ -97,6 +97,8 @@ function purposeText(purpose: BlockPurpose): string {
       return l10n.t('Load and ask');
     case 'merge':
       return l10n.t('After that: merge it into the base, for tools that need one model');
+    case 'merge-first':
+      return l10n.t('Merge the adapter into its base model');
     case 'serve':
       return l10n.t('Serve');
     case 'request':
@@ -106,7 +108,7 @@ function purposeText(purpose: BlockPurpose): string {
     case 'run':
       return l10n.t('Run');
     case 'modelfile':
-      return l10n.t('A file called Modelfile, in the adapter’s folder');
+      return l10n.t('A file called Modelfile, in the merged model’s folder');
     case 'create':
       return l10n.t('Create the model');
   }

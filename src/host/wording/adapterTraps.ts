@@ -77,7 +77,7 @@ export function trapSentence(trap: TrapCode, baseModel?: string): string {
       );
     case 'ollama-alora':
       return l10n.t(
-        'This is an Activated LoRA (aLoRA), of which Ollama’s documentation says nothing; older versions let it change the whole prompt, without a word. It cannot be merged either: use PEFT, or llama-server of llama.cpp.',
+        'This is an Activated LoRA (aLoRA), which can’t be merged, and Ollama takes only merged models. Use PEFT, or llama-server of llama.cpp.',
       );
     case 'layers-repeated':
       return l10n.t(
@@ -141,30 +141,20 @@ export function trapSentence(trap: TrapCode, baseModel?: string): string {
       );
     case 'gguf-alpha-zero':
       return l10n.t(
-        'The alpha is 0, so that the adapter has no effect as it was trained. llama.cpp, which Ollama uses, too, takes 0 as “not told” and loads it at full strength.',
+        'The alpha is 0, so that the adapter has no effect as it was trained. llama.cpp takes 0 as “not told” and loads it at full strength.',
       );
-    case 'ollama-versions':
+    case 'ollama-merged':
       return l10n.t(
-        'Not every version of Ollama takes adapters: 0.34.1 and later are reported to refuse ADAPTER, and older ones to fail with many models when they run (“loras are not yet implemented”). Where yours refuses or fails, use llama.cpp, or merge the adapter into the base with PEFT and convert that.',
-      );
-    case 'ollama-same-base':
-      return l10n.t(
-        'FROM must name the very model that was trained on. Ollama does not check it, and answers nonsense with another one.',
+        'Current versions of Ollama refuse adapters (ADAPTER in a Modelfile), so the adapter is merged into its base model. That needs enough memory for the base model, and disk space for two more copies of it.',
       );
     case 'ollama-template':
       return l10n.t(
-        'Ollama takes the chat template from the base in FROM. If that one differs from the training’s, set TEMPLATE in the Modelfile.',
+        'Ollama recognizes the chat templates of many models. If the answers look wrong, set TEMPLATE in the Modelfile to the one of the base’s tokenizer.',
       );
     case 'ollama-architecture':
       return l10n.t(
-        'Ollama reads safetensors adapters only of some architectures (Llama, Mistral, Gemma), so the commands convert it to GGUF first, with the converter of llama.cpp.',
+        'The converter and Ollama have to support the base model’s architecture. Recent versions of both support the most.',
       );
-    case 'ollama-modules-to-save':
-      return l10n.t(
-        'Ollama does not load modules that are stored whole (modules_to_save). Merge the adapter into the base with PEFT first.',
-      );
-    case 'ollama-dora':
-      return l10n.t('Ollama does not load DoRA. Merge the adapter into the base with PEFT first.');
     case 'rslora':
       return l10n.t(
         'The adapter uses rsLoRA, and this tool scales by alpha ÷ rank, which makes it weaker than it was trained. Merge the adapter into the base with PEFT first.',

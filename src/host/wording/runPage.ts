@@ -54,7 +54,11 @@ interface HeadingView {
 export function runHeading({ name, phase, status, modelName, isSandbox, accountName }: HeadingView) {
   const { l10n } = vscode;
   const word =
-    phase === 'waiting' ? l10n.t('Queued') : phase === 'finished' ? l10n.t('Finished') : wholeText(status);
+    phase === 'waiting'
+      ? l10n.t('Queued')
+      : phase === 'finished'
+        ? l10n.t('Finished')
+        : wholeText(status) || l10n.t('Status unknown');
   const account = isSandbox ? sandboxNote() : l10n.t('Account: {0}', accountName);
   return {
     title: name,

@@ -26,10 +26,12 @@ export function artifactsText(
       return l10n.t('There is an adapter once the run has completed.');
     case 'not-known':
       // The contract does not name it: whether it is final is not known.
-      return l10n.t(
-        'The service calls this run “{0}”. If it completes, its adapter can be downloaded here.',
-        wholeText(status),
-      );
+      return wholeText(status) === ''
+        ? l10n.t('The status of this run is unknown. If it completes, its adapter can be downloaded here.')
+        : l10n.t(
+            'The service calls this run “{0}”. If it completes, its adapter can be downloaded here.',
+            wholeText(status),
+          );
     case 'available':
       return expiresAtMs === undefined
         ? l10n.t('The adapter is available. The service does not tell until when.')

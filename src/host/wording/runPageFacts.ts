@@ -96,7 +96,11 @@ export function runPageFacts(view: RunView): PageFact[] {
       value: modelName === modelId ? modelId : `${modelName} (${modelId})`,
     },
     { key: 'label', name: l10n.t('Label'), value: labelText(view) },
-    { key: 'status', name: l10n.t('Status'), value: statusText(view.statuses.map(wholeText)) },
+    {
+      key: 'status',
+      name: l10n.t('Status'),
+      value: statusText(view.statuses.map((one) => wholeText(one) || l10n.t('unknown'))),
+    },
     ...(priority === undefined
       ? []
       : [

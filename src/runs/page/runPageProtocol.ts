@@ -73,6 +73,8 @@ export interface RunPageButton {
   /** What a screen reader says, where the words alone do not tell what they are about. */
   spoken: string | undefined;
   isFirst: boolean;
+  /** It keeps its place, so that no other button slides under the pointer, and does nothing. */
+  isDisabled: boolean;
 }
 
 export type RunPageSection =

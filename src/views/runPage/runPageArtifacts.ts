@@ -45,7 +45,7 @@ export function artifactsSection(view: KnownRunView, buttons: PageButtons): RunP
   };
 }
 
-/** What can be done about the adapter: only what is possible now. */
+/** What can be done about the adapter: always the same two buttons. What is not possible now is disabled. */
 export function downloadActions(view: KnownRunView, buttons: PageButtons): RunPageButton[] {
   const { run, detail, nowMs, fileNow } = view;
   const { kind } = artifactsOf(run, detail, nowMs);
@@ -54,23 +54,18 @@ export function downloadActions(view: KnownRunView, buttons: PageButtons): RunPa
   const adapter = here.find(({ artifactType }) => artifactType === 'model');
   const isBusy = downloads.some(({ state }) => state !== 'interrupted');
   const words =
-    downloads.length > 0
+    downloads.length > 0 && !isBusy
       ? downloadWords.goOn()
       : here.length > 0
         ? downloadWords.again()
         : runPageWords.download();
   return [
-    ...(adapter === undefined
-      ? []
-      : [
-          buttons.make('inspect', 'adapter', runPageWords.inspect(), {
-            target: adapter.path,
-            isFirst: true,
-          }),
-        ]),
-    ...((kind === 'available' || kind === 'not-told') && !isBusy
-      ? [buttons.make('download', 'run', words, { isFirst: adapter === undefined })]
-      : []),
+    adapter === undefined
+      ? buttons.disabled('inspect', 'adapter', runPageWords.inspect())
+      : buttons.make('inspect', 'adapter', runPageWords.inspect(), { target: adapter.path, isFirst: true }),
+    (kind === 'available' || kind === 'not-told') && !isBusy
+      ? buttons.make('download', 'run', words, { isFirst: adapter === undefined })
+      : buttons.disabled('download', 'run', words),
   ];
 }
 

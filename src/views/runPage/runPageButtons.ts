@@ -17,7 +17,19 @@ export class PageButtons {
     more: { target?: string; spoken?: string; isFirst?: boolean } = {},
   ): RunPageButton {
     this.#targets.set(`${action} ${key}`, more.target);
-    return { action, key, words, spoken: more.spoken, isFirst: more.isFirst ?? false };
+    return {
+      action,
+      key,
+      words,
+      spoken: more.spoken,
+      isFirst: more.isFirst ?? false,
+      isDisabled: false,
+    };
+  }
+
+  /** A button whose place is kept while there is nothing that it could do. */
+  disabled(action: RunPageAction, key: string, words: string): RunPageButton {
+    return { action, key, words, spoken: undefined, isFirst: false, isDisabled: true };
   }
 
   /** A button that copies a fact. */

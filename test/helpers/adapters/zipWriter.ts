@@ -29,10 +29,21 @@ export interface ZipPart {
 export interface ZipOptions {
   comment?: Buffer;
   isWide?: boolean;
+  /** A ZIP64 end record beside narrow fields that fit, as PyTorch and Info-ZIP on a pipe write it; with what it lies about. */
+  wideBeside?: Partial<WideEnd>;
   count?: number;
   directoryAt?: number;
   tail?: Buffer;
   head?: Buffer;
+}
+
+interface WideEnd {
+  count: number;
+  directoryBytes: number;
+  directoryAt: number;
+  /** As the locator has it. */
+  at: number;
+  signature: number;
 }
 
 /** Writes a ZIP archive byte by byte, also one that no honest writer would. */
@@ -50,7 +61,17 @@ export function writeZip(parts: readonly ZipPart[], options: ZipOptions = {}): B
   const directoryAt = options.directoryAt ?? at;
   const count = options.count ?? parts.length;
   pieces.push(directory);
-  if (options.isWide) pieces.push(wideEnd(count, directory.length, directoryAt, at + directory.length));
+  if (options.isWide || options.wideBeside !== undefined)
+    pieces.push(
+      wideEnd({
+        count,
+        directoryBytes: directory.length,
+        directoryAt,
+        at: at + directory.length,
+        signature: 0x06064b50,
+        ...options.wideBeside,
+      }),
+    );
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);
   end.writeUInt16LE(options.isWide ? 0xffff : count, 8);
@@ -134,9 +155,9 @@ function wideExtra(sizeBytes: number, packedBytes: number): Buffer {
   return extra;
 }
 
-function wideEnd(count: number, directoryBytes: number, directoryAt: number, at: number): Buffer {
+function wideEnd({ count, directoryBytes, directoryAt, at, signature }: WideEnd): Buffer {
   const end = Buffer.alloc(56 + 20);
-  end.writeUInt32LE(0x06064b50, 0);
+  end.writeUInt32LE(signature, 0);
   end.writeBigUInt64LE(44n, 4);
   end.writeUInt16LE(45, 12);
   end.writeUInt16LE(45, 14);

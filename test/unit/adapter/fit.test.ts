@@ -41,6 +41,56 @@ describe('the fit of config and tensors', () => {
       'pair-mismatch',
       { expected: 4, actual: 3 },
     ],
+    [
+      'names without the prefix of PEFT',
+      { tensors: (all) => all.map((one) => ({ ...one, name: one.name.slice('base_model.model.'.length) })) },
+      'prefix-missing',
+      { severity: 'error', count: 8 },
+    ],
+    [
+      'inputs that are not as wide in each layer',
+      {
+        tensors: (all) => [
+          ...all.slice(0, 4),
+          small('base_model.model.model.layers.1.self_attn.q_proj.lora_A.weight', [4, 32]),
+          ...all.slice(5),
+        ],
+      },
+      'widths-differ',
+      {
+        severity: 'error',
+        count: 1,
+        expected: 24,
+        actual: 32,
+        examples: ['model.layers.1.self_attn.q_proj'],
+      },
+    ],
+    [
+      'a feed-forward layer that is wider in one layer, as few models have it',
+      {
+        modules: { down_proj: [24, 16] },
+        tensors: ([a, b, , d]) => [
+          a!,
+          b!,
+          small('base_model.model.model.layers.1.self_attn.down_proj.lora_A.weight', [4, 48]),
+          d!,
+        ],
+      },
+      'widths-differ',
+      { severity: 'warning', count: 1 },
+    ],
+    [
+      'modules of which some are surely wrong',
+      {
+        modules: { down_proj: [24, 16], q_proj: [24, 16] },
+        tensors: (all) =>
+          all.map((one) =>
+            /layers\.1\..*lora_A/.test(one.name) ? small(one.name, [4, 48], one.dtype) : one,
+          ),
+      },
+      'widths-differ',
+      { severity: 'error', count: 2 },
+    ],
     ['another rank', { config: { r: 8 } }, 'rank-mismatch', { count: 4, expected: 8, actual: 4 }],
     [
       'another rank by pattern',
@@ -232,9 +282,37 @@ describe('the fit of config and tensors', () => {
     });
   });
 
+  it('finds nothing wrong with two stacks of layers of different widths', async () => {
+    const pair = (name: string, inputs: number) => [
+      small(`base_model.model.${name}.lora_A.weight`, [4, inputs]),
+      small(`base_model.model.${name}.lora_B.weight`, [8, 4]),
+    ];
+    const { problems } = await inspect({
+      config: { target_modules: ['q_proj'] },
+      tensors: () => [
+        ...pair('vision.layers.0.self_attn.q_proj', 16),
+        ...pair('text.layers.0.self_attn.q_proj', 32),
+        ...pair('vision.layers.1.self_attn.q_proj', 16),
+        ...pair('text.layers.1.self_attn.q_proj', 32),
+      ],
+    });
+    assert.deepEqual(problems, []);
+  });
+
+  it('tells a byte order mark, at which PEFT raises, and reads the config all the same', async () => {
+    const { config, problems, verdict } = await configText(
+      `\ufeff${sampleAdapter()[CONFIG]!.toString('utf8')}`,
+    );
+    assert.deepEqual([verdict.code, config?.rank], ['adapter', 4]);
+    assert.deepEqual(
+      problems.map(({ code, severity }) => [code, severity]),
+      [['config-bom', 'error']],
+    );
+  });
+
   it('reads a config as Python would', async () => {
     const text =
-      '\ufeff{"r": 4, "lora_alpha": 8, "lora_dropout": NaN, "target_modules": ["q_proj", "v_proj"], "peft_type": "LORA", "base_model_name_or_path": "a/b"}';
+      '{"r": 4, "lora_alpha": 8, "lora_dropout": NaN, "target_modules": ["q_proj", "v_proj"], "peft_type": "LORA", "base_model_name_or_path": "a/b"}';
     const { config, problems } = await configText(text);
     assert.deepEqual([config?.rank, config?.dropout, problems], [4, undefined, []]);
   });

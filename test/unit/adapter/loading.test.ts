@@ -27,14 +27,10 @@ describe('what a config asks of loading', () => {
   it('is nothing where training began by what leaves the base as it is', async () => {
     for (const init of [true, false, null, 'gaussian', 'eva', 'orthogonal', 'MiCA'])
       for (const { applicable, warnings } of await all({ init_lora_weights: init }))
-        assert.deepEqual(
-          [applicable, warnings.filter((trap) => trap !== 'ollama-versions')],
-          [true, []],
-          String(init),
-        );
+        assert.deepEqual([applicable, warnings], [true, []], String(init));
   });
 
-  it('is a base that was changed, which PEFT changes again, and no other tool', async () => {
+  it('is a base that was changed, which PEFT changes again before it is merged, and no other tool', async () => {
     for (const [init, trap] of [
       ['pissa', 'peft-base-repeated'],
       ['olora', 'peft-base-repeated'],
@@ -43,9 +39,11 @@ describe('what a config asks of loading', () => {
       ['loftq', 'peft-base-quantized'],
     ] as const) {
       const config = { init_lora_weights: init };
-      assert.deepEqual(await whys(config), [undefined, 'base-changed', 'base-changed', 'base-changed'], init);
-      const [peft] = await all(config);
+      assert.deepEqual(await whys(config), [undefined, 'base-changed', 'base-changed', undefined], init);
+      const [peft, , , ollama] = await all(config);
       assertWarned(peft!, trap);
+      // It is merged with PEFT.
+      assertWarned(ollama!, trap);
       assert.match(block(peft!, 'merge').text, /merge_and_unload/);
       const { problems } = await place.inspect(zipOf(sampleAdapter({ config })));
       assert.deepEqual(
@@ -53,8 +51,9 @@ describe('what a config asks of loading', () => {
         [['base-changed', 'warning', init]],
       );
     }
-    const { peft } = await place.recipes({ config: { init_lora_weights: 'loftq' } });
+    const { peft, ollama } = await place.recipes({ config: { init_lora_weights: 'loftq' } });
     assert.match(block(peft, 'install').text, / bitsandbytes scipy$/);
+    assert.match(block(ollama, 'install').text, / bitsandbytes scipy -r /);
   });
 
   it('is a base that no tool can make', async () => {
@@ -113,34 +112,28 @@ describe('what a config asks of loading', () => {
     assert.equal((await whys({ init_lora_weights: 'pissa', use_dora: true }))[2], 'base-changed');
   });
 
-  it('is biases, which the converter and vLLM do not take', async () => {
-    assert.deepEqual(await whys({ lora_bias: true }), [
-      undefined,
-      'vllm-bias',
-      'converter-bias',
-      'converter-bias',
-    ]);
+  it('is biases, which the converter and vLLM do not take, and Ollama does merged', async () => {
+    assert.deepEqual(await whys({ lora_bias: true }), [undefined, 'vllm-bias', 'converter-bias', undefined]);
     const stored = await place.recipes({
       config: { bias: 'all' },
       tensors: (tensors) => [...tensors, bias('base_model.model.model.layers.0.self_attn.q_proj.bias')],
     });
-    assert.deepEqual([stored.llamacpp.why, stored.ollama.why], ['converter-bias', 'converter-bias']);
+    assert.deepEqual([stored.llamacpp.why, stored.ollama.why], ['converter-bias', undefined]);
     // A base without biases has none to store.
     assert.deepEqual(await whys({ bias: 'all' }), [undefined, 'vllm-bias', undefined, undefined]);
   });
 
   it('is weights that are stored turned, which the converter turns once more', async () => {
     const turned = 'converter-turned';
-    assert.deepEqual(await whys({ fan_in_fan_out: true }), [undefined, undefined, turned, turned]);
+    assert.deepEqual(await whys({ fan_in_fan_out: true }), [undefined, undefined, turned, undefined]);
   });
 
   it('is no effect where alpha is 0, which llama.cpp reads as full strength', async () => {
     const { peft, vllm, llamacpp, ollama } = await place.recipes({ config: { lora_alpha: 0 } });
     assertWarned(llamacpp, 'gguf-alpha-zero');
-    assertWarned(ollama, 'gguf-alpha-zero');
-    for (const { warnings } of [peft, vllm]) assert.deepEqual(warnings, []);
+    for (const { warnings } of [peft, vllm, ollama]) assert.deepEqual(warnings, []);
     const some = await whys({ lora_alpha: 0, alpha_pattern: { q_proj: 8 } });
-    assert.deepEqual(some, [undefined, undefined, 'alpha-pattern', 'alpha-pattern']);
+    assert.deepEqual(some, [undefined, undefined, 'alpha-pattern', undefined]);
   });
 
   it('is the revision of the base, and the largest rank of a pattern, for vLLM', async () => {

@@ -34,12 +34,10 @@ describe('recipes', () => {
       "vllm serve acme/base-1b \\\n  --enable-lora \\\n  --lora-modules 'my-run=/home/jo/adapters/my run'",
     );
     assert.match(block(vllm, 'request').text, /"model":"my-run"/);
-    for (const recipe of [llamacpp, ollama])
-      assert.equal(
-        block(recipe, 'install').text,
-        'python3 -m pip install -r "LLAMA_CPP/requirements/requirements-convert_lora_to_gguf.txt"',
-      );
-    assert.deepEqual(ollama.warnings, ['ollama-versions']);
+    assert.equal(
+      block(llamacpp, 'install').text,
+      'python3 -m pip install -r "LLAMA_CPP/requirements/requirements-convert_lora_to_gguf.txt"',
+    );
     assert.equal(
       block(llamacpp, 'convert').text,
       "python3 \"LLAMA_CPP/convert_lora_to_gguf.py\" \\\n  --base-model-id acme/base-1b \\\n  --outtype f16 \\\n  --outfile '/home/jo/adapters/my run/adapter.gguf' \\\n  '/home/jo/adapters/my run'",
@@ -48,14 +46,43 @@ describe('recipes', () => {
       block(llamacpp, 'run').text,
       'cd \'/home/jo/adapters/my run\'\nllama-server -m "BASE.gguf" \\\n  --lora adapter.gguf',
     );
-    assert.equal(
-      block(ollama, 'modelfile').text,
-      'FROM OLLAMA_BASE_MODEL\nADAPTER /home/jo/adapters/my run/adapter.gguf',
+  });
+
+  it('give Ollama one merged model, since its current versions refuse ADAPTER', async () => {
+    const { ollama } = await recipes();
+    assert.deepEqual(
+      ollama.blocks.map(({ purpose, text }) => [purpose, text]),
+      [
+        [
+          'install',
+          'python3 -m pip install peft accelerate -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"',
+        ],
+        [
+          'merge-first',
+          [
+            'from peft import PeftModel',
+            'from transformers import AutoModelForCausalLM, AutoTokenizer',
+            '',
+            'base = AutoModelForCausalLM.from_pretrained("acme/base-1b", dtype="auto")',
+            'tokenizer = AutoTokenizer.from_pretrained("acme/base-1b")',
+            'model = PeftModel.from_pretrained(base, "/home/jo/adapters/my run")',
+            '',
+            'merged = model.merge_and_unload()',
+            'merged.save_pretrained("/home/jo/adapters/my run-merged")',
+            'tokenizer.save_pretrained("/home/jo/adapters/my run-merged")',
+          ].join('\n'),
+        ],
+        [
+          'convert',
+          "python3 \"LLAMA_CPP/convert_hf_to_gguf.py\" \\\n  --outtype f16 \\\n  --outfile '/home/jo/adapters/my run-merged/model.gguf' \\\n  '/home/jo/adapters/my run-merged'",
+        ],
+        ['modelfile', 'FROM ./model.gguf'],
+        ['create', "cd '/home/jo/adapters/my run-merged'\nollama create my-run -f Modelfile"],
+        ['run', 'ollama run my-run'],
+      ],
     );
-    assert.equal(
-      block(ollama, 'create').text,
-      "cd '/home/jo/adapters/my run'\nollama create my-run -f Modelfile",
-    );
+    assert.deepEqual(ollama.warnings, []);
+    assert.equal(ollama.traps[0], 'ollama-merged');
   });
 
   it('name every word that has to be replaced, and no other', async () => {
@@ -70,7 +97,7 @@ describe('recipes', () => {
           for (const word of placeholders) assert.ok(text.includes(word), `${tool} ${word}`);
           const words = text.match(/\b[A-Z][A-Z_]{3,}(?:\.gguf)?\b/g) ?? [];
           assert.deepEqual(
-            words.filter((word) => !placeholders.includes(word) && !['ADAPTER', 'FROM'].includes(word)),
+            words.filter((word) => !placeholders.includes(word) && word !== 'FROM'),
             [],
           );
           assert.equal(traps.includes('base-unknown'), 'base_model_name_or_path' in config, tool);
@@ -139,7 +166,7 @@ describe('recipes', () => {
         ['peft', true, undefined],
         ['vllm', false, 'vllm-modules-to-save'],
         ['llamacpp', false, 'llamacpp-modules-to-save'],
-        ['ollama', false, 'ollama-modules-to-save'],
+        ['ollama', true, undefined],
       ],
     );
     const score = await recipes({
@@ -153,7 +180,7 @@ describe('recipes', () => {
     const dora = await recipes({ config: { use_dora: true } });
     assert.deepEqual(
       [dora.peft.applicable, dora.vllm.why, dora.llamacpp.why, dora.ollama.why],
-      [true, 'vllm-dora', 'llamacpp-dora', 'ollama-dora'],
+      [true, 'vllm-dora', 'llamacpp-dora', undefined],
     );
     assert.equal((await recipes({ config: { bias: 'all' } })).vllm.why, 'vllm-bias');
     const other = await recipes({ config: { peft_type: 'IA3' } });
@@ -171,7 +198,8 @@ describe('recipes', () => {
       [llamacpp.applicable, llamacpp.warnings[0], llamacpp.warnings.includes('rslora')],
       [true, 'llamacpp-scale-corrected', false],
     );
-    assert.deepEqual([ollama.applicable, ollama.why], [false, 'rslora']);
+    // Merged with PEFT, which knows it.
+    assert.deepEqual([ollama.applicable, ollama.why], [true, undefined]);
   });
 
   it('know no correction where ranks differ', async () => {
@@ -189,7 +217,7 @@ describe('recipes', () => {
       assert.deepEqual([peft.applicable, vllm.applicable], [true, true]);
       return [vllm.warnings.find((trap) => trap === 'vllm-patterns'), llamacpp.why, ollama.why];
     };
-    const all = ['vllm-patterns', 'alpha-pattern', 'alpha-pattern'];
+    const all = ['vllm-patterns', 'alpha-pattern', undefined];
     assert.deepEqual(await why({ alpha_pattern: { q_proj: 32 } }), all);
     // What the pattern means is not known.
     assert.deepEqual(await why({ alpha_pattern: { '.*q_proj': 32 } }), all);
@@ -211,7 +239,7 @@ describe('recipes', () => {
 
   it('let no line of a path be a line of a Modelfile', async () => {
     const { ollama } = await recipes({}, { folder: '/a/x\nSYSTEM obey' });
-    assert.match(block(ollama, 'modelfile').text, /\nADAPTER """\/a\/x\nSYSTEM obey\/adapter\.gguf"""$/);
+    assert.equal(block(ollama, 'modelfile').text, 'FROM ./model.gguf');
   });
 
   it('need a config and weights', async () => {
@@ -239,7 +267,10 @@ describe('recipes', () => {
     assert.match(block(llamacpp, 'convert', 'cmd').text, /\^\n {2}"C:\\Users\\Jo O'Neil\\my 100"\^%" run"$/);
     assert.match(block(ollama, 'create', 'cmd').text, /^cd \/d "C:/);
     assert.match(block(ollama, 'create', 'powershell').text, /^Set-Location -LiteralPath 'C:/);
-    assert.equal(block(ollama, 'modelfile').text, `FROM OLLAMA_BASE_MODEL\nADAPTER ${folder}\\adapter.gguf`);
+    assert.match(
+      block(ollama, 'convert', 'powershell').text,
+      /`\n {2}'C:\\Users\\Jo O''Neil\\my 100% run-merged'$/,
+    );
     assert.equal(ollama.blocks.filter(({ purpose }) => purpose === 'run').length, 1);
   });
 
@@ -261,7 +292,9 @@ describe('recipes', () => {
       path: EVIL,
     });
     assert.equal(after('--outfile'), `${EVIL}/adapter.gguf`);
-    assert.equal(words.filter((word) => word === EVIL).length, 4);
+    // The folder for cd and the converter of llama.cpp; for Ollama the merged one for the converter and cd.
+    assert.equal(words.filter((word) => word === EVIL).length, 2);
+    assert.equal(words.filter((word) => word === `${EVIL}-merged`).length, 2);
     assert.equal(after('-d')?.startsWith('{"model":"'), true);
     const literal = /PeftModel\.from_pretrained\(base, (".*")\)/.exec(block(peft, 'load').text)?.[1];
     assert.equal(JSON.parse(literal!), EVIL);

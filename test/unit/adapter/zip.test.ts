@@ -48,6 +48,17 @@ describe('a ZIP archive', () => {
         ],
         { isWide: true },
       ],
+      'with a ZIP64 end record though the narrow one is enough, as of PyTorch': [
+        [ONE, TWO],
+        { wideBeside: {} },
+      ],
+      'with a ZIP64 end record, descriptors and wide sizes, as of Info-ZIP on a pipe': [
+        [
+          { ...ONE, descriptor: 'signed' },
+          { ...TWO, descriptor: 'signed' },
+        ],
+        { wideBeside: {}, comment: Buffer.from('by a pipe') },
+      ],
       'with a comment': [[ONE, TWO], { comment: Buffer.from('PK by somebody') }],
       'with folders': [[{ name: 'b/' }, TWO]],
       'with the modes of Unix': [
@@ -150,6 +161,23 @@ describe('a ZIP archive', () => {
     ['of fewer entries than there are', 'zip-directory', writeZip([ONE, TWO], { count: 1 })],
     ['whose directory is elsewhere', 'zip-directory', writeZip([ONE], { directoryAt: 3 })],
     ['with bytes between directory and end', 'zip-directory', withGap()],
+    ...(
+      [
+        ['counts fewer entries', { count: 1 }, 'zip-disagreement'],
+        ['counts more entries', { count: 3 }, 'zip-disagreement'],
+        ['names a shorter directory', { directoryBytes: 40 }, 'zip-disagreement'],
+        ['names another directory', { directoryAt: 0 }, 'zip-disagreement'],
+        ['is beyond every number', { directoryAt: Number.MAX_SAFE_INTEGER }, 'zip-disagreement'],
+        ['is elsewhere', { at: 4 }, 'zip-directory'],
+        ['is behind the end', { at: 10_000_000 }, 'zip-directory'],
+        ['is none', { signature: 0x06064b51 }, 'zip-directory'],
+      ] as const
+    ).map(([name, wideBeside, fault]): [string, ArchiveFault, Buffer] => [
+      `whose ZIP64 end record ${name}`,
+      fault,
+      writeZip([ONE, TWO], { wideBeside }),
+    ]),
+    ['with a second directory that only ZIP64 names', 'zip-disagreement', withTwoDirectories()],
     ['of several disks', 'zip-directory', writeZip([{ ...ONE, disk: 1 }])],
     ['whose local header is elsewhere', 'zip-local-header', writeZip([{ ...ONE, at: 1 }])],
     ['with another name in the local header', 'zip-disagreement', writeZip([{ ...ONE, localName: 'b.txt' }])],
@@ -228,4 +256,11 @@ function overlapping(): Buffer {
 function withGap(): Buffer {
   const bytes = writeZip([ONE]);
   return Buffer.concat([bytes.subarray(0, -22), Buffer.from('hidden'), bytes.subarray(-22)]);
+}
+
+/** A reader of ZIP64 would find `b.txt` in it, any other one `a.txt`. */
+function withTwoDirectories(): Buffer {
+  const hidden = writeZip([{ ...ONE, name: 'b.txt' }]);
+  const directoryAt = hidden.length - 22 - (46 + 5);
+  return writeZip([ONE], { head: hidden.subarray(0, -22), wideBeside: { directoryAt } });
 }

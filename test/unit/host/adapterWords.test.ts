@@ -200,7 +200,7 @@ describe('the words of the adapter page', () => {
       [
         'Create the model (PowerShell)',
         'Create the model (cmd)',
-        'A file called Modelfile, in the adapter’s folder',
+        'A file called Modelfile, in the merged model’s folder',
         'Run',
       ],
     );

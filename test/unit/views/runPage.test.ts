@@ -177,7 +177,10 @@ describe('RunPage', () => {
     panel.send({ type: 'act', action: button.action, key: button.key });
   };
   const eventually = (condition: () => boolean) => until(() => states().length > 0 && condition());
-  const actions = () => state().actions.map(({ words }) => words);
+  const actions = () => state().actions.flatMap(({ words, isDisabled }) => (isDisabled ? [] : [words]));
+  /** The places of the actions, whatever can be done. */
+  const places = () => state().actions.map(({ action }) => action);
+  const PLACES = ['inspect', 'download', 'submitAgain', 'copy', 'refresh'];
   const reads = () => paths.filter((one) => one.endsWith('/runs/r')).length;
 
   async function openRead(): Promise<void> {
@@ -317,6 +320,20 @@ describe('RunPage', () => {
     await openRead();
     assert.doesNotMatch(texts(), /\\n|\u202e|x{255}/);
     assert.match(panel.title, /^Run: sdrawkcab x+…$/);
+  });
+
+  it('says that a status is unknown that is empty or blank', async () => {
+    answer = (where) =>
+      where.endsWith('/runs')
+        ? [200, { data: [row('r', 0, ' ')], has_more: false }]
+        : [200, { run: detail({ status: '', completed_at: null }) }];
+    await session.runs.refresh();
+    open();
+    panel.send({ type: 'ready' });
+    await eventually(() => texts().includes('2.50'));
+    assert.equal(state().heading.status, 'Status unknown');
+    assert.equal(section('facts', 'run').facts.find(({ key }) => key === 'status')?.value, 'unknown');
+    assert.match(section('artifacts').text, /^The status of this run is unknown\. If it completes, /);
   });
 
   it('counts by the clock of the service', async () => {
@@ -497,6 +514,7 @@ describe('RunPage', () => {
       panel.send({ type: 'ready' });
       await eventually(() => texts().includes('2.50'));
       assert.deepEqual(actions(), ['Submit Again…', 'Copy Run Id', 'Refresh']);
+      assert.deepEqual(places(), PLACES);
       answer = (where) =>
         where.endsWith('/runs')
           ? [
@@ -591,6 +609,12 @@ describe('RunPage', () => {
         [['d1', 0.4]],
       );
       assert.deepEqual(actions(), ['Submit Again…', 'Copy Run Id', 'Refresh']);
+      assert.deepEqual(
+        places(),
+        PLACES,
+        'no other button slides into the place of a button that was pressed',
+      );
+      panel.send({ type: 'act', action: 'download', key: 'run' });
       press('Cancel');
       await until(() => standIn.executed.length > 0);
       assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', 'd1']]);
@@ -629,6 +653,7 @@ describe('RunPage', () => {
       ];
       await openRead();
       await eventually(() => actions().includes('Inspect Adapter'));
+      assert.deepEqual(places(), PLACES);
       const { files } = section('artifacts');
       assert.deepEqual(
         files.map(({ name, path: where, isGone }) => [name, where, isGone]),
