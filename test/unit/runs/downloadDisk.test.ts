@@ -294,7 +294,8 @@ describe('Downloads to a disk that errs', () => {
     let file: string;
     let record: DownloadRecord;
 
-    beforeEach(async () => {
+    const setUp = async (framing?: 'chunked') => {
+      if (framing !== undefined) bench.server.always = { framing };
       file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
       window = bench.window({
         verify: async () => {
@@ -307,9 +308,10 @@ describe('Downloads to a disk that errs', () => {
       record = await window.start(bench.request());
       assert.deepEqual(await readFile(bench.target), bench.server.bytes);
       await rename(`${file}.away`, file);
-    });
+    };
 
     it('is at home for this window', async () => {
+      await setUp();
       assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record]]);
       assert.equal(window.records(ACCOUNT), window.records(ACCOUNT));
       // Nor is it another thing to go on with when the book is read again.
@@ -319,16 +321,46 @@ describe('Downloads to a disk that errs', () => {
       assert.equal(window.records(ACCOUNT).at(0)?.path, bench.target);
     });
 
-    it('is found whole by the next window, without a byte fetched', async () => {
-      const next = bench.window({ verify: () => Promise.resolve('zip') });
+    for (const framing of [undefined, 'chunked'] as const)
+      it(`is found complete by the next window, without a byte fetched (${framing ?? 'of known length'})`, async () => {
+        await setUp(framing);
+        const next = bench.window({ verify: () => Promise.resolve('zip') });
+        await next.open(ACCOUNT);
+        const [one] = next.active;
+        assert.deepEqual([one?.state, one?.receivedBytes], ['interrupted', bench.server.bytes.length]);
+        const { completedAtMs } = await next.resume(one?.id ?? '');
+        assert.deepEqual(next.records(ACCOUNT), [{ ...record, completedAtMs }]);
+        assert.equal(bench.server.requests.length, 1);
+        assert.deepEqual(await bench.left(), ['adapter.zip']);
+        assert.deepEqual((await bench.book()).pending, []);
+      });
+
+    it('is never written into by the next window, resumed and cancelled', async () => {
+      await setUp('chunked');
+      const next = bench.window();
       await next.open(ACCOUNT);
-      const [one] = next.active;
-      assert.deepEqual([one?.state, one?.receivedBytes], ['interrupted', bench.server.bytes.length]);
-      const { completedAtMs } = await next.resume(one?.id ?? '');
-      assert.deepEqual(next.records(ACCOUNT), [{ ...record, completedAtMs }]);
-      assert.equal(bench.server.requests.length, 1);
+      bench.server.always = { stallAfterBytes: 100 * KIB };
+      const stop = new AbortController();
+      const resumed = next.resume(next.active[0]?.id ?? '', stop.signal).catch(() => undefined);
+      await until(() => next.active.every(({ state }) => state === 'downloading'));
+      stop.abort();
+      await resumed;
+      assert.ok(bench.server.bytes.equals(await readFile(bench.target)));
       assert.deepEqual(await bench.left(), ['adapter.zip']);
-      assert.deepEqual((await bench.book()).pending, []);
+    });
+
+    it('is fetched anew where what has its bytes stands elsewhere and its length is not known', async () => {
+      await setUp('chunked');
+      const moved = path.join(bench.out, 'moved.zip');
+      await rename(bench.target, moved);
+      const bytes = bench.server.bytes;
+      bench.server.bytes = Buffer.alloc(100 * KIB, 1);
+      bench.server.etag = '"two"';
+      const next = bench.window();
+      await next.open(ACCOUNT);
+      await next.resume(next.active[0]?.id ?? '');
+      assert.ok(bytes.equals(await readFile(moved)));
+      assert.ok(bench.server.bytes.equals(await readFile(bench.target)));
     });
   });
 

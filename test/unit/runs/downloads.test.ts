@@ -288,7 +288,7 @@ describe('Downloads', () => {
       };
       const last = (file: string) =>
         real(file).finally(() => {
-          if (file === bench.target) setImmediate(ended.resolve);
+          if (file === bench.target) setImmediate(() => ended.resolve(undefined));
         });
       const use = (lstat: unknown) => {
         fs.lstat = lstat as typeof real;
