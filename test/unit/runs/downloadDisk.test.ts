@@ -263,6 +263,32 @@ describe('Downloads to a disk that errs', () => {
     }
   });
 
+  for (const [name, spoil] of [
+    ['is torn', (text: string) => text.slice(0, -30)],
+    ['is of another version', (text: string) => text.replace('"version": 1', '"version": 2')],
+    ['has a row that cannot be read', (text: string) => text.replace('"runId"', '"run"')],
+  ] as const)
+    it(`sets a record of downloads aside that ${name}, and continues what it named`, async () => {
+      const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
+      await window.start(bench.request(`${bench.target}1`));
+      bench.server.faults.push({ stallAfterBytes: 2_500 * KIB });
+      const stopped = assert.rejects(window.start(bench.request()), CancelledError);
+      await until(() => window.active[0]?.receivedBytes === 2_500 * KIB);
+      await window.dispose();
+      await stopped;
+      const spoiled = spoil(await readFile(file, 'utf8'));
+      await writeFile(file, spoiled);
+      const next = bench.window();
+      await next.open(ACCOUNT);
+      await next.start(bench.request());
+      assert.equal(bench.starts().at(-1), 2_500 * KIB);
+      const folder = path.dirname(file);
+      const [aside, ...others] = (await readdir(folder)).filter((one) =>
+        one.startsWith('downloads.json.set'),
+      );
+      assert.deepEqual([await readFile(path.join(folder, aside ?? 'none'), 'utf8'), others], [spoiled, []]);
+    });
+
   it('never writes over a book that cannot be read, and takes away nothing that was kept', async () => {
     const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
     await window.start(bench.request());
