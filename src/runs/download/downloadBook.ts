@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
 import type { Disposable } from '../../base/disposable.ts';
@@ -40,11 +40,14 @@ interface Content {
   pending: readonly PendingDownload[];
 }
 
+/** `isDamaged`: the file holds something that cannot be read as ours. */
+type Loaded = Content & { isDamaged: boolean };
+
 const NOTHING: Readonly<Content> = { records: [], pending: [] };
 
 /**
  * What one account downloaded and what is unfinished, in a file that all windows share. One window at a time changes it,
- * durably. What cannot be read as ours counts as absent.
+ * durably. What cannot be read as ours counts as absent, and is set aside before it is written over.
  */
 export class DownloadBook implements Disposable {
   readonly #file: string;
@@ -77,7 +80,10 @@ export class DownloadBook implements Disposable {
   async read(): Promise<void> {
     // There may have been no folder yet.
     this.#watch.renew();
-    await this.#inTurn(async () => this.#accept(await this.#load(), true)).catch(() => undefined);
+    await this.#inTurn(async () => {
+      const { records, pending } = await this.#load();
+      this.#accept({ records, pending }, true);
+    }).catch(() => undefined);
   }
 
   /** @throws LeaseUnavailableError, and what the file system says */
@@ -143,7 +149,9 @@ export class DownloadBook implements Disposable {
       const lease = await Lease.take(`${this.#file}.lock`, LEASE_TRIES);
       if (lease === undefined) throw new LeaseUnavailableError();
       try {
-        const next = change(await this.#load());
+        const { isDamaged, ...content } = await this.#load();
+        if (isDamaged) await copyFile(this.#file, `${this.#file}.set-aside-${Date.now()}`);
+        const next = change(content);
         await writeFileDurably(this.#file, JSON.stringify({ version: 1, ...next }, null, 1));
         this.#accept(next, false);
       } finally {
@@ -167,12 +175,12 @@ export class DownloadBook implements Disposable {
   }
 
   /** Throws what the file system says: what cannot be read now is not to be written over. */
-  async #load(): Promise<Content> {
+  async #load(): Promise<Loaded> {
     try {
-      if ((await stat(this.#file)).size > MAX_BYTES) return NOTHING;
+      if ((await stat(this.#file)).size > MAX_BYTES) return { ...NOTHING, isDamaged: true };
       return contentOf(await readFile(this.#file, 'utf8'));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NOTHING;
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ...NOTHING, isDamaged: false };
       throw error;
     }
   }
@@ -184,12 +192,15 @@ function withoutOldest(pending: readonly PendingDownload[]): readonly PendingDow
   return pending.filter((one) => one.discarded === undefined || kept.has(one));
 }
 
-function contentOf(text: string): Content {
+function contentOf(text: string): Loaded {
   try {
-    const { records, pending } = v.parse(fileSchema, JSON.parse(text));
-    return { records: only(downloadRecordSchema, records), pending: only(pendingSchema, pending) };
+    const file = v.parse(fileSchema, JSON.parse(text));
+    const records = only(downloadRecordSchema, file.records);
+    const pending = only(pendingSchema, file.pending);
+    const isDamaged = records.length < file.records.length || pending.length < file.pending.length;
+    return { records, pending, isDamaged };
   } catch {
-    return NOTHING;
+    return { ...NOTHING, isDamaged: true };
   }
 }
 

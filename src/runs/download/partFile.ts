@@ -61,11 +61,19 @@ export class PartFile {
     if (kept !== undefined) {
       const part = await PartFile.#open(place, openFile, async (handle, sidecar) => {
         const prefix = await onDisk(readPrefix(handle, kept.marks, signal));
-        const { nlink, size } = await onDisk(handle.stat());
-        // It may have got its final name and not lost this one: then it is never written into.
-        if (prefix === undefined || (nlink > 1 && prefix.bytes !== size)) return undefined;
+        const { nlink, size, ino, dev } = await onDisk(handle.stat({ bigint: true }));
+        if (prefix === undefined) return undefined;
         const continued = new PartFile(handle, sidecar, hashes);
-        await continued.#continue(kept, prefix, size);
+        if (nlink === 1n) {
+          await continued.#continue(kept, prefix, Number(size));
+          return continued;
+        }
+        // It has another name and is never written into. Its final name it got when it was complete.
+        const final = await lstat(targetOf(place), { bigint: true }).catch(() => undefined);
+        const isNamed = final?.ino === ino && final.dev === dev;
+        const totalBytes = isNamed ? prefix.bytes : kept.totalBytes;
+        if (BigInt(prefix.bytes) !== size || prefix.bytes !== totalBytes) return undefined;
+        await continued.#continue({ ...kept, totalBytes }, prefix, prefix.bytes);
         return continued;
       });
       if (part !== undefined) return part;
@@ -236,6 +244,10 @@ export async function keptOf(place: PartPlace): Promise<PartState | undefined> {
   const isWhole = state?.totalBytes === 0;
   if (state?.etag === undefined || !stats?.isFile() || (last === undefined && !isWhole)) return undefined;
   return (last?.bytes ?? 0) <= (state.totalBytes ?? Infinity) ? state : undefined;
+}
+
+function targetOf({ part, targetName }: PartPlace): string {
+  return path.join(path.dirname(part), targetName);
 }
 
 async function removeFile(file: string): Promise<void> {

@@ -69,9 +69,11 @@ export class UnfinishedDownloads implements Disposable {
 
   /** Looks at what is left of one. @param code of what interrupted it */
   async look(id: string, code?: string): Promise<void> {
-    const pending = this.book.pending.find((one) => one.id === id);
+    const find = () => this.book.pending.find((one) => one.id === id);
+    const pending = find();
     const known = pending && (await this.#read(pending).catch(() => undefined));
-    if (known === undefined) this.#interrupted.delete(id);
+    // It may have been discarded while the disk was read.
+    if (known === undefined || find() === undefined) this.#interrupted.delete(id);
     else this.#interrupted.set(id, { ...known, ...(code !== undefined && { code }) });
   }
 

@@ -263,6 +263,32 @@ describe('Downloads to a disk that errs', () => {
     }
   });
 
+  for (const [name, spoil] of [
+    ['is torn', (text: string) => text.slice(0, -30)],
+    ['is of another version', (text: string) => text.replace('"version": 1', '"version": 2')],
+    ['has a row that cannot be read', (text: string) => text.replace('"runId"', '"run"')],
+  ] as const)
+    it(`sets a record of downloads aside that ${name}, and continues what it named`, async () => {
+      const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
+      await window.start(bench.request(`${bench.target}1`));
+      bench.server.faults.push({ stallAfterBytes: 2_500 * KIB });
+      const stopped = assert.rejects(window.start(bench.request()), CancelledError);
+      await until(() => window.active[0]?.receivedBytes === 2_500 * KIB);
+      await window.dispose();
+      await stopped;
+      const spoiled = spoil(await readFile(file, 'utf8'));
+      await writeFile(file, spoiled);
+      const next = bench.window();
+      await next.open(ACCOUNT);
+      await next.start(bench.request());
+      assert.equal(bench.starts().at(-1), 2_500 * KIB);
+      const folder = path.dirname(file);
+      const [aside, ...others] = (await readdir(folder)).filter((one) =>
+        one.startsWith('downloads.json.set'),
+      );
+      assert.deepEqual([await readFile(path.join(folder, aside ?? 'none'), 'utf8'), others], [spoiled, []]);
+    });
+
   it('never writes over a book that cannot be read, and takes away nothing that was kept', async () => {
     const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
     await window.start(bench.request());
@@ -294,7 +320,8 @@ describe('Downloads to a disk that errs', () => {
     let file: string;
     let record: DownloadRecord;
 
-    beforeEach(async () => {
+    const setUp = async (framing?: 'chunked') => {
+      if (framing !== undefined) bench.server.always = { framing };
       file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
       window = bench.window({
         verify: async () => {
@@ -307,9 +334,10 @@ describe('Downloads to a disk that errs', () => {
       record = await window.start(bench.request());
       assert.deepEqual(await readFile(bench.target), bench.server.bytes);
       await rename(`${file}.away`, file);
-    });
+    };
 
     it('is at home for this window', async () => {
+      await setUp();
       assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record]]);
       assert.equal(window.records(ACCOUNT), window.records(ACCOUNT));
       // Nor is it another thing to go on with when the book is read again.
@@ -319,16 +347,46 @@ describe('Downloads to a disk that errs', () => {
       assert.equal(window.records(ACCOUNT).at(0)?.path, bench.target);
     });
 
-    it('is found whole by the next window, without a byte fetched', async () => {
-      const next = bench.window({ verify: () => Promise.resolve('zip') });
+    for (const framing of [undefined, 'chunked'] as const)
+      it(`is found complete by the next window, without a byte fetched (${framing ?? 'of known length'})`, async () => {
+        await setUp(framing);
+        const next = bench.window({ verify: () => Promise.resolve('zip') });
+        await next.open(ACCOUNT);
+        const [one] = next.active;
+        assert.deepEqual([one?.state, one?.receivedBytes], ['interrupted', bench.server.bytes.length]);
+        const { completedAtMs } = await next.resume(one?.id ?? '');
+        assert.deepEqual(next.records(ACCOUNT), [{ ...record, completedAtMs }]);
+        assert.equal(bench.server.requests.length, 1);
+        assert.deepEqual(await bench.left(), ['adapter.zip']);
+        assert.deepEqual((await bench.book()).pending, []);
+      });
+
+    it('is never written into by the next window, resumed and cancelled', async () => {
+      await setUp('chunked');
+      const next = bench.window();
       await next.open(ACCOUNT);
-      const [one] = next.active;
-      assert.deepEqual([one?.state, one?.receivedBytes], ['interrupted', bench.server.bytes.length]);
-      const { completedAtMs } = await next.resume(one?.id ?? '');
-      assert.deepEqual(next.records(ACCOUNT), [{ ...record, completedAtMs }]);
-      assert.equal(bench.server.requests.length, 1);
+      bench.server.always = { stallAfterBytes: 100 * KIB };
+      const stop = new AbortController();
+      const resumed = next.resume(next.active[0]?.id ?? '', stop.signal).catch(() => undefined);
+      await until(() => next.active.every(({ state }) => state === 'downloading'));
+      stop.abort();
+      await resumed;
+      assert.ok(bench.server.bytes.equals(await readFile(bench.target)));
       assert.deepEqual(await bench.left(), ['adapter.zip']);
-      assert.deepEqual((await bench.book()).pending, []);
+    });
+
+    it('is fetched anew where what has its bytes stands elsewhere and its length is not known', async () => {
+      await setUp('chunked');
+      const moved = path.join(bench.out, 'moved.zip');
+      await rename(bench.target, moved);
+      const bytes = bench.server.bytes;
+      bench.server.bytes = Buffer.alloc(100 * KIB, 1);
+      bench.server.etag = '"two"';
+      const next = bench.window();
+      await next.open(ACCOUNT);
+      await next.resume(next.active[0]?.id ?? '');
+      assert.ok(bytes.equals(await readFile(moved)));
+      assert.ok(bench.server.bytes.equals(await readFile(bench.target)));
     });
   });
 
