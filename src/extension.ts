@@ -26,6 +26,7 @@ import { originOf, type Account } from './runs/account.ts';
 import { AccountStore } from './runs/accountStore.ts';
 import { accountFolder, removeForsakenFolders } from './runs/accountFolder.ts';
 import { Downloads } from './runs/download/downloads.ts';
+import { runLinkPath } from './runs/page/runLink.ts';
 import { Journal } from './runs/submission/journal.ts';
 import { Sessions } from './runs/sessions.ts';
 import { Submitter } from './runs/submission/submitter.ts';
@@ -157,7 +158,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       },
       onDidChangeReceipts: journal.onDidChange,
       beActive,
-      linkTo: (runId) => `${vscode.env.uriScheme}://${context.extension.id}/run/${runId}`,
+      linkTo: (runId) => `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`,
       log,
     }),
   );

@@ -1,5 +1,5 @@
 /** ISO 8601 as services write it: a day, or a day and a time, with or without a zone. */
-const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /**
  * Milliseconds since the epoch of a time of the service (spec: "ISO 8601 UTC timestamp"); NaN where it is none. `Date.parse`
@@ -8,6 +8,6 @@ const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(Z|[+
 export function instantOf(text: string | undefined): number {
   const [, day = '', time, zone = 'Z'] = ISO.exec(text ?? '') ?? [];
   if (time === undefined) return Date.parse(day);
-  const [sign = '', hours = '', minutes = '00'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone)?.slice(1) ?? [];
-  return Date.parse(`${day}T${time}${sign === '' ? 'Z' : `${sign}${hours}:${minutes}`}`);
+  const offset = zone === 'Z' ? zone : `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;
+  return Date.parse(`${day}T${time}${offset}`);
 }

@@ -76,9 +76,13 @@ export async function tellOutcome(
         goOn: () => void act(COMMANDS.continueSubmission, id),
         again: () =>
           void act(COMMANDS.submitDataset, vscode.Uri.file(submitted.path), undefined, submitted.preset),
-        // The log is that of all accounts.
-        run: (command) =>
-          void (command === COMMANDS.showLog ? vscode.commands.executeCommand(command) : act(command)),
+        run: (command) => {
+          // The dataset and the log are those of all accounts.
+          if (command === COMMANDS.checkDataset)
+            void vscode.commands.executeCommand(command, vscode.Uri.file(submitted.path));
+          else if (command === COMMANDS.showLog) void vscode.commands.executeCommand(command);
+          else void act(command);
+        },
       });
       return;
     }

@@ -19,7 +19,13 @@ export function isEmptyFilter({ text, modelIds, phases }: RunFilter): boolean {
   return wordsOf(text).length + modelIds.length + phases.length === 0;
 }
 
-/** The runs that a filter lets through, in their order. Words are looked for in label, model and id, whatever their case. */
+/** So much of an id's beginning names it; less is in many a UUID. */
+const MIN_ID_LENGTH = 4;
+
+/**
+ * The runs that a filter lets through, in their order. Words are looked for in label and model, whatever their case, and at the
+ * beginning of the id.
+ */
 export function filterRuns(
   rows: readonly RunSummary[],
   filter: RunFilter,
@@ -34,9 +40,11 @@ export function filterRuns(
     if (phases.size > 0 && !phases.has(lookup.phase(run))) return false;
     if (words.length === 0) return true;
     const text = folded(
-      [lookup.label(run.run_id) ?? '', lookup.modelName(run.model_id), run.model_id, run.run_id].join('\n'),
+      [lookup.label(run.run_id) ?? '', lookup.modelName(run.model_id), run.model_id].join('\n'),
     );
-    return words.every((word) => text.includes(word));
+    const id = folded(run.run_id);
+    const isOfId = (word: string) => word === id || (word.length >= MIN_ID_LENGTH && id.startsWith(word));
+    return words.every((word) => text.includes(word) || isOfId(word));
   });
 }
 

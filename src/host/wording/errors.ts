@@ -9,6 +9,7 @@ import {
 import { ExpectedError } from '../../base/errors.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
 import { downloadFailure, lengthSentence, refusedLinkSentence } from './downloadErrors.ts';
+import { formatDuration } from './format.ts';
 import { journalSentence } from './journalErrors.ts';
 
 /** One thing to do about an error: a command, or what failed once more, from its first question on. */
@@ -72,7 +73,7 @@ function explainService(error: ServiceError): Explanation {
     case 'rate_limited':
       return { sentence: rateLimitedSentence(error.retryAfterMs), action: tryAgain() };
     case 'validation_failed':
-      return { sentence: vscode.l10n.t('The service found the request invalid.'), action: showLog() };
+      return { sentence: vscode.l10n.t('The service rejected the request as invalid.'), action: showLog() };
     case 'not_found':
       return {
         sentence: vscode.l10n.t(
@@ -122,9 +123,11 @@ function refusedKey(): Explanation {
 }
 
 function rateLimitedSentence(retryAfterMs: number | undefined): string {
-  return retryAfterMs === undefined
-    ? vscode.l10n.t('The service is asked too often. Wait a little, then try again.')
-    : vscode.l10n.t('The service is asked too often. Try again in {0} s.', Math.ceil(retryAfterMs / 1_000));
+  if (retryAfterMs === undefined) return vscode.l10n.t('Too many requests. Wait a moment, then try again.');
+  // Rounded up: who comes too early is refused again.
+  const unitMs = retryAfterMs > 60_000 ? 60_000 : 1_000;
+  const wait = formatDuration(Math.ceil(retryAfterMs / unitMs) * unitMs);
+  return vscode.l10n.t('Too many requests. Try again in {0}.', wait);
 }
 
 function networkSentence(error: NetworkError): string {

@@ -43,10 +43,11 @@ export function tellFinished(
 export function tellStatus(run: RunName, status: string, isSandbox: boolean, onShow: () => void): void {
   const { l10n } = vscode;
   const show = l10n.t('Show');
+  const word = strangerText(status) || l10n.t('unknown');
   const text =
     run.label === undefined
-      ? l10n.t('A run of {0} is now: {1}', strangerText(run.modelName), strangerText(status))
-      : l10n.t('“{0}” is now: {1}', strangerText(run.label), strangerText(status));
+      ? l10n.t('A run of {0} is now: {1}', strangerText(run.modelName), word)
+      : l10n.t('“{0}” is now: {1}', strangerText(run.label), word);
   // Without a full stop: the word stands as it came.
   void showInformation(isSandbox ? withSandboxNote(`${text}.`, true) : text, show).then((choice) => {
     if (choice === show) onShow();

@@ -18,10 +18,14 @@ export interface RunView {
     { state: 'waiting' | 'downloading' | 'verifying' | 'interrupted'; fraction?: number } | undefined;
 }
 
-/** `Queued`, `Finished`, or the service's own word: the complete list of states is not known. */
+/** `Queued`, `Finished`, or the service's own word, which may be none: the complete list of states is not known. */
 function statusText(run: RunSummary, phase: RunView['phase']): string {
   if (phase === 'waiting') return vscode.l10n.t('Queued');
-  return phase === 'finished' ? vscode.l10n.t('Finished') : strangerText(run.status);
+  return phase === 'finished' ? vscode.l10n.t('Finished') : strangerText(run.status) || unknownStatus();
+}
+
+function unknownStatus(): string {
+  return vscode.l10n.t('Status unknown');
 }
 
 /** The grey text of a run's row. */
@@ -67,10 +71,11 @@ export function runAccessibleLabel(view: RunView, nowMs: number): string {
 
 export function runTooltip({ run, phase, modelName, label }: RunView): string {
   const { l10n } = vscode;
+  const status = statusText(run, phase);
   const lines = [
     ...(label === undefined ? [] : [l10n.t('Label: {0}', label)]),
     l10n.t('Model: {0}', modelName),
-    l10n.t('Status: {0}', statusText(run, phase)),
+    status === unknownStatus() ? status : l10n.t('Status: {0}', status),
     ...(run.created_at === undefined ? [] : [l10n.t('Created: {0}', formatTime(run.created_at))]),
     ...(run.artifacts_available && run.artifacts_expires_at !== undefined
       ? [l10n.t('Adapter kept until: {0}', formatTime(run.artifacts_expires_at))]
@@ -115,7 +120,7 @@ export function runFacts(detail: RunDetail, modelName: string, currency: string 
       name: l10n.t('Model'),
       value: modelName === detail.model_id ? modelName : `${modelName} (${detail.model_id})`,
     },
-    { icon: 'info', name: l10n.t('Status'), value: whole(detail.status) },
+    { icon: 'info', name: l10n.t('Status'), value: whole(detail.status) || l10n.t('unknown') },
     {
       icon: 'credit-card',
       name: l10n.t('Price'),

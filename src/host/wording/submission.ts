@@ -88,7 +88,7 @@ export function tellNotCharged(
   actions: SubmissionActions,
 ): void {
   const { l10n } = vscode;
-  const explanation = isSandbox && isTooLow(error) ? tooLowInSandbox() : explain(error);
+  const explanation = ofSubmission(error, isSandbox) ?? explain(error);
   // A refused API key has a notice of its own, which names the account.
   const action = explanation.action?.command === COMMANDS.replaceKey ? undefined : explanation.action;
   const buttons = new Map<string, () => void>();
@@ -111,9 +111,17 @@ export function tellNotCharged(
   );
 }
 
-/** The sandbox has no dashboard. */
-function tooLowInSandbox(): Explanation {
+/** What helps a submission, where an error says more of it than of other requests. */
+function ofSubmission(error: unknown, isSandbox: boolean): Explanation | undefined {
   const { l10n } = vscode;
+  if (error instanceof ServiceError && error.code === 'validation_failed')
+    return {
+      ...explain(error),
+      sentence: l10n.t('The service rejected the dataset or a setting as invalid.'),
+      action: { title: l10n.t('Check Dataset'), command: COMMANDS.checkDataset },
+    };
+  // The sandbox has no dashboard.
+  if (!isSandbox || !isTooLow(error)) return undefined;
   return {
     sentence: l10n.t(
       'The balance is too low for this run. The service does not tell the price. Add play money, then continue.',

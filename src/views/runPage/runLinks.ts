@@ -3,7 +3,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { tellSignedOut } from '../../host/wording/accounts.ts';
 import { lookingForRun, tellNoSuchRun, tellStrangeLink } from '../../host/wording/runLinks.ts';
 import type { AccountStore } from '../../runs/accountStore.ts';
-import { runIdOfLink, type LinkParts } from '../../runs/page/runLink.ts';
+import { isPlainRunId, runIdOfLink, type LinkParts } from '../../runs/page/runLink.ts';
 import type { Session } from '../../runs/session.ts';
 import type { Sessions } from '../../runs/sessions.ts';
 import { isNotFound } from './runPageState.ts';
@@ -29,11 +29,12 @@ export function followRunLinks(parts: RunLinkParts): Disposable {
 /** Follows one link. */
 export async function followRunLink(link: LinkParts, parts: RunLinkParts): Promise<void> {
   const runId = runIdOfLink(link);
-  if (runId === undefined) {
+  const session = parts.sessions.active;
+  const isOurs = runId !== undefined && (isPlainRunId(runId) || (session && isKnown(session, runId)));
+  if (!isOurs) {
     tellStrangeLink();
     return;
   }
-  const session = parts.sessions.active;
   if (session === undefined) {
     tellSignedOut();
     return;

@@ -96,6 +96,40 @@ describe('outcomes of submissions, told', () => {
     assert.deepEqual(unread.executed, [['fineTuning.refreshBalance']]);
   });
 
+  it('offer to check a dataset that the service found invalid', async () => {
+    const error = new ServiceError('validation_failed', 422, 'row 7');
+    const { sentence, buttons, executed } = await tell(
+      { kind: 'not-charged', error, kept: false },
+      'Check Dataset',
+    );
+    assert.match(
+      sentence,
+      /The service rejected the dataset or a setting as invalid\. The service says: “row 7”$/,
+    );
+    assert.deepEqual(buttons, ['Check Dataset']);
+    const [command, uri] = executed[0] ?? [];
+    assert.deepEqual(
+      [command, (uri as { fsPath: string }).fsPath],
+      ['fineTuning.checkDataset', '/data/train.jsonl'],
+    );
+    // What is read is no dataset.
+    assert.equal(explain(error).action?.title, 'Show Log');
+  });
+
+  it('say how long to wait as a person would', () => {
+    const after = (ms?: number) => explain(new ServiceError('rate_limited', 429, '', ms)).sentence;
+    assert.equal(after(), 'Too many requests. Wait a moment, then try again.');
+    for (const [ms, wait] of [
+      [1, '1 s'],
+      [7_001, '8 s'],
+      [61_000, '2 min'],
+      [5_400_000, '1 h 30 min'],
+      [86_400_000, '24 h'],
+      [7 * 86_400_000, '7 d'],
+    ] as const)
+      assert.equal(after(ms), `Too many requests. Try again in ${wait}.`);
+  });
+
   it('let what is kept be continued, and only what is not be begun anew', async () => {
     const kept = await tell({ kind: 'not-charged', error: broken, kept: true }, 'Continue…');
     assert.deepEqual(kept.buttons, ['Continue…']);

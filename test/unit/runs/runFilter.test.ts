@@ -29,7 +29,7 @@ describe('filterRuns', () => {
       ),
     );
 
-  it('finds words in label, marker, model and id, whatever their case and accents’ form', () => {
+  it('finds words in label, marker and model, whatever their case and accents’ form', () => {
     assert.equal(filtered({ text: 'maths' }), 'b');
     assert.equal(filtered({ text: 'MÄTHS' }), 'a');
     assert.equal(filtered({ text: 'ma\u0308ths' }), 'a');
@@ -39,6 +39,23 @@ describe('filterRuns', () => {
     assert.equal(filtered({ text: ' two \t maths ' }), 'b');
     assert.equal(filtered({ text: 'maths history' }), '');
     assert.equal(filtered({ text: '.*' }), '');
+  });
+
+  it('finds an id by its beginning, and not by two digits that any UUID may hold', () => {
+    const uuid = '3fa85f64-5777-4562-b3fc-2c963f66afa6';
+    const found = (text: string) =>
+      filterRuns(
+        [
+          { ...row(uuid, 1), model_id: 'm1' },
+          { ...row('run-77', 1), model_id: 'm1' },
+        ],
+        { ...ALL, text },
+        { label: (runId) => (runId === uuid ? 'run 1' : 'run 77'), phase: phaseOf, modelName: (id) => id },
+      ).map(({ run_id }) => run_id);
+    assert.deepEqual(found('run 77'), ['run-77']);
+    for (const text of [uuid, uuid.toUpperCase(), '3fa8', '3fa85f64']) assert.deepEqual(found(text), [uuid]);
+    for (const text of ['3f', '5777', 'afa6']) assert.deepEqual(found(text), []);
+    assert.deepEqual(found('run-77'), ['run-77']);
   });
 
   it('does not find a word across two of them', () => {

@@ -13,6 +13,7 @@ describe('links to runs', () => {
   let bench: Bench;
   let session: Session;
   let active: Session | undefined;
+  let listed: unknown[];
   let requests: string[];
   let status: number;
   let accounts: number;
@@ -29,6 +30,7 @@ describe('links to runs', () => {
   beforeEach(async () => {
     standIn.forget();
     bench = await Bench.start();
+    listed = [row('known', 0)];
     [requests, shown, errors, status, accounts] = [[], [], [], 200, 1];
     const server = await bench.serve((request, response) => {
       requests.push(`${String(request.method)} ${String(request.url).split('?')[0] ?? ''}`);
@@ -39,7 +41,7 @@ describe('links to runs', () => {
             sendJson(response, 401, { error: { code: 'invalid_api_key', message: '' } });
           else if (String(request.url).includes('/runs/'))
             sendJson(response, 200, { run: { run_id: 'abc', status: 'running', model_id: 'm' } });
-          else sendJson(response, 200, { data: [row('known', 0)], has_more: false });
+          else sendJson(response, 200, { data: listed, has_more: false });
         },
         () => undefined,
       );
@@ -64,6 +66,16 @@ describe('links to runs', () => {
     requests.length = 0;
     await follow('/run/known');
     assert.deepEqual([shown, requests], [[['account-1', 'known']], []]);
+  });
+
+  it('open the page of a run with an odd id where it is known, and look up none', async () => {
+    listed = [row('a b/ä', 0)];
+    await follow('/run/a b/ä');
+    assert.match(standIn.told.sentences.join(), /^This link was not followed: [^ä]*$/);
+    assert.deepEqual([shown, requests], [[], []]);
+    await session.runs.refresh();
+    await follow('/run/a b/ä');
+    assert.deepEqual(shown, [['account-1', 'a b/ä']]);
   });
 
   it('look up a run that is not known, which only reads', async () => {

@@ -228,6 +228,12 @@ describe('RunNotices', () => {
     assert.deepEqual(standIn.told.buttons[0], ['Show']);
   });
 
+  it('tells that a status is unknown where the service sends an empty one', async () => {
+    const { runs } = open();
+    runs.move(status('a', '', 'warming_up'));
+    assert.deepEqual(await said(1), ['“my label” is now: unknown']);
+  });
+
   it('tells one after the other what became of a run, however long a label takes', async () => {
     spare = 0;
     const { runs } = open('service', 100);

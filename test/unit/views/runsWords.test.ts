@@ -11,6 +11,7 @@ import { Bench, row } from '../runs/support.ts';
 describe('what stands above and in the rows of the Runs view', () => {
   let hooks: ModuleHooks;
   let words: typeof import('../../../src/host/wording/runs.ts').treeWords;
+  let runTooltip: typeof import('../../../src/host/wording/runs.ts').runTooltip;
   let messageOf: typeof import('../../../src/views/runs/listItems.ts').messageOf;
   let facts: typeof import('../../../src/views/runs/factRows.ts');
   let runItem: typeof import('../../../src/views/runs/runItem.ts');
@@ -27,7 +28,7 @@ describe('what stands above and in the rows of the Runs view', () => {
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../helpers/vscodeStandIn.ts');
-    ({ treeWords: words } = await import('../../../src/host/wording/runs.ts'));
+    ({ treeWords: words, runTooltip } = await import('../../../src/host/wording/runs.ts'));
     ({ tellNotAllLoaded } = await import('../../../src/host/wording/runsList.ts'));
     ({ messageOf } = await import('../../../src/views/runs/listItems.ts'));
     facts = await import('../../../src/views/runs/factRows.ts');
@@ -157,6 +158,25 @@ describe('what stands above and in the rows of the Runs view', () => {
     // Of one that was never read it says why.
     await assert.rejects(session.runs.loadDetail('b'));
     assert.match(JSON.stringify(await facts.factRows(session, 'b')), /Details could not be read/);
+  });
+
+  it('says that a status is unknown where the service sends an empty one', async () => {
+    listed = [row('a', 2, ' \u202e')];
+    detail = { run_id: 'a', status: '', model_id: 'm' };
+    await session.runs.refresh();
+    await session.runs.loadDetail('a');
+    const run = session.runs.get('a');
+    assert.ok(run !== undefined);
+    const downloads = { active: () => undefined, isHome: () => false };
+    const view = runItem.runView(session, run, downloads as unknown as Parameters<typeof runItem.runView>[2]);
+    assert.match(String(runItem.runItem(view, false, Date.now()).description), /^Status unknown · /);
+    assert.match(runTooltip(view), /^Status unknown$/m);
+    const rows = await facts.factRows(session, 'a');
+    assert.ok(
+      rows.some(
+        (node) => node.kind === 'fact' && node.fact.name === 'Status' && node.fact.value === 'unknown',
+      ),
+    );
   });
 
   it('makes one plain line of what another client has sent as a label', async () => {
