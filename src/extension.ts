@@ -106,8 +106,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   // What all windows share of each account's runs.
   const runsFolder = path.join(storage, 'runs');
   const folderOf = (accountId: string) => accountFolder(runsFolder, accountId);
-  const sweep = () => removeForsakenFolders(runsFolder, () => accounts.readKeptIds());
-  void sweep();
+  void removeForsakenFolders(runsFolder, () => accounts.readKeptIds());
   const told = disposables.add(new Told((accountId) => folderOf(accountId).told));
   const downloads = disposables.add(
     new Downloads({
@@ -180,7 +179,6 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     sandbox,
     sessions,
     submitter,
-    sweep,
     beActive,
     tellFoundRun,
   });
