@@ -76,8 +76,6 @@ export interface Parts {
   sandbox: LazySandbox;
   sessions: Sessions;
   submitter: Submitter;
-  /** Takes away what is stored for accounts that are gone for good: not for the sandbox. */
-  sweep: () => Promise<void>;
   beActive: ReturnType<typeof accountAccess>;
   tellFoundRun: ReturnType<typeof tellFoundRunsOnce>;
 }
@@ -95,7 +93,6 @@ export function commandTable(parts: Parts): Record<CommandId, (...args: unknown[
     sandbox,
     sessions,
     submitter,
-    sweep,
     beActive,
     tellFoundRun,
   } = parts;
@@ -110,7 +107,12 @@ export function commandTable(parts: Parts): Record<CommandId, (...args: unknown[
   const signedIn = (command: Parameters<typeof whenActive>[0]) => withAccounts(whenActive(command));
   const reveal = (runId: string) => runsTree.reveal(runId, false);
   return {
-    [COMMANDS.signIn]: withAccounts(signIn(accounts, apiKeys, createClient)),
+    [COMMANDS.signIn]: withAccounts(
+      signIn(accounts, apiKeys, createClient, async () => {
+        await openJournal();
+        return [...journal.intents, ...(await journal.receipts())];
+      }),
+    ),
     [COMMANDS.signOut]: signedIn(
       signOut(
         accounts,
@@ -118,10 +120,7 @@ export function commandTable(parts: Parts): Record<CommandId, (...args: unknown[
         (id) =>
           stakeOf(submitter.pending, id) ??
           (downloads.active.some(({ accountId }) => accountId === id) ? 'download' : undefined),
-        async (id) => {
-          await downloads.discardAll(id);
-          await sweep();
-        },
+        (id) => downloads.discardAll(id),
       ),
     ),
     [COMMANDS.switchAccount]: withAccounts(switchAccount(accounts)),

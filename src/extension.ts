@@ -107,8 +107,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   // What all windows share of each account's runs.
   const runsFolder = path.join(storage, 'runs');
   const folderOf = (accountId: string) => accountFolder(runsFolder, accountId);
-  const sweep = () => removeForsakenFolders(runsFolder, () => accounts.readKeptIds());
-  void sweep();
+  void removeForsakenFolders(runsFolder, () => accounts.readKeptIds());
   const told = disposables.add(new Told((accountId) => folderOf(accountId).told));
   const downloads = disposables.add(
     new Downloads({
@@ -181,7 +180,6 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     sandbox,
     sessions,
     submitter,
-    sweep,
     beActive,
     tellFoundRun,
   });

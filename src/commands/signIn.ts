@@ -6,24 +6,33 @@ import { COMMANDS } from '../host/ids.ts';
 import { tryKey } from '../host/keyTrial.ts';
 import { baseUrlSetting } from '../host/settings.ts';
 import { tellKeyUntried, tellSignedIn } from '../host/wording/accounts.ts';
-import { originOf, type ServiceAccount } from '../runs/account.ts';
+import { formerAccountsOf, originOf, type ServiceAccount } from '../runs/account.ts';
 import type { AccountStore } from '../runs/accountStore.ts';
+import type { Intent } from '../runs/submission/intent.ts';
 
-/** Adds an account whose API key was tried, and makes it active. */
+/**
+ * Adds an account whose API key was tried, or goes on with one that was signed out of, and makes it active.
+ * @param submissions reads the open submissions and the receipts of all accounts
+ */
 export function signIn(
   accounts: AccountStore,
   apiKeys: ApiKeys,
   createClient: (connection: Connection) => Pick<Client, 'getBalance'>,
+  submissions: () => Promise<readonly Intent[]>,
 ) {
   return async (): Promise<void> => {
-    const form = await askToSignIn(baseUrlSetting());
+    // Where they cannot be read nothing can be submitted either.
+    const submitted = await submissions().catch(() => []);
+    const form = await askToSignIn(baseUrlSetting(), (baseUrl) =>
+      formerAccountsOf(new URL(baseUrl).origin, accounts, submitted),
+    );
     if (form === undefined) return;
     const client = createClient({ baseUrl: form.baseUrl, apiKey: form.apiKey, keyId: UNTRIED_KEY_ID });
     const trial = await tryKey((signal) => client.getBalance({ signal }), COMMANDS.signIn);
     if (trial === undefined) return;
     const account: ServiceAccount = {
       kind: 'service',
-      id: randomUUID(),
+      id: form.id ?? randomUUID(),
       name: form.name,
       baseUrl: form.baseUrl,
     };

@@ -4,6 +4,7 @@ import { MAX_DATASET_BYTES } from '../api/types.ts';
 import { inspectDataset, type DatasetFile } from '../dataset/inspect.ts';
 import type { Reports } from '../dataset/reports.ts';
 import { summaryOrFailure, type Summary } from '../dataset/summary.ts';
+import { confirmBesideOther } from '../host/dialogs/accountDialogs.ts';
 import { chooseDataset, refuseDataset, saveIfNeeded } from '../host/dialogs/datasetDialogs.ts';
 import { offerOpenOne } from '../host/dialogs/pendingDialogs.ts';
 import { askToSubmit } from '../host/dialogs/submissionDialogs.ts';
@@ -19,6 +20,7 @@ import { tellOutcome } from '../host/submissionOutcome.ts';
 import { withSubmissionProgress } from '../host/submissionProgress.ts';
 import { askWhereToWork } from '../host/wording/accounts.ts';
 import { submissionWords, tellNoModels } from '../host/wording/submission.ts';
+import { placeOf } from '../runs/account.ts';
 import type { Draft } from '../runs/submission/intent.ts';
 import type { Journal } from '../runs/submission/journal.ts';
 import { newMarker, withMarker, withoutMarker } from '../runs/submission/marker.ts';
@@ -77,7 +79,8 @@ export function submitDataset(parts: Parts) {
     if (filePath === undefined) return;
     await usingStorage(parts.openJournal);
     const dataset = await passChecked(filePath, session.account.name, parts);
-    if (dataset === undefined || !(await passOpenOne(session, dataset, submitter))) return;
+    const besides = dataset && (await passOpenOnes(session, dataset, submitter));
+    if (dataset === undefined || besides === undefined) return;
     const { preset, draft } = (await askForDraft(session, dataset, argument, presetOf(given), parts)) ?? {};
     if (draft === undefined || preset === undefined) return;
     const { filename } = draft.dataset;
@@ -87,7 +90,7 @@ export function submitDataset(parts: Parts) {
       submissionWords.title(filename, session.account.name),
       submitter.onDidChange,
       isMine,
-      (signal) => submitter.submit(session, draft, signal),
+      (signal) => submitter.submit(session, draft, signal, besides),
     );
     const submitted = {
       id: submitter.pending.find(isMine)?.id,
@@ -176,21 +179,26 @@ async function passChecked(
   }
 }
 
-/** Lets a dataset pass of which no submission is open, or that the person wants to train another model with. */
-async function passOpenOne(
-  session: Session,
+/**
+ * Lets a dataset pass of which no submission is open at the service, or that the person wants to train another model with, or
+ * with another account. @returns the ids of the open ones that the person goes on beside; undefined to end here
+ */
+async function passOpenOnes(
+  { account, models }: Session,
   { file, sha256 }: Dataset,
   submitter: Submitter,
-): Promise<boolean> {
-  const open = submitter.pending.find(
-    ({ accountId, state, intent: { dataset } }) =>
-      accountId === session.account.id && state !== 'refused' && dataset.sha256 === sha256,
+): Promise<string[] | undefined> {
+  const open = submitter.pending.filter(
+    ({ state, intent: { origin, dataset } }) =>
+      origin === placeOf(account) && state !== 'refused' && dataset.sha256 === sha256,
   );
-  if (open === undefined) return true;
-  const modelName = session.models.nameOf(open.intent.model_id);
-  const choice = await offerOpenOne(path.basename(file.path), open, modelName);
-  if (choice === 'open') await vscode.commands.executeCommand(COMMANDS.resolveSubmission, open.id);
-  return choice === 'another';
+  for (const one of open) {
+    const offer = one.accountId === account.id ? offerOpenOne : confirmBesideOther;
+    const choice = await offer(path.basename(file.path), one, models.nameOf(one.intent.model_id));
+    if (choice === 'open') await vscode.commands.executeCommand(COMMANDS.resolveSubmission, one.id);
+    if (choice !== 'another') return undefined;
+  }
+  return open.map(({ id }) => id);
 }
 
 /** Leads through the steps; undefined where no model is available, or the person gave it up. */
@@ -223,7 +231,7 @@ async function askForDraft(
       models: available,
       balance,
       marker: marker === undefined ? undefined : { text: marker, join: (label) => withMarker(label, marker) },
-      priors: priorsOf(receipts, session.account.id, sha256).map((prior) => ({
+      priors: priorsOf(receipts, placeOf(session.account), sha256).map((prior) => ({
         ...prior,
         modelName: session.models.nameOf(prior.modelId),
       })),

@@ -3,6 +3,7 @@ import { offerAccount, tellAccountGone } from './wording/accounts.ts';
 /** The list of accounts, as far as a switch needs it. */
 interface Accounts {
   readonly accounts: readonly { id: string; name: string }[];
+  readonly former: readonly { id: string; name: string }[];
   readonly active: { id: string } | undefined;
   activate(id: string): Promise<void>;
 }
@@ -13,7 +14,7 @@ export function accountAccess(accounts: Accounts) {
     if (accounts.active?.id === accountId) return true;
     const account = accounts.accounts.find(({ id }) => id === accountId);
     if (account === undefined) {
-      tellAccountGone();
+      tellAccountGone(accounts.former.find(({ id }) => id === accountId)?.name);
       return false;
     }
     if (!(await offerAccount(account.name))) return false;

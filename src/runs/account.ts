@@ -21,6 +21,44 @@ export interface SandboxAccount {
   name: string;
 }
 
+/** An account of a service that was used on this machine and is signed out of. */
+export interface FormerAccount {
+  id: string;
+  /** Undefined where only its submissions are left of it. */
+  name: string | undefined;
+  /** When its last submission was made; milliseconds since the epoch, undefined where none is known. */
+  lastUsedMs: number | undefined;
+}
+
+/** What a submission tells of its account. */
+interface Submitted {
+  readonly accountId: string;
+  readonly origin: string;
+  readonly created: { readonly localMs: number };
+}
+
+/** The accounts of a service that can be gone on with, the last one first; those without a name last. */
+export function formerAccountsOf(
+  origin: string,
+  { accounts, former }: { readonly accounts: readonly Account[]; readonly former: readonly Account[] },
+  submissions: readonly Submitted[],
+): FormerAccount[] {
+  const lastUsed = new Map<string, number>();
+  for (const { accountId, origin: sentTo, created } of submissions)
+    if (sentTo === origin)
+      lastUsed.set(accountId, Math.max(created.localMs, lastUsed.get(accountId) ?? -Infinity));
+  const named = former
+    .filter((account) => placeOf(account) === origin)
+    .map(({ id, name }) => ({ id, name, lastUsedMs: lastUsed.get(id) }))
+    .reverse();
+  const known = new Set([...accounts, ...former].map(({ id }) => id));
+  const nameless = [...lastUsed]
+    .filter(([id]) => !known.has(id))
+    .map(([id, lastUsedMs]) => ({ id, name: undefined, lastUsedMs }))
+    .sort((one, other) => other.lastUsedMs - one.lastUsedMs);
+  return [...named, ...nameless];
+}
+
 /** The only origin that may receive the account's API key. */
 export function originOf(account: ServiceAccount): string {
   return new URL(account.baseUrl).origin;

@@ -25,13 +25,13 @@ const fileSchema = v.object({
   version: v.literal(1),
   activeId: v.optional(v.string()),
   accounts: v.array(accountSchema),
-  leftSandboxId: v.optional(v.string()),
+  former: v.optional(v.array(accountSchema), []),
 });
 interface Content {
   activeId?: string | undefined;
-  /** The sandbox that was signed out of: it is the same one, with its runs, when it is used again. */
-  leftSandboxId?: string | undefined;
   accounts: Account[];
+  /** Those that were signed out of, the last one last. */
+  former: Account[];
 }
 
 /** The file of accounts is there, or may be, and cannot be read: nobody knows which accounts there are. */
@@ -54,7 +54,7 @@ export class AccountStore implements Disposable {
   readonly #file: string;
   readonly #onSetAside: (file: string) => void;
   readonly #onDidChange = new Emitter<void>();
-  #content: Content = { accounts: [] };
+  #content: Content = { accounts: [], former: [] };
   #isUnreadable = false;
   #watcher: FSWatcher | undefined;
   #work: Promise<unknown> = Promise.resolve();
@@ -99,16 +99,20 @@ export class AccountStore implements Disposable {
     return this.#content.accounts;
   }
 
+  /** Those that were signed out of: whoever signs in again finds what was kept of them. */
+  get former(): readonly Account[] {
+    return this.#content.former;
+  }
+
   get active(): Account | undefined {
     return this.#content.accounts.find((account) => account.id === this.#content.activeId);
   }
 
-  /** Reads of which accounts what is stored is kept now: those there are, and the sandbox; undefined where no file says so. */
+  /** Reads of which accounts what is stored is kept now: also of those that may come back; undefined where no file says so. */
   async readKeptIds(): Promise<string[] | undefined> {
     try {
-      const { accounts, leftSandboxId } = contentOf(await readFile(this.#file, 'utf8'));
-      const ids = accounts.map(({ id }) => id);
-      return leftSandboxId === undefined ? ids : [...ids, leftSandboxId];
+      const { accounts, former } = contentOf(await readFile(this.#file, 'utf8'));
+      return [...accounts, ...former].map(({ id }) => id);
     } catch {
       return undefined;
     }
@@ -116,11 +120,12 @@ export class AccountStore implements Disposable {
 
   /** Adds the account, or replaces the one with its id, and makes it active. There is one sandbox: a new one replaces it. */
   save(account: Account): Promise<void> {
-    return this.#change(({ accounts, leftSandboxId }) => ({
+    const isOther = (other: Account) => !isReplacedBy(other, account);
+    return this.#change(({ accounts, former }) => ({
       activeId: account.id,
-      accounts: [...accounts.filter((other) => !isReplacedBy(other, account)), account],
+      accounts: [...accounts.filter(isOther), account],
       // A sandbox whose database became another one never comes back.
-      leftSandboxId: account.kind === 'sandbox' ? undefined : leftSandboxId,
+      former: former.filter(isOther),
     }));
   }
 
@@ -131,14 +136,12 @@ export class AccountStore implements Disposable {
     );
   }
 
-  /** Forgets an account. If it was active, none is: switching by itself could spend another account's money. */
+  /** Ends that an account is used. If it was active, none is: switching by itself could spend another account's money. */
   remove(id: string): Promise<void> {
-    return this.#change(({ activeId, accounts, leftSandboxId }) => ({
+    return this.#change(({ activeId, accounts, former }) => ({
       activeId: activeId === id ? undefined : activeId,
       accounts: accounts.filter((account) => account.id !== id),
-      leftSandboxId: accounts.some((account) => account.id === id && account.kind === 'sandbox')
-        ? id
-        : leftSandboxId,
+      former: [...former, ...accounts.filter((account) => account.id === id)],
     }));
   }
 
@@ -212,7 +215,7 @@ export class AccountStore implements Disposable {
     const aside = `${this.#file}.unreadable-${Date.now()}`;
     await rename(this.#file, aside);
     this.#onSetAside(aside);
-    return { accounts: [] };
+    return { accounts: [], former: [] };
   }
 
   /** Undefined where the file is not ours. @throws AccountsUnreadableError */
@@ -221,7 +224,7 @@ export class AccountStore implements Disposable {
     try {
       text = await readFile(this.#file, 'utf8');
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { accounts: [] };
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { accounts: [], former: [] };
       throw new AccountsUnreadableError(this.#file, error);
     }
     try {
@@ -238,6 +241,6 @@ function isReplacedBy(old: Account, account: Account): boolean {
 
 /** @throws ValiError, SyntaxError when the text is not ours */
 function contentOf(text: string): Content {
-  const { activeId, accounts, leftSandboxId } = v.parse(fileSchema, JSON.parse(text));
-  return { activeId, accounts, leftSandboxId };
+  const { activeId, accounts, former } = v.parse(fileSchema, JSON.parse(text));
+  return { activeId, accounts, former };
 }

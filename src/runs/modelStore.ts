@@ -10,6 +10,7 @@ export class ModelStore implements Disposable {
   readonly #onDidChange = new Emitter<void>();
   #models: readonly Model[] | undefined;
   #skipped = 0;
+  #keptNames: ReadonlyMap<string, string> = new Map();
 
   /** Fires when the list was read. */
   readonly onDidChange = this.#onDidChange.event;
@@ -44,7 +45,18 @@ export class ModelStore implements Disposable {
 
   /** The model's display name, or its id while no list names it. */
   nameOf(modelId: string): string {
-    return this.#models?.find((model) => model.model_id === modelId)?.name ?? modelId;
+    const model = this.#models?.find(({ model_id }) => model_id === modelId);
+    return model?.name ?? this.#keptNames.get(modelId) ?? modelId;
+  }
+
+  /** The display names by their ids, to be kept; undefined where no list was read. */
+  get names(): readonly (readonly [modelId: string, name: string])[] | undefined {
+    return this.#models?.map(({ model_id, name }) => [model_id, name]);
+  }
+
+  /** Takes in the names of a list that was read earlier. */
+  keepNames(names: readonly (readonly [modelId: string, name: string])[]): void {
+    this.#keptNames = new Map(names);
   }
 
   dispose(): void {

@@ -40,6 +40,8 @@ export interface SharedState {
   offlineSinceMs?: number | undefined;
   /** The service asked for nothing to be sent before then: milliseconds since the epoch by this machine's clock. */
   notBeforeMs?: number | undefined;
+  /** How far the service's clock was ahead of this machine's. */
+  clockSkewMs?: number | undefined;
 }
 
 /** One account at work: its client, its truth (runs, models, balance) and whether the service can be reached. */
@@ -59,6 +61,7 @@ export class Session implements Disposable {
   /** The last one that was opened. */
   #opened: Client | undefined;
   #heldUntilMs = 0;
+  #sharedClockSkewMs: number | undefined;
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
   #disposed = false;
@@ -103,13 +106,17 @@ export class Session implements Disposable {
     return heldMs > 0 && heldMs <= LONGEST_RETRY_AFTER_MS ? this.#heldUntilMs : undefined;
   }
 
-  /** How far the service's clock was ahead of this machine's at the last answer, in milliseconds; undefined where it is not known. */
+  /**
+   * How far the service's clock was ahead of this machine's at the last answer, here or in another window, in milliseconds;
+   * undefined where it is not known. For what is shown: what is sent is decided by the client's own answers.
+   */
   get clockSkewMs(): number | undefined {
-    return this.#opened?.clockSkewMs;
+    return this.#opened?.clockSkewMs ?? this.#sharedClockSkewMs;
   }
 
   /** Takes in what another window knows of the way to the service. What a refused API key means is not its matter. */
-  acceptShared({ isOfLiving, offlineSinceMs, notBeforeMs }: SharedState): void {
+  acceptShared({ isOfLiving, offlineSinceMs, notBeforeMs, clockSkewMs }: SharedState): void {
+    this.#sharedClockSkewMs = clockSkewMs ?? this.#sharedClockSkewMs;
     if (notBeforeMs !== undefined) {
       this.#heldUntilMs = notBeforeMs;
       this.#opened?.holdUntil(notBeforeMs);

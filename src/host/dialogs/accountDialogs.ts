@@ -4,25 +4,45 @@ import { parseApiKey } from '../../api/apiKey.ts';
 import { API_KEY_PREFIX } from '../../api/types.ts';
 import { accountWords } from '../wording/accounts.ts';
 import { asText, explain } from '../wording/errors.ts';
+import { formatDay } from '../wording/format.ts';
+import { stateText, type SubmissionView } from '../wording/pending.ts';
 import { ask, runSteps, type Choice, pick, type Place, type Step, type StepEnd } from './steps.ts';
 import { showWarning } from '../notifications.ts';
 
 /** What a person enters to sign in. */
 interface SignInForm {
   baseUrl: string;
+  /** Of the account that is gone on with; undefined for a new one. */
+  id: string | undefined;
   name: string;
   apiKey: string;
+}
+
+/** An account that can be gone on with. */
+interface FormerAccount {
+  id: string;
+  /** Undefined where only its submissions are left of it. */
+  name: string | undefined;
+  /** Milliseconds since the epoch; undefined where no submission is known. */
+  lastUsedMs: number | undefined;
 }
 
 interface Draft {
   address: string;
   baseUrl: string;
+  id: string | undefined;
   name: string;
   apiKey: string;
 }
 
-/** Asks for address, name and API key; undefined when given up. */
-export async function askToSignIn(address: string): Promise<SignInForm | undefined> {
+/**
+ * Asks for address, name and API key; undefined when given up.
+ * @param formerAt the accounts of the service at an address that were signed out of
+ */
+export async function askToSignIn(
+  address: string,
+  formerAt: (baseUrl: string) => readonly FormerAccount[],
+): Promise<SignInForm | undefined> {
   const { l10n } = vscode;
   const steps: Step<Draft>[] = [
     async (draft, place) =>
@@ -38,21 +58,78 @@ export async function askToSignIn(address: string): Promise<SignInForm | undefin
           return parsed.ok ? { ...draft, address: text, baseUrl: parsed.baseUrl } : draft;
         },
       ),
-    async (draft, place) =>
-      next(
-        await ask(place, {
-          prompt: l10n.t('A name for this account, shown in the status bar'),
-          value: draft.name === '' ? new URL(draft.baseUrl).hostname : draft.name,
-          validate: (text) => (text.trim() === '' ? l10n.t('Give the account a name.') : undefined),
-        }),
-        (name) => ({ ...draft, name: name.trim() }),
-      ),
+    async (draft, place) => {
+      const former = formerAt(draft.baseUrl);
+      const account = former.length === 0 ? undefined : await pickFormer(place, former);
+      if (account !== undefined && account.kind !== 'value') return account;
+      const { id, name: known } = account?.value ?? {};
+      if (known !== undefined) return { kind: 'next', state: { ...draft, id, name: known } };
+      const answer = await ask(place, {
+        prompt: l10n.t('A name for this account, shown in the status bar'),
+        value: draft.name === '' ? new URL(draft.baseUrl).hostname : draft.name,
+        validate: (text) => (text.trim() === '' ? l10n.t('Give the account a name.') : undefined),
+      });
+      // Back to the list of accounts, where there is one.
+      if (answer.kind === 'back' && account !== undefined) return { kind: 'go', to: NAME_STEP };
+      return next(answer, (name) => ({ ...draft, id, name: name.trim() }));
+    },
     async (draft, place) => {
       const answer = await askForKey(place, draft.baseUrl);
       return next(answer, (apiKey) => ({ ...draft, apiKey }));
     },
   ];
-  return runSteps(l10n.t('Sign In'), steps, { address, baseUrl: '', name: '', apiKey: '' });
+  return runSteps(l10n.t('Sign In'), steps, { address, baseUrl: '', id: undefined, name: '', apiKey: '' });
+}
+
+/** Where the step of the name stands among those of a sign-in. */
+const NAME_STEP = 1;
+
+/** Which account to go on with, or a new one: to that belongs what was submitted, downloaded and kept. */
+function pickFormer(place: Place, former: readonly FormerAccount[]) {
+  const { l10n } = vscode;
+  return pick<Partial<FormerAccount>>(place, {
+    placeholder: l10n.t('You used this service before'),
+    items: [
+      ...former.map((account) => ({
+        label: `$(account) ${account.name === undefined ? l10n.t('Continue with an Earlier Account') : l10n.t('Continue as “{0}”', account.name)}`,
+        ...(account.lastUsedMs !== undefined && {
+          description: l10n.t('last submission: {0}', formatDay(account.lastUsedMs)),
+        }),
+        detail: l10n.t('Keeps its submissions, receipts and downloads'),
+        value: account,
+      })),
+      {
+        label: `$(add) ${l10n.t('Add as a New Account')}`,
+        detail: l10n.t('For another account of the service'),
+        value: {},
+      },
+    ],
+  });
+}
+
+/** Where another account of the service has a submission of the same dataset: it may be the same account of the service. */
+export async function confirmBesideOther(
+  fileName: string,
+  view: SubmissionView,
+  modelName: string,
+): Promise<'open' | 'another' | undefined> {
+  const { l10n } = vscode;
+  const open = l10n.t('Open It');
+  const another = l10n.t('Submit Anyway');
+  const choice = await showWarning(
+    l10n.t('Another account of this service has an open submission of {0}.', fileName),
+    {
+      modal: true,
+      detail: l10n.t(
+        '{0}, model {1}. If both are the same account of the service, you can be charged twice.',
+        stateText(view, Date.now()),
+        modelName,
+      ),
+    },
+    open,
+    another,
+  );
+  return choice === open ? 'open' : choice === another ? 'another' : undefined;
 }
 
 /** Asks for another API key of an account; undefined when given up. */
@@ -128,13 +205,13 @@ function leavingService(stake: Stake): string[] {
     ...(stake === 'charge'
       ? [
           l10n.t(
-            'Something of this account is under way or its outcome is not known: a charge may exist or be made, and it cannot be looked for any more.',
+            'A submission is still in progress or unresolved. You may be charged, and can check that only after you sign in to this account again.',
           ),
         ]
       : stake === 'kept'
         ? [
             l10n.t(
-              'Its submissions in the Runs view, of which nothing was charged, cannot be continued any more.',
+              'Nothing was charged for its open submissions. They’re kept until you sign in to this account again.',
             ),
           ]
         : unfinishedDownloads(stake)),

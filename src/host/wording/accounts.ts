@@ -105,7 +105,10 @@ export function tellSignedOut(): void {
 /** The list of accounts could not be read: nothing of it was deleted. */
 export function tellAccountsSetAside(file: string): void {
   void showWarning(
-    vscode.l10n.t('The list of accounts could not be read and was set aside as {0}. Sign in again.', file),
+    vscode.l10n.t(
+      'The list of accounts could not be read and was moved to {0}. You may have been charged for submissions that are still open: to check them, sign in again before you submit.',
+      file,
+    ),
   );
 }
 
@@ -120,6 +123,15 @@ export async function offerAccount(name: string): Promise<boolean> {
   return choice === use;
 }
 
-export function tellAccountGone(): void {
-  void showInformation(vscode.l10n.t('This belongs to an account that is not on this machine any more.'));
+/** Tells that what was asked for belongs to an account that is signed out, and offers to sign in. */
+export function tellAccountGone(name: string | undefined): void {
+  const { l10n } = vscode;
+  const signIn = accountWords.firstSignIn();
+  const sentence =
+    name === undefined
+      ? l10n.t('This belongs to an account that is signed out.')
+      : l10n.t('This belongs to {0}, which is signed out.', name);
+  void showInformation(sentence, signIn).then((choice) => {
+    if (choice === signIn) void vscode.commands.executeCommand(COMMANDS.signIn);
+  });
 }

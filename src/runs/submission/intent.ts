@@ -131,10 +131,13 @@ export function mayBeCharged({ attempts, refused }: Intent): boolean {
   return refused === undefined && attempts.some(({ closed }) => closed !== undefined);
 }
 
-/** Whether two intents are for the same bytes and model of one account, so that only one may be open. */
+/**
+ * Whether two intents are for the same bytes and model of one service, so that only one may be open. Two accounts of this
+ * machine may be one account of the service: it is not told who one is, and each sign-in can make another account.
+ */
 export function isSameWish(one: Intent, other: Intent): boolean {
   return (
-    one.accountId === other.accountId &&
+    one.origin === other.origin &&
     one.model_id === other.model_id &&
     one.dataset.sha256 === other.dataset.sha256
   );

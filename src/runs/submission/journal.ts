@@ -109,15 +109,19 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Makes an intent durable and owned, unless one that is open, and was not refused, is for the same bytes and model: by one
-   * window at a time.
+   * Makes an intent durable and owned, unless one that is open, and was not refused, is for the same bytes and model of the
+   * same service: by one window at a time.
+   * @param besides open ones of other accounts of the service that the person goes on beside
    * @throws LeaseUnavailableError, JournalBusyError, JournalUnreadableError, LaterVersionError, and what the file system
    * says: then there is no intent
    */
-  async create(intent: Intent): Promise<{ lease: Lease } | { existing: Intent }> {
+  async create(
+    intent: Intent,
+    besides: readonly string[] = [],
+  ): Promise<{ lease: Lease } | { existing: Intent }> {
     const gate = await this.#takeGate();
     try {
-      return await this.#inTurn(() => this.#createAlone(gate, intent));
+      return await this.#inTurn(() => this.#createAlone(gate, intent, besides));
     } finally {
       gate.release();
     }
@@ -206,10 +210,17 @@ export class Journal implements Disposable {
     }
   }
 
-  async #createAlone(gate: Lease, intent: Intent): Promise<{ lease: Lease } | { existing: Intent }> {
+  async #createAlone(
+    gate: Lease,
+    intent: Intent,
+    besides: readonly string[],
+  ): Promise<{ lease: Lease } | { existing: Intent }> {
     const { later, unread } = await this.#read();
+    const isPassedBy = ({ id, accountId }: Intent) => accountId !== intent.accountId && besides.includes(id);
     const existing = this.#intents.find(
-      (other) => other.id === intent.id || (other.refused === undefined && isSameWish(other, intent)),
+      (other) =>
+        other.id === intent.id ||
+        (other.refused === undefined && isSameWish(other, intent) && !isPassedBy(other)),
     );
     if (existing !== undefined) return { existing };
     if (later.some((wish) => isSameLaterWish(wish, intent))) throw new LaterVersionError();

@@ -12,7 +12,7 @@ const LOCK = new RegExp(`^(${UUID})\\.lock$`, 'i');
 
 const versionSchema = v.object({ version: v.pipe(v.number(), v.integer(), v.minValue(2)) });
 const wishSchema = v.object({
-  accountId: v.string(),
+  origin: v.string(),
   model_id: v.string(),
   dataset: v.object({ sha256: v.string() }),
   refused: v.optional(v.undefined()),
@@ -96,10 +96,10 @@ export function intentText(intent: Intent): { text: string; intent: Intent } {
   return { text, intent: asRead };
 }
 
-/** Whether an intent of a later version is for the same bytes and model of one account. */
+/** Whether an intent of a later version is for the same bytes and model of one service. */
 export function isSameLaterWish(wish: LaterWish, intent: Intent): boolean {
-  const { accountId, model_id, dataset } = wish;
-  return isSameWish({ ...intent, accountId, model_id, dataset: { ...intent.dataset, ...dataset } }, intent);
+  const { origin, model_id, dataset } = wish;
+  return isSameWish({ ...intent, origin, model_id, dataset: { ...intent.dataset, ...dataset } }, intent);
 }
 
 /** The names in a folder; none where there is no folder. */

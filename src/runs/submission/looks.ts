@@ -99,12 +99,12 @@ export class Looks {
     return sinceLookMs >= (sinceMs < LATER_MS ? SOON_MS : LATER_MS);
   }
 
-  /** The runs of other intents of the account. */
-  async #claimed({ id, accountId }: Intent): Promise<ReadonlySet<string>> {
+  /** The runs of other intents of the service. */
+  async #claimed({ id, origin }: Intent): Promise<ReadonlySet<string>> {
     const receipts = await this.#journal.receipts();
     return new Set(
       receipts.flatMap((receipt) =>
-        receipt.id !== id && receipt.accountId === accountId && receipt.settled.kind === 'charged'
+        receipt.id !== id && receipt.origin === origin && receipt.settled.kind === 'charged'
           ? [receipt.settled.run.run_id]
           : [],
       ),

@@ -68,8 +68,14 @@ export class Submitter implements Disposable {
   /**
    * Makes an intent of a draft and sends it, after the uploads that were asked for earlier. Never throws: the outcome says
    * what is true. After `charged` the session's runs and balance know it; after `unknown`, too, they are read again.
+   * @param besides open submissions of other accounts of the service that the person goes on beside
    */
-  async submit(session: Session, draft: Draft, signal: AbortSignal): Promise<Outcome> {
+  async submit(
+    session: Session,
+    draft: Draft,
+    signal: AbortSignal,
+    besides: readonly string[] = [],
+  ): Promise<Outcome> {
     const intent = newIntent(session.account, draft, this.#time.clock);
     const { id } = intent;
     // Before it is shown for the first time: whoever sees it can cancel it.
@@ -83,7 +89,7 @@ export class Submitter implements Disposable {
     };
     let created: Awaited<ReturnType<Journal['create']>>;
     try {
-      created = await this.#journal.create(intent);
+      created = await this.#journal.create(intent, besides);
     } catch (error) {
       // Nothing connects before the intent is on disk.
       return giveUp({ kind: 'not-charged', error, kept: false });
@@ -242,7 +248,8 @@ export class Submitter implements Disposable {
   /** A draft that was refused is replaced by the submission that came of it. */
   async #dropRefused(intent: Intent): Promise<void> {
     const refused = this.#journal.intents.filter(
-      (other) => other.refused !== undefined && isSameWish(other, intent),
+      (other) =>
+        other.refused !== undefined && other.accountId === intent.accountId && isSameWish(other, intent),
     );
     for (const { id } of refused) await this.discard(id).catch(() => false);
   }

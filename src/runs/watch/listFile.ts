@@ -28,6 +28,8 @@ const schema = v.object({
   balance: v.optional(
     v.object({ readAtMs: v.number(), value: v.object({ balance_cents: v.number(), currency: v.string() }) }),
   ),
+  modelNames: v.optional(pairs(v.string())),
+  clockSkewMs: v.optional(v.number()),
   offlineSinceMs: v.optional(v.number()),
   notBeforeMs: v.optional(v.number()),
 });
@@ -53,6 +55,10 @@ export interface SavedList {
   /** Undefined until the runs were read once. */
   runs?: SavedRuns | undefined;
   balance?: { readAtMs: number; value: Balance } | undefined;
+  /** The display names of the models, by their ids. */
+  modelNames?: readonly (readonly [modelId: string, name: string])[] | undefined;
+  /** How far the service's clock is ahead of this machine's. */
+  clockSkewMs?: number | undefined;
   offlineSinceMs?: number | undefined;
   /** The service asked for nothing to be sent before then. */
   notBeforeMs?: number | undefined;

@@ -5,6 +5,8 @@ import type { Balance } from '../../api/types.ts';
 import { isSameList, readListFile, writeListFile, type SavedList } from './listFile.ts';
 import type { Session } from '../session.ts';
 
+const SAME_SKEW_MS = 5_000;
+
 /**
  * What the windows of an account tell each other: the one that watches writes what its session knows into the account's
  * list file, the others take it into theirs.
@@ -87,14 +89,24 @@ export class SharedList implements Disposable {
   }
 
   #compose(): SavedList {
-    const { runs, balance, state, offlineSince, notBeforeMs } = this.#session;
+    const { runs, models, balance, state, offlineSince, notBeforeMs } = this.#session;
     return {
       readAtMs: runs.readAtMs,
       runs: runs.save(),
       balance: this.#balance(balance.current),
+      modelNames: models.names ?? this.#list?.modelNames,
+      clockSkewMs: this.#clockSkewMs(),
       offlineSinceMs: state === 'offline' ? offlineSince : undefined,
       notBeforeMs,
     };
+  }
+
+  /** A `Date` tells whole seconds: what is nearly the same is not written again. */
+  #clockSkewMs(): number | undefined {
+    const { clockSkewMs } = this.#session;
+    const before = this.#list?.clockSkewMs;
+    if (clockSkewMs === undefined || before === undefined) return clockSkewMs ?? before;
+    return Math.abs(clockSkewMs - before) < SAME_SKEW_MS ? before : clockSkewMs;
   }
 
   #balance(value: Balance | undefined): SavedList['balance'] {
@@ -107,6 +119,8 @@ export class SharedList implements Disposable {
 
   #accept(list: SavedList, isOfLiving: boolean): void {
     const offlineSinceMs = isOfLiving ? list.offlineSinceMs : undefined;
+    // Before the runs, which are drawn with them.
+    if (list.modelNames !== undefined) this.#session.models.keepNames(list.modelNames);
     this.#session.runs.acceptSaved({ ...list, offlineSinceMs });
     const { balance } = list;
     // A submission here may have told a newer one. Of the future: the clock was set back since.
@@ -117,7 +131,12 @@ export class SharedList implements Disposable {
       this.#session.balance.set(balance.value);
       this.#balanceAtMs = balance.readAtMs;
     }
-    this.#session.acceptShared({ isOfLiving, offlineSinceMs, notBeforeMs: list.notBeforeMs });
+    this.#session.acceptShared({
+      isOfLiving,
+      offlineSinceMs,
+      notBeforeMs: list.notBeforeMs,
+      clockSkewMs: list.clockSkewMs,
+    });
   }
 }
 

@@ -56,8 +56,9 @@ export class WatchOwner implements Disposable {
     this.#disposables.add(session.balance.onDidChange(() => (this.#balanceReadAtMs = clock.monotonicMs())));
     this.#mark = new LookMark(folder.look);
     this.#marks = this.#disposables.add(new FolderWatch(folder.path, 'look', () => this.#asked()));
-    for (const event of [session.runs.onDidChange, session.balance.onDidChange, session.onDidChangeState])
-      this.#disposables.add(event(() => this.#changed()));
+    for (const { onDidChange } of [session.runs, session.balance, session.models])
+      this.#disposables.add(onDidChange(() => this.#changed()));
+    this.#disposables.add(session.onDidChangeState(() => this.#changed()));
     // What the one before has read is as good as a look of this one.
     if (isAfterAnother) this.#lookedAtMs = clock.monotonicMs();
     // It may have ended before it had read anything.

@@ -28,13 +28,13 @@ describe('"Sign In" and "Replace API Key"', () => {
   /** Runs one of the commands on an API key to which the service answers so. */
   async function run(command: 'signIn' | 'replaceKey', getBalance: () => Promise<unknown>): Promise<void> {
     const active = { kind: 'service', id: 'one', name: 'Work', baseUrl: 'https://service.test' };
-    const accounts = { active, accounts: [active] } as unknown as AccountStore;
+    const accounts = { active, accounts: [active], former: [] } as unknown as AccountStore;
     const store = (_owner: unknown, apiKey: string) => Promise.resolve(void stored.push(apiKey));
     const apiKeys = { store, storeWith: store } as unknown as ApiKeys;
     const client = () => ({ getBalance }) as unknown as Client;
     const answers = command === 'signIn' ? ['https://service.test', 'Work', 'service_new'] : ['service_new'];
     standIn.told.pick = () => answers.shift();
-    await { signIn, replaceKey }[command](accounts, apiKeys, client)();
+    await { signIn, replaceKey }[command](accounts, apiKeys, client, () => Promise.resolve([]))();
   }
   const unreachable = () => Promise.reject(new NetworkError('refused'));
 

@@ -78,6 +78,7 @@ describe('commands of runs', () => {
   it('a button of another account’s notification asks before it switches to it', async () => {
     const accounts = {
       accounts: ['one', 'two'].map((id) => ({ id, name: `Näme ${id}` })),
+      former: [{ id: 'former', name: 'Work' }],
       active: { id: 'one' },
       activate: (id: string) => {
         accounts.active = { id };
@@ -91,7 +92,12 @@ describe('commands of runs', () => {
     standIn.told.answer = ([button]) => button;
     assert.deepEqual([await beActive('two'), accounts.active.id], [true, 'two']);
     assert.deepEqual([await beActive('gone'), accounts.active.id], [false, 'two']);
-    assert.equal(standIn.told.sentences.length, 3);
+    assert.deepEqual([await beActive('former'), accounts.active.id], [false, 'two']);
+    assert.deepEqual(standIn.told.sentences.slice(2), [
+      'This belongs to an account that is signed out.',
+      'This belongs to Work, which is signed out.',
+    ]);
+    assert.deepEqual(standIn.executed.slice(-2), [['fineTuning.signIn'], ['fineTuning.signIn']]);
     assert.match(standIn.told.sentences[0] ?? '', /Näme two, which is not the active account/);
   });
 });

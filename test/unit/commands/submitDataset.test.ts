@@ -30,6 +30,7 @@ describe('"Submit Dataset…"', () => {
   let file: string;
   let pending: PendingSubmission[];
   let drafts: Draft[];
+  let besides: (readonly string[] | undefined)[];
   let outcome: Outcome;
   let receipts: Receipt[];
   let parts: Parts;
@@ -48,14 +49,14 @@ describe('"Submit Dataset…"', () => {
     file = path.join(folder, 'train.jsonl');
     await writeFile(file, TEXT);
     const { mtimeMs } = await stat(file);
-    [pending, drafts, receipts] = [[], [], []];
+    [pending, drafts, besides, receipts] = [[], [], [], []];
     outcome = { kind: 'elsewhere' };
     const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
     const balance = { balance_cents: 500, currency: 'USD' };
     parts = {
       sessions: {
         active: {
-          account: { id: 'account-1', kind: 'service', name: 'Work' },
+          account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
           models: { refresh: () => Promise.resolve([model]), nameOf: () => 'Model M' },
           balance: { refresh: () => Promise.resolve(balance) },
         },
@@ -65,8 +66,9 @@ describe('"Submit Dataset…"', () => {
           return pending;
         },
         onDidChange: new Emitter<PendingSubmission>().event,
-        submit: (_session: unknown, draft: Draft) => {
+        submit: (_session: unknown, draft: Draft, _signal: unknown, others?: readonly string[]) => {
           drafts.push(draft);
+          besides.push(others);
           return Promise.resolve(outcome);
         },
       },
@@ -188,11 +190,28 @@ describe('"Submit Dataset…"', () => {
     assert.equal(drafts.length, 1);
   });
 
-  it('asks nothing for another file, another account, or a draft that was refused', async () => {
+  it('says that another account of the service has one open, and goes on beside it when the person says so', async () => {
+    const dataset = { ...intentOf().dataset, sha256: SHA256 };
+    pending = [pendingOf('unknown', intentOf({ id: 'theirs', dataset, accountId: 'account-2' }))];
+    await submit();
+    assert.deepEqual(standIn.told.sentences, [
+      'Another account of this service has an open submission of train.jsonl.',
+    ]);
+    // What Enter presses sends nothing.
+    assert.deepEqual(standIn.told.buttons, [['Open It', 'Submit Anyway']]);
+    standIn.told.answer = () => 'Open It';
+    await submit();
+    assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'theirs']]]);
+    standIn.told.answer = () => 'Submit Anyway';
+    await submit();
+    assert.deepEqual([drafts.length, besides], [1, [['theirs']]]);
+  });
+
+  it('asks nothing for another file, another service, or a draft that was refused', async () => {
     const dataset = { ...intentOf().dataset, path: file, sha256: SHA256 };
     pending = [
       pendingOf('unknown', intentOf({ dataset: { ...intentOf().dataset, path: file } })),
-      pendingOf('unknown', intentOf({ dataset, accountId: 'account-2' })),
+      pendingOf('unknown', intentOf({ dataset, accountId: 'account-2', origin: 'https://other.test' })),
       pendingOf('refused', intentOf({ dataset })),
     ];
     await submit();

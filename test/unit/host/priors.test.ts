@@ -64,7 +64,7 @@ describe('earlier submissions of the same dataset', () => {
     assert.deepEqual(told([]), []);
   });
 
-  it('are the receipts of the same account and bytes that were or may have been charged', () => {
+  it('are the receipts of the same service and bytes, of whichever account, that were or may have been charged', () => {
     const at = { localMs: now };
     const charged = { kind: 'charged', at, run: { run_id: 'r' }, how: 'answered' } as const;
     const receipt = (settled: Receipt['settled'], changes: Partial<Receipt> = {}): Receipt => ({
@@ -76,13 +76,15 @@ describe('earlier submissions of the same dataset', () => {
       receipt(charged),
       receipt({ kind: 'discarded', at }, { priority_processing: true }),
       receipt({ kind: 'not-charged', at }),
-      receipt(charged, { accountId: 'account-2' }),
+      receipt(charged, { accountId: 'account-2', model_id: 'other' }),
+      receipt(charged, { origin: 'https://other.test' }),
       receipt(charged, { dataset: { ...other, sha256: '1'.repeat(64) } }),
     ];
     const submittedAtMs = intentOf().created.localMs;
-    assert.deepEqual(priorsOf(receipts, 'account-1', '0'.repeat(64)), [
+    assert.deepEqual(priorsOf(receipts, 'https://service.test', '0'.repeat(64)), [
       { runId: 'r', modelId: 'qwen3-8b', priority: false, submittedAtMs },
       { runId: undefined, modelId: 'qwen3-8b', priority: true, submittedAtMs },
+      { runId: 'r', modelId: 'other', priority: false, submittedAtMs },
     ]);
   });
 });

@@ -83,13 +83,10 @@ describe('removeForsakenFolders', () => {
     await make('other');
     await removeForsakenFolders(runs, () => accounts.readKeptIds());
     assert.deepEqual(await left(), [ID]);
-    await accounts.remove(ID);
-    await removeForsakenFolders(runs, () => accounts.readKeptIds());
-    assert.deepEqual(await left(), []);
     accounts.dispose();
   });
 
-  it('leaves the sandbox its folder while it is signed out of, until another sandbox takes its place', async () => {
+  it('leaves accounts that are signed out of their folders: a service’s for good, a sandbox’s until another takes its place', async () => {
     const accounts = new AccountStore(path.dirname(runs));
     await accounts.open();
     const sweep = () => removeForsakenFolders(runs, () => accounts.readKeptIds());
@@ -98,13 +95,14 @@ describe('removeForsakenFolders', () => {
     await make('old');
     await accounts.remove('old');
     await accounts.save({ kind: 'service', id: ID, name: 'n', baseUrl: 'https://service.test' });
+    await make(ID);
     await accounts.remove(ID);
     await sweep();
-    assert.deepEqual([accounts.accounts, await left()], [[], ['old']]);
+    assert.deepEqual([accounts.accounts, await left()], [[], [ID, 'old']]);
     await use('new');
     await make('new');
     await sweep();
-    assert.deepEqual(await left(), ['new']);
+    assert.deepEqual(await left(), [ID, 'new']);
     accounts.dispose();
   });
 });

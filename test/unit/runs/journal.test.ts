@@ -120,12 +120,26 @@ describe('Journal', () => {
       assert.deepEqual(names('intents'), [`${intent.id}.json`]);
     });
 
-    it('lets another account or another model have theirs', async () => {
+    it('lets another service or another model have theirs', async () => {
       const journal = await opened();
       const intent = sampleIntent();
-      for (const each of [intent, sameWish(intent, { accountId: 'b' }), sameWish(intent, { model_id: 'b' })])
+      const elsewhere = sameWish(intent, { origin: 'https://other.test' });
+      for (const each of [intent, elsewhere, sameWish(intent, { model_id: 'b' })])
         await create(journal, each);
       assert.equal(journal.intents.length, 3);
+    });
+
+    it('lets another account of the service have theirs only beside what it was told of', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      await create(journal, intent);
+      const theirs = sameWish(intent, { accountId: 'b' });
+      assert.deepEqual(await journal.create(theirs), { existing: intent });
+      assert.deepEqual(await journal.create(sameWish(intent), [intent.id]), { existing: intent });
+      const created = await journal.create(theirs, [intent.id]);
+      assert.ok('lease' in created);
+      created.lease.release();
+      assert.equal(journal.intents.length, 2);
     });
 
     it('does not count what was refused or is settled', async () => {

@@ -199,19 +199,54 @@ describe('Submitter', () => {
       assert.equal((await submitter.submit(session, big, silent())).kind, 'open');
     });
 
-    it('are another wish for another model, other bytes, another account, or after a charge', async () => {
+    it('are another wish for another model, other bytes, an account that goes on beside it, or after a charge', async () => {
       stage.answers = [lost];
       await submitter.submit(session, await stage.marked(), silent());
       stage.answers = [created];
       const draft = await stage.bench.draft();
       const other = stage.session('account-2');
+      const { id } = stage.intent;
+      assert.deepEqual(await submitter.submit(other, draft, silent()), { kind: 'open', id });
       for (const [whose, changes] of [
         [session, { model_id: 'another' }],
         [session, await stage.bench.draft(10, 'another')],
         [other, {}],
         [other, {}],
       ] as const)
-        assert.equal((await submitter.submit(whose, { ...draft, ...changes }, silent())).kind, 'charged');
+        assert.equal(
+          (await submitter.submit(whose, { ...draft, ...changes }, silent(), [id])).kind,
+          'charged',
+        );
+    });
+
+    it('are not taken for the run that another account of the service has a receipt of', async () => {
+      stage.answers = [
+        (one, post, _request, response) => {
+          one.charge(post);
+          body(response, 200, '<html>Welcome</html>');
+        },
+        created,
+      ];
+      await submitter.submit(session, await stage.bench.draft(), silent());
+      const { id } = stage.intent;
+      const other = stage.session('account-2');
+      assert.equal(
+        (await submitter.submit(other, await stage.bench.draft(), silent(), [id])).kind,
+        'charged',
+      );
+      await submitter.check(session, id);
+      assert.deepEqual(stage.intent.lastLook?.candidates, ['run-1']);
+    });
+
+    it('leave another account its draft that was refused', async () => {
+      stage.answers = [tooPoor, created];
+      await submitter.submit(session, await stage.bench.draft(), silent());
+      assert.equal(
+        (await submitter.submit(stage.session('account-2'), await stage.bench.draft(), silent())).kind,
+        'charged',
+      );
+      await submitter.probe();
+      assert.deepEqual([states(), stage.intent.accountId], [['refused'], 'account-1']);
     });
   });
 

@@ -52,6 +52,8 @@ export class WatchBench {
   /** While set, answers wait for it. */
   gate: Promise<unknown> | undefined;
   balance_cents = 1_000;
+  /** How far the service's clock is ahead of the windows'. */
+  aheadMs = 0;
   /** What windows take in that was submitted earlier. */
   recallSubmitted: (session: Session) => Promise<void> = () => Promise.resolve();
   /** Who asked for what, such as `a /runs`. */
@@ -177,8 +179,15 @@ export class WatchBench {
     const page = { data: this.rows.slice(start, end), has_more, next_cursor: has_more ? String(end) : null };
     const text = JSON.stringify(page);
     await this.gate;
+    response.setHeader('date', new Date(this.clock.nowMs() + this.aheadMs).toUTCString());
     if (this.instead?.(request, response)) return;
     if (what === '/runs') response.setHeader('content-type', 'application/json').end(text);
+    else if (what === '/models')
+      sendJson(response, 200, {
+        data: [
+          { model_id: 'm', name: 'Model M', provider: 'p', available: true, terms_url: 'https://t.test' },
+        ],
+      });
     else if (what === '/balance')
       sendJson(response, 200, { balance_cents: this.balance_cents, currency: 'EUR' });
     else sendJson(response, 404, { error: { code: 'not_found', message: '' } });

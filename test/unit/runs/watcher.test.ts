@@ -445,6 +445,26 @@ describe('Watcher', function () {
       );
     });
 
+    it('has the models’ names and the service’s clock, for a window that cannot reach the service', async () => {
+      bench.rows = [made(bench, 'r', HOUR, 'complete')];
+      bench.aheadMs = 20 * MINUTE;
+      const [a] = await open('a');
+      await a?.session.models.refresh();
+      await bench.list(({ modelNames = [] }) => modelNames.length === 1);
+      a?.dispose();
+      bench.instead = (request) => {
+        request.socket.destroy();
+        return true;
+      };
+      const { session, watcher } = bench.window('b');
+      await watcher.look();
+      assert.deepEqual([session.state, session.runs.rows?.length], ['offline', 1]);
+      assert.equal(session.models.nameOf('m'), 'Model M');
+      assert.equal(Math.ceil((session.clockSkewMs ?? 0) / SECOND), (20 * MINUTE) / SECOND);
+      // It is not what is on offer now.
+      assert.equal(session.models.models, undefined);
+    });
+
     it('tells the end of what was submitted and never listed before the windows were closed', async () => {
       bench.rows = [made(bench, 's', HOUR, 'complete')];
       const [a] = await open('a');
