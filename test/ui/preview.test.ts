@@ -163,7 +163,7 @@ describe('dataset preview', () => {
       await preview.open('hidden.jsonl');
       const marks = preview.row(1).getByRole('img', { name: /^U\+/ });
       await marks.first().waitFor();
-      assert.deepEqual(await marks.evaluateAll((all) => all.map((mark) => mark.getAttribute('data-label'))), [
+      assert.deepEqual(await marks.evaluateAll('(all) => all.map((mark) => mark.dataset.label)'), [
         'U+202E',
         'U+202C',
         'U+200B',
