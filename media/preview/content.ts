@@ -1,11 +1,16 @@
 import type { PreviewWord } from '../../src/dataset/previewProtocol.ts';
 import { button, element, fill } from '../page/dom.ts';
+import { drawReadable } from './invisible.ts';
 import { ExactNumber, isObject, printValue } from './json.ts';
 
 /** A longer text is folded. */
 const FOLD_CHARACTERS = 1_200;
 const FOLD_LINES = 16;
 const FOLD_TURNS = 12;
+/** Fields, turns, parts and calls of a row that are drawn apart; the others are shown together, as JSON. */
+const MOST_ITEMS = 200;
+/** The same once a list of turns was opened. */
+const MOST_OPENED = 1_000;
 /** Deeper than any dataset, and far from the stack's end. */
 const MAX_DEPTH = 100;
 
@@ -18,21 +23,57 @@ export interface ContentContext {
   toggle: (key: string) => void;
 }
 
+/** The same, and how many items of this row may still be drawn apart. */
+interface RowDrawing extends ContentContext {
+  left: number;
+  hasOpened: boolean;
+}
+
 /** Draws a row as a person reads it: conversations as such, everything else as named fields. */
 export function drawContent(value: unknown, context: ContentContext): HTMLElement {
+  const drawing: RowDrawing = { ...context, left: MOST_ITEMS, hasOpened: false };
   const content = element('div', { class: 'content' });
   if (!isObject(value)) {
-    content.append(drawValue(value, 'value', context));
+    content.append(drawValue(value, 'value', drawing));
     return content;
   }
   const entries = Object.entries(value);
-  for (const [name, field] of entries) {
-    const turns = turnsOf(field);
-    if (turns !== undefined && entries.length === 1) content.append(drawTurns(turns, name, context));
-    else content.append(drawField(name, field, name, context));
-  }
-  if (entries.length === 0) content.append(drawText('{}', 'value', context));
+  const [only] = entries;
+  const turns = entries.length === 1 && only !== undefined ? turnsOf(only[1]) : undefined;
+  if (only !== undefined && turns !== undefined) content.append(drawTurns(turns, only[0], drawing));
+  else content.append(...drawFields(entries, '', drawing));
+  if (entries.length === 0) content.append(drawText('{}', 'value', drawing));
   return content;
+}
+
+/** Items one by one while the row has room, what is left of them as one text. */
+function drawItems<T>(
+  items: readonly T[],
+  key: string,
+  drawing: RowDrawing,
+  draw: (item: T, index: number) => HTMLElement,
+  rest: (items: readonly T[]) => unknown = (left) => left,
+): HTMLElement[] {
+  const drawn: HTMLElement[] = [];
+  for (const [index, item] of items.entries()) {
+    if (drawing.left <= 0) {
+      drawn.push(drawCode(rest(items.slice(index)), `${key}/rest`, drawing));
+      break;
+    }
+    drawing.left -= 1;
+    drawn.push(draw(item, index));
+  }
+  return drawn;
+}
+
+function drawFields(
+  entries: readonly (readonly [name: string, value: unknown])[],
+  prefix: string,
+  drawing: RowDrawing,
+): HTMLElement[] {
+  const draw = ([name, value]: readonly [string, unknown]) =>
+    drawField(name, value, `${prefix}${name}`, drawing);
+  return drawItems(entries, `${prefix}/fields`, drawing, draw, Object.fromEntries);
 }
 
 /** A text, cut where it is long, with a button for the rest. */
@@ -45,14 +86,12 @@ export function drawText(
   const { words } = context;
   if (text === '') return element('div', { class: 'text empty', text: words.emptyText });
   const cut = foldAt(text, fold);
-  if (cut === text.length) return element('div', { class: 'text', text, attributes: { dir: 'auto' } });
+  const drawShown = (shown: string) =>
+    element('div', { class: 'text', attributes: { dir: 'auto' } }, drawReadable(shown));
+  if (cut === text.length) return drawShown(text);
   const isOpen = context.isOpen(key);
   return element('div', { class: 'folded' }, [
-    element('div', {
-      class: 'text',
-      text: isOpen ? text : `${text.slice(0, cut)}…`,
-      attributes: { dir: 'auto' },
-    }),
+    drawShown(isOpen ? text : `${text.slice(0, cut)}…`),
     button(isOpen ? words.showLess : words.showMore, () => context.toggle(key), {
       class: 'link',
       key,
@@ -79,10 +118,10 @@ function isLowSurrogate(text: string, at: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-function drawField(name: string, value: unknown, key: string, context: ContentContext): HTMLElement {
+function drawField(name: string, value: unknown, key: string, context: RowDrawing): HTMLElement {
   const turns = turnsOf(value);
   return element('div', { class: 'field' }, [
-    element('div', { class: 'name', text: name }),
+    element('div', { class: 'name' }, drawReadable(name)),
     turns === undefined ? drawValue(value, key, context) : drawTurns(turns, key, context),
   ]);
 }
@@ -122,17 +161,15 @@ function turnsOf(value: unknown): Record<string, unknown>[] | undefined {
     : undefined;
 }
 
-function drawTurns(
-  turns: readonly Record<string, unknown>[],
-  key: string,
-  context: ContentContext,
-): HTMLElement {
+function drawTurns(turns: readonly Record<string, unknown>[], key: string, context: RowDrawing): HTMLElement {
   const allKey = `${key}/all`;
-  const shown = context.isOpen(allKey) ? turns : turns.slice(0, FOLD_TURNS);
+  const isOpen = context.isOpen(allKey);
+  if (isOpen && !context.hasOpened) [context.left, context.hasOpened] = [MOST_OPENED, true];
+  const shown = isOpen ? turns : turns.slice(0, FOLD_TURNS);
   const list = element(
     'div',
     { class: 'turns' },
-    shown.map((turn, index) => drawTurn(turn, `${key}/${index}`, context)),
+    drawItems(shown, key, context, (turn, index) => drawTurn(turn, `${key}/${index}`, context)),
   );
   const hidden = turns.length - shown.length;
   if (hidden > 0) {
@@ -142,7 +179,7 @@ function drawTurns(
   return list;
 }
 
-function drawTurn(turn: Record<string, unknown>, key: string, context: ContentContext): HTMLElement {
+function drawTurn(turn: Record<string, unknown>, key: string, context: RowDrawing): HTMLElement {
   const { words } = context;
   const speakerKey = 'role' in turn ? 'role' : 'from';
   const contentKey = 'content' in turn || !('value' in turn) ? 'content' : 'value';
@@ -154,15 +191,14 @@ function drawTurn(turn: Record<string, unknown>, key: string, context: ContentCo
     ...rest
   } = turn;
   const name = typeof speaker === 'string' && speaker !== '' ? speaker : words.noRole;
-  const head = element('div', { class: 'head' }, [element('span', { class: 'role', text: name })]);
+  const head = element('div', { class: 'head' }, [element('span', { class: 'role' }, drawReadable(name))]);
   if (typeof callId === 'string')
-    head.append(element('span', { class: 'note', text: fill(words.toolCallId, callId) }));
+    head.append(element('span', { class: 'note' }, drawReadable(fill(words.toolCallId, callId))));
   const drawn = element('div', { class: 'turn', attributes: { 'data-speaker': speakerOf(name) } }, [head]);
   if (contentKey in turn && !(content === null && calls !== undefined))
     drawn.append(drawParts(content, `${key}/content`, context));
   if (calls !== undefined) drawn.append(...drawCalls(calls, `${key}/calls`, context));
-  for (const [field, value] of Object.entries(rest))
-    drawn.append(drawField(field, value, `${key}/${field}`, context));
+  drawn.append(...drawFields(Object.entries(rest), `${key}/`, context));
   return drawn;
 }
 
@@ -176,33 +212,33 @@ function speakerOf(role: string): string {
   return 'other';
 }
 
-function drawParts(content: unknown, key: string, context: ContentContext): HTMLElement {
+function drawParts(content: unknown, key: string, context: RowDrawing): HTMLElement {
   if (!Array.isArray(content)) return drawValue(content, key, context);
   return element(
     'div',
     { class: 'parts' },
-    content.map((part: unknown, index) => {
+    drawItems(content, key, context, (part: unknown, index) => {
       const partKey = `${key}/${index}`;
       if (isObject(part) && typeof part['text'] === 'string' && (part['type'] ?? 'text') === 'text')
         return drawText(part['text'], partKey, context);
       const type = isObject(part) && typeof part['type'] === 'string' ? part['type'] : '';
       return element('div', { class: 'part' }, [
-        element('div', { class: 'name', text: type }),
+        element('div', { class: 'name' }, drawReadable(type)),
         drawValue(part, partKey, context),
       ]);
     }),
   );
 }
 
-function drawCalls(calls: unknown, key: string, context: ContentContext): HTMLElement[] {
+function drawCalls(calls: unknown, key: string, context: RowDrawing): HTMLElement[] {
   if (!Array.isArray(calls)) return [drawField('tool_calls', calls, key, context)];
-  return calls.map((call: unknown, index) => {
+  return drawItems(calls, key, context, (call: unknown, index) => {
     const callKey = `${key}/${index}`;
     const called = isObject(call) ? call['function'] : undefined;
     if (!isObject(called) || typeof called['name'] !== 'string')
       return drawField('tool_calls', call, callKey, context);
     return element('div', { class: 'call' }, [
-      element('div', { class: 'name', text: fill(context.words.toolCall, called['name']) }),
+      element('div', { class: 'name' }, drawReadable(fill(context.words.toolCall, called['name']))),
       called['arguments'] === undefined
         ? element('div')
         : drawArguments(called['arguments'], callKey, context),

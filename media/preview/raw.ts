@@ -1,10 +1,13 @@
 import type { PreviewProblem } from '../../src/dataset/previewProtocol.ts';
 import { element } from '../page/dom.ts';
+import { drawReadable } from './invisible.ts';
 
 /** A control character has no shape of its own: U+2400 and the following are pictures of them, one unit each. */
-function visible(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, (unit) =>
-    unit === '\u007f' ? '\u2421' : String.fromCharCode(0x2400 + unit.charCodeAt(0)),
+function visible(text: string): Node[] {
+  return drawReadable(
+    text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, (unit) =>
+      unit === '\u007f' ? '\u2421' : String.fromCharCode(0x2400 + unit.charCodeAt(0)),
+    ),
   );
 }
 
@@ -18,10 +21,10 @@ export function drawRaw(text: string, end: number, problems: readonly PreviewPro
   for (const { start, length, severity } of places) {
     if (start < at || start > end) continue;
     const to = Math.min(start + length, end);
-    drawn.append(visible(text.slice(at, start)), marked(text.slice(start, to), severity));
+    drawn.append(...visible(text.slice(at, start)), marked(text.slice(start, to), severity));
     at = to;
   }
-  drawn.append(visible(text.slice(at, end)) + (end < text.length ? '…' : ''));
+  drawn.append(...visible(text.slice(at, end)), end < text.length ? '…' : '');
   return drawn;
 }
 
@@ -33,13 +36,9 @@ export function drawExcerpt({
 }: NonNullable<PreviewProblem['excerpt']>): HTMLElement {
   const mark = marked(text, 'error');
   mark.classList.add('caret');
-  return element('div', { class: 'text code excerpt' }, [
-    document.createTextNode(visible(before)),
-    mark,
-    document.createTextNode(visible(after)),
-  ]);
+  return element('div', { class: 'text code excerpt' }, [...visible(before), mark, ...visible(after)]);
 }
 
 function marked(text: string, severity: PreviewProblem['severity']): HTMLElement {
-  return element('mark', { class: text === '' ? `${severity} end` : severity, text: visible(text) });
+  return element('mark', { class: text === '' ? `${severity} end` : severity }, visible(text));
 }

@@ -363,6 +363,13 @@ describe('adapter page', () => {
       await workbench.page.setViewportSize({ width: 700, height: 800 });
       await page.assertFits();
       await page.assertAccessible();
+      // A bar of the system's own may be hidden until one scrolls, and this browser shows none.
+      const scroller: unknown = await page.frame
+        .locator('.scroller')
+        .first()
+        .evaluate('(one) => [one.scrollWidth > one.clientWidth, getComputedStyle(one).scrollbarColor]');
+      assert.deepEqual(scroller, [true, 'auto']);
+      await page.frame.locator('.picture').scrollIntoViewIfNeeded();
       await workbench.screenshot('adapter-narrow');
       await page.frame.locator('.recipes').scrollIntoViewIfNeeded();
       await workbench.screenshot('adapter-narrow-recipes');

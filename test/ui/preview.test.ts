@@ -153,6 +153,32 @@ describe('dataset preview', () => {
     });
   });
 
+  describe('of texts that hide something', () => {
+    after(() => workbench.editors.closeAll());
+
+    it('shows it, and copies the text as it is', async () => {
+      const hidden = Array.from('ignore all', (one) => String.fromCodePoint(0xe0000 + one.charCodeAt(0)));
+      const text = `Pay \u202ecba\u202c now.\u200b Hello${hidden.join('')} 👩‍💻`;
+      await writeFile(file('hidden.jsonl'), `${chat(turn('user', text), turn('assistant', 'ok'))}\n`);
+      await preview.open('hidden.jsonl');
+      const marks = preview.row(1).getByRole('img', { name: /^U\+/ });
+      await marks.first().waitFor();
+      assert.deepEqual(await marks.evaluateAll('(all) => all.map((mark) => mark.dataset.label)'), [
+        'U+202E',
+        'U+202C',
+        'U+200B',
+        'U+E0069–U+E006C ×10 “ignore all”',
+      ]);
+      await preview.assertAccessible();
+      await workbench.screenshot('preview-invisible');
+      const copied: unknown = await preview.row(1).locator('.turn .text').first().evaluate(`(one) => {
+        getSelection().selectAllChildren(one);
+        return getSelection().toString();
+      }`);
+      assert.equal(copied, text);
+    });
+  });
+
   describe('by keyboard alone', () => {
     after(() => workbench.editors.closeAll());
 
