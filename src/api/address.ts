@@ -18,7 +18,7 @@ export function parseAddress(text: string): Address {
   if (!isSecure(url)) return problem('not-https');
   if (url.username !== '' || url.password !== '') return problem('has-credentials');
   if (/[?#]/.test(trimmed)) return problem('has-query');
-  const prefix = url.pathname.replace(new RegExp(`${API_PATH}(/.*)?$`), '').replace(/\/+$/, '');
+  const prefix = url.pathname.replace(new RegExp(`${API_PATH}(/.*)?$`), '').replace(/(?<!\/)\/+$/, '');
   return { ok: true, baseUrl: url.origin + prefix, origin: url.origin };
 }
 

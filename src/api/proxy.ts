@@ -42,8 +42,9 @@ export function resolveRoute(target: URL, settings: ProxySettings): Route {
 
 /** `*`, a host with the hosts below it (with or without a leading `.` or `*.`), each with or without a port. */
 function matches(target: URL, exception: string): boolean {
-  const [, name = '', port] =
-    /^(\[.*\]|[^:]*|.*:.*:.*?)(?::(\d+))?$/.exec(exception.trim().toLowerCase()) ?? [];
+  const text = exception.trim().toLowerCase();
+  // With more colons it is an IPv6 address without brackets, which has no port.
+  const [, name = '', port] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(text) ?? ['', text];
   if (name === '*') return true;
   const host = name.replace(/^\[|\]$/g, '').replace(/^\*?\./, '');
   if (host === '' || (port !== undefined && port !== (target.port || '443'))) return false;

@@ -39,9 +39,9 @@ export function filterRuns(
     if (modelIds.size > 0 && !modelIds.has(run.model_id)) return false;
     if (phases.size > 0 && !phases.has(lookup.phase(run))) return false;
     if (words.length === 0) return true;
-    const text = folded(
-      [lookup.label(run.run_id) ?? '', lookup.modelName(run.model_id), run.model_id].join('\n'),
-    );
+    const text = [lookup.label(run.run_id) ?? '', lookup.modelName(run.model_id), run.model_id]
+      .map(folded)
+      .join('\n');
     const id = folded(run.run_id);
     const isOfId = (word: string) => word === id || (word.length >= MIN_ID_LENGTH && id.startsWith(word));
     return words.every((word) => text.includes(word) || isOfId(word));
@@ -54,7 +54,10 @@ function wordsOf(text: string): string[] {
     .filter((word) => word !== '');
 }
 
+/** More of a text is not searched: normalizing a megabyte of accents takes minutes. */
+const MAX_UNITS = 1024;
+
 /** However a keyboard or a service composes accents. */
 function folded(text: string): string {
-  return text.normalize('NFC').toLowerCase();
+  return text.slice(0, MAX_UNITS).normalize('NFC').toLowerCase();
 }

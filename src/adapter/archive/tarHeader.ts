@@ -76,7 +76,7 @@ function hasChecksum(block: Buffer): boolean {
   }
   const told = block
     .toString('latin1', 148, 156)
-    .replace(/[\0 ]+$/, '')
+    .replace(/(?<![\0 ])[\0 ]+$/, '')
     .trimStart();
   if (!/^[0-7]+$/.test(told)) return false;
   const sum = parseInt(told, 8);

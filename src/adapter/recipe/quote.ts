@@ -15,7 +15,7 @@ export const powershellWord: Quote = (text) =>
  */
 export const cmdWord: Quote = (text) => {
   if (/^[A-Za-z0-9_:./\\-]+$/.test(text)) return text;
-  const escaped = text.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1');
+  const escaped = text.replace(/(?<!\\)(\\*)"/g, '$1$1\\"').replace(/(?<!\\)(\\+)$/, '$1$1');
   return `"${escaped.replaceAll('%', '"^%"')}"`;
 };
 

@@ -43,6 +43,8 @@ function withDoubts(recipe: Recipe, { verdict, weights, config, problems }: Adap
 
 function nameOf({ folder, name }: RecipePlace): string {
   const text = name ?? folder.split(/[\\/]/).findLast((part) => part !== '') ?? '';
-  const plain = text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
+  const plain = text
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+|(?<![^A-Za-z0-9])[^A-Za-z0-9]+$/g, '');
   return plain === '' ? 'adapter' : plain.slice(0, 64);
 }

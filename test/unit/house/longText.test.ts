@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import ts from 'typescript';
+import { safeParts } from '../../../src/adapter/archive/entryNames.ts';
+import { ModulePattern } from '../../../src/adapter/modulePattern.ts';
+import { readConfig } from '../../../src/adapter/peftConfig.ts';
+import { printable } from '../../../src/adapter/printable.ts';
+import { Problems } from '../../../src/adapter/problems.ts';
+import {
+  cmdWord,
+  modelfileValue,
+  posixWord,
+  powershellWord,
+  pythonString,
+} from '../../../src/adapter/recipe/quote.ts';
+import { parseAddress } from '../../../src/api/address.ts';
+import { toPlainLine } from '../../../src/api/plainText.ts';
+import { resolveRoute } from '../../../src/api/proxy.ts';
+import { parseRetryAfter } from '../../../src/api/retry.ts';
+import { redact } from '../../../src/host/redact.ts';
+import { runFolderName } from '../../../src/runs/download/downloadFolder.ts';
+import { numberedFileName, safeFileName } from '../../../src/runs/download/fileName.ts';
+import { filterRuns } from '../../../src/runs/runFilter.ts';
+import { withoutMarker } from '../../../src/runs/submission/marker.ts';
+import { at, readSources, walk } from './sources.ts';
+
+// A linear function takes milliseconds for a megabyte; a quadratic one takes minutes.
+const LONG = 1_000_000;
+const MOST_MS = 2_000;
+
+/** Characters and words that expressions repeat or stop at. */
+const UNITS = ['.', ' ', '/', '\\', '-', ':', '"', 'a', '0', '\t', '\n', '\0', '[', '\u2028', '\ud800'];
+
+/** Time of this process alone: other programs may need the machine at the same moment. */
+function cpuMs(work: () => unknown): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+describe('text of strangers, a megabyte of it', () => {
+  const settings = { strictSsl: true, systemCertificates: false, env: {} };
+  const run = { run_id: 'r', status: 'x', model_id: 'm', artifacts_available: false };
+  const filtered = (label: string) =>
+    filterRuns(
+      [run],
+      { text: 'word', modelIds: [], phases: [] },
+      { label: () => label, phase: () => 'active', modelName: (id) => id },
+    );
+  const functions: Readonly<Record<string, (text: string) => unknown>> = {
+    safeFileName: (text) => safeFileName(text, 'adapter'),
+    numberedFileName: (text) => numberedFileName(text, 2),
+    runFolderName: (text) => runFolderName(text, 'run-1'),
+    filterRuns: filtered,
+    withoutMarker,
+    redact,
+    toPlainLine: (text) => toPlainLine(text, 300),
+    parseRetryAfter: (text) => parseRetryAfter(text, 0),
+    parseAddress: (text) => parseAddress(`https://a.test/${text}`),
+    resolveRoute: (text) => resolveRoute(new URL('https://a.test'), { ...settings, noProxy: [text] }),
+    printable,
+    readConfig: (text) => readConfig(`{"r": NaN, "x": "${text}`, new Problems()),
+    ModulePattern: (text) => new ModulePattern({ [text]: 1 }),
+    safeParts,
+    posixWord,
+    powershellWord,
+    cmdWord,
+    pythonString,
+    modelfileValue,
+  };
+
+  for (const [name, work] of Object.entries(functions))
+    it(`is no burden to ${name}`, () => {
+      for (const unit of [...UNITS, '\u0301\u0323', 'bearer ', 'http://', 'ft-1', '::1'])
+        // The shorter one first, so that a quadratic function fails soon.
+        for (const length of [LONG / 50, LONG]) {
+          const text = `a${unit.repeat(length / unit.length)}\u2603`;
+          const ms = cpuMs(() => {
+            try {
+              work(text);
+            } catch (error) {
+              // That it is refused is fine.
+              assert.ok(!(error instanceof RangeError), String(error));
+            }
+          });
+          assert.ok(ms < MOST_MS, `${length} of ${JSON.stringify(unit)}: ${ms} ms`);
+        }
+    }).timeout(120_000);
+});
+
+describe('regular expressions', () => {
+  /** Long enough for a quadratic one to take half a second, where a linear one takes a millisecond. */
+  const LENGTH = 32_768;
+  const TOO_LONG_MS = 150;
+
+  it('never take time that grows with the square of the text', () => {
+    const slow = readSources().flatMap((source) => {
+      const found: string[] = [];
+      walk(source.tree, (node) => {
+        if (ts.isRegularExpressionLiteral(node) && isSlow(toRegExp(node.text)))
+          found.push(`${at(source, node)} ${node.text}`);
+      });
+      return found;
+    });
+    assert.deepEqual(slow, []);
+  }).timeout(120_000);
+
+  it('are told apart', () => {
+    assert.ok(isSlow(/[.\s]+$/u));
+    assert.ok(!isSlow(/(?<![.\s])[.\s]+$/u));
+  });
+
+  function isSlow(expression: RegExp): boolean {
+    return UNITS.some((unit) =>
+      ['a', '\u2603\n'].some((end) => {
+        const text = `a${unit.repeat(LENGTH)}${end}`;
+        const isLong = () => cpuMs(() => text.replace(expression, '')) > TOO_LONG_MS;
+        // Once may be the compiler or the collector of garbage.
+        return isLong() && isLong() && isLong();
+      }),
+    );
+  }
+});
+
+function toRegExp(literal: string): RegExp {
+  const end = literal.lastIndexOf('/');
+  return new RegExp(literal.slice(1, end), literal.slice(end + 1));
+}
