@@ -48,9 +48,16 @@ export class NetworkError extends ApiError {
   }
 }
 
-/** `no-error-body`: an HTTP error without the contract's error body; the others are answers that claim success. */
+/** `unsafe-link`: a signed URL that is not opened; `no-error-body`: an HTTP error without the contract's error body; the others are answers that claim success. */
 type UnexpectedAnswerKind =
-  'redirect' | 'html' | 'empty' | 'broken-json' | 'wrong-shape' | 'no-error-body' | 'too-large';
+  | 'unsafe-link'
+  | 'redirect'
+  | 'html'
+  | 'empty'
+  | 'broken-json'
+  | 'wrong-shape'
+  | 'no-error-body'
+  | 'too-large';
 
 /** An answer came that the contract does not know. */
 export class UnexpectedAnswerError extends ApiError {
@@ -103,6 +110,17 @@ export class SignedUrlRefusedError extends ApiError {
   constructor(httpStatus: number) {
     super(`the signed URL was refused with ${httpStatus}`);
     this.httpStatus = httpStatus;
+  }
+}
+
+/** The storage behind a signed URL did not give the file; the service has no part in it. */
+export class StorageError extends ApiError {
+  readonly code = 'storage';
+  readonly failure: NetworkError | UnexpectedAnswerError;
+
+  constructor(failure: NetworkError | UnexpectedAnswerError) {
+    super(`the storage did not give the file: ${failure.message}`);
+    this.failure = failure;
   }
 }
 

@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import { isLoopback, isSecure } from './address.ts';
 import type { CallOptions } from './client.ts';
 import { SignedUrlRefusedError, UnexpectedAnswerError } from './errors.ts';
@@ -6,6 +7,21 @@ import type { Transport } from './transport.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const THIS_MACHINE = [
+  ['0.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['::', 127],
+] as const;
+/** Private, shared and link-local addresses (RFC 6890), among them those that clouds give credentials out at. */
+const THIS_NETWORK = [
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const;
 /** Digits that a number holds exactly. */
 const LENGTH = /^\d{1,15}$/;
 
@@ -36,17 +52,20 @@ export interface SignedDownload {
 
 /**
  * Opens a signed URL (spec: "Artifact") without the API key or any other header that could tell who asks. Redirects are
- * followed, five at most, and only over https; to this machine only from this machine. No error names the URL.
+ * followed, five at most. The URL and each redirect must be https, and may lead to this machine or to an address of its
+ * network only from there. No error names the URL.
+ * @param serviceUrl where the signed URL comes from
  * @param kept continues behind it if the storage gives exactly the rest of exactly these bytes, and else begins anew
  * @throws SignedUrlRefusedError, UnexpectedAnswerError, NetworkError, CancelledError
  */
 export async function openSignedUrl(
   transport: Transport,
   url: string,
+  serviceUrl: string,
   { kept, ...options }: CallOptions & { kept?: KeptBytes | undefined } = {},
 ): Promise<SignedDownload> {
   if (kept !== undefined) {
-    const answer = await follow(transport, url, options, {
+    const answer = await follow(transport, url, serviceUrl, options, {
       range: `bytes=${kept.startByte}-`,
       'if-range': kept.etag,
     });
@@ -56,7 +75,7 @@ export async function openSignedUrl(
     answer.discard();
     if (answer.httpStatus !== 206 && answer.httpStatus !== 416) throw refusal(answer);
   }
-  const answer = await follow(transport, url, options, {});
+  const answer = await follow(transport, url, serviceUrl, options, {});
   if (answer.httpStatus === 200) return toWhole(answer);
   answer.discard();
   throw refusal(answer);
@@ -66,11 +85,13 @@ export async function openSignedUrl(
 async function follow(
   transport: Transport,
   url: string,
+  serviceUrl: string,
   { signal }: CallOptions,
   headers: Record<string, string>,
 ): Promise<HttpAnswer> {
   let target = URL.parse(url);
-  if (target === null || !isSecure(target)) throw new UnexpectedAnswerError(200, 'wrong-shape');
+  if (target === null || !isSecure(target) || leadsInside(new URL(serviceUrl), target))
+    throw new UnexpectedAnswerError(200, 'unsafe-link');
   for (let redirects = 0; ; redirects++) {
     const answer = await transport.send({
       method: 'GET',
@@ -88,9 +109,25 @@ async function follow(
   }
 }
 
-/** A stranger's redirect must not reach what listens on this machine alone. */
+/** A stranger's link must not reach what listens on this machine, or in its network, alone. */
 function leadsInside(from: URL, to: URL): boolean {
-  return isLoopback(to.hostname) && !isLoopback(from.hostname);
+  return nearness(to.hostname) > nearness(from.hostname);
+}
+
+/** By the address or name alone: 2 is this machine, 1 its network, 0 anything else. */
+function nearness(hostname: string): number {
+  const host = hostname.replace(/^\[|\]$|\.$/g, '');
+  if (isLoopback(hostname) || host === 'localhost' || host.endsWith('.localhost')) return 2;
+  const version = isIP(host);
+  if (version === 0) return 0;
+  const family = version === 4 ? 'ipv4' : 'ipv6';
+  const isIn = (networks: readonly (readonly [string, number])[]) => {
+    const list = new BlockList();
+    for (const [net, prefix] of networks) list.addSubnet(net, prefix, isIP(net) === 4 ? 'ipv4' : 'ipv6');
+    // It also finds IPv4 addresses that are written as IPv6.
+    return list.check(host, family);
+  };
+  return isIn(THIS_MACHINE) ? 2 : isIn(THIS_NETWORK) ? 1 : 0;
 }
 
 function refusal({ httpStatus }: HttpAnswer): Error {

@@ -1,4 +1,4 @@
-import { mkdir, rmdir } from 'node:fs/promises';
+import { access, constants, mkdir, rmdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
@@ -21,6 +21,7 @@ import { runChoices } from '../host/runChoices.ts';
 import { downloadDirectorySetting } from '../host/settings.ts';
 import { runName } from '../host/wording/download.ts';
 import type { ArtifactName } from '../runs/download/activeDownload.ts';
+import { DiskError, onDisk } from '../runs/download/diskError.ts';
 import { directoryOf, runFolderName } from '../runs/download/downloadFolder.ts';
 import type { DownloadRecord } from '../runs/download/downloadRecord.ts';
 import type { Downloads } from '../runs/download/downloads.ts';
@@ -63,8 +64,7 @@ export function downloadAdapter(sessions: Sessions, downloads: Downloads) {
     }
     const { id } = session.account;
     await downloads.open(id);
-    const name = runName(withoutMarker(session.runs.label(runId) ?? ''), runId);
-    const wanted: Wanted = { session, runId, name };
+    const name = nameOf(session, runId);
     const left = downloads.active.filter(
       (download) => download.accountId === id && download.runId === runId && download.state === 'interrupted',
     );
@@ -75,7 +75,7 @@ export function downloadAdapter(sessions: Sessions, downloads: Downloads) {
       if (choice === 'resume')
         await bring(
           downloads,
-          wanted,
+          { session, runId, name },
           left.map(({ id: leftId, target }) => ({
             target,
             go: (signal) => downloads.resume(leftId, signal),
@@ -86,7 +86,7 @@ export function downloadAdapter(sessions: Sessions, downloads: Downloads) {
     }
     const record = atHome(downloads.records(id), runId);
     if (record === undefined || (await askDownloadedAlready(name, record)))
-      await bringAnew(downloads, wanted);
+      await bringAnew(downloads, session, runId);
   };
 }
 
@@ -96,18 +96,23 @@ function isResume(argument: unknown): boolean {
   );
 }
 
-async function bringAnew(downloads: Downloads, wanted: Wanted): Promise<void> {
-  const { session, runId, name } = wanted;
+function nameOf(session: Session, runId: string): string {
+  return runName(withoutMarker(session.runs.label(runId) ?? ''), runId);
+}
+
+async function bringAnew(downloads: Downloads, session: Session, runId: string): Promise<void> {
   // Before the folder is asked for: what is not finished or expired needs none.
   const offered = adapterFirst(
     await whileListing(async () => {
       const listed = await downloads.list(session, runId);
-      // The list of runs has no labels, and a folder may be called after it.
+      // The list of runs has no labels; the progress and a folder are called after it.
       if (session.runs.label(runId) === undefined)
         await session.runs.loadDetail(runId).catch(() => undefined);
       return listed;
     }),
   );
+  const name = nameOf(session, runId);
+  const wanted: Wanted = { session, runId, name };
   const underWay = (artifact: ArtifactName) =>
     downloads.active.find((download) => isOf(download, runId, artifact) && download.state !== 'interrupted');
   const free = offered.filter((artifact) => underWay(artifact) === undefined);
@@ -151,9 +156,15 @@ async function folderFor({
     if (choice === undefined) return undefined;
     if (choice === 'make') {
       const folder = path.join(directory.path, runFolderName(session.runs.label(runId), runId));
-      const made = await mkdir(folder, { recursive: true }).catch(() => 'failed' as const);
-      if (made !== 'failed') return { path: folder, wasMade: made !== undefined };
-      tellDirectoryUnusable(directory.path);
+      try {
+        const made = await onDisk(mkdir(folder, { recursive: true }));
+        // One that was there is written to as well.
+        await onDisk(access(folder, constants.W_OK));
+        return { path: folder, wasMade: made !== undefined };
+      } catch (error) {
+        if (!(error instanceof DiskError)) throw error;
+        tellDirectoryUnusable(directory.path, error.code);
+      }
     }
   } else if (directory.kind === 'unusable') tellDirectoryUnusable(directory.text);
   const chosen = await chooseDownloadFolder(vscode.workspace.workspaceFolders?.[0]?.uri);

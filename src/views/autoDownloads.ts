@@ -15,7 +15,7 @@ import { DiskError, onDisk } from '../runs/download/diskError.ts';
 import { directoryOf, runFolderName } from '../runs/download/downloadFolder.ts';
 import type { DownloadRecord } from '../runs/download/downloadRecord.ts';
 import type { Downloads } from '../runs/download/downloads.ts';
-import { adapterFirst, atHome, isAdapter, placeIn } from '../runs/download/downloadTarget.ts';
+import { adapterFirst, atHome, isAdapter, isSoundAdapter, placeIn } from '../runs/download/downloadTarget.ts';
 import { withoutMarker } from '../runs/submission/marker.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
@@ -92,7 +92,9 @@ export class AutoDownloads implements Disposable {
       // It stood when the run finished, so that the download was not offered.
       if (directory === undefined) throw new DiskError({ name: 'Error', message: '', code: 'ENOENT' });
       const record = await this.#download(session, runId, directory);
-      if (record !== undefined && !isQuiet()) tellDownloaded([record], account.kind === 'sandbox');
+      // A doubt is reported all the same.
+      if (record !== undefined && !(isQuiet() && isSoundAdapter(record)))
+        tellDownloaded([record], account.kind === 'sandbox');
     } catch (error) {
       this.#tell(session, runId, error);
     }

@@ -156,7 +156,6 @@ export class ReminderWatch implements Disposable {
     tellExpiring(
       reminders.map(({ runId, expiresAtMs }) => ({
         name: quotedRunName(withoutMarker(runs.label(runId) ?? ''), runId),
-        expiresAtMs,
         leftMs: expiresAtMs - nowMs,
       })),
       account.kind === 'sandbox',

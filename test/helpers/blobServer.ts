@@ -43,6 +43,7 @@ const SMALL_PIECE_BYTES = 16 * 1024;
 export class BlobServer {
   bytes: Buffer;
   etag = '"one"';
+  artifactType = 'model';
   filename: string | undefined = 'adapter.zip';
   expiresInS: number | undefined = 1800;
   /** What the endpoint of the artifacts answers in the place of a signed URL, one for each request; then as it should. */
@@ -107,7 +108,7 @@ export class BlobServer {
     }
     this.signed += 1;
     const artifact = {
-      artifact_type: 'model',
+      artifact_type: this.artifactType,
       url: `${this.url}/blob?secret=${this.signed}`,
       expires_in: this.expiresInS,
       filename: this.filename,

@@ -80,7 +80,7 @@ describe('downloads', () => {
   /** Downloads once more what is on the disk already. */
   async function downloadAgain(where: string): Promise<void> {
     await press('maths');
-    await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
+    await workbench.dialogs.waitForModal('The adapter for maths is already downloaded.');
     await workbench.dialogs.press('Download Again…');
     await workbench.quickInput.choosePath(where);
   }
@@ -116,21 +116,21 @@ describe('downloads', () => {
       await workbench.screenshot('run-finished');
       await workbench.dialogs.pressInToast(/“maths” has finished/, 'Download');
       await workbench.quickInput.choosePath(where);
-      const told = await workbench.dialogs.waitForToast(/was downloaded whole/);
-      assert.match(told, /^adapter-\w{8}\.zip was downloaded whole to .+told\.$/);
+      const told = await workbench.dialogs.waitForToast(/Downloaded .+ to /);
+      assert.match(told, /^Downloaded adapter-\w{8}\.zip to .+told\.$/);
       await isAdapter(where);
       await workbench.screenshot('download-told');
       await row('maths')
         .and(workbench.sideBar.view('Runs').row(/downloaded/))
         .waitFor();
-      await workbench.dialogs.pressInToast(/was downloaded whole/, 'Inspect');
+      await workbench.dialogs.pressInToast(/Downloaded .+ to /, 'Inspect');
       await workbench.page.locator('.tab', { hasText: 'adapter-' }).waitFor();
       await workbench.screenshot('download-inspected');
     });
 
     it('again, as it is on the disk already: says so first', async () => {
       await press('maths');
-      const detail = await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
+      const detail = await workbench.dialogs.waitForModal('The adapter for maths is already downloaded.');
       assert.match(detail, /told\/adapter-\w{8}\.zip$/);
       await workbench.screenshot('downloaded-already');
       await workbench.dialogs.press('Cancel');
@@ -163,7 +163,7 @@ describe('downloads', () => {
       const where = await newFolder('cut');
       service.control.setScenario('cut-download');
       await downloadAgain(where);
-      await workbench.dialogs.waitForToast(/was downloaded whole/);
+      await workbench.dialogs.waitForToast(/Downloaded .+ to /);
       await isAdapter(where);
       assert.ok(service.requests.filter((request) => request.startsWith('GET /artifacts/')).length > 1);
     });
@@ -172,7 +172,7 @@ describe('downloads', () => {
       const where = await newFolder('several');
       service.control.setScenario('several-artifacts');
       await press('maths');
-      await workbench.dialogs.waitForModal('The adapter of maths was downloaded already.');
+      await workbench.dialogs.waitForModal('The adapter for maths is already downloaded.');
       await workbench.dialogs.press('Download Again…');
       await workbench.quickInput.waitForTitle('Download from maths');
       const labels = await workbench.quickInput.labels();
@@ -183,7 +183,7 @@ describe('downloads', () => {
       await workbench.quickInput.pick((labels[1] ?? '').trim());
       await workbench.quickInput.accept();
       await workbench.quickInput.choosePath(where);
-      await workbench.dialogs.waitForToast(/2 files were downloaded whole to /);
+      await workbench.dialogs.waitForToast(/Downloaded 2 files to /);
       assert.equal((await readdir(where)).length, 2);
       service.control.setScenario('none');
     });
@@ -196,14 +196,14 @@ describe('downloads', () => {
       // It is due half a minute after the run has finished, by the service's clock.
       service.passTime(27_000);
       await finished('soon').waitFor({ timeout: 40_000 });
-      const reminder = workbench.dialogs.toast(/The adapter of “soon” is not downloaded/);
+      const reminder = workbench.dialogs.toast(/The adapter for “soon” expires in /);
       await reminder.waitFor({ timeout: 60_000 });
-      assert.match(await reminder.innerText(), /kept for (2 h|1 h 59 min) more, until /);
+      assert.match(await reminder.innerText(), /expires in (2 h|1 h 59 min) and isn’t downloaded/);
       await workbench.screenshot('reminder');
       const where = await newFolder('soon');
-      await workbench.dialogs.pressInToast(/is not downloaded/, 'Download');
+      await workbench.dialogs.pressInToast(/isn’t downloaded/, 'Download');
       await workbench.quickInput.choosePath(where);
-      await workbench.dialogs.waitForToast(/was downloaded whole/);
+      await workbench.dialogs.waitForToast(/Downloaded .+ to /);
       await isAdapter(where);
     });
 
@@ -219,7 +219,7 @@ describe('downloads', () => {
       assert.match(told, /^The download of maths was interrupted at (\d+ %|[\d.]+ k?B|\d+ bytes)\.$/);
       await workbench.screenshot('download-interrupted');
       await workbench.dialogs.pressInToast(/was interrupted/, 'Resume');
-      await workbench.dialogs.waitForToast(/was downloaded whole/);
+      await workbench.dialogs.waitForToast(/Downloaded .+ to /);
       await isAdapter(where);
     });
   });
@@ -237,7 +237,7 @@ describe('downloads', () => {
     it('come by themselves, each into a folder of its own; the notification does not offer it', async () => {
       await submit('verse');
       await workbench.dialogs
-        .toast(/was downloaded whole to .+directory\/verse \w{8}\./)
+        .toast(/Downloaded .+ to .+directory\/verse \w{8}\./)
         .first()
         .waitFor({ timeout: 40_000 });
       await workbench.screenshot('downloaded-when-complete');
@@ -260,7 +260,7 @@ describe('downloads', () => {
       service.control.setSpeed(10_000);
       workbench = await vscode.open(folder);
       await workbench.dialogs
-        .toast(/was downloaded whole to .+directory\/away \w{8}\./)
+        .toast(/Downloaded .+ to .+directory\/away \w{8}\./)
         .first()
         .waitFor({ timeout: 40_000 });
       const own = (await readdir(directory)).find((name) => name.startsWith('away ')) ?? '';
@@ -270,11 +270,11 @@ describe('downloads', () => {
 
     it('a person’s own goes there as well, beside the file that is there', async () => {
       await press('verse');
-      await workbench.dialogs.waitForModal('The adapter of verse was downloaded already.');
+      await workbench.dialogs.waitForModal('The adapter for verse is already downloaded.');
       await workbench.dialogs.press('Download Again…');
       await workbench.dialogs.waitForModal(/^adapter-\w{8}\.zip exists in that folder\.$/);
       await workbench.dialogs.press('Keep Both');
-      await workbench.dialogs.waitForToast(/adapter-\w{8} \(2\)\.zip was downloaded whole/);
+      await workbench.dialogs.waitForToast(/Downloaded adapter-\w{8} \(2\)\.zip to /);
       const own = (await readdir(directory)).find((name) => name.startsWith('verse ')) ?? '';
       assert.equal((await readdir(path.join(directory, own))).length, 2);
     });

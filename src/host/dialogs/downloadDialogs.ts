@@ -14,12 +14,12 @@ interface Artifact {
   filename?: string;
 }
 
-/** What came home. */
+/** A downloaded file. */
 export interface Downloaded {
   path: string;
   artifactType: string;
-  /** `length`: its kind of file has no checks of its own. */
-  verified: 'zip' | 'gzip' | 'tar' | 'safetensors' | 'length';
+  /** By its own checks, or by its length alone: a file without checks, a web page or an archive that fails its own. */
+  verified: 'zip' | 'gzip' | 'tar' | 'safetensors' | 'length' | 'html' | 'damaged';
   completedAtMs: number;
 }
 
@@ -40,7 +40,7 @@ export async function chooseDownloadFolder(start: vscode.Uri | undefined): Promi
   });
   const [folder] = chosen ?? [];
   if (folder === undefined || isOnDisk(folder)) return folder;
-  void showWarning(l10n.t('That folder is on no disk that files can be downloaded to. Choose another one.'));
+  void showWarning(l10n.t('Adapters can only be downloaded to a local folder.'));
   return undefined;
 }
 
@@ -88,22 +88,31 @@ export async function confirmDirectory(directory: string): Promise<'make' | 'oth
   const make = l10n.t('Create It');
   const other = l10n.t('Choose a Folder…');
   const choice = await showWarning(
-    l10n.t('The download directory does not exist.'),
-    { modal: true, detail: l10n.t('{0} Perhaps a drive is not there at the moment.', directory) },
+    l10n.t('The download folder does not exist.'),
+    { modal: true, detail: l10n.t('{0}\nThe drive may be disconnected.', directory) },
     make,
     other,
   );
   return choice === make ? 'make' : choice === other ? 'other' : undefined;
 }
 
-/** Tells that the setting names no folder that can be used. */
-export function tellDirectoryUnusable(text: string): void {
+/**
+ * Reports that the download folder of the setting cannot be used.
+ * @param code of what the disk said; without one it is no absolute path of a folder
+ */
+export function tellDirectoryUnusable(text: string, code?: string): void {
   const { l10n } = vscode;
   const open = l10n.t('Open Setting');
-  void showWarning(
-    l10n.t('The download directory “{0}” is not the absolute path of a folder that can be used.', text),
-    open,
-  ).then((choice) => {
+  const name = strangerText(text, 400);
+  const sentence =
+    code === undefined
+      ? l10n.t('The download folder “{0}” is not the absolute path of a folder.', name)
+      : code === 'no-permission'
+        ? l10n.t('You don’t have permission to write to the download folder “{0}”.', name)
+        : code === 'disk-full'
+          ? l10n.t('There is no space left in the download folder “{0}”.', name)
+          : l10n.t('Couldn’t create a folder in the download folder “{0}”.', name);
+  void showWarning(sentence, open).then((choice) => {
     if (choice === open)
       void vscode.commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
   });
@@ -116,7 +125,7 @@ export async function askDownloadedAlready(name: string, { path: file, completed
   const reveal = revealOf(vscode.Uri.file(file));
   const again = l10n.t('Download Again…');
   const choice = await showInformation(
-    l10n.t('The adapter of {0} was downloaded already.', name),
+    l10n.t('The adapter for {0} is already downloaded.', name),
     { modal: true, detail: l10n.t('{0}: {1}', formatTime(completedAtMs), file) },
     inspect,
     reveal.title,
@@ -139,7 +148,7 @@ export async function askInterrupted(
 ): Promise<'resume' | 'discard' | undefined> {
   const { l10n } = vscode;
   const resume = l10n.t('Resume');
-  const discard = l10n.t('Discard and Begin Anew');
+  const discard = l10n.t('Restart Download');
   const choice = await showInformation(
     l10n.t('The download of {0} was interrupted at {1}.', name, downloadShare(view)),
     { modal: true, detail: targets.join('\n') },
@@ -154,7 +163,7 @@ export function tellDownloading(name: string, view: DownloadView, onCancel: () =
   const { l10n } = vscode;
   const cancel = l10n.t('Cancel Download');
   void showInformation(
-    l10n.t('The adapter of {0} is being downloaded: {1}.', name, downloadText(view)),
+    l10n.t('The adapter for {0} is already being downloaded: {1}.', name, downloadText(view)),
     cancel,
   ).then((choice) => {
     if (choice === cancel) onCancel();
@@ -163,33 +172,56 @@ export function tellDownloading(name: string, view: DownloadView, onCancel: () =
 
 /** Says that there is no download to cancel. */
 export function tellNoDownload(): void {
-  void showInformation(vscode.l10n.t('Nothing is being downloaded.'));
+  void showInformation(vscode.l10n.t('There is no download to cancel.'));
 }
 
-/** Tells what is on the disk. Not awaited: a toast that hides stays a pending promise. */
+/**
+ * Reports what is on the disk; of an adapter that could not be read, the doubt. Not awaited: a toast that hides stays a pending
+ * promise.
+ */
 export function tellDownloaded(files: readonly Downloaded[], isSandbox: boolean): void {
-  const file = files.find(({ artifactType }) => artifactType === 'model') ?? files[0];
-  if (file === undefined) return;
-  const { l10n } = vscode;
+  const doubtful = files.filter((file) => doubtOf(file) !== undefined);
+  for (const file of doubtful) tellFile(showWarning, withSandboxNote(doubtOf(file) ?? '', isSandbox), file);
+  const others = files.filter((file) => !doubtful.includes(file));
+  const file = others.find(({ artifactType }) => artifactType === 'model') ?? others[0];
+  if (file !== undefined)
+    tellFile(showInformation, withSandboxNote(downloadedSentence(others, file), isSandbox), file);
+}
+
+function tellFile(show: typeof showInformation, sentence: string, file: Downloaded): void {
   const uri = vscode.Uri.file(file.path);
   const reveal = revealOf(uri);
-  const inspect = l10n.t('Inspect');
-  void showInformation(
-    withSandboxNote(downloadedSentence(files, file), isSandbox),
-    inspect,
-    reveal.title,
-  ).then((choice) => {
+  const inspect = vscode.l10n.t('Inspect');
+  void show(sentence, inspect, reveal.title).then((choice) => {
     if (choice === inspect) void vscode.commands.executeCommand(COMMANDS.inspectAdapter, uri);
     if (choice === reveal.title) reveal.show();
   });
 }
 
+/** What is said of a file that was kept though it could not be read as what it should be; undefined for others. */
+function doubtOf({ path: file, artifactType, verified }: Downloaded): string | undefined {
+  if (artifactType !== 'model' && verified !== 'damaged') return undefined;
+  const { l10n } = vscode;
+  const name = strangerText(path.basename(file), 120);
+  const place = strangerText(file, 400);
+  switch (verified) {
+    case 'damaged':
+      return l10n.t('{0} was downloaded, but its archive looks damaged. It was kept as {1}.', name, place);
+    case 'html':
+      return l10n.t('{0} is a web page, not an adapter. It was kept as {1}.', name, place);
+    case 'length':
+      return l10n.t('{0} is not a known kind of archive or adapter file. It was kept as {1}.', name, place);
+    default:
+      return undefined;
+  }
+}
+
 function downloadedSentence(files: readonly Downloaded[], file: Downloaded): string {
   const { l10n } = vscode;
   const folder = strangerText(path.dirname(file.path), 400);
-  if (files.length > 1) return l10n.t('{0} files were downloaded whole to {1}.', files.length, folder);
+  if (files.length > 1) return l10n.t('Downloaded {0} files to {1}.', files.length, folder);
   const name = strangerText(path.basename(file.path), 120);
   return file.verified === 'length'
-    ? l10n.t('{0} was downloaded to {1}. Its length is right; it has no checks of its own.', name, folder)
-    : l10n.t('{0} was downloaded whole to {1}.', name, folder);
+    ? l10n.t('Downloaded {0} to {1}. Only its size could be verified.', name, folder)
+    : l10n.t('Downloaded {0} to {1}.', name, folder);
 }

@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
+import type { NetworkError, UnexpectedAnswerError } from '../../api/errors.ts';
 import { formatTime } from './format.ts';
 
-/** Why a download did not come home, and what helps: the same once more, another folder, the list of runs, or the log. */
+/** Why a download failed, and what helps: the same once more, another folder, the list of runs, or the log. */
 interface DownloadFailure {
   sentence: string;
-  remedy: 'again' | 'folder' | 'runs' | 'log';
+  remedy: 'again' | 'retry' | 'folder' | 'runs' | 'log';
 }
 
 /** What ended a download, told apart; undefined for other codes. */
@@ -39,17 +40,15 @@ export function downloadFailure(code: string, error: Error): DownloadFailure | u
         sentence: l10n.t('There is nothing left to resume: another window ended or discarded this download.'),
         remedy: 'again',
       };
-    case 'download-broken':
+    case 'download-empty':
       return {
-        sentence: l10n.t(
-          'What came is broken: the archive does not pass its own checks. It was not kept. Download it again; if it stays broken, the fault is in the storage.',
-        ),
-        remedy: 'again',
+        sentence: l10n.t('The downloaded file is empty. It was deleted.'),
+        remedy: 'retry',
       };
     case 'length-unknown':
       return {
         sentence: l10n.t(
-          'The storage did not tell where the file ends, so that nobody can say whether it is whole. It was not kept.',
+          'The server didn’t report the file size, so the download couldn’t be verified. It was deleted.',
         ),
         remedy: 'again',
       };
@@ -60,7 +59,7 @@ export function downloadFailure(code: string, error: Error): DownloadFailure | u
       };
     case 'disk-full':
       return {
-        sentence: l10n.t('There is no space left in that folder. Nothing half-done was kept.'),
+        sentence: l10n.t('There is no space left in that folder. Partial files were removed.'),
         remedy: 'folder',
       };
     case 'no-permission':
@@ -69,7 +68,7 @@ export function downloadFailure(code: string, error: Error): DownloadFailure | u
       return { sentence: l10n.t('That folder is not there any more.'), remedy: 'folder' };
     case 'disk':
       return {
-        sentence: l10n.t('Writing to that folder failed. Nothing half-done was kept.'),
+        sentence: l10n.t('Writing to that folder failed. Partial files were removed.'),
         remedy: 'folder',
       };
     default:
@@ -77,39 +76,63 @@ export function downloadFailure(code: string, error: Error): DownloadFailure | u
   }
 }
 
-/** What the network did to a download that the address of the service has no part in; undefined for the rest. */
-export function lengthSentence(causeCode: string | undefined): string | undefined {
-  switch (causeCode) {
+/** Why the storage behind a download link did not give the file. The service, and its address, have no part in it. */
+export function storageSentence(failure: NetworkError | UnexpectedAnswerError): string {
+  const { l10n } = vscode;
+  if (failure.code === 'unexpected-answer')
+    switch (failure.kind) {
+      case 'unsafe-link':
+        return l10n.t(
+          'The service provided an unsafe download link: it isn’t https, or points to this machine or its network. It was not opened.',
+        );
+      case 'redirect':
+        return l10n.t(
+          'The download link redirects too often or to an unsafe address ({0}).',
+          failure.httpStatus,
+        );
+      default:
+        return l10n.t(
+          'The download link returned something other than the file ({0}). Try again later.',
+          failure.httpStatus,
+        );
+    }
+  switch (failure.causeCode) {
     case 'ERR_TOO_SHORT':
-      return vscode.l10n.t(
-        'The storage ended the file before its announced length, again and again. What came is kept: resume later.',
-      );
+      return l10n.t('The download link keeps ending the file too early. Try again later.');
     case 'ERR_TOO_LONG':
-      return vscode.l10n.t(
-        'The storage sent more bytes than it had announced, again and again. Nothing of them was kept.',
+      return l10n.t('The download link keeps sending more than the announced file size. Try again later.');
+  }
+  switch (failure.reason) {
+    case 'refused':
+    case 'dns':
+    case 'connect-timeout':
+      return l10n.t('The server of the download link can’t be reached. Check whether you are online.');
+    case 'tls':
+      return l10n.t(
+        'The certificate of the download link’s server is not trusted. Behind a company proxy, install its certificate.',
       );
+    case 'proxy':
+      return l10n.t('The proxy blocked the download link. Check the “http.proxy” settings and its password.');
     default:
-      return undefined;
+      return l10n.t('The connection to the download link’s server was lost.');
   }
 }
 
 /** The storage refused fresh signed URLs: 403, 404 and 410 are what it answers to one whose time is over. */
 export function refusedLinkSentence(httpStatus: number): string {
   return [400, 401, 403, 404, 410].includes(httpStatus)
-    ? vscode.l10n.t(
-        'The storage refused one fresh download link after the other ({0}). Try again later; the service still lists the file.',
+    ? vscode.l10n.t('The server rejected every download link ({0}). Try again later.', httpStatus)
+    : vscode.l10n.t(
+        'The download link failed with an error of its server ({0}). Try again later.',
         httpStatus,
-      )
-    : vscode.l10n.t('The storage did not give the file out ({0}). Try again later.', httpStatus);
+      );
 }
 
 function expiredSentence(error: Error): string {
   return 'expiredAt' in error && typeof error.expiredAt === 'string'
     ? vscode.l10n.t(
-        'The service kept this adapter until {0}. It can be downloaded no more; only another run makes it anew.',
+        'This adapter expired on {0}. To get it again, start a new run.',
         formatTime(error.expiredAt),
       )
-    : vscode.l10n.t(
-        'The service does not keep this adapter any more. It can be downloaded no more; only another run makes it anew.',
-      );
+    : vscode.l10n.t('This adapter has expired. To get it again, start a new run.');
 }

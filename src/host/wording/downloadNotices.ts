@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import { downloadShare, timeLeft, type DownloadView } from './download.ts';
 import { formatCount } from './dataset.ts';
 import { asText, explain } from './errors.ts';
-import { formatTime } from './format.ts';
 import { withSandboxNote } from './sandbox.ts';
 import { showInformation, showWarning } from '../notifications.ts';
 
@@ -10,7 +9,6 @@ import { showInformation, showWarning } from '../notifications.ts';
 export interface Expiring {
   /** What its run is called. */
   name: string;
-  expiresAtMs: number;
   /** By the service's clock. */
   leftMs: number;
 }
@@ -25,21 +23,14 @@ export function tellExpiring(
   if (first === undefined) return;
   const { l10n } = vscode;
   const left = timeLeft(first.leftMs);
-  const until = formatTime(first.expiresAtMs);
   const text =
     expiring.length === 1
-      ? l10n.t(
-          'The adapter of {0} is not downloaded, and is kept for {1} more, until {2}.',
-          first.name,
-          left,
-          until,
-        )
+      ? l10n.t('The adapter for {0} expires in {1} and isn’t downloaded.', first.name, left)
       : l10n.t(
-          'The adapters of {0} runs are not downloaded and will be gone soon, first that of {1}: it is kept for {2} more, until {3}.',
+          'The adapters for {0} runs expire soon and aren’t downloaded. The first one is {1}, in {2}.',
           formatCount(expiring.length),
           first.name,
           left,
-          until,
         );
   const download = expiring.length === 1 ? l10n.t('Download') : l10n.t('Download…');
   const show = l10n.t('Show');
@@ -74,7 +65,7 @@ export function tellInterruptedDownloads(
 export function tellAutoDownloadFailed(name: string, error: unknown, onDownload: () => void): void {
   const { l10n } = vscode;
   const download = l10n.t('Download…');
-  const text = l10n.t('The adapter of {0} was not downloaded by itself. {1}', name, asText(explain(error)));
+  const text = l10n.t('Automatic download for {0} failed. {1}', name, asText(explain(error)));
   void showWarning(text, download).then((choice) => {
     if (choice === download) onDownload();
   });

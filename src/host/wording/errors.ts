@@ -4,11 +4,12 @@ import {
   NetworkError,
   ServiceError,
   SignedUrlRefusedError,
+  StorageError,
   UnexpectedAnswerError,
 } from '../../api/errors.ts';
 import { ExpectedError } from '../../base/errors.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
-import { downloadFailure, lengthSentence, refusedLinkSentence } from './downloadErrors.ts';
+import { downloadFailure, refusedLinkSentence, storageSentence } from './downloadErrors.ts';
 import { formatDuration } from './format.ts';
 import { journalSentence } from './journalErrors.ts';
 
@@ -34,12 +35,13 @@ export function explain(error: unknown): Explanation {
       ? explanation
       : { ...explanation, serviceMessage: error.serviceMessage };
   }
-  if (error instanceof NetworkError)
-    return { sentence: lengthSentence(error.causeCode) ?? networkSentence(error), action: tryAgain() };
+  if (error instanceof NetworkError) return { sentence: networkSentence(error), action: tryAgain() };
   if (error instanceof UnexpectedAnswerError)
     return { sentence: unexpectedSentence(error), action: showLog() };
   if (error instanceof SignedUrlRefusedError)
     return { sentence: refusedLinkSentence(error.httpStatus), action: downloadAgain() };
+  if (error instanceof StorageError)
+    return { sentence: storageSentence(error.failure), action: downloadAgain() };
   if (error instanceof DatasetChangedError)
     return { sentence: changedSentence(error), action: submitAgain() };
   if (error instanceof ExpectedError) {
@@ -247,6 +249,7 @@ function showLog(): Action {
 /** What helps a download. A folder is asked for again by what failed. */
 const remedies = {
   again: downloadAgain,
+  retry: () => ({ title: vscode.l10n.t('Retry'), command: 'again' }) as const,
   folder: () => ({ title: vscode.l10n.t('Choose Another Folder…'), command: 'again' }) as const,
   runs: refreshRuns,
   log: showLog,

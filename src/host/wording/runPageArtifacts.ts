@@ -87,7 +87,7 @@ export const downloadWords = {
 interface FileView {
   sizeBytes: number;
   sha256: string;
-  verified: 'zip' | 'gzip' | 'tar' | 'safetensors' | 'length';
+  verified: 'zip' | 'gzip' | 'tar' | 'safetensors' | 'length' | 'html' | 'damaged';
   completedAtMs: number;
   isGone: boolean;
 }
@@ -121,5 +121,9 @@ function verifiedText(verified: FileView['verified']): string {
       return l10n.t('Verified: it has its full length, and the lengths in its safetensors header fit.');
     case 'length':
       return l10n.t('Verified by its length alone: this kind of file has no checks of its own.');
+    case 'html':
+      return l10n.t('This is a web page, not an adapter. Only its size could be verified.');
+    case 'damaged':
+      return l10n.t('Its size is right, but its archive looks damaged.');
   }
 }

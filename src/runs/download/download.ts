@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstat } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Transport } from '../../api/transport.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -9,6 +9,7 @@ import { DiskError, onDisk } from './diskError.ts';
 import type { DownloadBook, PendingDownload } from './downloadBook.ts';
 import { ArtifactsMissingError, DownloadBrokenError, DownloadBusyError } from './downloadErrors.ts';
 import type { DownloadRecord, Verified } from './downloadRecord.ts';
+import { isAdapter } from './downloadTarget.ts';
 import { FileExistsError, nameExclusively } from './exclusiveName.ts';
 import { Lease } from '../lease.ts';
 import { syncFolder } from './partDisk.ts';
@@ -149,27 +150,32 @@ export class Download {
     const sha256 = part.digest();
     const sizeBytes = part.receivedBytes;
     await part.close();
-    const verified = await this.#verify(isSure);
+    const verified = await this.#verify(isSure, sizeBytes);
     throwIfCancelled(signal);
     await this.#name();
     return this.#settle({ sizeBytes, sha256, verified });
   }
 
-  async #verify(isSure: boolean): Promise<Verified> {
+  /** What is complete by its length is kept, though it cannot be read: that may be our fault. */
+  async #verify(isSure: boolean, sizeBytes: number): Promise<Verified> {
+    if (sizeBytes === 0 && isAdapter(this.pending.artifactType))
+      throw new DownloadBrokenError('download-empty');
     const kind = await this.#checkArchive();
-    if (kind !== 'unknown') return kind;
+    if (kind !== 'unknown' && kind !== 'damaged') return kind;
     if (!isSure) throw new DownloadBrokenError('length-unknown');
-    return 'length';
+    if (kind === 'damaged') return kind;
+    const isAnAdapter = isAdapter(this.pending.artifactType);
+    return isAnAdapter && (await onDisk(isWebPage(this.#place.part))) ? 'html' : 'length';
   }
 
-  async #checkArchive(): ReturnType<VerifyArchive> {
+  async #checkArchive(): Promise<Verified | 'unknown'> {
     const { signal } = this.#stop;
     try {
       return await onDisk(this.#tools.verify(this.#place.part, { signal }));
     } catch (error) {
       throwIfCancelled(signal);
       if (error instanceof DiskError || !(error instanceof ExpectedError)) throw error;
-      throw new DownloadBrokenError('download-broken', { cause: error });
+      return 'damaged';
     }
   }
 
@@ -242,7 +248,8 @@ export class Download {
     if (error instanceof DiskError)
       return error.code === 'folder-missing' && (this.#isContinued || this.#part !== undefined);
     if (error instanceof DownloadBrokenError || error instanceof ArtifactsMissingError) return false;
-    return error instanceof ExpectedError && this.#state !== 'verifying';
+    const isEmpty = (this.#part?.receivedBytes ?? 0) === 0;
+    return error instanceof ExpectedError && this.#state !== 'verifying' && !isEmpty;
   }
 
   #enter(state: ActiveDownload['state']): void {
@@ -263,6 +270,17 @@ export class Download {
     this.#late = undefined;
     this.#toldAtMs = this.#tools.clock.monotonicMs();
     this.#onChange();
+  }
+}
+
+/** By its beginning. */
+async function isWebPage(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(512), 0, 512, 0);
+    return /^\ufeff?\s*(<!--|<!doctype html|<html)/i.test(buffer.toString('utf8', 0, bytesRead));
+  } finally {
+    await handle.close();
   }
 }
 

@@ -39,14 +39,14 @@ export class DownloadGoneError extends ExpectedError {
 }
 
 /**
- * What came is not an artifact that could be kept. `download-broken`: the archive's own checks fail; `length-unknown`: neither
- * the storage nor the file tells where it ends.
+ * What came cannot be kept. `download-empty`: an adapter without a byte; `length-unknown`: neither the storage nor the file
+ * tells where it ends.
  */
 export class DownloadBrokenError extends ExpectedError {
-  readonly code: 'download-broken' | 'length-unknown';
+  readonly code: 'download-empty' | 'length-unknown';
 
-  constructor(code: DownloadBrokenError['code'], options?: ErrorOptions) {
-    super(`the download cannot be kept: ${code}`, options);
+  constructor(code: DownloadBrokenError['code']) {
+    super(`the download cannot be kept: ${code}`);
     this.code = code;
   }
 }

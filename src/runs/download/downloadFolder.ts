@@ -26,9 +26,11 @@ export function directoryOf(text: string, home: string): Directory {
     const stats = statSync(normal, { throwIfNoEntry: false });
     if (stats === undefined) return { kind: 'missing', path: normal };
     return stats.isDirectory() ? { kind: 'there', path: normal } : { kind: 'unusable', text: trimmed };
-  } catch {
-    // A file stands in its way, or this process may not look there.
-    return { kind: 'unusable', text: trimmed };
+  } catch (error) {
+    // What may not be looked at is found out by whoever writes there; else a file is in its way.
+    return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')
+      ? { kind: 'there', path: normal }
+      : { kind: 'unusable', text: trimmed };
   }
 }
 

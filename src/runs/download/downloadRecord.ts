@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 
-/** By what a download was found whole: the checks of the archive itself, or the length alone where it has none. */
-export type Verified = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'length';
+/**
+ * By what a download was found complete: the checks of the archive itself, or the length alone: of a file without checks, of
+ * a web page (`html`) and of an archive that fails its own (`damaged`).
+ */
+export type Verified = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'length' | 'html' | 'damaged';
 
 const wholeNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
@@ -14,7 +17,15 @@ export const downloadRecordSchema = v.object({
   sizeBytes: wholeNumber,
   /** Of the file's bytes, lower-case hexadecimal; the service tells none to compare it to. */
   sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-  verified: v.picklist(['zip', 'gzip', 'tar', 'safetensors', 'length'] satisfies Verified[]),
+  verified: v.picklist([
+    'zip',
+    'gzip',
+    'tar',
+    'safetensors',
+    'length',
+    'html',
+    'damaged',
+  ] satisfies Verified[]),
   completedAtMs: v.number(),
 });
 

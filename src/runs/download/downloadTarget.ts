@@ -66,11 +66,18 @@ export function placeIn(
   return { name, other: numberedFileName(name, number), isFile: isFile(name) };
 }
 
-/** The adapter of a run that came home and still stands there as it came, by its length: another artifact is none. */
+/** Whether a downloaded file is an adapter that could be read: an archive or safetensors. */
+export function isSoundAdapter({
+  artifactType,
+  verified,
+}: Pick<DownloadRecord, 'artifactType' | 'verified'>): boolean {
+  return isAdapter(artifactType) && !['length', 'html', 'damaged'].includes(verified);
+}
+
+/** The sound adapter of a run that was downloaded and is still there, by its length: another artifact is none. */
 export function atHome(records: readonly DownloadRecord[], runId: string): DownloadRecord | undefined {
   return records.find(
-    (record) =>
-      record.runId === runId && isAdapter(record.artifactType) && sizeOf(record.path) === record.sizeBytes,
+    (record) => record.runId === runId && isSoundAdapter(record) && sizeOf(record.path) === record.sizeBytes,
   );
 }
 

@@ -96,8 +96,8 @@ export class Downloads implements Disposable {
    * Downloads, or goes on with what is kept of the same artifact and target, or joins the same download of this window.
    * @param signal cancels: nothing is kept. One who joined only leaves
    * @throws ArtifactsMissingError, DownloadBusyError, DownloadBrokenError, FileExistsError, DiskError, SignedUrlRefusedError,
-   * ApiError, KeyMissingError, LeaseUnavailableError, CancelledError, and what `verify` throws. It is `interrupted` after
-   * those which may pass, and gone after the others
+   * StorageError, ApiError, KeyMissingError, LeaseUnavailableError, CancelledError. It is `interrupted` after those which may
+   * pass where something of it came, and gone after the others
    */
   async start(request: DownloadRequest, signal?: AbortSignal): Promise<DownloadRecord> {
     const { session, runId, target } = request;

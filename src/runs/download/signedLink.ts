@@ -11,6 +11,8 @@ const LIFETIME_MS = 30 * 60_000;
 
 /** The signed URL of one artifact, in memory alone: asked for just in time and again before it expires. */
 export class SignedLink {
+  /** Where it comes from. */
+  readonly serviceUrl: string;
   readonly #session: Session;
   readonly #runId: string;
   readonly #name: ArtifactName;
@@ -19,6 +21,8 @@ export class SignedLink {
 
   /** @param first the artifact as it was just listed */
   constructor(session: Session, runId: string, name: ArtifactName, clock: Clock, first?: Artifact) {
+    const { account } = session;
+    this.serviceUrl = account.kind === 'sandbox' ? 'http://localhost' : account.baseUrl;
     this.#session = session;
     this.#runId = runId;
     this.#name = name;

@@ -2,6 +2,7 @@ import {
   NetworkError,
   ServiceError,
   SignedUrlRefusedError,
+  StorageError,
   UnexpectedAnswerError,
   type NetworkErrorReason,
 } from '../../api/errors.ts';
@@ -44,7 +45,7 @@ export interface TransferOptions {
 /**
  * Fills a part to its end, over expired URLs and lost networks, as long as it gets on.
  * @returns whether it is known by more than the end of a connection that it is whole
- * @throws SignedUrlRefusedError, ApiError, KeyMissingError, ArtifactsMissingError, DiskError, CancelledError; the part holds
+ * @throws SignedUrlRefusedError, StorageError, ApiError, KeyMissingError, ArtifactsMissingError, DiskError, CancelledError; the part holds
  * what came until then
  */
 export async function transfer(part: PartFile, link: SignedLink, options: TransferOptions): Promise<boolean> {
@@ -55,7 +56,10 @@ export async function transfer(part: PartFile, link: SignedLink, options: Transf
   for (;;) {
     options.onState('waiting');
     try {
-      const end = await receive(part, link, options);
+      const url = await link.url(signal);
+      const end = await receive(part, url, link, options).catch((error: unknown) => {
+        throw ofStorage(error);
+      });
       if (end !== 'stale') return end === 'told';
       link.forget();
     } catch (error) {
@@ -80,13 +84,13 @@ export async function transfer(part: PartFile, link: SignedLink, options: Transf
 /** One connection. `stale`: the URL is to be replaced before it expires. */
 async function receive(
   part: PartFile,
+  url: string,
   link: SignedLink,
   options: TransferOptions,
 ): Promise<'told' | 'untold' | 'stale'> {
   const { transport, clock, signal, onState, onProgress } = options;
-  const url = await link.url(signal);
   const { kept } = part;
-  const download = await openSignedUrl(transport(), url, { signal, ...(kept && { kept }) });
+  const download = await openSignedUrl(transport(), url, link.serviceUrl, { signal, ...(kept && { kept }) });
   const { body, startByte, totalBytes, etag, endIsTold } = download;
   if (startByte === 0)
     await part.begin({
@@ -115,11 +119,19 @@ async function receive(
   return endIsTold ? 'told' : 'untold';
 }
 
+/** What the network or the answer of the storage is at fault for is not the service's. */
+function ofStorage(error: unknown): unknown {
+  return error instanceof NetworkError || error instanceof UnexpectedAnswerError
+    ? new StorageError(error)
+    : error;
+}
+
 /**
  * How long to wait before it is tried again, in milliseconds; undefined when it is not. Full jitter on top of Retry-After.
  * @param waits how many there were since something came
  */
-function waitOf(error: unknown, waits: number, random: number): number | undefined {
+function waitOf(thrown: unknown, waits: number, random: number): number | undefined {
+  const error = thrown instanceof StorageError ? thrown.failure : thrown;
   if (waits >= MAX_WAITS || !(error instanceof ExpectedError) || error instanceof CancelledError)
     return undefined;
   let retryAfterMs = 0;

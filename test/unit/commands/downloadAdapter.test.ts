@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import type { ModuleHooks } from 'node:module';
+import fs, { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports, type ModuleHooks } from 'node:module';
 import path from 'node:path';
+import { BrokenArchiveError } from '../../../src/adapter/faults.ts';
 import { verifyArchive } from '../../../src/adapter/archive/verify.ts';
 import { CancelledError } from '../../../src/base/errors.ts';
+import type { VerifyArchive } from '../../../src/runs/download/download.ts';
 import { Downloads } from '../../../src/runs/download/downloads.ts';
 import type { Session } from '../../../src/runs/session.ts';
 import type { Sessions } from '../../../src/runs/sessions.ts';
@@ -67,12 +69,12 @@ describe('"Download Adapter…"', () => {
     return outcome.run.run_id;
   }
 
-  function newWindow(): void {
+  function newWindow(verify: VerifyArchive = verifyArchive): void {
     downloads = new Downloads({
       runsFolder: path.join(bench.folder, 'runs'),
       transport: () => bench.transport,
       sessionOf: () => session,
-      verify: verifyArchive,
+      verify,
     });
     windows.push(downloads);
     const sessions = { active: session } as unknown as Sessions;
@@ -108,13 +110,32 @@ describe('"Download Adapter…"', () => {
     press('Inspect');
     await download({ kind: 'run', runId });
     assert.deepEqual(await readdir(out), [file]);
-    assert.deepEqual(said(), [`${file} was downloaded whole to ${out}.`]);
+    assert.deepEqual(said(), [`Downloaded ${file} to ${out}.`]);
     assert.deepEqual(standIn.told.buttons, [['Inspect', 'Show in Folder']]);
     const [[command, uri] = []] = standIn.executed;
     assert.equal(command, 'fineTuning.inspectAdapter');
     assert.equal((uri as { fsPath: string }).fsPath, path.join(out, file));
     assert.ok(standIn.told.progress.includes('waiting for the network'));
     assert.ok(standIn.told.progress.includes('verifying'), standIn.told.progress.join());
+  });
+
+  it('is titled by the label, though that is read only when it begins', async () => {
+    // One that has read nothing but the list.
+    session = bench.session(sandbox);
+    newWindow();
+    const original = standIn.window.withProgress;
+    const titles: unknown[] = [];
+    standIn.window.withProgress = (options, work) => {
+      titles.push((options as { title: string }).title);
+      return original(options, work);
+    };
+    try {
+      assert.equal(session.runs.label(runId), undefined);
+      await download(runId);
+    } finally {
+      standIn.window.withProgress = original;
+    }
+    assert.equal(titles.at(-1), 'Downloading the adapter of maths');
   });
 
   it('without a run asks which, and goes on as a call of its own', async () => {
@@ -145,9 +166,7 @@ describe('"Download Adapter…"', () => {
   it('takes no folder that is on no disk', async () => {
     standIn.told.folder = () => 'vscode-vfs:/repository';
     await download(runId);
-    assert.deepEqual(said(), [
-      'That folder is on no disk that files can be downloaded to. Choose another one.',
-    ]);
+    assert.deepEqual(said(), ['Adapters can only be downloaded to a local folder.']);
     assert.deepEqual(downloads.active, []);
   });
 
@@ -171,7 +190,7 @@ describe('"Download Adapter…"', () => {
       press();
       await download(runId);
       assert.deepEqual(await readdir(out), []);
-      assert.deepEqual(said(), ['The download directory does not exist.']);
+      assert.deepEqual(said(), ['The download folder does not exist.']);
       press('Create It');
       await download(runId);
       assert.deepEqual(await readdir(path.join(missing, `maths ${runId.slice(0, 8)}`)), [file]);
@@ -187,7 +206,8 @@ describe('"Download Adapter…"', () => {
 
     it('that cannot be used, says so and asks for a folder', async () => {
       await writeFile(path.join(bench.folder, 'file'), '');
-      for (const [index, text] of ['adapters', path.join(bench.folder, 'file', 'below')].entries()) {
+      const texts = ['adapters', path.join(bench.folder, 'file')];
+      for (const [index, text] of texts.entries()) {
         set(text);
         const folder = path.join(out, String(index));
         await mkdir(folder);
@@ -195,17 +215,41 @@ describe('"Download Adapter…"', () => {
         press('Create It', 'Download Again…', 'Open Setting');
         await download(runId);
         assert.deepEqual(await readdir(folder), [file]);
-        assert.ok(
-          said().includes(
-            `The download directory “${text}” is not the absolute path of a folder that can be used.`,
-          ),
-        );
+        assert.ok(said().includes(`The download folder “${text}” is not the absolute path of a folder.`));
       }
       assert.deepEqual(standIn.executed[0], [
         'workbench.action.openSettings',
         'fineTuning.downloadDirectory',
       ]);
     });
+
+    for (const [code, sentence] of [
+      ['EACCES', /^You don’t have permission to write to the download folder “.+”\.$/],
+      ['EROFS', /^You don’t have permission/],
+      ['ENOSPC', /^There is no space left in the download folder/],
+      ['EIO', /^Couldn’t create a folder in the download folder/],
+    ] as const)
+      it(`that cannot be written to says why (${code}), and asks for a folder`, async () => {
+        set(out);
+        const other = path.join(bench.folder, 'other');
+        await mkdir(other);
+        standIn.told.folder = () => other;
+        const real = fs.mkdir;
+        const refuse = (folder: string, options: object) =>
+          folder.startsWith(out)
+            ? Promise.reject(Object.assign(new Error(code), { code }))
+            : real(folder, options);
+        fs.mkdir = refuse as typeof real;
+        syncBuiltinESMExports();
+        try {
+          await download(runId);
+        } finally {
+          fs.mkdir = real;
+          syncBuiltinESMExports();
+        }
+        assert.match(said()[0] ?? '', sentence);
+        assert.deepEqual([await readdir(out), await readdir(other)], [[], [file]]);
+      });
 
     it('a folder that was made for nothing goes again', async () => {
       set(out);
@@ -242,7 +286,7 @@ describe('"Download Adapter…"', () => {
       press('Inspect');
       await download(runId);
       assert.deepEqual((await readdir(out)).sort(), [file, log()]);
-      assert.deepEqual(said(), [`2 files were downloaded whole to ${out}.`]);
+      assert.deepEqual(said(), [`Downloaded 2 files to ${out}.`]);
       assert.equal((standIn.executed[0]?.[1] as { fsPath: string }).fsPath, path.join(out, file));
       assert.ok(standIn.told.progress.some((text) => text.startsWith('2 of 2: ')));
     });
@@ -250,9 +294,7 @@ describe('"Download Adapter…"', () => {
     it('says of one without checks of its own what is known of it', async () => {
       standIn.told.tick = (items) => items.slice(1);
       await download(runId);
-      assert.deepEqual(said(), [
-        `${log()} was downloaded to ${out}. Its length is right; it has no checks of its own.`,
-      ]);
+      assert.deepEqual(said(), [`Downloaded ${log()} to ${out}. Only its size could be verified.`]);
     });
 
     it('given up at the list, nothing is fetched', async () => {
@@ -261,6 +303,27 @@ describe('"Download Adapter…"', () => {
       await download(runId);
       assert.deepEqual(said(), []);
     });
+  });
+
+  it('of an adapter that cannot be read says the doubt, and does not count it as downloaded', async () => {
+    for (const [verify, sentence] of [
+      [
+        () => Promise.reject(new BrokenArchiveError('zip-no-end')),
+        `${file} was downloaded, but its archive looks damaged. It was kept as ${path.join(out, file)}.`,
+      ],
+      [
+        () => Promise.resolve('unknown' as const),
+        `${file} is not a known kind of archive or adapter file. It was kept as ${path.join(out, file)}.`,
+      ],
+    ] as const) {
+      newWindow(verify);
+      standIn.forget();
+      standIn.told.folder = () => out;
+      await download(runId);
+      assert.deepEqual(said(), [sentence]);
+      assert.deepEqual(await readdir(out), [file]);
+      await rm(path.join(out, file));
+    }
   });
 
   it('never replaces a file: keeps both, or does nothing', async () => {
@@ -278,7 +341,7 @@ describe('"Download Adapter…"', () => {
     standIn.told.folder = () => assert.fail('a folder is asked for');
     press('Inspect');
     await download(runId);
-    assert.deepEqual(said(), ['The adapter of maths was downloaded already.']);
+    assert.deepEqual(said(), ['The adapter for maths is already downloaded.']);
     assert.deepEqual(standIn.told.buttons, [['Inspect', 'Show in Folder', 'Download Again…']]);
     press('Show in Folder');
     await download(runId);
@@ -308,7 +371,7 @@ describe('"Download Adapter…"', () => {
       press('Resume');
       await download(runId);
       assert.match(said()[0] ?? '', /^The download of maths was interrupted at \d+ %\.$/);
-      assert.match(said()[1] ?? '', / was downloaded whole to /);
+      assert.match(said()[1] ?? '', /^Downloaded .+ to /);
       assert.deepEqual(await readdir(out), [file]);
     });
 
@@ -321,7 +384,7 @@ describe('"Download Adapter…"', () => {
 
     it('discards it and begins anew, elsewhere', async () => {
       await interrupt();
-      press('Discard and Begin Anew');
+      press('Restart Download');
       standIn.told.folder = () => bench.folder;
       await download(runId);
       assert.deepEqual(await readdir(out), []);
@@ -349,7 +412,10 @@ describe('"Download Adapter…"', () => {
     const [active] = downloads.active;
     press('Cancel Download');
     await download(runId);
-    assert.match(said()[0] ?? '', /^The adapter of maths is being downloaded: [\d.]+ kB of [\d.]+ kB\.$/);
+    assert.match(
+      said()[0] ?? '',
+      /^The adapter for maths is already being downloaded: [\d.]+ kB of [\d.]+ kB\.$/,
+    );
     assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', active?.id]]);
     await cancel(active?.id);
     await ended;
@@ -402,6 +468,6 @@ describe('"Download Adapter…"', () => {
   it('"Cancel Download" says where there is none', async () => {
     await cancel(runId);
     await cancel(undefined);
-    assert.deepEqual(said(), ['Nothing is being downloaded.', 'Nothing is being downloaded.']);
+    assert.deepEqual(said(), ['There is no download to cancel.', 'There is no download to cancel.']);
   });
 });

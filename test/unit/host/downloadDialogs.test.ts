@@ -31,6 +31,24 @@ describe('dialogs of downloads', () => {
     ]);
   });
 
+  it('name a downloaded file for what it is', () => {
+    const file = (verified: 'zip' | 'length' | 'html' | 'damaged', artifactType = 'model') => {
+      standIn.forget();
+      dialogs.tellDownloaded([{ path: '/out/a.zip', artifactType, verified, completedAtMs: 0 }], false);
+      return standIn.told.sentences;
+    };
+    assert.deepEqual(file('zip'), ['Downloaded a.zip to /out.']);
+    assert.deepEqual(file('html'), ['a.zip is a web page, not an adapter. It was kept as /out/a.zip.']);
+    assert.deepEqual(file('length'), [
+      'a.zip is not a known kind of archive or adapter file. It was kept as /out/a.zip.',
+    ]);
+    assert.deepEqual(file('length', 'log'), ['Downloaded a.zip to /out. Only its size could be verified.']);
+    for (const type of ['model', 'log'])
+      assert.deepEqual(file('damaged', type), [
+        'a.zip was downloaded, but its archive looks damaged. It was kept as /out/a.zip.',
+      ]);
+  });
+
   it('name every target of several that were interrupted', async () => {
     const view = { state: 'interrupted', receivedBytes: 1, totalBytes: 2 } as const;
     await dialogs.askInterrupted('maths', view, ['/a.zip', '/b.jsonl']);

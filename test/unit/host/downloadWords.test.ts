@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ModuleHooks } from 'node:module';
-import { NetworkError, SignedUrlRefusedError } from '../../../src/api/errors.ts';
+import {
+  NetworkError,
+  SignedUrlRefusedError,
+  StorageError,
+  UnexpectedAnswerError,
+} from '../../../src/api/errors.ts';
 import { ExpectedError } from '../../../src/base/errors.ts';
 import { DiskError } from '../../../src/runs/download/diskError.ts';
 import {
@@ -32,23 +37,25 @@ describe('downloads in words', () => {
   it('tell each end of a download apart, and what can be done', () => {
     const ends: [Error, RegExp, string][] = [
       [new ArtifactsMissingError('run-not-completed'), /not finished yet/, 'Refresh Runs'],
-      [new ArtifactsMissingError('artifacts-expired'), /does not keep this adapter any more/, 'Refresh Runs'],
+      [new ArtifactsMissingError('artifacts-expired'), /^This adapter has expired\./, 'Refresh Runs'],
       [new ArtifactsMissingError('run-unknown'), /does not know this run/, 'Refresh Runs'],
       [new ArtifactsMissingError('no-artifacts'), /names no artifact/, 'Refresh Runs'],
       [new ArtifactsMissingError('artifact-gone'), /does not offer this file/, 'Download Again…'],
       [new DownloadBusyError(), /Another window/, 'Show Log'],
       [new DownloadGoneError(), /nothing left to resume/, 'Download Again…'],
-      [new DownloadBrokenError('download-broken'), /does not pass its own checks/, 'Download Again…'],
-      [new DownloadBrokenError('length-unknown'), /did not tell where the file ends/, 'Download Again…'],
+      [new DownloadBrokenError('download-empty'), /file is empty/, 'Retry'],
+      [new DownloadBrokenError('length-unknown'), /didn’t report the file size/, 'Download Again…'],
       [new FileExistsError(), /it was left as it is/, 'Download Again…'],
       [disk('ENOSPC'), /no space left/, 'Choose Another Folder…'],
       [disk('EROFS'), /may not be written to/, 'Choose Another Folder…'],
       [disk('ENOENT'), /not there any more/, 'Choose Another Folder…'],
       [disk('EIO'), /Writing to that folder failed/, 'Choose Another Folder…'],
-      [new SignedUrlRefusedError(403), /one fresh download link after the other \(403\)/, 'Download Again…'],
-      [new SignedUrlRefusedError(500), /did not give the file out \(500\)/, 'Download Again…'],
-      [new NetworkError('other', 'ERR_TOO_SHORT'), /before its announced length/, 'Try Again'],
-      [new NetworkError('other', 'ERR_TOO_LONG'), /more bytes than it had announced/, 'Try Again'],
+      [new SignedUrlRefusedError(403), /^The server rejected every download link \(403\)/, 'Download Again…'],
+      [
+        new SignedUrlRefusedError(500),
+        /download link failed with an error of its server \(500\)/,
+        'Download Again…',
+      ],
       [new NetworkError('dns'), /cannot be found/, 'Try Again'],
       [new NetworkError('stalled'), /stood still/, 'Try Again'],
     ];
@@ -57,6 +64,26 @@ describe('downloads in words', () => {
       assert.match(explanation.sentence, sentence);
       assert.equal(explanation.action?.title, title, explanation.sentence);
     }
+    // Not the service, nor its address.
+    const failures: [StorageError['failure'], RegExp][] = [
+      [new NetworkError('other', 'ERR_TOO_SHORT'), /too early/],
+      [new NetworkError('other', 'ERR_TOO_LONG'), /more than the announced/],
+      [new NetworkError('dns'), /can’t be reached/],
+      [new NetworkError('tls'), /certificate/],
+      [new NetworkError('proxy'), /proxy/],
+      [new NetworkError('reset'), /was lost/],
+      [new UnexpectedAnswerError(302, 'redirect'), /redirects too often/],
+      [new UnexpectedAnswerError(200, 'wrong-shape'), /something other than the file/],
+      [new UnexpectedAnswerError(200, 'unsafe-link'), /unsafe download link/],
+    ];
+    for (const [failure, sentence] of failures) {
+      const explanation = explain(new StorageError(failure));
+      assert.match(explanation.sentence, sentence);
+      assert.match(explanation.sentence, /download link/);
+      assert.doesNotMatch(explanation.sentence, /the address|of (the|this) service|to the service/);
+      assert.equal(explanation.action?.title, 'Download Again…');
+      ends.push([new StorageError(failure), sentence, '']);
+    }
     const sentences = ends.map(([error]) => explain(error).sentence);
     assert.equal(new Set(sentences).size, ends.length);
   });
@@ -64,7 +91,7 @@ describe('downloads in words', () => {
   it('say until when an adapter was kept, where that is known', () => {
     const expiredAt = '2031-05-03T12:00:00Z';
     const error = new ArtifactsMissingError('artifacts-expired', expiredAt);
-    assert.match(explain(error).sentence, /^The service kept this adapter until May [34], 2031/);
+    assert.match(explain(error).sentence, /^This adapter expired on May [34], 2031/);
   });
 
   it('have a sentence for each code that the errors of downloads have', () => {

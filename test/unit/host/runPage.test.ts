@@ -229,9 +229,12 @@ describe('words of the run page', () => {
       artifacts.artifactName('gguf', undefined),
       'Artifact of the unknown kind “gguf”: without a name',
     );
-    const line = (verified: 'zip' | 'gzip' | 'tar' | 'safetensors' | 'length') =>
+    const line = (verified: Parameters<typeof artifacts.fileLines>[0]['verified']) =>
       artifacts.fileLines({ sizeBytes: 1, sha256: 'ab', verified, completedAtMs: NOON_MS, isGone: false })[1];
-    assert.equal(new Set((['zip', 'gzip', 'tar', 'safetensors', 'length'] as const).map(line)).size, 5);
+    assert.equal(
+      new Set((['zip', 'gzip', 'tar', 'safetensors', 'length', 'html', 'damaged'] as const).map(line)).size,
+      7,
+    );
     assert.match(line('length') ?? '', /by its length alone/);
   });
 });

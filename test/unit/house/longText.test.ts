@@ -5,13 +5,7 @@ import { ModulePattern } from '../../../src/adapter/modulePattern.ts';
 import { readConfig } from '../../../src/adapter/peftConfig.ts';
 import { printable } from '../../../src/adapter/printable.ts';
 import { Problems } from '../../../src/adapter/problems.ts';
-import {
-  cmdWord,
-  modelfileValue,
-  posixWord,
-  powershellWord,
-  pythonString,
-} from '../../../src/adapter/recipe/quote.ts';
+import { cmdWord, posixWord, powershellWord, pythonString } from '../../../src/adapter/recipe/quote.ts';
 import { parseAddress } from '../../../src/api/address.ts';
 import { toPlainLine } from '../../../src/api/plainText.ts';
 import { resolveRoute } from '../../../src/api/proxy.ts';
@@ -66,7 +60,6 @@ describe('text of strangers, a megabyte of it', () => {
     powershellWord,
     cmdWord,
     pythonString,
-    modelfileValue,
   };
 
   for (const [name, work] of Object.entries(functions))

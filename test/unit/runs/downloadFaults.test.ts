@@ -4,8 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../../../src/base/errors.ts';
 import type { Downloads } from '../../../src/runs/download/downloads.ts';
+import { atHome } from '../../../src/runs/download/downloadTarget.ts';
 import type { BlobFault } from '../../helpers/blobServer.ts';
-import { DownloadBench, sha256Of } from './downloadBench.ts';
+import { ACCOUNT, DownloadBench, RUN, sha256Of } from './downloadBench.ts';
 
 const KIB = 1024;
 
@@ -36,6 +37,7 @@ describe('Downloads from a storage that errs', () => {
       window.active.map((one) => [one.state, one.code]),
       [['interrupted', code]],
     );
+    assert.ok((await bench.left()).length > 0);
     assert.deepEqual(bench.openFiles(), []);
   }
 
@@ -142,7 +144,7 @@ describe('Downloads from a storage that errs', () => {
     it('where nothing comes any more, after a bounded time', async () => {
       bench.server.faults.push({ cutAfterBytes: 100 * KIB });
       bench.server.always = { cutAfterBytes: 0 };
-      await assertInterrupted('network');
+      await assertInterrupted('storage');
       assert.equal(bench.server.requests.length, 9);
       assert.deepEqual(bench.clock.sleeps, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
       assert.equal(window.active[0]?.receivedBytes, 100 * KIB);
@@ -152,12 +154,12 @@ describe('Downloads from a storage that errs', () => {
 
     it('where next to nothing comes each time', async () => {
       bench.server.always = { cutAfterBytes: 10 };
-      await assertInterrupted('network');
+      await assertInterrupted('storage');
     });
 
     it('where it begins anew each time', async () => {
       bench.server.always = { cutAfterBytes: 100 * KIB, etag: null };
-      await assertInterrupted('network');
+      await assertInterrupted('storage');
       assert.equal(bench.server.requests.length, 9);
     });
 
@@ -176,28 +178,76 @@ describe('Downloads from a storage that errs', () => {
 
     it('where its length is a lie', async () => {
       bench.server.always = { lengthLie: 100, cutAfterBytes: 400 * KIB };
-      await assertInterrupted('network');
-    });
-
-    it('where what it sends is packed, or a redirect leads nowhere', async () => {
-      bench.server.always = { contentEncoding: 'gzip' };
-      await assertInterrupted('unexpected-answer');
+      await assertInterrupted('storage');
     });
 
     it('where the API key is refused meanwhile', async () => {
       bench.server.faults.push({ cutAfterBytes: 100 * KIB }, { status: 403 });
-      await assertRight();
-      bench.server.refusals.push({ status: 401, code: 'invalid_api_key' });
-      await assert.rejects(window.start(bench.request(`${bench.target}2`)), { code: 'invalid_api_key' });
-      assert.deepEqual(
-        window.active.map(({ code }) => code),
-        ['invalid_api_key'],
-      );
+      bench.server.onRequest = () => {
+        if (bench.server.requests.length === 2)
+          bench.server.refusals.push({ status: 401, code: 'invalid_api_key' });
+      };
+      await assertInterrupted('invalid_api_key');
     });
   });
 
+  describe('keeps nothing where nothing came:', () => {
+    for (const [name, fault, code] of [
+      ['packed', { contentEncoding: 'gzip' }, 'storage'],
+      ['redirected without an end', { redirect: true }, 'storage'],
+      ['a part in the place of the file', { status: 206 }, 'storage'],
+      ['cut before the first byte', { cutAfterBytes: 0 }, 'storage'],
+      ['refused', { status: 403 }, 'signed-url-refused'],
+    ] satisfies [string, BlobFault, string][])
+      it(name, async () => {
+        bench.server.always = fault;
+        await assertRefused(code);
+      });
+
+    it('the API key is refused', async () => {
+      bench.server.refusals.push({ status: 401, code: 'invalid_api_key' });
+      await assertRefused('invalid_api_key');
+    });
+  });
+
+  describe('an adapter', () => {
+    it('without a byte is none', async () => {
+      bench.server.bytes = Buffer.alloc(0);
+      await assertRefused('download-empty');
+    });
+
+    for (const [name, text, verified] of [
+      ['that is a web page', '\ufeff\n<!DOCTYPE html><title>Sign in</title>', 'html'],
+      ['that is another one', '<HTML lang="en">', 'html'],
+      ['that is anything else', 'GGUF', 'length'],
+    ] as const)
+      it(`${name} is kept, named for what it is, and does not count as downloaded`, async () => {
+        bench.server.bytes = Buffer.from(text);
+        const record = await window.start(bench.request());
+        assert.equal(record.verified, verified);
+        assert.deepEqual(await bench.left(), ['adapter.zip']);
+        assert.equal(atHome(window.records(ACCOUNT), RUN), undefined);
+        const other = bench.window();
+        await other.open(ACCOUNT);
+        assert.deepEqual(other.records(ACCOUNT), [record]);
+      });
+
+    for (const etag of ['"one"', null])
+      it(`whose archive seems to be broken is kept where its length is right, and does not count (ETag ${etag})`, async () => {
+        const { BrokenArchiveError } = await import('../../../src/adapter/faults.ts');
+        window = bench.window({ verify: () => Promise.reject(new BrokenArchiveError('zip-no-end')) });
+        bench.server.always = { etag };
+        const record = await window.start(bench.request());
+        assert.equal(record.verified, 'damaged');
+        assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+        assert.deepEqual(await bench.left(), ['adapter.zip']);
+        assert.deepEqual(window.active, []);
+        assert.equal(atHome(window.records(ACCOUNT), RUN), undefined);
+      });
+  });
+
   describe('keeps nothing', () => {
-    it('of an archive that is broken', async () => {
+    it('of an archive that is broken, where nothing says that it was not cut', async () => {
       const { BrokenArchiveError } = await import('../../../src/adapter/faults.ts');
       const seen: string[] = [];
       window = bench.window({
@@ -206,9 +256,8 @@ describe('Downloads from a storage that errs', () => {
           return Promise.reject(new BrokenArchiveError('truncated'));
         },
       });
-      // What comes is shorter than it should be, and says so itself.
-      bench.server.always = { lengthLie: -100 };
-      await assertRefused('download-broken');
+      bench.server.always = { framing: 'close' };
+      await assertRefused('length-unknown');
       assert.equal(seen.length, 1);
     });
 

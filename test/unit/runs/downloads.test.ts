@@ -97,9 +97,11 @@ describe('Downloads', () => {
     assert.deepEqual(await window.list(bench.session(), RUN), [{ type: 'model', filename: 'adapter.zip' }]);
   });
 
-  it('takes an empty artifact', async () => {
+  it('takes an empty artifact that is no adapter', async () => {
     bench.server.bytes = Buffer.alloc(0);
-    assert.equal((await window.start(bench.request())).sizeBytes, 0);
+    bench.server.artifactType = 'log';
+    const log = { type: 'log', filename: 'adapter.zip' };
+    assert.equal((await window.start(bench.request(bench.target, log))).sizeBytes, 0);
     await assertHome();
   });
 
@@ -263,7 +265,7 @@ describe('Downloads', () => {
 
     it('is swept when it is discarded, alone or with its account', async () => {
       const other = path.join(bench.out, 'other.zip');
-      bench.server.faults.push({ status: 418 });
+      bench.server.faults.push({ cutAfterBytes: 100 * KIB }, { status: 418 });
       await assert.rejects(window.start(bench.request(other)), { code: 'signed-url-refused' });
       assert.equal(window.active.length, 2);
       await window.discard(window.active.find(({ target }) => target === other)?.id ?? '');
@@ -388,7 +390,7 @@ describe('Downloads', () => {
 
   it('knows a session that is not there any more', async () => {
     window = bench.window({ sessionOf: () => undefined });
-    bench.server.faults.push({ status: 418 });
+    bench.server.faults.push({ cutAfterBytes: 100 * KIB }, { status: 418 });
     await assert.rejects(window.start(bench.request()), { code: 'signed-url-refused' });
     await assert.rejects(window.resume(window.active[0]?.id ?? ''), { code: 'key-missing' });
   });

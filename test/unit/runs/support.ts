@@ -70,7 +70,8 @@ export class Bench {
     id = 'account-1',
     now?: () => number,
   ): Session {
-    const account: Account = { kind: 'service', id, name: id, baseUrl: 'https://service.test' };
+    const baseUrl = typeof connect === 'function' ? 'https://service.test' : connect.baseUrl;
+    const account: Account = { kind: 'service', id, name: id, baseUrl };
     const session = new Session(
       account,
       typeof connect === 'function' ? connect : () => Promise.resolve({ keyId: 'key-1', ...connect }),

@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
 import path from 'node:path';
 import type { AutoDownloads } from '../../../src/views/autoDownloads.ts';
+import { Downloads } from '../../../src/runs/download/downloads.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 import { until } from '../runs/support.ts';
 import { DownloadStage, type Window } from './downloadStage.ts';
@@ -76,7 +77,7 @@ describe('"Download when complete"', () => {
     await isHome(first);
     assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
     await until(() => said().length > 0);
-    assert.deepEqual(said(), [`${fileOf(runId)} was downloaded whole to ${folderOf(runId)}.`]);
+    assert.deepEqual(said(), [`Downloaded ${fileOf(runId)} to ${folderOf(runId)}.`]);
   });
 
   it('waits until a run that goes on has finished', async () => {
@@ -99,6 +100,21 @@ describe('"Download when complete"', () => {
     await isHome(first);
     await later();
     assert.deepEqual(said(), []);
+  });
+
+  it('tells the doubt of what cannot be read also where notifications are turned down', async () => {
+    isQuiet = true;
+    const downloads = new Downloads({
+      runsFolder: path.join(stage.bench.folder, 'runs'),
+      transport: () => stage.bench.transport,
+      sessionOf: () => first.session,
+      verify: () => Promise.resolve('unknown'),
+    });
+    watch({ ...first, downloads });
+    await finish(first);
+    await until(() => said().length > 0);
+    assert.match(said()[0] ?? '', /is not a known kind of archive or adapter file/);
+    await downloads.dispose();
   });
 
   it('leaves runs that had finished when they were first seen', async () => {
@@ -171,7 +187,7 @@ describe('"Download when complete"', () => {
     await until(() => said().length > 0);
     assert.equal(
       said()[0],
-      `The adapter of ${other === runIds[0] ? 'one' : 'two'} was not downloaded by itself. That folder is not there any more.`,
+      `Automatic download for ${other === runIds[0] ? 'one' : 'two'} failed. That folder is not there any more.`,
     );
   });
 
@@ -221,9 +237,7 @@ describe('"Download when complete"', () => {
     standIn.told.answer = (buttons) => buttons[0];
     await first.session.runs.refresh();
     await until(() => said().length > 0);
-    assert.deepEqual(said(), [
-      'The adapter of maths was not downloaded by itself. That folder is not there any more.',
-    ]);
+    assert.deepEqual(said(), ['Automatic download for maths failed. That folder is not there any more.']);
     assert.equal(logged.length, 1);
     await until(() => standIn.executed.length > 0);
     assert.deepEqual(standIn.executed, [['fineTuning.downloadAdapter', runId]]);
@@ -238,7 +252,7 @@ describe('"Download when complete"', () => {
     stage.sandbox.control.setScenario('expired-url');
     await finish(first);
     await until(() => said().length > 0);
-    assert.match(said()[0] ?? '', /refused one fresh download link after the other \(403\)/);
+    assert.match(said()[0] ?? '', /rejected every download link \(403\)/);
     const left = await readdir(stage.out, { recursive: true });
     // What can be resumed stays: nothing came, so that there may be nothing.
     assert.ok(left.every((name) => !name.endsWith('.zip')));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
 import path from 'node:path';
@@ -155,11 +156,14 @@ describe('downloads that were interrupted', () => {
     watch(mine);
     const runId = await stage.submit(mine, 'maths');
     stage.pass(HOUR);
-    stage.sandbox.control.setScenario('expired-url');
     const target = path.join(stage.out, 'a.zip');
-    await assert.rejects(mine.downloads.start({ session: mine.session, runId, target }), {
-      code: 'signed-url-refused',
+    const follow = mine.downloads.onDidChange(() => {
+      if (mine.downloads.active[0]?.state === 'downloading') writeFileSync(target, 'mine');
     });
+    await assert.rejects(mine.downloads.start({ session: mine.session, runId, target }), {
+      code: 'file-exists',
+    });
+    follow.dispose();
     const other = stage.window('account-2');
     await begin(other, 'theirs');
     await other.downloads.dispose();

@@ -64,15 +64,12 @@ describe('reminders of adapters', () => {
     await look(first);
     await look(first);
     assert.equal(said().length, 1);
-    assert.match(
-      said()[0] ?? '',
-      /^The adapter of “maths” is not downloaded, and is kept for 23 h more, until .+\.$/,
-    );
+    assert.match(said()[0] ?? '', /^The adapter for “maths” expires in 23 h and isn’t downloaded\.$/);
     stage.pass(22 * HOUR);
     await look(first);
     await look(first);
     assert.equal(said().length, 2);
-    assert.match(said()[1] ?? '', /kept for 1 h more/);
+    assert.match(said()[1] ?? '', /expires in 1 h and/);
     stage.pass(2 * HOUR);
     await look(first);
     assert.equal(said().length, 2);
@@ -87,7 +84,7 @@ describe('reminders of adapters', () => {
     assert.equal(said().length, 1);
     assert.match(
       said()[0] ?? '',
-      /^The adapters of 2 runs are not downloaded and will be gone soon, first that of “one”: it is kept for 1 h more, until .+\.$/,
+      /^The adapters for 2 runs expire soon and aren’t downloaded\. The first one is “one”, in 1 h\.$/,
     );
     assert.deepEqual(standIn.told.buttons, [['Download…', 'Show']]);
   });
@@ -200,6 +197,7 @@ describe('reminders of adapters', () => {
     detail = undefined;
     spare = 0;
     await toFront();
+    await until(() => said().length > 0);
     assert.equal(said().length, 1);
     [completedAtMs, spare, detail] = [nowMs - 5 * HOUR, 1, undefined];
     await toFront();
@@ -245,7 +243,7 @@ describe('reminders of adapters', () => {
     assert.deepEqual(said(), []);
     await look(first);
     assert.equal(said().length, 1);
-    assert.match(said()[0] ?? '', /kept for 1 h more/);
+    assert.match(said()[0] ?? '', /expires in 1 h and/);
   });
 
   it('come of themselves when their time comes', async () => {
@@ -258,7 +256,7 @@ describe('reminders of adapters', () => {
     await first.session.balance.refresh();
     watch(first);
     await until(() => said().length > 0);
-    assert.match(said()[0] ?? '', /kept for (1 h 59 min|2 h) more/);
+    assert.match(said()[0] ?? '', /expires in (1 h 59 min|2 h) and/);
   });
 
   it('are not looked for when the account has no API key that counts, nor after the window', async () => {
