@@ -72,7 +72,7 @@ describe('submissions that are not settled, in words', () => {
     assert.equal(refused('insufficient_balance'), 'Not charged · balance too low · 2 h 5 min ago');
     for (const code of ['model_not_available', 'invalid_api_key', 'validation_failed', ''])
       assert.match(refused(code), /^Not charged · [^·]+ · /, code);
-    assert.equal(text(pendingOf('elsewhere', intentOf(sent))), 'Another window has it');
+    assert.equal(text(pendingOf('elsewhere', intentOf(sent))), 'Open in another window');
   });
 
   it('say what the last look saw, and claim no more than that', () => {
@@ -100,7 +100,7 @@ describe('submissions that are not settled, in words', () => {
           balanceBefore: { balance_cents: 5, currency: 'USD' },
         }),
       ),
-      `May be charged · looked at ${clock} · 2 h 5 min ago`,
+      `May be charged · checked ${clock} · 2 h 5 min ago`,
     );
   });
 
@@ -127,6 +127,10 @@ describe('submissions that are not settled, in words', () => {
       words.submissionAccessibleLabel(submission, now),
       'My run, train.jsonl, May be charged, no answer, 2 h 5 min ago',
     );
+    assert.equal(
+      words.submissionAccessibleLabel(submission, now, 'Home'),
+      'My run, train.jsonl, May be charged, no answer, Home, 2 h 5 min ago',
+    );
     const lines = words.submissionTooltip(submission, 'Qwen 3 8B', now).split('\n');
     assert.deepEqual(lines.slice(0, 5), [
       'train.jsonl',
@@ -139,7 +143,7 @@ describe('submissions that are not settled, in words', () => {
 
   it('say nothing of a charge that cannot be, and never that none was while it may have been', () => {
     for (const state of ['unsent', 'refused', 'not-charged'] as const)
-      assert.match(words.truthSentence(pendingOf(state), now), /^Nothing was charged: /, state);
+      assert.match(words.truthSentence(pendingOf(state), now), /^(Nothing was|Not) charged: /, state);
     for (const [code, why] of [
       ['insufficient_balance', ', because the balance was too low.'],
       ['model_not_available', ', because the model was not available.'],
@@ -152,7 +156,7 @@ describe('submissions that are not settled, in words', () => {
         `Nothing was charged: the service refused it${why}`,
       );
     for (const attempts of [[wholeAttempt(now)], [wholeAttempt(now, true)]])
-      assert.match(words.truthSentence(unknown({ attempts }), now), /^It may have been charged: /);
+      assert.match(words.truthSentence(unknown({ attempts }), now), /^You may have been charged: /);
   });
 
   it('are known with what a person needs to decide', () => {
