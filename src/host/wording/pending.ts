@@ -83,7 +83,7 @@ export function stateText(view: SubmissionView, nowMs: number): string {
         ? l10n.t('Waiting for attempt {0}', view.attempt + 1)
         : l10n.t('Attempt {0} in {1}', view.attempt + 1, formatDuration(view.retryAtMs - nowMs));
     case 'checking':
-      return l10n.t('Looking at runs and balance…');
+      return l10n.t('Checking…');
     case 'elsewhere':
       return l10n.t('Open in another window');
     case 'unsent':

@@ -162,13 +162,10 @@ export function tellUnknown(
   const check = l10n.t('Check Now');
   const show = l10n.t('Show');
   const text = [
-    l10n.t(
-      'It may have been charged: {0} was uploaded whole, and no answer came that says for certain.',
-      fileName,
-    ),
+    l10n.t('{0} may have been charged: the service didn’t confirm it.', fileName),
     // A conflict is what the earlier attempts are the reason of: its words would only mislead.
     ...(error instanceof CancelledError || isConflict(error) ? [] : [asText(explain(error))]),
-    l10n.t('It stands in the Runs view until that is known; runs and balance are looked at for a while.'),
+    l10n.t('We’ll keep checking.'),
   ].join(' ');
   void showWarning(withSandboxNote(text, isSandbox), check, show).then((choice) => {
     if (choice === check) actions.check();

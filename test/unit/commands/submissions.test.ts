@@ -313,7 +313,7 @@ describe('commands of submissions', () => {
         'This is my run: Mine',
         'Continue…',
         'Discard…',
-        'Last look',
+        'Last check',
       ]);
       assert.ok(labels.includes('Why') && labels.includes('Idempotency-Key'));
     });
@@ -379,7 +379,7 @@ describe('commands of submissions', () => {
       pending = [unknown()];
       finding = new NetworkError('refused');
       await resolve('one');
-      const look = rowsOf(0).find(({ label }) => label.endsWith('Last look'));
+      const look = rowsOf(0).find(({ label }) => label.endsWith('Last check'));
       assert.match(look?.description ?? '', /^Nothing answers at the address/);
     });
   });

@@ -183,12 +183,12 @@ describe('submissions that are not settled, in words', () => {
     const clock = (ms: number) => words.formatMoment(ms, now);
     const rows = Object.fromEntries(resolve.knownRows(known, now).map(({ name, value }) => [name, value]));
     assert.deepEqual(rows, {
-      'Last look': `No charge seen as of ${clock(minutesAgo(1))}`,
-      Why: 'It is too early: the service may still be validating what it has.',
-      'Next look': `from ${clock(now + 15 * 60_000)} on it may say more`,
-      Balance: '100.00 USD before, 100.00 USD at the last look',
-      'Sent whole': `yes, at ${clock(minutesAgo(124))}`,
-      Attempts: `2, the first begun at ${clock(minutesAgo(130))}`,
+      'Last check': `No charge seen as of ${clock(minutesAgo(1))}`,
+      Why: 'Too early to tell: the service may still be validating.',
+      'Next check': `Check again after ${clock(now + 15 * 60_000)}`,
+      Balance: '100.00 USD before, 100.00 USD at the last check',
+      'Fully uploaded': clock(minutesAgo(124)),
+      Attempts: `2, the first started at ${clock(minutesAgo(130))}`,
       Dataset: 'train.jsonl, 600.0 MB, 7,473 rows',
       Model: 'Qwen 3 8B',
       Label: 'My run ft-7k3m9qpx',
@@ -197,11 +197,11 @@ describe('submissions that are not settled, in words', () => {
       'Idempotency-Key': view.id,
     });
     const failed = resolve.knownRows({ ...known, failure: 'Offline.', doubt: undefined }, now);
-    assert.equal(failed.find(({ name }) => name === 'Last look')?.value, 'Offline.');
+    assert.equal(failed.find(({ name }) => name === 'Last check')?.value, 'Offline.');
     const unsent = resolve.knownRows({ ...known, view: pendingOf('unsent'), doubt: undefined }, now);
-    assert.equal(unsent.find(({ name }) => name === 'Sent whole')?.value, 'never');
+    assert.equal(unsent.find(({ name }) => name === 'Fully uploaded')?.value, 'never');
     assert.equal(
-      unsent.some(({ name }) => name === 'Last look' || name === 'Idempotency-Key'),
+      unsent.some(({ name }) => name === 'Last check' || name === 'Idempotency-Key'),
       false,
     );
   });

@@ -76,7 +76,7 @@ describe('outcomes of submissions, told', () => {
     for (const error of [broken, tooLow, new CancelledError(), new Error('x')])
       assert.match(
         (await tell({ kind: 'unknown', error })).sentence,
-        /^It may have been charged: train\.jsonl was uploaded whole, /,
+        /^train\.jsonl may have been charged: the service didn’t confirm it\. /,
       );
     assert.match((await tell({ kind: 'elsewhere' })).sentence, /^Nothing was sent: /);
   });
@@ -204,7 +204,7 @@ describe('outcomes of submissions, told', () => {
       assert.doesNotMatch(sentence, /This did not work/, codes[index] ?? '');
     assert.equal(explain(new Odd('lease-lost')).sentence, explain(new Odd('not-owner')).sentence);
     const unreadable = Object.assign(new Odd('journal-unreadable'), { file: '/some/folder/x.json' });
-    assert.match(explain(unreadable).sentence, /The file x\.json of the journal/);
+    assert.match(explain(unreadable).sentence, /submission record x\.json/);
     const early = Object.assign(new Odd('too-early'), { retryAfterMs: 90_000 });
     assert.equal(explain(early).sentence, 'The service asked to wait. Try again in 2 min.');
   });
