@@ -113,10 +113,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     new Downloads({
       runsFolder,
       transport: () => transport,
-      sessionOf: (accountId) => {
-        const account = accounts.accounts.find(({ id }) => id === accountId);
-        return account && sessions.of(account);
-      },
+      sessionOf: (accountId) => sessions.find(accountId),
       verify: verifyArchive,
     }),
   );
@@ -161,7 +158,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       log,
     }),
   );
-  const tellFoundRun = tellFoundRunsOnce(beActive);
+  const tellFoundRun = tellFoundRunsOnce(beActive, (runId) => void journal.claimNotice(runId));
   const commands = commandTable({
     accounts,
     adapterPanels,

@@ -1,4 +1,5 @@
 import { pickSubmission } from '../host/dialogs/pendingDialogs.ts';
+import { openOnes } from '../host/submissionChoice.ts';
 import { submissionIdOf } from '../host/submissionArgument.ts';
 import { tellNoUpload, tellNotNow } from '../host/wording/pendingNotices.ts';
 import { tellTooLate } from '../host/wording/submission.ts';
@@ -12,15 +13,14 @@ import type { Submitter } from '../runs/submission/submitter.ts';
  */
 export function cancelSubmission(sessions: Sessions, submitter: Submitter) {
   async function choose(): Promise<string | undefined> {
-    const accountId = sessions.active?.account.id;
-    const own = submitter.pending.filter((one) => one.accountId === accountId);
-    const uploads = own.filter(isCancellable);
+    const { pending } = submitter;
+    const uploads = pending.filter(isCancellable);
     if (uploads.length === 0) {
-      tellNoUpload();
+      tellNoUpload(openOnes(pending, sessions));
       return undefined;
     }
     // It may have been meant for one that has just been sent whole.
-    const isClear = uploads.length === 1 && own.every(({ state }) => state !== 'validating');
+    const isClear = uploads.length === 1 && pending.every(({ state }) => state !== 'validating');
     return (isClear ? uploads[0] : await pickSubmission(uploads))?.id;
   }
 

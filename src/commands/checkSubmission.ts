@@ -4,6 +4,7 @@ import { withCancellableProgress } from '../host/progress.ts';
 import { usingStorage } from '../host/storageError.ts';
 import { chooseSubmission } from '../host/submissionChoice.ts';
 import type { TellFoundRun } from '../host/submissionOutcome.ts';
+import { tellAccountGone } from '../host/wording/accounts.ts';
 import { tellCannotTell, tellNotNow, tellNothingCharged } from '../host/wording/pendingNotices.ts';
 import { submissionWords, tellElsewhere } from '../host/wording/submission.ts';
 import { canCheck, canContinue } from '../runs/submission/pendingActions.ts';
@@ -12,6 +13,7 @@ import type { Submitter } from '../runs/submission/submitter.ts';
 
 /**
  * Looks what became of a submission, of its row or id, whose outcome is not known, and tells it; nothing but reads.
+ * It is looked for with the session of its own account, whichever is active.
  * @param beActive makes an account the active one, if it is not and the person agrees
  * @param reveal shows a loaded run
  * @throws ApiError, CancelledError, KeyMissingError, StorageError, LeaseUnavailableError
@@ -24,15 +26,13 @@ export function checkSubmission(
   tellFoundRun: TellFoundRun,
 ) {
   return async (argument: unknown): Promise<void> => {
-    const submission = await chooseSubmission(
-      argument,
-      submitter.pending,
-      sessions.active?.account.id,
-      beActive,
-      canCheck,
-    );
-    const session = sessions.active;
-    if (submission === undefined || session === undefined) return;
+    const submission = await chooseSubmission(argument, submitter.pending, sessions, undefined, canCheck);
+    if (submission === undefined) return;
+    const session = sessions.find(submission.accountId);
+    if (session === undefined) {
+      tellAccountGone();
+      return;
+    }
     if (!canCheck(submission)) {
       tellNotNow(submission);
       return;
@@ -54,7 +54,7 @@ export function checkSubmission(
     } else if (finding === undefined || now === undefined) tellElsewhere(filename);
     else if (finding.verdict === 'not-charged') {
       const goOn = () => void act(COMMANDS.continueSubmission, id);
-      tellNothingCharged(filename, isSandbox, canContinue(now, Date.now()) ? goOn : undefined);
+      tellNothingCharged(filename, session.account, canContinue(now, Date.now()) ? goOn : undefined);
     } else tellCannotTell(now, finding.doubt, isSandbox, () => void act(COMMANDS.resolveSubmission, id));
   };
 }

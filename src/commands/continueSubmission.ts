@@ -28,13 +28,7 @@ export function continueSubmission(
 ) {
   return async (argument: unknown): Promise<void> => {
     const isWanted = (one: (typeof submitter.pending)[number]) => canContinue(one, Date.now());
-    const submission = await chooseSubmission(
-      argument,
-      submitter.pending,
-      sessions.active?.account.id,
-      beActive,
-      isWanted,
-    );
+    const submission = await chooseSubmission(argument, submitter.pending, sessions, beActive, isWanted);
     const session = sessions.active;
     if (submission === undefined || session === undefined) return;
     if (!isWanted(submission)) {

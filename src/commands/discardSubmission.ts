@@ -9,22 +9,11 @@ import type { Submitter } from '../runs/submission/submitter.ts';
 
 /**
  * Gives up a submission that is not settled, of its row or id, after a warning where it may have been charged.
- * @param beActive makes an account the active one, if it is not and the person agrees
  * @throws StorageError, LeaseUnavailableError
  */
-export function discardSubmission(
-  sessions: Sessions,
-  submitter: Submitter,
-  beActive: (accountId: string) => Promise<boolean>,
-) {
+export function discardSubmission(sessions: Sessions, submitter: Submitter) {
   return async (argument: unknown): Promise<void> => {
-    const submission = await chooseSubmission(
-      argument,
-      submitter.pending,
-      sessions.active?.account.id,
-      beActive,
-      canDiscard,
-    );
+    const submission = await chooseSubmission(argument, submitter.pending, sessions, undefined, canDiscard);
     if (submission === undefined) return;
     if (!canDiscard(submission)) {
       tellNotNow(submission);

@@ -7,6 +7,7 @@ import { withCancellableProgress } from '../host/progress.ts';
 import { asStorageError, usingStorage } from '../host/storageError.ts';
 import { chooseSubmission } from '../host/submissionChoice.ts';
 import type { TellFoundRun } from '../host/submissionOutcome.ts';
+import { tellAccountGone } from '../host/wording/accounts.ts';
 import { asText, explain } from '../host/wording/errors.ts';
 import { tellSettled } from '../host/wording/pendingNotices.ts';
 import { submissionWords, tellElsewhere } from '../host/wording/submission.ts';
@@ -28,13 +29,11 @@ interface Looked {
 /**
  * Shows what is known of a submission that is not settled, of its row or id, and does what the person decides. Where its
  * outcome is not known it looks first; nothing is sent but by "Continue…".
- * @param beActive makes an account the active one, if it is not and the person agrees
  * @param reveal shows a loaded run
  */
 export function resolveSubmission(
   sessions: Sessions,
   submitter: Submitter,
-  beActive: (accountId: string) => Promise<boolean>,
   reveal: (runId: string) => Promise<void>,
   tellFoundRun: TellFoundRun,
   log: Log,
@@ -81,10 +80,13 @@ export function resolveSubmission(
   }
 
   return async (argument: unknown): Promise<void> => {
-    const activeId = sessions.active?.account.id;
-    const submission = await chooseSubmission(argument, submitter.pending, activeId, beActive);
-    const session = sessions.active;
-    if (submission === undefined || session === undefined) return;
+    const submission = await chooseSubmission(argument, submitter.pending, sessions, undefined);
+    if (submission === undefined) return;
+    const session = sessions.find(submission.accountId);
+    if (session === undefined) {
+      tellAccountGone();
+      return;
+    }
     for (;;) {
       const before = find(submission.id);
       const looked =

@@ -1,26 +1,34 @@
 import { pickSubmission } from './dialogs/pendingDialogs.ts';
 import { submissionIdOf } from './submissionArgument.ts';
 import type { SubmissionView } from './wording/pending.ts';
-import { tellNothingPending, tellSettled } from './wording/pendingNotices.ts';
+import { tellNothingPending, tellSettled, type OpenSubmission } from './wording/pendingNotices.ts';
+
+/** The sessions of the accounts, as far as it matters whose a submission is. */
+export interface SubmissionAccounts {
+  readonly active: { readonly account: { readonly id: string } } | undefined;
+  find(accountId: string): { readonly account: { readonly name: string } } | undefined;
+}
+
+type Pending = SubmissionView & { readonly accountId: string };
 
 /**
  * The submission that a command was called with, by its row or id; without one, that of the active account there is to
  * decide about, or the one that the person picks.
- * @param beActive makes an account the active one, if it is not and the person agrees
+ * @param beActive makes an account the active one, if it is not and the person agrees; undefined where it need not be
  * @param isWanted what the command can do something about
  */
-export async function chooseSubmission<T extends SubmissionView & { readonly accountId: string }>(
+export async function chooseSubmission<T extends Pending>(
   argument: unknown,
   pending: readonly T[],
-  activeId: string | undefined,
-  beActive: (accountId: string) => Promise<boolean>,
+  sessions: SubmissionAccounts,
+  beActive: ((accountId: string) => Promise<boolean>) | undefined,
   isWanted: (submission: T) => boolean = () => true,
 ): Promise<T | undefined> {
   const given = submissionIdOf(argument);
   if (given === undefined) {
-    const own = pending.filter((one) => one.accountId === activeId && isWanted(one));
+    const own = pending.filter((one) => one.accountId === sessions.active?.account.id && isWanted(one));
     if (own.length > 1) return pickSubmission(own);
-    if (own.length === 0) tellNothingPending();
+    if (own.length === 0) tellNothingPending(openOnes(pending, sessions));
     return own[0];
   }
   const found = pending.find(({ id }) => id === given);
@@ -29,5 +37,14 @@ export async function chooseSubmission<T extends SubmissionView & { readonly acc
     return undefined;
   }
   // A notification can be answered after a switch.
-  return (await beActive(found.accountId)) ? found : undefined;
+  return beActive === undefined || (await beActive(found.accountId)) ? found : undefined;
+}
+
+/** What is open on this machine, and of which account where that is not the active one. */
+export function openOnes(pending: readonly Pending[], sessions: SubmissionAccounts): OpenSubmission[] {
+  return pending.map((view) => {
+    const { accountId } = view;
+    const isActive = accountId === sessions.active?.account.id;
+    return { view, accountName: isActive ? undefined : sessions.find(accountId)?.account.name };
+  });
 }

@@ -20,7 +20,7 @@ const BALANCE_WAIT_MS = 5_000;
 
 /** How a submission ended, for now, as `runs/` says it. */
 type Outcome =
-  | { kind: 'charged'; run: RunCreation; found?: true }
+  | { kind: 'charged'; run: RunCreation; found?: true; onTold?: () => void }
   | { kind: 'not-charged'; error: unknown; kept: boolean }
   | { kind: 'unknown'; error: unknown }
   | { kind: 'open'; id: string }
@@ -35,7 +35,7 @@ export interface Submitted {
   filename: string;
   /** What "Submit Again…" starts with. */
   preset: { modelId: string; label: string; priority: boolean };
-  account: { id: string; kind: 'service' | 'sandbox' };
+  account: { id: string; name: string; kind: 'service' | 'sandbox' };
   /** Reads the balance of its account. */
   readBalance: () => Promise<Balance>;
 }
@@ -58,10 +58,12 @@ export async function tellOutcome(
   };
   switch (outcome.kind) {
     case 'charged': {
-      const { run, found } = outcome;
+      const { run, found, onTold } = outcome;
       const show = () => void act(COMMANDS.showRun, run.run_id);
-      if (found) tellFound(run, filename, await soon(submitted.readBalance()), isSandbox, show);
-      else tellCharged(run, filename, isSandbox, show);
+      const isBalanceTold = !found && run.balance_after_cents !== undefined;
+      const balance = isBalanceTold ? undefined : await soon(submitted.readBalance());
+      (found ? tellFound : tellCharged)(run, filename, account, balance, show);
+      onTold?.();
       return;
     }
     case 'not-charged': {
@@ -111,8 +113,12 @@ export type TellFoundRun = (
  * Makes what tells of runs that were found, each one once: a look by itself and one that the person asked for can be the
  * same.
  * @param beActive makes an account the active one, if it is not and the person agrees
+ * @param onTold called with the run's id when it was told
  */
-export function tellFoundRunsOnce(beActive: (accountId: string) => Promise<boolean>): TellFoundRun {
+export function tellFoundRunsOnce(
+  beActive: (accountId: string) => Promise<boolean>,
+  onTold: (runId: string) => void = () => undefined,
+): TellFoundRun {
   const told = new Set<string>();
   return async (run, { filename, account, readBalance }) => {
     if (told.has(run.run_id)) return;
@@ -120,7 +126,8 @@ export function tellFoundRunsOnce(beActive: (accountId: string) => Promise<boole
     const show = async () => {
       if (await beActive(account.id)) await vscode.commands.executeCommand(COMMANDS.showRun, run.run_id);
     };
-    tellFound(run, filename, await soon(readBalance()), account.kind === 'sandbox', () => void show());
+    tellFound(run, filename, account, await soon(readBalance()), () => void show());
+    onTold(run.run_id);
   };
 }
 

@@ -57,6 +57,12 @@ export class Sessions implements Disposable {
     return session;
   }
 
+  /** The session of the account of an id; undefined where there is no such account on this machine. */
+  find(accountId: string): Session | undefined {
+    const account = this.#accounts.accounts.find(({ id }) => id === accountId);
+    return account && this.of(account);
+  }
+
   /** Whether the change of some session to `key-rejected` has told this error already. */
   isToldByState(error: unknown): boolean {
     return [...this.#sessions.values()].some(({ session }) => session.isToldByState(error));

@@ -4,7 +4,7 @@ import { COMMANDS, type CommandId } from '../host/ids.ts';
 import type { TellFoundRun } from '../host/submissionOutcome.ts';
 import { tellNothingCharged } from '../host/wording/pendingNotices.ts';
 import type { Journal } from '../runs/submission/journal.ts';
-import { canContinue } from '../runs/submission/pendingActions.ts';
+import { canCheck, canContinue } from '../runs/submission/pendingActions.ts';
 import type { PendingSubmission } from '../runs/submission/pendingSubmission.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
@@ -15,22 +15,24 @@ import { followActive } from './activeSession.ts';
 const ASK_MS = 30_000;
 
 /**
- * Has the active account's submissions looked for whose outcome is not known, when the service answers and while there are
- * some, and tells what came of it. Nothing is sent: the submitter decides whether a look is due.
+ * Has the submissions of all accounts looked for whose outcome is not known, each with the session of its own, when the service
+ * answers and while there are some, and tells what came of it, and of charges that an earlier window could not tell any more.
+ * Nothing is sent: the submitter decides whether a look is due.
  */
 export class UnknownWatch implements Disposable {
   readonly #submitter: Submitter;
-  readonly #journal: Pick<Journal, 'receipts'>;
+  readonly #sessions: Sessions;
+  readonly #journal: Pick<Journal, 'receipts' | 'untold' | 'claimNotice'>;
   readonly #beActive: (accountId: string) => Promise<boolean>;
   readonly #tellFoundRun: TellFoundRun;
-  readonly #subscription: Disposable;
+  readonly #subscriptions: Disposable[];
   readonly #looking = new Set<string>();
 
   /** @param beActive makes an account the active one, if it is not and the person agrees */
   constructor(
     sessions: Sessions,
     submitter: Submitter,
-    journal: Pick<Journal, 'receipts'>,
+    journal: Pick<Journal, 'receipts' | 'untold' | 'claimNotice'>,
     beActive: (accountId: string) => Promise<boolean>,
     tellFoundRun: TellFoundRun,
   ) {
@@ -38,32 +40,54 @@ export class UnknownWatch implements Disposable {
     this.#journal = journal;
     this.#beActive = beActive;
     this.#tellFoundRun = tellFoundRun;
-    this.#subscription = followActive(sessions, (session) => this.#follow(session));
+    this.#sessions = sessions;
+    const asking = setInterval(() => this.#lookAll(), ASK_MS);
+    asking.unref();
+    this.#subscriptions = [
+      { dispose: () => clearInterval(asking) },
+      followActive(sessions, (session) => this.#follow(session)),
+      sessions.onDidChangeState(({ session }) => void this.#look(session)),
+      submitter.onDidChange(({ accountId, state }) => {
+        const session = state === 'unknown' ? sessions.find(accountId) : undefined;
+        if (session !== undefined) void this.#look(session);
+      }),
+    ];
+    void this.#tellUntold();
   }
 
   dispose(): void {
-    this.#subscription.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
   #follow(session: Session | undefined): Disposable[] {
-    if (session === undefined) return [];
-    const look = () => void this.#look(session);
-    const asking = setInterval(look, ASK_MS);
-    asking.unref();
-    look();
-    return [
-      { dispose: () => clearInterval(asking) },
-      session.onDidChangeState(look),
-      this.#submitter.onDidChange(({ accountId, state }) => {
-        if (state === 'unknown' && accountId === session.account.id) look();
-      }),
-    ];
+    this.#lookAll();
+    return session === undefined ? [] : [session.runs.onDidChange(() => void this.#settleMarked(session))];
+  }
+
+  #lookAll(): void {
+    for (const accountId of new Set(this.#submitter.pending.map(({ accountId: id }) => id))) {
+      const session = this.#sessions.find(accountId);
+      if (session !== undefined) void this.#look(session);
+    }
+  }
+
+  /** Once the label of its run was read no look is needed. Never throws. */
+  async #settleMarked(session: Session): Promise<void> {
+    const { id } = session.account;
+    const open = this.#submitter.pending.filter((one) => one.accountId === id && canCheck(one));
+    if (open.length === 0) return;
+    await this.#submitter.settleMarked(session);
+    const { pending } = this.#submitter;
+    for (const submission of open)
+      if (!pending.some((one) => one.id === submission.id)) await this.#tell(session, submission);
   }
 
   /** Never throws. */
   async #look(session: Session): Promise<void> {
     const { id } = session.account;
-    if (session.state !== 'ready' || this.#looking.has(id)) return;
+    // Whether the service answers is found out for the active account; of the others nothing else asks.
+    const mayAsk = session === this.#sessions.active ? session.state === 'ready' : !session.isLocked;
+    if (!mayAsk || this.#looking.has(id)) return;
     const unknown = this.#submitter.pending.filter(
       ({ accountId, state }) => accountId === id && state === 'unknown',
     );
@@ -83,18 +107,27 @@ export class UnknownWatch implements Disposable {
     const now = this.#submitter.pending.find((pending) => pending.id === id);
     if (now?.state === 'not-charged') {
       const goOn = () => void this.#run(account.id, COMMANDS.continueSubmission, id);
-      tellNothingCharged(
-        filename,
-        account.kind === 'sandbox',
-        canContinue(now, Date.now()) ? goOn : undefined,
-      );
+      tellNothingCharged(filename, account, canContinue(now, Date.now()) ? goOn : undefined);
     }
     if (now !== undefined) return;
     const receipts = await this.#journal.receipts().catch(() => []);
     const settled = receipts.find((receipt) => receipt.id === id)?.settled;
     // What the person did about it themselves was told there.
-    if (settled?.kind === 'charged' && settled.how === 'found')
+    if (settled?.kind !== 'charged' || settled.how !== 'found') return;
+    if (!(await this.#journal.claimNotice(settled.run.run_id))) return;
+    await this.#tellFoundRun(settled.run, { filename, account, readBalance: () => balance.refresh() });
+  }
+
+  /** Never throws. */
+  async #tellUntold(): Promise<void> {
+    for (const { accountId, dataset, settled } of await this.#journal.untold().catch(() => [])) {
+      const session = this.#sessions.find(accountId);
+      if (session === undefined || settled.kind !== 'charged') continue;
+      if (!(await this.#journal.claimNotice(settled.run.run_id))) continue;
+      const { account, balance } = session;
+      const { filename } = dataset;
       await this.#tellFoundRun(settled.run, { filename, account, readBalance: () => balance.refresh() });
+    }
   }
 
   async #run(accountId: string, command: CommandId, id: string): Promise<void> {

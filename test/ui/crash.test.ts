@@ -146,7 +146,7 @@ describe('an end in the middle of a submission', () => {
     await service.reopen();
     await workbench.dialogs.pressInToast(told, 'Check Now');
     const found = await workbench.dialogs.waitForToast(/unanswered\.jsonl was submitted and charged: /);
-    assert.match(found, / its run was found\. Price: \d+\.\d\d USD.*\. Balance: [\d.,]+ USD\.$/);
+    assert.match(found, / its run was found\. Price: \d+\.\d\d USD.*\. Balance of [^:]+: [\d.,]+ USD\.$/);
     await isChargedOnce('unanswered');
     assert.equal(service.submissions, 1, 'nothing was sent again');
     await workbench.screenshot('interrupted-found');

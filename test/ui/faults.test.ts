@@ -79,7 +79,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await chooseScenario(workbench, 'Answer lost after the charge');
     await submit('lost');
     await workbench.dialogs.waitForToast(
-      /rows\.jsonl was submitted and charged\. Price: 1\.52 USD\. .+ New balance: 998\.48 USD\./,
+      /rows\.jsonl was submitted and charged\. Price: 1\.52 USD\. .+ New balance of [^:]+: 998\.48 USD\./,
     );
     await runs()
       .row(/^Run lost, /)
@@ -97,7 +97,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await chooseScenario(workbench, 'conflict-on-replay');
     await submit('found');
     await workbench.dialogs.waitForToast(
-      /rows\.jsonl was submitted and charged: its run was found\. Price: 1\.52 USD.* Balance: 996\.96 USD\./,
+      /rows\.jsonl was submitted and charged: its run was found\. Price: 1\.52 USD.* Balance of [^:]+: 996\.96 USD\./,
     );
     await runs()
       .row(/^Run found, /)

@@ -81,7 +81,7 @@ describe('looks and keyboard', () => {
     await chooseScenario(workbench, 'conflict-on-replay');
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label: 'lost' });
-    await workbench.dialogs.waitForToast(/It may have been charged/);
+    await workbench.dialogs.waitForToast(/may have been charged/);
     await workbench.screenshot('may-be-charged');
     await workbench.clearNotifications();
     await runs().expand(/^Run arithmetic/);

@@ -58,7 +58,7 @@ describe('the main job in the sandbox', () => {
       label: 'maths',
     });
     const told = await workbench.dialogs.waitForToast(/was submitted and charged/);
-    assert.match(told, /Price: \d+\.\d\d USD\. Plan: .+\. New balance: [\d,]+\.\d\d USD\./);
+    assert.match(told, /Price: \d+\.\d\d USD\. Plan: .+\. New balance of [^:]+: [\d,]+\.\d\d USD\./);
     await workbench.sideBar
       .view('Runs')
       .row(/Run maths/)

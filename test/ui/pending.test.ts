@@ -202,7 +202,9 @@ describe('submissions that are not settled', () => {
       await workbench.quickInput.pick('Continue to the two consents');
       await workbench.quickInput.pick(/I accept the license terms/);
       await workbench.quickInput.pick(ACCEPT_DATA_POLICY);
-      await workbench.dialogs.waitForToast(/It may have been charged: more\.jsonl was uploaded whole/);
+      await workbench.dialogs.waitForToast(
+        /more\.jsonl may have been charged: the service didn’t confirm it/,
+      );
     }
 
     const OPEN = /^(twin|gone), more\.jsonl, May be charged, 1 possible run, /;

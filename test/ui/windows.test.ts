@@ -80,7 +80,7 @@ describe('two windows', () => {
     for (const action of ['Check Now', 'Continue…', 'Discard…', 'Cancel'])
       assert.ok(!labels.includes(action));
     await loser.quickInput.close();
-    await runs(loser).row('both.jsonl, Another window has it').waitFor();
+    await runs(loser).row('both.jsonl, Open in another window').waitFor();
     await loser.screenshot('elsewhere');
     assert.equal(service.submissions, 1);
   });
@@ -88,7 +88,7 @@ describe('two windows', () => {
   it('ask for it once more meanwhile: the open one is offered', async () => {
     await begin(loser, 'both');
     const detail = await loser.dialogs.waitForModal('A submission of both.jsonl is open already.');
-    assert.match(detail, /^Another window has it, model Qwen3 8B\. /);
+    assert.match(detail, /^Open in another window, model Qwen3 8B\. /);
     await loser.screenshot('open-already');
     await loser.dialogs.press('Open It');
     await loser.quickInput.waitForTitle('Submission of both.jsonl');
@@ -118,7 +118,7 @@ describe('two windows', () => {
     service.holdsUploads = true;
     await begin(windows[0], 'left');
     await walkThroughSteps(windows[0], { fileName: 'left.jsonl', model: 'Qwen3 8B' });
-    await runs(staying).row('left.jsonl, Another window has it').waitFor();
+    await runs(staying).row('left.jsonl, Open in another window').waitFor();
     await windows[0].close();
     await runs(staying).row('left.jsonl, Not charged, not sent').waitFor();
     assert.equal((await service.runs()).length, 1);

@@ -15,10 +15,10 @@ export function journalSentence(code: string, error: Error): string | undefined 
     case 'journal-unreadable':
       return 'file' in error && typeof error.file === 'string'
         ? l10n.t(
-            'The file {0} of the journal of submissions cannot be read: the same may be under way already.',
+            'Can’t read the submission record {0}. Submitting now could charge you twice.',
             path.basename(error.file),
           )
-        : l10n.t('The journal of submissions cannot be read: the same may be under way already.');
+        : l10n.t('Can’t read the submission records. Submitting now could charge you twice.');
     case 'later-version':
       return l10n.t(
         'A submission of the same dataset and model is open that a later version of this extension made. Update the extension to go on with it.',
@@ -32,24 +32,20 @@ export function journalSentence(code: string, error: Error): string | undefined 
       );
     case 'window-closed':
       return l10n.t(
-        'More than 23 hours have passed since it was first sent. It is not sent again: the service knows an Idempotency-Key for 24 hours only.',
+        'Can’t resend: the first attempt was more than 23 hours ago, and the service only prevents double charges for 24 hours.',
       );
     case 'clocks-disagree':
       return l10n.t(
-        'How long ago it was first sent is not certain: a clock was set, the machine slept, or the service tells no time. It is not sent again.',
+        'Can’t resend safely: the time of the first attempt is uncertain (clock change or sleep).',
       );
     case 'candidates':
-      return l10n.t(
-        'A run that could be this one is listed now. Say first whether it is; nothing was sent again.',
-      );
+      return l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.');
     case 'too-early':
       return 'retryAfterMs' in error && typeof error.retryAfterMs === 'number'
         ? l10n.t('The service asked to wait. Try again in {0}.', formatDuration(error.retryAfterMs))
         : l10n.t('The service asked to wait. Try again later.');
     case 'digest-failed':
-      return l10n.t(
-        'That the dataset is still the one that was chosen could not be verified. The log says why.',
-      );
+      return l10n.t('Couldn’t verify that the dataset is unchanged. See the log for details.');
     case 'storage-full':
       return l10n.t('There is no space left where the extension keeps its journal of submissions.');
     case 'storage-denied':

@@ -42,6 +42,7 @@ export interface SubmissionView {
       readonly started: { readonly localMs: number };
       readonly closed?: { readonly localMs: number } | undefined;
       readonly ended?: { readonly localMs: number } | undefined;
+      readonly code?: string | undefined;
     }[];
     readonly balanceBefore?: { readonly balance_cents: number; readonly currency: string } | undefined;
     readonly lastLook?:
@@ -79,9 +80,9 @@ export function stateText(view: SubmissionView, nowMs: number): string {
         ? l10n.t('Waiting for attempt {0}', view.attempt + 1)
         : l10n.t('Attempt {0} in {1}', view.attempt + 1, formatDuration(view.retryAtMs - nowMs));
     case 'checking':
-      return l10n.t('Looking at runs and balance…');
+      return l10n.t('Checking…');
     case 'elsewhere':
-      return l10n.t('Another window has it');
+      return l10n.t('Open in another window');
     case 'unsent':
       return l10n.t('Not charged · not sent');
     case 'unknown':
@@ -93,30 +94,39 @@ export function stateText(view: SubmissionView, nowMs: number): string {
   }
 }
 
-/** The grey text of its row. */
-export function submissionDescription(view: SubmissionView, nowMs: number): string {
-  const text = stateText(view, nowMs);
-  return isResting(view) ? `${text} · ${formatAgo(sentAtMs(view), nowMs)}` : text;
+/** The grey text of its row. @param accountName of another account than the active one */
+export function submissionDescription(view: SubmissionView, nowMs: number, accountName?: string): string {
+  return [
+    stateText(view, nowMs),
+    ...(accountName === undefined ? [] : [accountName]),
+    ...(isResting(view) ? [formatAgo(sentAtMs(view), nowMs)] : []),
+  ].join(' · ');
 }
 
 /** What a screen reader says of its row. */
-export function submissionAccessibleLabel(view: SubmissionView, nowMs: number): string {
+export function submissionAccessibleLabel(view: SubmissionView, nowMs: number, accountName?: string): string {
   const name = submissionName(view);
   const { filename } = view.intent.dataset;
   const names = name === filename ? [name] : [name, filename];
-  return [...names, submissionDescription(view, nowMs).replaceAll(' · ', ', ')].join(', ');
+  return [...names, submissionDescription(view, nowMs, accountName).replaceAll(' · ', ', ')].join(', ');
 }
 
-export function submissionTooltip(view: SubmissionView, modelName: string, nowMs: number): string {
+export function submissionTooltip(
+  view: SubmissionView,
+  modelName: string,
+  nowMs: number,
+  accountName?: string,
+): string {
   const { l10n } = vscode;
   const { dataset, label } = view.intent;
   return [
     dataset.filename,
     submissionDescription(view, nowMs),
+    ...(accountName === undefined ? [] : [l10n.t('Account: {0}', accountName)]),
     l10n.t('Model: {0}', modelName),
     ...(label === undefined ? [] : [l10n.t('Label: {0}', label)]),
     l10n.t('Size: {0}', formatBytes(dataset.sizeBytes)),
-    l10n.t('Begun: {0}', formatTime(view.intent.created.localMs)),
+    l10n.t('Started: {0}', formatTime(view.intent.created.localMs)),
   ].join('\n');
 }
 
@@ -129,13 +139,15 @@ export function truthSentence(view: SubmissionView, nowMs: number): string {
     case 'refused':
       return refusedSentence(view.intent.refused?.code);
     case 'not-charged':
-      return l10n.t('Nothing was charged: two looks found neither its run nor a lower balance.');
+      return l10n.t('Not charged: two checks found no such run and no lower balance.');
     case 'unknown':
       return isInterrupted(view)
-        ? l10n.t('It may have been charged: it was sent whole, and its answer was not waited for.')
-        : l10n.t('It may have been charged: it was sent whole, and no answer says for certain.');
+        ? l10n.t(
+            'You may have been charged: the upload finished, but it stopped before the service answered.',
+          )
+        : l10n.t('You may have been charged: the upload finished, but the service didn’t confirm it.');
     case 'elsewhere':
-      return l10n.t('Another window has it: what can be done about it is done there.');
+      return l10n.t('This submission is open in another window. Continue there.');
     case 'checking':
       return stateText(view, nowMs);
     default:
@@ -175,9 +187,10 @@ function isResting({ state }: SubmissionView): boolean {
   return state === 'unsent' || state === 'unknown' || state === 'not-charged' || state === 'refused';
 }
 
-/** Whether the window or the machine went away before the last attempt had ended. */
-function isInterrupted({ intent }: SubmissionView): boolean {
-  return intent.attempts.at(-1)?.ended === undefined;
+/** Whether the window, the machine or the person ended it before the last attempt had an answer. */
+export function isInterrupted({ intent }: SubmissionView): boolean {
+  const last = intent.attempts.at(-1);
+  return last?.ended === undefined || last.code === 'cancelled';
 }
 
 /** The money first: a narrow view cuts the end. */
@@ -191,7 +204,7 @@ function unknownText(view: SubmissionView, nowMs: number): string {
   const { length } = lastLook.candidates;
   if (length === 1) return l10n.t('May be charged · 1 possible run');
   if (length > 1) return l10n.t('May be charged · {0} possible runs', formatCount(length));
-  return l10n.t('May be charged · looked at {0}', formatMoment(lastLook.at.localMs, nowMs));
+  return l10n.t('May be charged · checked {0}', formatMoment(lastLook.at.localMs, nowMs));
 }
 
 function refusedText(code: string | undefined): string {

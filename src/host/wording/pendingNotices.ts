@@ -2,31 +2,60 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { COMMANDS } from '../ids.ts';
 import { formatCount } from './dataset.ts';
-import { lookText, stateText, type SubmissionView } from './pending.ts';
+import { isInterrupted, lookText, stateText, type SubmissionView } from './pending.ts';
 import { doubtSentence, type Doubt } from './resolve.ts';
 import { withSandboxNote } from './sandbox.ts';
 import { showInformation, showWarning } from '../notifications.ts';
 
-/** Tells that there is no submission for what was asked. */
-export function tellNothingPending(): void {
-  void showInformation(vscode.l10n.t('No submission is waiting for a decision: all are settled.'));
+/** A submission that is open. */
+export interface OpenSubmission {
+  view: SubmissionView;
+  /** The name of its account, where that is not the active one. */
+  accountName: string | undefined;
 }
 
-/** Tells that there is nothing to cancel. */
-export function tellNoUpload(): void {
-  void showInformation(vscode.l10n.t('No upload is under way that could still be cancelled.'));
+/** Tells that there is no submission for what was asked, and which ones are open all the same. */
+export function tellNothingPending(open: readonly OpenSubmission[]): void {
+  const { l10n } = vscode;
+  void showInformation(
+    open.length === 0
+      ? l10n.t('No submission needs your attention.')
+      : l10n.t('There is nothing to do here right now. Still open: {0}.', openList(open)),
+  );
+}
+
+/** Tells that there is nothing to cancel, and which submissions are open all the same. */
+export function tellNoUpload(open: readonly OpenSubmission[]): void {
+  const { l10n } = vscode;
+  void showInformation(
+    open.length === 0
+      ? l10n.t('There is no upload to cancel.')
+      : l10n.t('There is no upload to cancel. Still open: {0}.', openList(open)),
+  );
+}
+
+function openList(open: readonly OpenSubmission[]): string {
+  const { l10n } = vscode;
+  const nowMs = Date.now();
+  return open
+    .map(({ view, accountName }) =>
+      accountName === undefined
+        ? l10n.t('{0} ({1})', view.intent.dataset.filename, stateText(view, nowMs))
+        : l10n.t('{0} in {1} ({2})', view.intent.dataset.filename, accountName, stateText(view, nowMs)),
+    )
+    .join('; ');
 }
 
 /** Tells that a submission that something was asked for is not open any more. */
 export function tellSettled(): void {
-  void showInformation(vscode.l10n.t('This submission is settled: the Runs view shows what became of it.'));
+  void showInformation(vscode.l10n.t('This submission is already resolved. See Runs.'));
 }
 
 /** Tells that a submission cannot be treated like this in the state that it is in. */
 export function tellNotNow(view: SubmissionView): void {
   void showInformation(
     vscode.l10n.t(
-      'This cannot be done with the submission of {0} now: {1}.',
+      'Not possible right now – {0}: {1}.',
       view.intent.dataset.filename,
       stateText(view, Date.now()),
     ),
@@ -34,15 +63,24 @@ export function tellNotNow(view: SubmissionView): void {
 }
 
 /** Tells that nothing of a submission was charged. @param goOn where it can be continued */
-export function tellNothingCharged(fileName: string, isSandbox: boolean, goOn?: () => void): void {
+export function tellNothingCharged(
+  fileName: string,
+  account: { name: string; kind: 'service' | 'sandbox' },
+  goOn?: () => void,
+): void {
   const { l10n } = vscode;
   const title = l10n.t('Continue…');
-  const text = l10n.t('{0} was not charged. Its submission can be continued or discarded.', fileName);
-  void showInformation(withSandboxNote(text, isSandbox), ...(goOn === undefined ? [] : [title])).then(
-    (choice) => {
-      if (choice === title) goOn?.();
-    },
+  const text = l10n.t(
+    '{0} was not charged. Its submission to {1} can be continued or discarded.',
+    fileName,
+    account.name,
   );
+  void showInformation(
+    withSandboxNote(text, account.kind === 'sandbox'),
+    ...(goOn === undefined ? [] : [title]),
+  ).then((choice) => {
+    if (choice === title) goOn?.();
+  });
 }
 
 /** Tells that a look could not tell, what it saw and why that is not enough. */
@@ -67,7 +105,7 @@ export function tellCannotTell(
 }
 
 /**
- * Tells, once after a start, which submissions the end of a window or of the machine left open.
+ * Tells, once after a start, which submissions an earlier window left open; interrupted is only what got no answer.
  * @param views those of the active account that are `unsent`, or may have been charged
  * @param run runs a command for their account
  */
@@ -86,23 +124,33 @@ export function tellInterrupted(
   const id = count === 1 ? first.id : undefined;
   const show = l10n.t('Show');
   const check = l10n.t('Check Now');
-  const text =
-    unknown.length === 0
-      ? count === 1
-        ? l10n.t('A submission of {0} was interrupted; nothing was charged. It can be continued.', name)
-        : l10n.t(
-            '{0} submissions were interrupted; nothing was charged. They can be continued.',
-            formatCount(count),
-          )
-      : count === 1
-        ? l10n.t('A submission of {0} was interrupted; it may have been charged.', name)
-        : l10n.t('{0} submissions were interrupted; they may have been charged.', formatCount(count));
-  const said = withSandboxNote(text, isSandbox);
+  const areInterrupted = (unknown.length > 0 ? unknown : views).every(isInterrupted);
+  const said = withSandboxNote(leftOpenText(unknown.length > 0, areInterrupted, count, name), isSandbox);
   const told = unknown.length === 0 ? showInformation(said, show) : showWarning(said, check, show);
   void told.then((choice) => {
     if (choice === check) run(COMMANDS.checkSubmission, id);
     if (choice === show) run(COMMANDS.resolveSubmission, id);
   });
+}
+
+function leftOpenText(mayBeCharged: boolean, areInterrupted: boolean, count: number, name: string): string {
+  const { l10n } = vscode;
+  const some = formatCount(count);
+  if (mayBeCharged && areInterrupted)
+    return count === 1
+      ? l10n.t('A submission of {0} was interrupted; it may have been charged.', name)
+      : l10n.t('{0} submissions were interrupted; they may have been charged.', some);
+  if (mayBeCharged)
+    return count === 1
+      ? l10n.t('{0} may have been charged: the service didn’t confirm it.', name)
+      : l10n.t('{0} submissions may have been charged: the service didn’t confirm them.', some);
+  if (areInterrupted)
+    return count === 1
+      ? l10n.t('A submission of {0} was interrupted; nothing was charged. It can be continued.', name)
+      : l10n.t('{0} submissions were interrupted; nothing was charged. They can be continued.', some);
+  return count === 1
+    ? l10n.t('{0} was not charged. Its submission can be continued.', name)
+    : l10n.t('{0} submissions were not charged. They can be continued.', some);
 }
 
 /** Tells that a file of the journal could not be read: nothing of it was deleted. */

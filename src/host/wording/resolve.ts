@@ -46,17 +46,17 @@ export function knownRows(known: KnownSubmission, nowMs: number): KnownRow[] {
     value === undefined ? [] : [row(icon, name, value)];
   const rows = dataset.rows === undefined ? [] : [l10n.t('{0} rows', formatCount(dataset.rows))];
   return [
-    ...some('search', l10n.t('Last look'), known.failure ?? lookValue(view, nowMs)),
+    ...some('search', l10n.t('Last check'), known.failure ?? lookValue(view, nowMs)),
     ...some('question', l10n.t('Why'), known.doubt && doubtSentence(known.doubt)),
     ...some(
       'clock',
-      l10n.t('Next look'),
+      l10n.t('Next check'),
       known.againAtMs === undefined
         ? undefined
-        : l10n.t('from {0} on it may say more', formatMoment(known.againAtMs, nowMs)),
+        : l10n.t('Check again after {0}', formatMoment(known.againAtMs, nowMs)),
     ),
     ...some('credit-card', l10n.t('Balance'), balanceText(view)),
-    row('cloud-upload', l10n.t('Sent whole'), wholeText(view, nowMs)),
+    row('cloud-upload', l10n.t('Fully uploaded'), wholeText(view, nowMs)),
     row('history', l10n.t('Attempts'), attemptsText(view, nowMs)),
     row('file', l10n.t('Dataset'), [dataset.filename, formatBytes(dataset.sizeBytes), ...rows].join(', ')),
     row('symbol-misc', l10n.t('Model'), known.modelName),
@@ -78,7 +78,7 @@ export function doubtSentence(doubt: Doubt): string {
   const { l10n } = vscode;
   switch (doubt) {
     case 'candidates':
-      return l10n.t('A run that could be this one is listed: only you can tell whether it is.');
+      return l10n.t('One of your runs looks like this submission. Is it?');
     case 'balance':
       return l10n.t('No such run is listed, but the balance is lower than before: something was charged.');
     case 'no-marker':
@@ -86,15 +86,13 @@ export function doubtSentence(doubt: Doubt): string {
     case 'no-balance':
       return l10n.t('The balance before it is not known.');
     case 'key-replaced':
-      return l10n.t(
-        'The API key was replaced since it was sent: what this one shows may be another account of the service.',
-      );
+      return l10n.t('The API key has changed since; it may belong to another account.');
     case 'too-early':
-      return l10n.t('It is too early: the service may still be validating what it has.');
+      return l10n.t('Too early to tell: the service may still be validating.');
     case 'incomplete':
       return l10n.t('Not everything could be read.');
     case 'no-clock':
-      return l10n.t('The service tells no time, so that nobody knows whether it is late enough.');
+      return l10n.t('The service’s clock is unknown, so it’s too soon to rule out a charge.');
   }
 }
 
@@ -109,8 +107,8 @@ export function candidateText(
     name: l10n.t('This is my run: {0}', label),
     detail: [
       run.model_id,
-      run.created_at === undefined ? l10n.t('time not told') : formatTime(run.created_at),
-      run.price_cents === undefined ? l10n.t('price not told') : formatMoney(run.price_cents, currency),
+      run.created_at === undefined ? l10n.t('time unknown') : formatTime(run.created_at),
+      run.price_cents === undefined ? l10n.t('price not provided') : formatMoney(run.price_cents, currency),
       run.run_id,
     ].join(' · '),
   };
@@ -129,11 +127,11 @@ function balanceText({ intent: { balanceBefore, lastLook } }: SubmissionView): s
   if (balanceBefore === undefined)
     return after === undefined
       ? undefined
-      : l10n.t('{0} at the last look; before not known', formatMoney(after));
+      : l10n.t('{0} at the last check; unknown before', formatMoney(after));
   const before = formatMoney(balanceBefore.balance_cents, balanceBefore.currency);
   return after === undefined
     ? l10n.t('{0} before', before)
-    : l10n.t('{0} before, {1} at the last look', before, formatMoney(after, balanceBefore.currency));
+    : l10n.t('{0} before, {1} at the last check', before, formatMoney(after, balanceBefore.currency));
 }
 
 function wholeText({ intent: { attempts } }: SubmissionView, nowMs: number): string {
@@ -141,7 +139,7 @@ function wholeText({ intent: { attempts } }: SubmissionView, nowMs: number): str
   const closed = attempts.flatMap(({ closed }) =>
     closed === undefined ? [] : [formatMoment(closed.localMs, nowMs)],
   );
-  return closed.length === 0 ? l10n.t('never') : l10n.t('yes, at {0}', [...new Set(closed)].join(', '));
+  return closed.length === 0 ? l10n.t('never') : [...new Set(closed)].join(', ');
 }
 
 function attemptsText({ intent: { attempts } }: SubmissionView, nowMs: number): string {
@@ -150,6 +148,6 @@ function attemptsText({ intent: { attempts } }: SubmissionView, nowMs: number): 
   if (first === undefined) return l10n.t('none');
   const begun = formatMoment(first.started.localMs, nowMs);
   return attempts.length === 1
-    ? l10n.t('1, begun at {0}', begun)
-    : l10n.t('{0}, the first begun at {1}', attempts.length, begun);
+    ? l10n.t('1, started at {0}', begun)
+    : l10n.t('{0}, the first started at {1}', attempts.length, begun);
 }

@@ -14,26 +14,45 @@ export const submissionWords = {
     vscode.l10n.t('Submitting {0} to {1}', fileName, accountName),
   preparing: () => vscode.l10n.t('Fine-Tuning: reading models and balance…'),
   hashing: (fileName: string) => vscode.l10n.t('Hashing {0}', fileName),
-  checking: (fileName: string) => vscode.l10n.t('Looking what became of {0}', fileName),
+  checking: (fileName: string) => vscode.l10n.t('Checking whether {0} was charged', fileName),
 };
 
-/** Tells what the run cost, with what the service did not tell called so. */
+/** The account that a submission is told with. */
+interface PayingAccount {
+  name: string;
+  kind: 'service' | 'sandbox';
+}
+
+/**
+ * Tells what the run cost, and what its account has now.
+ * @param balance as it was read since, where the answer had none
+ */
 export function tellCharged(
   run: RunCreation,
   fileName: string,
-  isSandbox: boolean,
+  account: PayingAccount,
+  balance: Balance | undefined,
   showRun: () => void,
 ): void {
   const { l10n } = vscode;
   const { price_cents, currency, plan_name, balance_after_cents } = run;
   const facts = l10n.t(
-    '{0} was submitted and charged. Price: {1}. Plan: {2}. New balance: {3}.',
+    '{0} was submitted and charged. Price: {1}. Plan: {2}. New balance of {3}: {4}.',
     fileName,
-    formatMoney(price_cents, currency),
-    plan_name ?? l10n.t('not told'),
-    formatMoney(balance_after_cents, currency),
+    price_cents === undefined
+      ? l10n.t('not provided')
+      : currency === undefined
+        ? priceText(price_cents, balance?.currency)
+        : formatMoney(price_cents, currency),
+    plan_name ?? l10n.t('not provided'),
+    account.name,
+    balanceText(balance_after_cents ?? balance?.balance_cents, currency ?? balance?.currency),
   );
-  offerRun(withSandboxNote(facts, isSandbox), showRun);
+  offerRun(withSandboxNote(facts, account.kind === 'sandbox'), showRun);
+}
+
+function balanceText(cents: number | undefined, currency: string | undefined): string {
+  return cents === undefined ? vscode.l10n.t('unknown') : formatMoney(cents, currency);
 }
 
 /**
@@ -43,18 +62,19 @@ export function tellCharged(
 export function tellFound(
   run: Pick<RunCreation, 'run_id' | 'price_cents'>,
   fileName: string,
+  account: PayingAccount,
   balance: Balance | undefined,
-  isSandbox: boolean,
   showRun: () => void,
 ): void {
   const { l10n } = vscode;
   const facts = l10n.t(
-    '{0} was submitted and charged: its run was found. Price: {1}. Balance: {2}.',
+    '{0} was submitted and charged: its run was found. Price: {1}. Balance of {2}: {3}.',
     fileName,
-    run.price_cents === undefined ? l10n.t('not told') : priceText(run.price_cents, balance?.currency),
-    formatMoney(balance?.balance_cents, balance?.currency),
+    run.price_cents === undefined ? l10n.t('not provided') : priceText(run.price_cents, balance?.currency),
+    account.name,
+    balanceText(balance?.balance_cents, balance?.currency),
   );
-  offerRun(withSandboxNote(facts, isSandbox), showRun);
+  offerRun(withSandboxNote(facts, account.kind === 'sandbox'), showRun);
 }
 
 function offerRun(text: string, showRun: () => void): void {
@@ -150,13 +170,10 @@ export function tellUnknown(
   const check = l10n.t('Check Now');
   const show = l10n.t('Show');
   const text = [
-    l10n.t(
-      'It may have been charged: {0} was uploaded whole, and no answer came that says for certain.',
-      fileName,
-    ),
+    l10n.t('{0} may have been charged: the service didn’t confirm it.', fileName),
     // A conflict is what the earlier attempts are the reason of: its words would only mislead.
     ...(error instanceof CancelledError || isConflict(error) ? [] : [asText(explain(error))]),
-    l10n.t('It stands in the Runs view until that is known; runs and balance are looked at for a while.'),
+    l10n.t('We’ll keep checking.'),
   ].join(' ');
   void showWarning(withSandboxNote(text, isSandbox), check, show).then((choice) => {
     if (choice === check) actions.check();
@@ -168,7 +185,7 @@ export function tellUnknown(
 export function tellElsewhere(fileName: string): void {
   void showInformation(
     vscode.l10n.t(
-      'Nothing was sent from this window: another one has the submission of {0}, or it is settled. The Runs view tells which.',
+      'Nothing was sent: the submission of {0} is open in another window or already resolved. See Runs.',
       fileName,
     ),
   );
@@ -181,7 +198,7 @@ export function tellCancelled(fileName: string): void {
 
 /** Tells that a submission cannot be cancelled any more. */
 export function tellTooLate(fileName: string): void {
-  void showInformation(vscode.l10n.t('{0} was uploaded whole: it cannot be cancelled any more.', fileName));
+  void showInformation(vscode.l10n.t('{0} is fully uploaded and can no longer be canceled.', fileName));
 }
 
 export function tellNoModels(): void {

@@ -37,7 +37,8 @@ export class Ends {
     const { intent } = end;
     if (end.kind === 'charged') {
       await this.charged(session, { lease, intent }, end.run, 'answered');
-      return { kind: 'charged', run: end.run };
+      const onTold = () => void this.#journal.claimNotice(end.run.run_id);
+      return { kind: 'charged', run: end.run, onTold };
     }
     const { error, kind } = end;
     if (kind === 'refused')

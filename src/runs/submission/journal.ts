@@ -187,6 +187,19 @@ export class Journal implements Disposable {
     return this.#folder.receipts();
   }
 
+  /** The charged ones of which no window has told yet: one that was killed right after the answer could not. */
+  async untold(): Promise<Receipt[]> {
+    const ids = new Set(await this.#folder.noticeIds());
+    return ids.size === 0 ? [] : (await this.receipts()).filter(({ id }) => ids.has(id));
+  }
+
+  /** Takes upon this window to tell that a run was charged, or says that it did: true for one window, once. Never rejects. */
+  async claimNotice(runId: string): Promise<boolean> {
+    const untold = await this.untold().catch(() => []);
+    const receipt = untold.find(({ settled }) => settled.kind === 'charged' && settled.run.run_id === runId);
+    return receipt !== undefined && (await this.#folder.claimNotice(receipt.id));
+  }
+
   dispose(): void {
     this.#disposed = true;
     this.#watch?.dispose();

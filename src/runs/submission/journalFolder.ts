@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectoryDurably, syncDirectory, writeFileDurably } from '../../base/durableFile.ts';
 import type { Intent, Receipt } from './intent.ts';
@@ -7,6 +7,7 @@ import {
   idOfIntentFile,
   idOfLockFile,
   idOfTemporaryFile,
+  isIntentId,
   intentFileName,
   intentText,
   namesIn,
@@ -32,6 +33,8 @@ export class JournalFolder {
   readonly intents: string;
   readonly #receipts: string;
   readonly #leases: string;
+  /** An empty file for each receipt of a charge that nobody was told of yet, by its id. */
+  readonly #notices: string;
   readonly #onSetAside: (file: string) => void;
   readonly #write: typeof writeFileDurably;
   readonly #told = new Set<string>();
@@ -43,13 +46,14 @@ export class JournalFolder {
     this.intents = path.join(directory, 'intents');
     this.#receipts = path.join(directory, 'receipts');
     this.#leases = path.join(directory, 'leases');
+    this.#notices = path.join(directory, 'notices');
     this.#onSetAside = onSetAside;
     this.#write = write;
   }
 
   /** Makes the folders where they are missing, for their owner alone. */
   async make(): Promise<void> {
-    for (const folder of [this.intents, this.#receipts, this.#leases])
+    for (const folder of [this.intents, this.#receipts, this.#leases, this.#notices])
       await makeDirectoryDurably(folder, 0o700);
   }
 
@@ -103,8 +107,24 @@ export class JournalFolder {
     return intent;
   }
 
+  /** The ids of the receipts of charges that nobody was told of yet. */
+  async noticeIds(): Promise<string[]> {
+    return (await namesIn(this.#notices)).filter(isIntentId);
+  }
+
+  /** @returns whether this window is the one that removed it */
+  claimNotice(id: string): Promise<boolean> {
+    return unlink(path.join(this.#notices, id)).then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** Makes a receipt durable. From then on it prevails over the intent. */
   async putReceipt(receipt: Receipt): Promise<void> {
+    // Before it: a crash between leaves what stands for nothing. Where the disk does not take it, only a crash keeps it from being told.
+    if (receipt.settled.kind === 'charged')
+      await writeFile(path.join(this.#notices, receipt.id), '', { mode: 0o600 }).catch(() => undefined);
     await this.#write(path.join(this.#receipts, intentFileName(receipt.id)), intentText(receipt).text);
   }
 

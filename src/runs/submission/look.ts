@@ -156,7 +156,8 @@ function isAfterAll(intent: Intent, row: RunSummary): boolean {
   return lastMs !== undefined && instantOf(row.created_at) > lastMs + PRICING_MS + MARGIN_MS;
 }
 
-function isMarked({ marker }: Intent, { label = '' }: RunDetail): boolean {
+/** Whether a run's label holds the marker of an intent. */
+export function isMarked({ marker }: Intent, { label = '' }: Pick<RunDetail, 'label'>): boolean {
   return marker !== undefined && hasMarker(label, marker);
 }
 

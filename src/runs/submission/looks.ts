@@ -72,9 +72,9 @@ export class Looks {
     return { finding: findingOf(next, sight), intent: next };
   }
 
-  /** A run as far as its details tell what it cost. @throws ApiError, KeyMissingError */
+  /** A run as far as its details tell what it cost; they are read where nobody has yet. @throws ApiError, KeyMissingError */
   async read(session: Session, runId: string): Promise<RunCreation> {
-    return creationOf(await session.call((client) => client.getRun(runId)));
+    return creationOf(session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId))));
   }
 
   /** Whether a look may say something new: at once after a start, soon while the service may be pricing, then less often. */

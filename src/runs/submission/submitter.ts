@@ -2,6 +2,7 @@ import { SYSTEM_CLOCK, type Clock } from '../../base/clock.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { CancelledError, unlessCancelled } from '../../base/errors.ts';
 import { Emitter } from '../../base/event.ts';
+import type { RunCreation, RunSummary } from '../../api/types.ts';
 import { placeOf } from '../account.ts';
 import { Ends } from './ends.ts';
 import type { Finding } from './finding.ts';
@@ -10,8 +11,10 @@ import type { Journal } from './journal.ts';
 import type { Lease } from '../lease.ts';
 import { CandidatesError, hasNewCandidates, Looks } from './looks.ts';
 import { isUncertain } from './judge.ts';
+import { isMarked } from './look.ts';
 import { assertNotTooEarly, MAX_RETRY_AFTER_MS, TooEarlyError } from './nextStep.ts';
 import type { Outcome } from './outcome.ts';
+import { canCheck } from './pendingActions.ts';
 import { isCancellable, type PendingSubmission } from './pendingSubmission.ts';
 import { PendingSubmissions } from './pendingSubmissions.ts';
 import { Series, type SeriesEnd } from './series.ts';
@@ -119,7 +122,7 @@ export class Submitter implements Disposable {
       if (!mayBeCharged(owned.intent)) return await this.#send(session, owned, signal);
       this.#pending.set(id, { state: 'checking' });
       const { finding, intent } = await this.#looks.look(session, owned, signal);
-      if (finding.verdict === 'charged') return { kind: 'charged', run: finding.run, found: true };
+      if (finding.verdict === 'charged') return this.#found(finding.run);
       // What the person did not know of when they asked, they decide about first.
       if (hasNewCandidates(owned.intent, intent)) return { kind: 'unknown', error: new CandidatesError() };
       return await this.#send(session, { ...owned, intent }, signal);
@@ -154,16 +157,38 @@ export class Submitter implements Disposable {
   }
 
   /**
-   * Settles an intent with a run that the person recognised. @returns false where another window has it
+   * Settles at once what may have been charged and whose marker stands in the label of a run that was read: until then one charge
+   * looks like two. Never throws.
+   */
+  async settleMarked(session: Session): Promise<void> {
+    const { account, runs } = session;
+    for (const submission of this.pending) {
+      if (submission.accountId !== account.id || !canCheck(submission)) continue;
+      const isItsOwn = ({ run_id }: RunSummary) =>
+        isMarked(submission.intent, { label: runs.label(run_id) ?? '' });
+      const run = runs.rows?.find(isItsOwn);
+      if (run !== undefined) await this.adopt(session, submission.id, run.run_id, 'found').catch(() => false);
+    }
+  }
+
+  /**
+   * Settles an intent with its run.
+   * @param how whether the person recognised it, or its marker was found
+   * @returns false where another window has it
    * @throws ApiError, KeyMissingError when the run cannot be read
    */
-  async adopt(session: Session, id: string, runId: string): Promise<boolean> {
+  async adopt(
+    session: Session,
+    id: string,
+    runId: string,
+    how: 'recognised' | 'found' = 'recognised',
+  ): Promise<boolean> {
     await this.#checks.get(id)?.catch(() => undefined);
     const owned = await this.#acquire(session, id);
     if (owned === undefined) return false;
     try {
       const run = await this.#looks.read(session, runId);
-      await this.#ends.charged(session, owned, run, 'recognised');
+      await this.#ends.charged(session, owned, run, how);
       return true;
     } finally {
       owned.lease.release();
@@ -292,10 +317,14 @@ export class Submitter implements Disposable {
       // Who cancelled wants to know, too; who cancels now need not wait for it.
       const until = signal.aborted ? stopping : signal;
       const { finding } = await this.#looks.look(session, { lease, intent }, until);
-      return finding.verdict === 'charged' ? { kind: 'charged', run: finding.run, found: true } : outcome;
+      return finding.verdict === 'charged' ? this.#found(finding.run) : outcome;
     } catch {
       return outcome;
     }
+  }
+
+  #found(run: RunCreation): Outcome {
+    return { kind: 'charged', run, found: true, onTold: () => void this.#journal.claimNotice(run.run_id) };
   }
 
   #series(session: Session, owned: Owned, signal: AbortSignal): Promise<SeriesEnd> {

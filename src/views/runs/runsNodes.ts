@@ -30,7 +30,7 @@ export class RunsNodes {
     return kept(this.#submissions, id, () => ({ kind: 'submission', id }));
   }
 
-  /** The row of a submission that was shown: another account's, for one, never was. */
+  /** The row of a submission that was shown. */
   shownSubmission(id: string): RunsNode | undefined {
     return this.#submissions.get(id);
   }

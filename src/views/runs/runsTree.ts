@@ -34,7 +34,7 @@ export interface RunsTreeParts {
   shown: RunsShown;
 }
 
-/** Shows pending submissions and the active account's runs, newest first; a run unfolds into its details. */
+/** Shows the submissions of all accounts that are not settled and the active account's runs, newest first; a run unfolds into its details. */
 export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #sessions: Sessions;
   readonly #submitter: Submitter;
@@ -262,8 +262,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   #submissions(session: Session): RunsNode[] {
-    const own = this.#submitter.pending.filter(({ accountId }) => accountId === session.account.id);
-    return own.map(({ id }) => this.#nodes.submission(id));
+    const isOwn = ({ accountId }: PendingSubmission) => accountId === session.account.id;
+    const { pending } = this.#submitter;
+    // Those of an account that was signed out can neither be looked for nor sent.
+    const others = pending.filter((one) => !isOwn(one) && this.#sessions.find(one.accountId) !== undefined);
+    return [...pending.filter(isOwn), ...others].map(({ id }) => this.#nodes.submission(id));
   }
 
   #runs(rows: readonly RunSummary[] = []): RunsNode[] {
@@ -293,7 +296,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const submission = this.#submitter.pending.find((pending) => pending.id === id);
     if (submission === undefined) return new vscode.TreeItem('');
     const modelId = submission.intent.model_id;
-    const modelName = this.#sessions.active?.models.nameOf(modelId) ?? modelId;
-    return submissionItem(submission, modelName, Date.now());
+    const session = this.#sessions.find(submission.accountId);
+    const modelName = session?.models.nameOf(modelId) ?? modelId;
+    const accountName = session === this.#sessions.active ? undefined : session?.account.name;
+    return submissionItem(submission, modelName, Date.now(), accountName);
   }
 }

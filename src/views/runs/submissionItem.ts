@@ -14,18 +14,22 @@ import {
   type SubmissionState,
 } from '../../runs/submission/pendingSubmission.ts';
 
-/** The row of a submission that is not settled: selecting it shows what is known and what can be done. */
+/**
+ * The row of a submission that is not settled: selecting it shows what is known and what can be done.
+ * @param accountName of another account than the active one
+ */
 export function submissionItem(
   submission: PendingSubmission,
   modelName: string,
   nowMs: number,
+  accountName?: string,
 ): vscode.TreeItem {
   const { id, state } = submission;
   const item = new vscode.TreeItem(submissionName(submission));
   item.id = `submission:${id}`;
-  item.description = submissionDescription(submission, nowMs);
-  item.tooltip = submissionTooltip(submission, modelName, nowMs);
-  item.accessibilityInformation = { label: submissionAccessibleLabel(submission, nowMs) };
+  item.description = submissionDescription(submission, nowMs, accountName);
+  item.tooltip = submissionTooltip(submission, modelName, nowMs, accountName);
+  item.accessibilityInformation = { label: submissionAccessibleLabel(submission, nowMs, accountName) };
   item.iconPath = iconOf(state);
   item.contextValue = contextOf(submission, nowMs);
   item.command = { command: COMMANDS.resolveSubmission, title: treeWords.resolve(), arguments: [id] };

@@ -49,15 +49,18 @@ describe('commands of submissions', () => {
     outcome = { kind: 'elsewhere' };
   });
 
-  const sessions = {
-    active: {
-      account: { id: 'account-1', kind: 'service', name: 'Work' },
-      models: { nameOf: (id: string) => `Model ${id}` },
-      balance: {
-        current: { balance_cents: 500, currency: 'USD' },
-        refresh: () => Promise.resolve({ balance_cents: 400, currency: 'USD' }),
-      },
+  const sessionOf = (id: string, name: string) => ({
+    account: { id, kind: 'service', name },
+    models: { nameOf: (modelId: string) => `Model ${modelId}` },
+    balance: {
+      current: { balance_cents: 500, currency: 'USD' },
+      refresh: () => Promise.resolve({ balance_cents: 400, currency: 'USD' }),
     },
+  });
+  const [active, second] = [sessionOf('account-1', 'Work'), sessionOf('account-2', 'Home')];
+  const sessions = {
+    active,
+    find: (id: string) => [active, second].find(({ account }) => account.id === id),
   } as unknown as Sessions;
   const submitter = {
     get pending() {
@@ -68,8 +71,8 @@ describe('commands of submissions', () => {
       calls.push(`resume ${id}`);
       return Promise.resolve(outcome);
     },
-    check: (_session: unknown, id: string) => {
-      calls.push(`check ${id}`);
+    check: (session: { account: { name: string } }, id: string) => {
+      calls.push(`check ${id}${session.account.name === 'Work' ? '' : ` in ${session.account.name}`}`);
       return finding instanceof Error ? Promise.reject(finding) : Promise.resolve(finding);
     },
     adopt: (_session: unknown, id: string, runId: string) => {
@@ -88,13 +91,13 @@ describe('commands of submissions', () => {
   const goOn = (argument?: unknown) =>
     continueSubmission(sessions, submitter, beActive, reveal, log)(argument);
   const resolve = (argument?: unknown) =>
-    resolveSubmission(sessions, submitter, beActive, reveal, tellFoundRunsOnce(beActive), log)(argument);
+    resolveSubmission(sessions, submitter, reveal, tellFoundRunsOnce(beActive), log)(argument);
   const check = async (argument?: unknown) => {
     await checkSubmission(sessions, submitter, beActive, reveal, tellFoundRunsOnce(beActive))(argument);
     // A button of a toast is not awaited.
     await new Promise((resolve) => setImmediate(resolve));
   };
-  const discard = (argument?: unknown) => discardSubmission(sessions, submitter, beActive)(argument);
+  const discard = (argument?: unknown) => discardSubmission(sessions, submitter)(argument);
 
   /** One that may have been charged and was sent an hour ago. */
   const unknown = (id = 'one', ageMs = 60 * 60_000) =>
@@ -128,21 +131,54 @@ describe('commands of submissions', () => {
       );
     });
 
-    it('none: and say so, or that it is settled, or of another account', async () => {
-      pending = [pendingOf('unsent', intentOf({ id: 'other', accountId: 'account-2' }))];
+    it('none: and say so, or that it is resolved', async () => {
       for (const command of [goOn, resolve, check, discard]) {
         await command();
         await command('gone');
-        await command('other');
       }
       assert.deepEqual(
         standIn.told.sentences,
         [1, 2, 3, 4].flatMap(() => [
-          'No submission is waiting for a decision: all are settled.',
-          'This submission is settled: the Runs view shows what became of it.',
+          'No submission needs your attention.',
+          'This submission is already resolved. See Runs.',
         ]),
       );
       assert.deepEqual(calls, []);
+    });
+
+    it('none: and say what is open, here, in another window or in another account', async () => {
+      pending = [
+        pendingOf('validating', intentOf({ id: 'one' }), { attempt: 1 }),
+        pendingOf('elsewhere', intentOf({ id: 'two' })),
+        pendingOf('unknown', intentOf({ id: 'other', accountId: 'account-2', attempts: [wholeAttempt(0)] })),
+      ];
+      const open =
+        'Still open: train.jsonl (Uploaded; the service is validating); train.jsonl (Open in another window); train.jsonl in Home (May be charged · no answer).';
+      for (const command of [goOn, check, discard]) await command();
+      assert.deepEqual(
+        standIn.told.sentences,
+        [1, 2, 3].map(() => `There is nothing to do here right now. ${open}`),
+      );
+      assert.deepEqual(calls, []);
+    });
+
+    it('one of another account: it is looked for with its own session; only who continues it switches', async () => {
+      const other = intentOf({ id: 'other', accountId: 'account-2', attempts: [wholeAttempt(0)] });
+      pending = [pendingOf('unknown', other)];
+      press('Discard');
+      for (const command of [check, resolve, discard]) await command('other');
+      assert.deepEqual(calls, ['check other in Home', 'check other in Home', 'discard other']);
+      pending = [pendingOf('unsent', { ...other, attempts: [] })];
+      await goOn('other');
+      assert.equal(calls.length, 3);
+    });
+
+    it('none of an account that was signed out: there is nothing to look with', async () => {
+      pending = [pendingOf('unknown', intentOf({ id: 'gone', accountId: 'account-3' }))];
+      for (const command of [check, resolve]) await command('gone');
+      assert.deepEqual(calls, []);
+      for (const sentence of standIn.told.sentences)
+        assert.match(sentence, /account that is not on this machine/);
     });
 
     it('what they can do nothing about, and say why', async () => {
@@ -150,7 +186,7 @@ describe('commands of submissions', () => {
       for (const command of [goOn, check, discard]) await command('one');
       assert.equal(standIn.told.sentences.length, 3);
       for (const sentence of standIn.told.sentences)
-        assert.match(sentence, /cannot be done .* now: Another window has it\.$/);
+        assert.match(sentence, /^Not possible right now – train\.jsonl: Open in another window\.$/);
       assert.deepEqual(calls, []);
     });
   });
@@ -162,7 +198,7 @@ describe('commands of submissions', () => {
       assert.deepEqual(calls, []);
       assert.match(
         standIn.told.details[0] ?? '',
-        /^It may have been charged: .*same Idempotency-Key, .*at most once within 24 hours/,
+        /^You may have been charged: .*same Idempotency-Key, .*at most once within 24 hours/,
       );
       press('Send Again');
       outcome = { kind: 'charged', run: { run_id: 'r' } };
@@ -193,7 +229,7 @@ describe('commands of submissions', () => {
       press('Send Again');
       await goOn('one');
       assert.deepEqual(calls, []);
-      assert.match(standIn.told.sentences[0] ?? '', /cannot be done/);
+      assert.match(standIn.told.sentences[0] ?? '', /^Not possible right now/);
     });
   });
 
@@ -204,7 +240,7 @@ describe('commands of submissions', () => {
       await check('one');
       assert.match(
         standIn.told.sentences[0] ?? '',
-        /^train\.jsonl was submitted and charged: its run was found\. Price: 1\.00 USD .* Balance: 4\.00 USD\.$/,
+        /^train\.jsonl was submitted and charged: its run was found\. Price: 1\.00 USD .* Balance of Work: 4\.00 USD\.$/,
       );
       assert.deepEqual(revealed, ['r']);
     });
@@ -236,7 +272,10 @@ describe('commands of submissions', () => {
       pending = [unknown()];
       finding = undefined;
       await check('one');
-      assert.match(standIn.told.sentences[0] ?? '', /^Nothing was sent from this window/);
+      assert.match(
+        standIn.told.sentences[0] ?? '',
+        /^Nothing was sent: the submission of train\.jsonl is open in another window or already resolved/,
+      );
     });
   });
 
@@ -267,14 +306,14 @@ describe('commands of submissions', () => {
       assert.deepEqual(calls, ['check one']);
       const [sheet] = standIn.told.inputs;
       assert.equal(sheet?.title, 'Submission of train.jsonl');
-      assert.match(sheet.placeholder, /^It may have been charged: /);
+      assert.match(sheet.placeholder, /^You may have been charged: /);
       const labels = rowsOf(0).map(({ label }) => label.replace(/^\$\([\w-]+\) /, ''));
       assert.deepEqual(labels.slice(0, 5), [
         'Check Now',
         'This is my run: Mine',
         'Continue…',
         'Discard…',
-        'Last look',
+        'Last check',
       ]);
       assert.ok(labels.includes('Why') && labels.includes('Idempotency-Key'));
     });
@@ -340,7 +379,7 @@ describe('commands of submissions', () => {
       pending = [unknown()];
       finding = new NetworkError('refused');
       await resolve('one');
-      const look = rowsOf(0).find(({ label }) => label.endsWith('Last look'));
+      const look = rowsOf(0).find(({ label }) => label.endsWith('Last check'));
       assert.match(look?.description ?? '', /^Nothing answers at the address/);
     });
   });
@@ -370,8 +409,8 @@ describe('commands of submissions', () => {
       for (const argument of [{ kind: 'submission', id: 'one' }, 'two', 'gone', 'three'])
         await cancel(argument);
       assert.deepEqual(standIn.told.sentences, [
-        'train.jsonl was uploaded whole: it cannot be cancelled any more.',
-        'This cannot be done with the submission of train.jsonl now: Not charged · not sent.',
+        'train.jsonl is fully uploaded and can no longer be canceled.',
+        'Not possible right now – train.jsonl: Not charged · not sent.',
       ]);
       assert.deepEqual(cancelled, ['three']);
     });
@@ -386,16 +425,19 @@ describe('commands of submissions', () => {
       pending.shift();
       await cancel();
       assert.deepEqual(cancelled, ['three']);
-      pending.push(pendingOf('uploading', intentOf({ id: 'other', accountId: 'account-2' })));
-      await cancel();
-      assert.deepEqual(cancelled, ['three', 'three']);
+      assert.equal(standIn.told.inputs.length, 0);
       pending.push(pendingOf('uploading', intentOf({ id: 'four', label: 'Fourth' })));
       standIn.told.pick = () => 'Fourth';
       await cancel();
-      assert.deepEqual(cancelled, ['three', 'three', 'four']);
+      assert.deepEqual(cancelled, ['three', 'four']);
+      pending = [pendingOf('elsewhere', intentOf({ id: 'six' }))];
+      await cancel();
       pending = [];
       await cancel();
-      assert.deepEqual(standIn.told.sentences, ['No upload is under way that could still be cancelled.']);
+      assert.deepEqual(standIn.told.sentences, [
+        'There is no upload to cancel. Still open: train.jsonl (Open in another window).',
+        'There is no upload to cancel.',
+      ]);
     });
   });
 });

@@ -72,7 +72,7 @@ describe('submissions that are not settled, in words', () => {
     assert.equal(refused('insufficient_balance'), 'Not charged · balance too low · 2 h 5 min ago');
     for (const code of ['model_not_available', 'invalid_api_key', 'validation_failed', ''])
       assert.match(refused(code), /^Not charged · [^·]+ · /, code);
-    assert.equal(text(pendingOf('elsewhere', intentOf(sent))), 'Another window has it');
+    assert.equal(text(pendingOf('elsewhere', intentOf(sent))), 'Open in another window');
   });
 
   it('say what the last look saw, and claim no more than that', () => {
@@ -100,7 +100,7 @@ describe('submissions that are not settled, in words', () => {
           balanceBefore: { balance_cents: 5, currency: 'USD' },
         }),
       ),
-      `May be charged · looked at ${clock} · 2 h 5 min ago`,
+      `May be charged · checked ${clock} · 2 h 5 min ago`,
     );
   });
 
@@ -128,6 +128,10 @@ describe('submissions that are not settled, in words', () => {
       words.submissionAccessibleLabel(submission, now),
       'My run, train.jsonl, May be charged, no answer, 2 h 5 min ago',
     );
+    assert.equal(
+      words.submissionAccessibleLabel(submission, now, 'Home'),
+      'My run, train.jsonl, May be charged, no answer, Home, 2 h 5 min ago',
+    );
     const lines = words.submissionTooltip(submission, 'Qwen 3 8B', now).split('\n');
     assert.deepEqual(lines.slice(0, 5), [
       'train.jsonl',
@@ -140,7 +144,7 @@ describe('submissions that are not settled, in words', () => {
 
   it('say nothing of a charge that cannot be, and never that none was while it may have been', () => {
     for (const state of ['unsent', 'refused', 'not-charged'] as const)
-      assert.match(words.truthSentence(pendingOf(state), now), /^Nothing was charged: /, state);
+      assert.match(words.truthSentence(pendingOf(state), now), /^(Nothing was|Not) charged: /, state);
     for (const [code, why] of [
       ['insufficient_balance', ', because the balance was too low.'],
       ['model_not_available', ', because the model was not available.'],
@@ -153,7 +157,7 @@ describe('submissions that are not settled, in words', () => {
         `Nothing was charged: the service refused it${why}`,
       );
     for (const attempts of [[wholeAttempt(now)], [wholeAttempt(now, true)]])
-      assert.match(words.truthSentence(unknown({ attempts }), now), /^It may have been charged: /);
+      assert.match(words.truthSentence(unknown({ attempts }), now), /^You may have been charged: /);
   });
 
   it('are known with what a person needs to decide', () => {
@@ -180,12 +184,12 @@ describe('submissions that are not settled, in words', () => {
     const clock = (ms: number) => words.formatMoment(ms, now);
     const rows = Object.fromEntries(resolve.knownRows(known, now).map(({ name, value }) => [name, value]));
     assert.deepEqual(rows, {
-      'Last look': `No charge seen as of ${clock(minutesAgo(1))}`,
-      Why: 'It is too early: the service may still be validating what it has.',
-      'Next look': `from ${clock(now + 15 * 60_000)} on it may say more`,
-      Balance: '100.00 USD before, 100.00 USD at the last look',
-      'Sent whole': `yes, at ${clock(minutesAgo(124))}`,
-      Attempts: `2, the first begun at ${clock(minutesAgo(130))}`,
+      'Last check': `No charge seen as of ${clock(minutesAgo(1))}`,
+      Why: 'Too early to tell: the service may still be validating.',
+      'Next check': `Check again after ${clock(now + 15 * 60_000)}`,
+      Balance: '100.00 USD before, 100.00 USD at the last check',
+      'Fully uploaded': clock(minutesAgo(124)),
+      Attempts: `2, the first started at ${clock(minutesAgo(130))}`,
       Dataset: 'train.jsonl, 600.0 MB, 7,473 rows',
       Model: 'Qwen 3 8B',
       Label: 'My run ft-7k3m9qpx',
@@ -194,11 +198,11 @@ describe('submissions that are not settled, in words', () => {
       'Idempotency-Key': view.id,
     });
     const failed = resolve.knownRows({ ...known, failure: 'Offline.', doubt: undefined }, now);
-    assert.equal(failed.find(({ name }) => name === 'Last look')?.value, 'Offline.');
+    assert.equal(failed.find(({ name }) => name === 'Last check')?.value, 'Offline.');
     const unsent = resolve.knownRows({ ...known, view: pendingOf('unsent'), doubt: undefined }, now);
-    assert.equal(unsent.find(({ name }) => name === 'Sent whole')?.value, 'never');
+    assert.equal(unsent.find(({ name }) => name === 'Fully uploaded')?.value, 'never');
     assert.equal(
-      unsent.some(({ name }) => name === 'Last look' || name === 'Idempotency-Key'),
+      unsent.some(({ name }) => name === 'Last check' || name === 'Idempotency-Key'),
       false,
     );
   });

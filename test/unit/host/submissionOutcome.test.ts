@@ -32,7 +32,7 @@ describe('outcomes of submissions, told', () => {
     path: '/data/train.jsonl',
     filename: 'train.jsonl',
     preset: { modelId: 'm', label: 'My run', priority: true },
-    account: { id: 'account-1', kind: 'service' },
+    account: { id: 'account-1', name: 'Work', kind: 'service' },
     readBalance: () => Promise.resolve({ balance_cents: 150, currency: 'USD' }),
   };
 
@@ -76,9 +76,38 @@ describe('outcomes of submissions, told', () => {
     for (const error of [broken, tooLow, new CancelledError(), new Error('x')])
       assert.match(
         (await tell({ kind: 'unknown', error })).sentence,
-        /^It may have been charged: train\.jsonl was uploaded whole, /,
+        /^train\.jsonl may have been charged: the service didn’t confirm it\. /,
       );
-    assert.match((await tell({ kind: 'elsewhere' })).sentence, /^Nothing was sent from this window: /);
+    assert.match((await tell({ kind: 'elsewhere' })).sentence, /^Nothing was sent: /);
+  });
+
+  it('name the account that paid, and its balance, read where the answer had none', async () => {
+    const run = { run_id: 'r', price_cents: 517, currency: 'EUR', plan_name: 'pro', balance_after_cents: 2 };
+    assert.equal(
+      (await tell({ kind: 'charged', run })).sentence,
+      'train.jsonl was submitted and charged. Price: 5.17 EUR. Plan: pro. New balance of Work: 0.02 EUR.',
+    );
+    assert.equal(
+      (await tell({ kind: 'charged', run: { run_id: 'r' } })).sentence,
+      'train.jsonl was submitted and charged. Price: not provided. Plan: not provided. New balance of Work: 1.50 USD.',
+    );
+    assert.match(
+      (await tell({ kind: 'charged', run: { run_id: 'r' }, found: true })).sentence,
+      /: its run was found\. Price: not provided\. Balance of Work: 1\.50 USD\.$/,
+    );
+    const unread = { readBalance: () => Promise.reject(broken) };
+    assert.match(
+      (await tell({ kind: 'charged', run: { run_id: 'r' } }, undefined, unread)).sentence,
+      / New balance of Work: unknown\.$/,
+    );
+  });
+
+  it('say to whoever keeps it that a charge was told, once it was', async () => {
+    const seen: number[] = [];
+    const onTold = () => void seen.push(standIn.told.sentences.length);
+    for (const found of [{}, { found: true }] as const)
+      await tell({ kind: 'charged', run: { run_id: 'r' }, ...found, onTold });
+    assert.deepEqual(seen, [1, 1]);
   });
 
   it('lead on where a balance was too low, with what it is now', async () => {
@@ -171,7 +200,7 @@ describe('outcomes of submissions, told', () => {
   });
 
   it('say that it is the sandbox', async () => {
-    const changes = { account: { id: 's', kind: 'sandbox' } } as const;
+    const changes = { account: { id: 's', name: 'Sandbox', kind: 'sandbox' } } as const;
     for (const outcome of [
       { kind: 'charged', run: { run_id: 'r' } },
       { kind: 'not-charged', error: tooLow, kept: true },
@@ -209,7 +238,7 @@ describe('outcomes of submissions, told', () => {
       assert.doesNotMatch(sentence, /This did not work/, codes[index] ?? '');
     assert.equal(explain(new Odd('lease-lost')).sentence, explain(new Odd('not-owner')).sentence);
     const unreadable = Object.assign(new Odd('journal-unreadable'), { file: '/some/folder/x.json' });
-    assert.match(explain(unreadable).sentence, /The file x\.json of the journal/);
+    assert.match(explain(unreadable).sentence, /submission record x\.json/);
     const early = Object.assign(new Odd('too-early'), { retryAfterMs: 90_000 });
     assert.equal(explain(early).sentence, 'The service asked to wait. Try again in 2 min.');
   });

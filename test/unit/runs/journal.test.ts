@@ -79,7 +79,7 @@ describe('Journal', () => {
   it('begins empty, in folders for their owner alone', async () => {
     const journal = await opened();
     assert.deepEqual([journal.intents, await journal.receipts()], [[], []]);
-    assert.deepEqual(readdirSync(directory).sort(), ['intents', 'leases', 'receipts']);
+    assert.deepEqual(readdirSync(directory).sort(), ['intents', 'leases', 'notices', 'receipts']);
     if (process.platform === 'win32') return;
     for (const part of readdirSync(directory))
       assert.equal(statSync(path.join(directory, part)).mode & 0o777, 0o700);

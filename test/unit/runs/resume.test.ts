@@ -450,6 +450,38 @@ describe('Submitter, afterwards', () => {
     });
   });
 
+  describe('settleMarked', () => {
+    it('settles what bears its marker in a label that was read: nothing is asked, and one charge is one row', async () => {
+      await leaveUnknown(true);
+      await session.runs.refresh();
+      await submitter.settleMarked(session);
+      assert.deepEqual(stateOf(), ['unknown'], 'the list has no labels');
+      await session.runs.loadDetail('run-1');
+      stage.gets.length = 0;
+      const other = stage.session('account-2');
+      await submitter.settleMarked(other);
+      assert.deepEqual(stateOf(), ['unknown']);
+      await submitter.settleMarked(session);
+      assert.deepEqual(stateOf(), []);
+      assert.ok(!stage.gets.some((asked) => asked.includes('run-1')));
+      const told = await receipt();
+      assert.ok(told?.kind === 'charged');
+      assert.deepEqual([told.how, told.run.run_id, told.run.price_cents], ['found', 'run-1', 100]);
+    });
+
+    it('asks for the run alone where another window has read its label, and never throws', async () => {
+      await leaveUnknown(true);
+      await session.runs.refresh();
+      session.runs.knowLabels([['run-1', `Läbel ${MARKER}`]]);
+      stage.onGet = (_request, response) => Boolean(response.destroy());
+      await submitter.settleMarked(session);
+      assert.deepEqual(stateOf(), ['unknown']);
+      stage.onGet = () => false;
+      await submitter.settleMarked(session);
+      assert.deepEqual(stateOf(), []);
+    });
+  });
+
   describe('adopt and discard', () => {
     it('settle with the run that the person recognised, with its price', async () => {
       const id = await leaveUnknown();

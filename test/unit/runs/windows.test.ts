@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { unlinkSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { writeFileDurably } from '../../../src/base/durableFile.ts';
 import type { Session } from '../../../src/runs/session.ts';
 import type { Submitter } from '../../../src/runs/submission/submitter.ts';
@@ -91,6 +92,30 @@ describe('Submitter, among windows', () => {
     stage = await Stage.start({ write });
     const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent());
     assert.deepEqual([outcome.kind, stage.posts.length], ['elsewhere', 0]);
+  });
+
+  it('know of a charge that a killed window could not tell any more, and one of them tells it', async () => {
+    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent());
+    assert.ok(outcome.kind === 'charged');
+    const { run_id } = outcome.run;
+    const { journal } = await stage.otherWindow();
+    assert.deepEqual(
+      (await journal.untold()).map(({ settled }) => settled.kind === 'charged' && settled.run),
+      [outcome.run],
+    );
+    const claims = [journal, stage.bench.journal].map((each) => each.claimNotice(run_id));
+    assert.deepEqual((await Promise.all(claims)).sort(), [false, true]);
+    assert.deepEqual(await journal.untold(), []);
+  });
+
+  it('tell no charge again that was told', async () => {
+    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent());
+    assert.ok(outcome.kind === 'charged');
+    const { journal } = await stage.otherWindow();
+    assert.equal((await journal.untold()).length, 1);
+    outcome.onTold?.();
+    while ((await journal.untold()).length > 0) await turn();
+    assert.equal((await journal.receipts()).length, 1);
   });
 
   it('tells the charge though it cannot be written, and after a restart finds it again without sending', async () => {

@@ -28,6 +28,7 @@ describe('RunsTree', () => {
   let bench: Bench;
   let submitter: Submitter;
   let session: Session;
+  let others: Session[];
   let tree: RunsTree;
   let shown: RunsShown;
   let active: Emitter<Session | undefined>;
@@ -68,7 +69,12 @@ describe('RunsTree', () => {
     });
     session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
     active = new Emitter<Session | undefined>();
-    const sessions = { active: session, onDidChangeActive: active.event } as unknown as Sessions;
+    others = [];
+    const sessions = {
+      active: session,
+      onDidChangeActive: active.event,
+      find: (id: string) => [session, ...others].find(({ account }) => account.id === id),
+    } as unknown as Sessions;
     const memento = { get: <T>(_key: string, fallback: T) => fallback, update: () => Promise.resolve() };
     shown = new createShown(sessions, memento);
     [unseen, seen] = [0, []];
@@ -499,6 +505,25 @@ describe('RunsTree', () => {
     );
     pending[0] = pendingOf('validating', { ...intent, accountId: 'another' });
     assert.deepEqual(await kinds(), ['run', 'run']);
+  });
+
+  it('shows the open submissions of other accounts behind its own, with the account’s name', async () => {
+    others = [bench.session({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', keyId: 'key-2' }, 'Home')];
+    const attempts = [wholeAttempt(Date.now() - 60_000)];
+    const pending = [
+      pendingOf('unknown', intentOf({ accountId: 'Home', attempts })),
+      pendingOf('validating', intentOf({ accountId: 'signed-out', attempts })),
+      pendingOf('unsent', intentOf({ accountId: session.account.id, created: { localMs: Date.now() } })),
+    ];
+    Object.defineProperty(submitter, 'pending', { get: () => pending });
+    const items = (await tree.getChildren()).map((node) => tree.getTreeItem(node));
+    assert.deepEqual(
+      items.map(({ description }) => String(description).replace(/ · [^·]+$/, '')),
+      ['Not charged · not sent', 'May be charged · no answer · Home'],
+    );
+    const tooltip = items[1]?.tooltip;
+    assert.ok(typeof tooltip === 'string' && tooltip.includes('\nAccount: Home\n'));
+    assert.equal(items[1]?.contextValue, 'submission.unknown');
   });
 
   it('offers to show all only where a filter hides what there is', async () => {

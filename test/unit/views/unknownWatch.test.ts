@@ -23,10 +23,18 @@ describe('after a start', () => {
   let owned: string[];
   let looks: number;
   let whileLooking: () => void;
+  let whileSettling: () => void;
   let state: SessionState;
   let changed: Emitter<PendingSubmission>;
   let stateChanged: Emitter<SessionState>;
   let activeChanged: Emitter<Session | undefined>;
+  let runsChanged: Emitter<void>;
+  /** The accounts of this machine that are not active. */
+  let others: Session[];
+  /** The ids of the accounts that were looked at. */
+  let lookedAt: string[];
+  /** The receipts that nobody was told of. */
+  let untold: Receipt[];
   let watch: UnknownWatch | undefined;
 
   before(async () => {
@@ -42,9 +50,12 @@ describe('after a start', () => {
     standIn.forget();
     [pending, receipts, owned, looks, state] = [[], [], [], 0, 'ready'];
     whileLooking = () => undefined;
+    whileSettling = () => undefined;
     changed = new Emitter();
     stateChanged = new Emitter();
     activeChanged = new Emitter();
+    runsChanged = new Emitter();
+    [others, lookedAt, untold] = [[], [], []];
   });
   afterEach(() => {
     watch?.dispose();
@@ -55,13 +66,20 @@ describe('after a start', () => {
     ({
       account: { id, kind: 'service', name: id },
       balance: { refresh: () => Promise.resolve({ balance_cents: 400, currency: 'USD' }) },
-      onDidChangeState: stateChanged.event,
+      runs: { onDidChange: (listener: () => void) => runsChanged.event(listener) },
+      isLocked: false,
       get state() {
         return state;
       },
     }) as unknown as Session;
   const sessionsOf = (session: Session | undefined) =>
-    ({ active: session, onDidChangeActive: activeChanged.event }) as unknown as Sessions;
+    ({
+      active: session,
+      onDidChangeActive: activeChanged.event,
+      onDidChangeState: (listener: (change: unknown) => void) =>
+        stateChanged.event((now) => listener({ session, state: now })),
+      find: (id: string) => [session, ...others].find((one) => one?.account.id === id),
+    }) as unknown as Sessions;
   const submitter = {
     probe: () => {
       pending = pending.map((one) => (owned.includes(one.id) ? { ...one, state: 'elsewhere' } : one));
@@ -71,21 +89,33 @@ describe('after a start', () => {
       return pending;
     },
     onDidChange: (listener: (one: PendingSubmission) => void) => changed.event(listener),
-    look: () => {
+    look: (session: Session) => {
       looks += 1;
+      lookedAt.push(session.account.id);
       whileLooking();
+      return Promise.resolve();
+    },
+    settleMarked: () => {
+      whileSettling();
       return Promise.resolve();
     },
   } as unknown as Submitter;
   const journal = {
     receipts: () => Promise.resolve(receipts),
+    untold: () => Promise.resolve(untold),
+    claimNotice: (runId: string) => {
+      const isMine = ({ settled }: Receipt) => settled.kind === 'charged' && settled.run.run_id === runId;
+      const found = untold.some(isMine);
+      untold = untold.filter((receipt) => !isMine(receipt));
+      return Promise.resolve(found);
+    },
   };
   const beActive = () => Promise.resolve(true);
   const begin = (tellFoundRun = tellFoundRunsOnce(beActive)) =>
     (watch = new createWatch(sessionsOf(sessionOf('account-1')), submitter, journal, beActive, tellFoundRun));
   const unknownOne = (id = 'one', accountId = 'account-1') =>
     pendingOf('unknown', intentOf({ id, accountId, attempts: [wholeAttempt(Date.now(), true)] }));
-  const receiptOf = ({ intent }: PendingSubmission, how: 'found' | 'recognised'): Receipt => ({
+  const receiptOf = ({ intent }: PendingSubmission, how: 'answered' | 'found' | 'recognised'): Receipt => ({
     ...intent,
     settled: { kind: 'charged', at: { localMs: 0 }, run: { run_id: 'r', price_cents: 100 }, how },
   });
@@ -141,6 +171,7 @@ describe('after a start', () => {
         whileLooking = () => {
           pending = [];
           receipts = [receiptOf(one, how)];
+          untold = how === 'found' ? receipts : [];
         };
         begin();
         await later();
@@ -157,7 +188,7 @@ describe('after a start', () => {
         pending = [one];
         whileLooking = () => {
           pending = [];
-          receipts = [receiptOf(one, 'found')];
+          receipts = untold = [receiptOf(one, 'found')];
         };
         begin(tellFoundRun);
         await later();
@@ -178,12 +209,69 @@ describe('after a start', () => {
       assert.deepEqual(standIn.executed, [['fineTuning.continueSubmission', 'one']]);
     });
 
+    it('for accounts that are not active with the sessions of their own, and names them', async () => {
+      others = [sessionOf('account-2')];
+      const one = unknownOne('other', 'account-2');
+      pending = [one, unknownOne('gone', 'account-3')];
+      whileLooking = () => {
+        pending = [];
+        receipts = untold = [receiptOf(one, 'found')];
+      };
+      state = 'connecting';
+      begin();
+      await later();
+      assert.deepEqual(lookedAt, ['account-2']);
+      assert.match(
+        standIn.told.sentences[0] ?? '',
+        /its run was found\..* Balance of account-2: 4\.00 USD\.$/,
+      );
+    });
+
+    it('and not where the API key of such an account is refused', async () => {
+      others = [Object.assign(sessionOf('account-2'), { isLocked: true })];
+      pending = [unknownOne('other', 'account-2')];
+      begin();
+      await later();
+      assert.deepEqual(lookedAt, []);
+    });
+
+    it('and settles what has its marker in a label that was read, without a look, and tells it', async () => {
+      const one = unknownOne();
+      pending = [one];
+      begin();
+      await later();
+      assert.equal(standIn.told.sentences.length, 0);
+      whileSettling = () => {
+        pending = [];
+        receipts = untold = [receiptOf(one, 'found')];
+      };
+      runsChanged.fire();
+      await later();
+      assert.match(
+        standIn.told.sentences[0] ?? '',
+        /^train\.jsonl was submitted and charged: its run was found\./,
+      );
+      assert.equal(looks, 1);
+    });
+
     it('and says nothing where it is still not known', async () => {
       pending = [unknownOne()];
       begin();
       await later();
       assert.deepEqual([looks, standIn.told.sentences], [1, []]);
     });
+  });
+
+  it('tells the price of what was charged just before a window was killed, in one window, with its account', async () => {
+    untold = [receiptOf(unknownOne(), 'answered'), receiptOf(unknownOne('x', 'gone'), 'answered')];
+    for (let windows = 0; windows < 2; windows++) {
+      begin();
+      await later();
+      watch?.dispose();
+    }
+    assert.deepEqual(standIn.told.sentences, [
+      'train.jsonl was submitted and charged: its run was found. Price: 1.00 USD (currency assumed from the balance). Balance of account-1: 4.00 USD.',
+    ]);
   });
 
   describe('what an earlier window left open is told once, without a modal', () => {
@@ -211,6 +299,36 @@ describe('after a start', () => {
         assert.deepEqual(standIn.told.details, []);
         assert.deepEqual(standIn.told.buttons, [['Check Now', 'Show']]);
         assert.deepEqual(standIn.executed, [[command, 'one']]);
+      }
+    });
+
+    it('without calling interrupted what was answered', async () => {
+      for (const [said, ...states] of [
+        [
+          'train.jsonl may have been charged: the service didn’t confirm it.',
+          pendingOf('unknown', intentOf({ attempts: [wholeAttempt(Date.now())] })),
+        ],
+        [
+          '2 submissions may have been charged: the service didn’t confirm them.',
+          pendingOf('unknown', intentOf({ attempts: [wholeAttempt(Date.now())] })),
+          unknownOne(),
+        ],
+        [
+          'train.jsonl was not charged. Its submission can be continued.',
+          pendingOf(
+            'unsent',
+            intentOf({ attempts: [{ started: { localMs: 1 }, ended: { localMs: 2 }, code: 'network' }] }),
+          ),
+        ],
+        [
+          'A submission of train.jsonl was interrupted; it may have been charged.',
+          pendingOf('unknown', intentOf({ attempts: [{ ...wholeAttempt(Date.now()), code: 'cancelled' }] })),
+        ],
+      ] as const) {
+        standIn.forget();
+        pending = [...states];
+        (await begun('account-1')).dispose();
+        assert.deepEqual(standIn.told.sentences, [said]);
       }
     });
 
