@@ -7,6 +7,7 @@ import { asText, explain, type Explanation } from './errors.ts';
 import { formatMoney } from './format.ts';
 import { priceText } from './runs.ts';
 import { withSandboxNote } from './sandbox.ts';
+import { strangerText } from './strangerText.ts';
 import { showError, showInformation, showWarning } from '../notifications.ts';
 
 export const submissionWords = {
@@ -30,7 +31,7 @@ export function tellCharged(
     '{0} was submitted and charged. Price: {1}. Plan: {2}. New balance: {3}.',
     fileName,
     formatMoney(price_cents, currency),
-    plan_name ?? l10n.t('not told'),
+    plan_name === undefined ? l10n.t('not told') : strangerText(plan_name),
     formatMoney(balance_after_cents, currency),
   );
   offerRun(withSandboxNote(facts, isSandbox), showRun);

@@ -14,15 +14,20 @@ describe('what strangers wrote, in trees and the status bar', () => {
     submission: typeof import('../../../src/views/runs/submissionItem.ts');
     balance: typeof import('../../../src/host/wording/balance.ts');
     runs: typeof import('../../../src/host/wording/runs.ts');
+    words: typeof import('../../../src/host/wording/submission.ts');
   };
+  let standIn: typeof import('../../helpers/vscodeStandIn.ts');
 
   before(async () => {
     hooks = standInForVscode();
+    standIn = await import('../../helpers/vscodeStandIn.ts');
+    standIn.forget();
     views = {
       models: await import('../../../src/views/modelsTree.ts'),
       submission: await import('../../../src/views/runs/submissionItem.ts'),
       balance: await import('../../../src/host/wording/balance.ts'),
       runs: await import('../../../src/host/wording/runs.ts'),
+      words: await import('../../../src/host/wording/submission.ts'),
     };
   });
   after(() => hooks.deregister());
@@ -68,6 +73,14 @@ describe('what strangers wrote, in trees and the status bar', () => {
       created_at: HOSTILE,
     };
     isHarmless(views.runs.runFacts({ ...detail, price_cents: 1 }, `${HOSTILE}!`, HOSTILE));
+  });
+
+  it('the notice of a charge, in which a long name of a plan does not push the balance out', () => {
+    const run = { run_id: 'r', price_cents: 100, currency: 'USD', plan_name: HOSTILE + 'x'.repeat(5_000) };
+    views.words.tellCharged(run, HOSTILE, false, () => undefined);
+    const [sentence = ''] = standIn.told.sentences;
+    isHarmless(sentence);
+    assert.match(sentence, /Plan: Free .{50,60}\. New balance: not told\.$/);
   });
 
   it('the status bar, where an icon stands for the kind of account', () => {
