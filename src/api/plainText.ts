@@ -13,16 +13,30 @@ export function cutAtWholeCharacters(text: string, maxUnits: number): string {
   return text.slice(0, end);
 }
 
+/** Emoji and the letters of scripts in which an invisible joiner changes what is seen. */
+const JOINED = String.raw`[[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{sc=Latn}\p{ASCII}]]`;
 /**
- * One line of plain text from a text that a stranger wrote: no control characters, nothing that turns the direction of
- * writing around, blanks collapsed, cut to at most `maxUnits` UTF-16 units.
+ * What a reader does not see, or what turns the direction of writing around: control, bidi, zero-width and tag characters,
+ * half characters. First what belongs to what is seen, and is no match of the group.
+ */
+const HIDDEN = new RegExp(
+  String.raw`(?<=${JOINED})[\u200c\u200d](?=${JOINED})|(?<=\p{Emoji})[\ufe0e\ufe0f]|([\p{DI}\p{Cc}\ufff9-\ufffb\p{Cs}])`,
+  'gv',
+);
+
+/** Replaces each character of a text that a reader does not see, line breaks among them. */
+export function replaceHidden(text: string, by: (character: string) => string): string {
+  return text.replace(HIDDEN, (match, hidden: string | undefined) =>
+    hidden === undefined ? match : by(hidden),
+  );
+}
+
+/**
+ * One line of plain text from a text that a stranger wrote: nothing that a reader does not see, blanks collapsed, cut to at
+ * most `maxUnits` UTF-16 units.
  */
 export function toPlainLine(text: string, maxUnits: number): string {
   // Cleaning looks at four times what is kept at most, so that a megabyte of blanks stays cheap.
-  const line = text
-    .slice(0, maxUnits * 4)
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Surrogate}/gu, '')
-    .trim();
-  return cutAtWholeCharacters(line, maxUnits);
+  const visible = text.slice(0, maxUnits * 4).replace(/[\p{Cc}\s]+/gu, ' ');
+  return cutAtWholeCharacters(replaceHidden(visible, () => '').trim(), maxUnits);
 }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { confirmContinue } from '../host/dialogs/pendingDialogs.ts';
+import { confirmResend } from '../host/dialogs/confirmDialogs.ts';
 import { COMMANDS } from '../host/ids.ts';
 import type { Log } from '../host/log.ts';
 import { usingStorage } from '../host/storageError.ts';
@@ -47,7 +47,15 @@ export function continueSubmission(
       return;
     }
     const { account, models, balance } = session;
-    if (!(await confirmContinue(submission, models.nameOf(model_id), account.name))) return;
+    const model = models.models?.find((one) => one.model_id === model_id) ?? {
+      name: models.nameOf(model_id),
+    };
+    const answer = await confirmResend(
+      { account, dataset, model, priority: priority_processing, balance: balance.current },
+      submission,
+    );
+    if (answer === 'back') await vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
+    if (answer !== 'submit') return;
     const outcome = await withSubmissionProgress(
       submissionWords.title(dataset.filename, account.name),
       submitter.onDidChange,

@@ -100,10 +100,10 @@ export function submitDataset(parts: Parts) {
       account: session.account,
       readBalance: () => session.balance.refresh(),
     };
-    const { replaces } = presetOf(given);
     // The draft that was continued has become this submission.
     const isBegun = outcome.kind === 'charged' || outcome.kind === 'unknown' || submitted.id !== undefined;
-    if (replaces !== undefined && isBegun) await submitter.discard(replaces).catch(() => false);
+    const replaced = refusedOne(submitter, session.account.id, presetOf(given).replaces);
+    if (replaced !== undefined && isBegun) await submitter.discard(replaced.id).catch(() => false);
     await tellOutcome(outcome, submitted, beActive, log);
     // The charge is told; that the view could not show the run would only confuse.
     if (outcome.kind === 'charged') await reveal(outcome.run.run_id).catch(() => undefined);
@@ -120,6 +120,11 @@ function presetOf(value: unknown): Preset {
     ...(typeof priority === 'boolean' && { priority }),
     ...(typeof replaces === 'string' && { replaces }),
   };
+}
+
+/** Anybody can name any submission: of one that may have been charged, or of another account, nothing is taken away. */
+function refusedOne({ pending }: Submitter, accountId: string, id: string | undefined) {
+  return pending.find((one) => one.id === id && one.accountId === accountId && one.state === 'refused');
 }
 
 /** An intent holds the moments of the consents that its draft was made with. */
@@ -223,8 +228,7 @@ async function askForDraft(
   const marker = labelMarkerSetting() ? newMarker() : undefined;
   const choices = await askToSubmit(
     {
-      accountName: session.account.name,
-      isSandbox: session.account.kind === 'sandbox',
+      account: session.account,
       fileName: filename,
       sizeBytes: file.sizeBytes,
       check,

@@ -3,6 +3,7 @@ import type { Disposable } from '../base/disposable.ts';
 import type { Model } from '../api/types.ts';
 import { VIEWS } from '../host/ids.ts';
 import { treeWords } from '../host/wording/runs.ts';
+import { strangerText } from '../host/wording/strangerText.ts';
 import type { Sessions } from '../runs/sessions.ts';
 import { followActive } from './activeSession.ts';
 
@@ -59,7 +60,7 @@ export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, Disposab
 }
 
 function providerItem(provider: string, count: number): vscode.TreeItem {
-  const name = provider === '' ? treeWords.unknownProvider() : provider;
+  const name = strangerText(provider) || treeWords.unknownProvider();
   const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Expanded);
   item.id = `provider:${provider}`;
   item.iconPath = new vscode.ThemeIcon('organization');
@@ -68,10 +69,14 @@ function providerItem(provider: string, count: number): vscode.TreeItem {
 }
 
 function modelItem(model: Model): vscode.TreeItem {
-  const item = new vscode.TreeItem(model.name);
+  const item = new vscode.TreeItem(strangerText(model.name));
   item.id = `model:${model.model_id}`;
   item.description = model.available ? '' : treeWords.unavailable();
-  item.tooltip = treeWords.modelTooltip(model.name, model.model_id, model.available);
+  item.tooltip = treeWords.modelTooltip(
+    strangerText(model.name),
+    strangerText(model.model_id),
+    model.available,
+  );
   item.iconPath = model.available
     ? new vscode.ThemeIcon('symbol-misc')
     : new vscode.ThemeIcon('circle-slash', new vscode.ThemeColor('disabledForeground'));

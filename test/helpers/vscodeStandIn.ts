@@ -70,9 +70,13 @@ export const told: {
   sentences: string[];
   /** What stood below the sentences of modal dialogs. */
   details: string[];
+  /** Of each sentence, whether it was a modal dialog. */
+  isModal: boolean[];
   buttons: string[][];
   /** What the progress of work said. */
   progress: string[];
+  /** The titles of work. */
+  titles: string[];
   /** Quick picks and input boxes that were shown. */
   inputs: InputStandIn[];
   answer: (buttons: string[]) => string | undefined;
@@ -84,8 +88,10 @@ export const told: {
 } = {
   sentences: [],
   details: [],
+  isModal: [],
   buttons: [],
   progress: [],
+  titles: [],
   inputs: [],
   answer: () => undefined,
   pick: () => undefined,
@@ -96,7 +102,15 @@ export const told: {
 /** Forgets what was said and done, and how it is answered. */
 export function forget(): void {
   executed.length = 0;
-  for (const list of [told.sentences, told.details, told.buttons, told.progress, told.inputs])
+  for (const list of [
+    told.sentences,
+    told.details,
+    told.isModal,
+    told.buttons,
+    told.progress,
+    told.titles,
+    told.inputs,
+  ])
     list.length = 0;
   told.answer = () => undefined;
   told.pick = () => undefined;
@@ -230,6 +244,7 @@ function say(sentence: string, ...rest: unknown[]): Promise<string | undefined> 
   const buttons = rest.filter((one) => typeof one === 'string');
   told.sentences.push(sentence);
   told.buttons.push(buttons);
+  told.isModal.push(rest.some((one) => typeof one === 'object' && one !== null && 'modal' in one));
   for (const one of rest)
     if (typeof one === 'object' && one !== null && 'detail' in one) told.details.push(String(one.detail));
   return Promise.resolve(told.answer(buttons));
@@ -269,13 +284,15 @@ export const window = {
   registerUriHandler: () => ({ dispose: () => undefined }),
   registerWebviewPanelSerializer: () => ({ dispose: () => undefined }),
   withProgress: (
-    _options: unknown,
+    { title }: { title?: string },
     work: (progress: { report: (value: { message: string }) => void }, token: unknown) => Promise<unknown>,
-  ) =>
-    work(
+  ) => {
+    if (title !== undefined) told.titles.push(title);
+    return work(
       { report: ({ message }) => void told.progress.push(message) },
       { onCancellationRequested: cancelled.event },
-    ),
+    );
+  },
   tabGroups: { all: [], activeTabGroup: {} },
   showInformationMessage: say,
   showWarningMessage: say,

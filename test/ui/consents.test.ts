@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { ACCEPT_DATA_POLICY, walkThroughSteps } from './submission.ts';
+import { CONTINUE, pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -47,13 +47,14 @@ describe('consents and steps of a submission', () => {
       () => quickInput.pick('Llama 3.1 8B Instruct'),
       () => quickInput.accept(),
       () => quickInput.pick('Standard queue'),
-      () => quickInput.pick('Continue to the two consents'),
+      () => quickInput.pick(CONTINUE),
       () =>
         quickInput.pick('I accept the license terms and the use policy of Meta for Llama 3.1 8B Instruct'),
     ];
     for (const [index, answer] of answers.slice(0, step - 1).entries()) {
       await answer();
-      await quickInput.waitForTitle(new RegExp(`\\(${index + 2}/6\\)`));
+      if (index === 4) await waitForConfirm(workbench, 'rows.jsonl');
+      else await quickInput.waitForTitle(new RegExp(`\\(${index + 2}/6\\)`));
     }
   }
 
@@ -64,30 +65,44 @@ describe('consents and steps of a submission', () => {
   describe('nothing is sent', () => {
     afterEach(async () => {
       assert.equal(await workbench.quickInput.isOpen(), false);
+      assert.equal(await workbench.dialogs.modal.count(), 0);
       assert.equal(service.submissions, 0, 'submissions that reached the service');
       assert.equal(await service.balanceCents(), 100_000);
     });
 
-    it('when the first consent is declined', async () => {
+    it('when the terms are declined', async () => {
       await walkTo(5);
       await workbench.screenshot('consent-terms');
       await workbench.quickInput.pick('I do not accept');
       await workbench.quickInput.waitUntilClosed();
     });
 
-    it('when the second consent is declined', async () => {
+    it('when the last question is declined', async () => {
       await walkTo(6);
-      await workbench.screenshot('consent-data-policy');
-      await workbench.quickInput.pick('I do not accept');
-      await workbench.quickInput.waitUntilClosed();
+      await workbench.screenshot('confirm');
+      await workbench.dialogs.press('Cancel');
     });
 
-    for (const step of [1, 2, 3, 4, 5, 6] as const) {
+    it('when the last question is answered with Enter, which goes back to the summary', async () => {
+      await walkTo(6);
+      await workbench.page.keyboard.press('Enter');
+      await workbench.quickInput.waitForTitle(/\(4\/6\)/);
+      assert.equal(await descriptionOf('Model'), 'Llama 3.1 8B Instruct, Meta');
+      await workbench.quickInput.close();
+    });
+
+    for (const step of [1, 2, 3, 4, 5] as const) {
       it(`when step ${step} is left with Esc`, async () => {
         await walkTo(step);
         await workbench.quickInput.close();
       });
     }
+
+    it('when the last question is left with Esc', async () => {
+      await walkTo(6);
+      await workbench.page.keyboard.press('Escape');
+      await workbench.dialogs.modal.waitFor({ state: 'hidden' });
+    });
 
     it('when Enter is pressed until the steps end', async () => {
       await begin();
@@ -108,23 +123,9 @@ describe('consents and steps of a submission', () => {
 
     it('by rows of the summary that only inform', async () => {
       await walkTo(4);
-      for (const row of ['Price', 'Balance', 'Account', 'No way back']) {
+      for (const row of ['Price', 'Balance', 'Account', 'Final']) {
         await workbench.quickInput.pick(row);
         await workbench.quickInput.waitForTitle(/\(4\/6\)/);
-      }
-      await workbench.quickInput.close();
-    });
-
-    it('by rows of the second consent that only inform', async () => {
-      await walkTo(6);
-      for (const [row, whole] of [
-        ['Data policy', 'I accept the data policy of the service'],
-        ['Dataset', 'I have the rights to this dataset'],
-        ['Results', 'I know that results are not guaranteed'],
-      ] as const) {
-        assert.equal(await descriptionOf(row), whole);
-        await workbench.quickInput.pick(row);
-        await workbench.quickInput.waitForTitle(/\(6\/6\)/);
       }
       await workbench.quickInput.close();
     });
@@ -137,7 +138,7 @@ describe('consents and steps of a submission', () => {
       await workbench.screenshot('summary');
       const [marker] = /ft-[\da-z]{8}$/.exec((await descriptionOf('Label')) ?? '') ?? [];
       const facts = new Map<string, string | null>();
-      for (const row of ['Account', 'Dataset', 'Model', 'Label', 'Queue', 'Balance', 'Price', 'No way back'])
+      for (const row of ['Account', 'Dataset', 'Model', 'Label', 'Queue', 'Balance', 'Price', 'Final'])
         facts.set(row, await descriptionOf(row));
       assert.deepEqual(Object.fromEntries(facts), {
         Account: 'Work',
@@ -147,7 +148,7 @@ describe('consents and steps of a submission', () => {
         Queue: 'standard',
         Balance: '1,000.00 USD',
         Price: 'known only after submission; it is charged to the balance at once',
-        'No way back': 'a run cannot be cancelled',
+        Final: "a run can't be cancelled or refunded",
       });
       for (const [row, step] of [
         ['Model', 1],
@@ -185,10 +186,11 @@ describe('consents and steps of a submission', () => {
       assert.equal(await descriptionOf('Model'), 'Qwen3 8B, Alibaba Cloud');
       assert.match((await descriptionOf('Label')) ?? '', /^kept ft-[\da-z]{8}$/);
       assert.equal(await descriptionOf('Queue'), 'priority: costs extra unless the plan includes it');
-      await quickInput.pick('Continue to the two consents');
+      await quickInput.pick(CONTINUE);
       await quickInput.pick('I accept the license terms and the use policy of Alibaba Cloud for Qwen3 8B');
-      await quickInput.waitForTitle(/\(6\/6\)/);
-      await quickInput.press('Back');
+      await waitForConfirm(workbench, 'rows.jsonl');
+      await workbench.dialogs.press('Back to Summary');
+      await quickInput.pick(CONTINUE);
       await quickInput.waitForTitle(/\(5\/6\)/);
       // Not ticked by having been accepted before: the first row, which Enter takes, declines.
       await quickInput.accept();
@@ -206,10 +208,24 @@ describe('consents and steps of a submission', () => {
       await workbench.screenshot('label-too-long');
       await quickInput.accept();
       await quickInput.pick('Standard queue');
-      await quickInput.pick('Continue to the two consents');
+      await quickInput.pick(CONTINUE);
       // This provider has no use policy.
       await quickInput.pick('I accept the license terms of Mistral AI for Mistral 7B Instruct v0.3');
-      await quickInput.pick(ACCEPT_DATA_POLICY);
+      const said = await waitForConfirm(workbench, 'rows.jsonl');
+      assert.deepEqual(said.split('\n'), [
+        `Account: Work (${new URL(service.baseUrl).host})`,
+        'Model: Mistral 7B Instruct v0.3 (Mistral AI) · standard queue',
+        'Dataset: rows.jsonl · 160 bytes · 10 rows',
+        'Price: known only after the charge.',
+        'Balance: 1,000.00 USD',
+        "You're charged when the service accepts the dataset. A run can't be cancelled or refunded.",
+        'By submitting you:',
+        '• accept the license terms of Mistral AI',
+        "• accept the service's data policy",
+        '• confirm that you have the rights to this dataset',
+        "• understand that results aren't guaranteed",
+      ]);
+      await pressSubmit(workbench);
       const told = await workbench.dialogs.waitForToast(/rows\.jsonl was submitted and charged\./);
       assert.doesNotMatch(told, /Sandbox: nothing/, 'a real account is not called a sandbox');
       assert.equal(service.submissions, 1);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { walkThroughSteps } from './submission.ts';
+import { pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -93,8 +93,8 @@ describe('an end in the middle of a submission', () => {
   /** "Continue…" in its row, with what it asks first. */
   async function continueIt(name: string): Promise<void> {
     await runs().pressInRow(new RegExp(`^${name}, ${name}\\.jsonl, `), 'Continue Submission…');
-    const detail = await workbench.dialogs.waitForModal(`Send ${name}.jsonl to Work again?`);
-    assert.match(detail, /^Nothing was charged: .+ and charged when they arrive\. Model: Qwen3 8B\./);
+    const detail = await waitForConfirm(workbench, `${name}.jsonl`);
+    assert.match(detail, /^Not charged: the upload wasn't completed\..+Model: Qwen3 8B \(Alibaba Cloud\)/s);
   }
 
   it('of the extension host during the upload: nothing was charged, and Continue charges once', async () => {
@@ -121,7 +121,7 @@ describe('an end in the middle of a submission', () => {
     await isNotCharged();
 
     await continueIt('killed');
-    await workbench.dialogs.press('Send Again');
+    await pressSubmit(workbench);
     await workbench.dialogs.waitForToast(/killed\.jsonl was submitted and charged\. Price: /);
     await isChargedOnce('killed');
     assert.equal(service.submissions, 2);
@@ -165,7 +165,7 @@ describe('an end in the middle of a submission', () => {
     assert.equal(service.submissions, 1);
     await isNotCharged();
     await continueIt('reloaded');
-    await workbench.dialogs.press('Send Again');
+    await pressSubmit(workbench);
     await workbench.dialogs.waitForToast(/reloaded\.jsonl was submitted and charged\. Price: /);
     await isChargedOnce('reloaded');
     assert.equal(service.submissions, 2);

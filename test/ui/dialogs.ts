@@ -17,7 +17,7 @@ export class Dialogs {
   async waitForModal(message: string | RegExp): Promise<string> {
     await this.modal.locator('.dialog-message-text').filter({ hasText: message }).waitFor();
     const detail = this.modal.locator('.dialog-message-detail');
-    return (await detail.count()) > 0 ? ((await detail.textContent()) ?? '') : '';
+    return (await detail.count()) > 0 ? detail.innerText() : '';
   }
 
   /** The names of the modal dialog's buttons. */

@@ -155,6 +155,8 @@ describe('a service that misbehaves', () => {
       [],
       'nothing there has the name of an archive',
     );
-    await runs().row(/run-1,.*[Nn]ot downloaded/).waitFor();
+    await runs()
+      .row(/run-1,.*[Nn]ot downloaded/)
+      .waitFor();
   });
 });

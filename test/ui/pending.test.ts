@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseScenario, allScenarios, enterSandbox, sandboxLedger } from './sandbox.ts';
-import { ACCEPT_DATA_POLICY, walkThroughSteps } from './submission.ts';
+import { allScenarios, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
+import { CONTINUE, pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -77,11 +77,12 @@ describe('submissions that are not settled', () => {
     await workbench.screenshot('label-marker');
     await quickInput.fill('adding');
     await quickInput.pick('Standard queue');
-    await quickInput.item('Continue to the two consents').waitFor();
+    await quickInput.item(CONTINUE).waitFor();
     assert.equal(await descriptionOf('Label'), `adding ${marker}`);
-    await quickInput.pick('Continue to the two consents');
+    await quickInput.pick(CONTINUE);
     await quickInput.pick('I accept the license terms and the use policy of Alibaba Cloud for Qwen3 8B');
-    await quickInput.pick(ACCEPT_DATA_POLICY);
+    await waitForConfirm(workbench, 'sums.jsonl');
+    await pressSubmit(workbench);
     await workbench.dialogs.waitForToast(/sums\.jsonl was submitted and charged\./);
     assert.deepEqual(sandboxLedger(vscode).labels, [`adding ${marker}`]);
     // In the tree it would only be noise.
@@ -150,9 +151,11 @@ describe('submissions that are not settled', () => {
     await press('Enter');
     await quickInput.waitForTitle(/\(5\/6\)/);
     await take('I accept the license terms of Mistral AI for Mistral 7B Instruct v0.3');
-    await quickInput.waitForTitle(/\(6\/6\)/);
+    await waitForConfirm(workbench, 'sums.jsonl');
     assert.equal(sandboxLedger(vscode).labels.length, before.labels.length);
-    await take(ACCEPT_DATA_POLICY);
+    // Enter alone goes back.
+    await press('Tab');
+    await press('Enter');
     await workbench.dialogs.waitForToast(/sums\.jsonl was submitted and charged\./);
     await runs().row('too poor, sums.jsonl, Not charged, balance too low').waitFor({ state: 'hidden' });
     const { labels, balanceCents } = sandboxLedger(vscode);
@@ -197,11 +200,12 @@ describe('submissions that are not settled', () => {
       await workbench.quickInput.waitForMessage(/Label, to find the run again \(may be empty; at most 255/);
       await workbench.quickInput.fill(label);
       await workbench.quickInput.pick('Standard queue');
-      await workbench.quickInput.item('Continue to the two consents').waitFor();
+      await workbench.quickInput.item(CONTINUE).waitFor();
       assert.equal(await descriptionOf('Label'), label);
-      await workbench.quickInput.pick('Continue to the two consents');
+      await workbench.quickInput.pick(CONTINUE);
       await workbench.quickInput.pick(/I accept the license terms/);
-      await workbench.quickInput.pick(ACCEPT_DATA_POLICY);
+      await waitForConfirm(workbench, 'more.jsonl');
+      await pressSubmit(workbench);
       await workbench.dialogs.waitForToast(
         /more\.jsonl may have been charged: the service didn’t confirm it/,
       );

@@ -1,6 +1,7 @@
 import type { Workbench } from './workbench.ts';
 
-export const ACCEPT_DATA_POLICY = 'I accept all three, and submit';
+/** The row of the summary that leads on. */
+export const CONTINUE = 'Continue';
 
 /** What a person chooses on the way to a run; `until` stops before that step is answered. */
 export interface Way {
@@ -8,24 +9,38 @@ export interface Way {
   model?: string;
   label?: string;
   queue?: 'Standard queue' | 'Priority queue';
-  until?: 'summary' | 'terms' | 'data policy';
+  until?: 'summary' | 'terms' | 'confirm';
 }
 
-/** Walks the steps of a submission to the sandbox with the mouse, as a person would. */
-export async function walkThroughSteps({ quickInput }: Workbench, way: Way): Promise<void> {
+/** Walks the steps of a submission with the mouse, as a person would. */
+export async function walkThroughSteps(workbench: Workbench, way: Way): Promise<void> {
+  const { quickInput } = workbench;
   await quickInput.waitForTitle(new RegExp(`Submit ${way.fileName.replaceAll('.', '\\.')} `));
   if (way.model !== undefined) await quickInput.pick(way.model);
   await quickInput.waitForMessage(/Label, to find the run again/);
   if (way.label === undefined) await quickInput.accept();
   else await quickInput.fill(way.label);
   await quickInput.pick(way.queue ?? 'Standard queue');
-  await quickInput.item('Continue to the two consents').waitFor();
+  await quickInput.item(CONTINUE).waitFor();
   if (way.until === 'summary') return;
-  await quickInput.pick('Continue to the two consents');
+  await quickInput.pick(CONTINUE);
   await quickInput.item('I do not accept').waitFor();
   if (way.until === 'terms') return;
   await quickInput.pick(/I accept the license terms/);
-  await quickInput.item(ACCEPT_DATA_POLICY).waitFor();
-  if (way.until === 'data policy') return;
-  await quickInput.pick(ACCEPT_DATA_POLICY);
+  await waitForConfirm(workbench, way.fileName);
+  if (way.until === 'confirm') return;
+  await pressSubmit(workbench);
+}
+
+/** Waits for the last question, and returns what it says. */
+export function waitForConfirm({ dialogs }: Workbench, fileName: string): Promise<string> {
+  return dialogs.waitForModal(
+    new RegExp(`^Submit ${fileName.replaceAll('.', '\\.')} to (the sandbox|.+ and pay)\\?$`),
+  );
+}
+
+/** Says yes to the last question. */
+export async function pressSubmit({ dialogs }: Workbench): Promise<void> {
+  const submit = (await dialogs.modalButtons()).find((button) => button.startsWith('Submit'));
+  await dialogs.press(submit ?? 'Submit');
 }

@@ -46,6 +46,7 @@ export class VSCode {
   readonly #installed: VSCodeServer;
   readonly #context: BrowserContext;
   readonly #env: NodeJS.ProcessEnv;
+  readonly #extensions: string;
   #server: RunningServer;
 
   private constructor(
@@ -54,24 +55,30 @@ export class VSCode {
     server: RunningServer,
     context: BrowserContext,
     env: NodeJS.ProcessEnv,
+    extensions: string,
   ) {
     this.userData = userData;
     this.#installed = installed;
     this.#server = server;
     this.#context = context;
     this.#env = env;
+    this.#extensions = extensions;
   }
 
-  /** Starts one with nothing in it; `settings` are added to the quiet ones, `env` reaches the extension host. */
+  /**
+   * Starts one with nothing in it; `settings` are added to the quiet ones, `env` reaches the extension host, `extensions` is
+   * another folder of extensions than that of the packed one alone.
+   */
   static async start(
-    options: { settings?: Record<string, unknown>; env?: NodeJS.ProcessEnv } = {},
+    options: { settings?: Record<string, unknown>; env?: NodeJS.ProcessEnv; extensions?: string } = {},
   ): Promise<VSCode> {
+    const extensions = options.extensions ?? extensionsFolder;
     const installed = await vscodeServer('vscode');
     const userData = path.join(results, 'ui/user-data', randomUUID().slice(0, 8));
     await writeSettings(path.join(userData, 'User'), { ...quietSettings, ...options.settings });
     await writeKeys(path.join(userData, 'User'), KEYS);
     const env = { ...withoutGallery, ...options.env };
-    const server = await serveForPerson(installed, { userData, extensions: extensionsFolder, port: 0, env });
+    const server = await serveForPerson(installed, { userData, extensions, port: 0, env });
     browser ??= await playwright.launch({ executablePath: await chromium(), args: chromiumArguments });
     const context = await browser.newContext({
       viewport: { width: 1400, height: 900 },
@@ -80,7 +87,7 @@ export class VSCode {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     context.setDefaultTimeout(30_000);
-    const vscode = new VSCode(userData, installed, server, context, env);
+    const vscode = new VSCode(userData, installed, server, context, env, extensions);
     running.add(vscode);
     return vscode;
   }
@@ -108,7 +115,7 @@ export class VSCode {
     await this.#server.stop();
     this.#server = await serveForPerson(this.#installed, {
       userData: this.userData,
-      extensions: extensionsFolder,
+      extensions: this.#extensions,
       port: Number(new URL(this.#server.origin).port),
       env: this.#env,
     });

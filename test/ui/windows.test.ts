@@ -5,7 +5,7 @@ import path from 'node:path';
 import { writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { ACCEPT_DATA_POLICY, walkThroughSteps } from './submission.ts';
+import { pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -65,10 +65,10 @@ describe('two windows', () => {
   it('submit the same file at once: one sends it, the other opens what that one does', async () => {
     for (const window of windows) {
       await begin(window, 'both');
-      await walkThroughSteps(window, { fileName: 'both.jsonl', model: 'Qwen3 8B', until: 'data policy' });
+      await walkThroughSteps(window, { fileName: 'both.jsonl', model: 'Qwen3 8B', until: 'confirm' });
     }
     service.holdsUploads = true;
-    await Promise.all(windows.map((window) => window.quickInput.pick(ACCEPT_DATA_POLICY)));
+    await Promise.all(windows.map((window) => pressSubmit(window)));
     loser = await later();
     winner = loser === windows[0] ? windows[1] : windows[0];
     await runs(winner)
@@ -124,8 +124,8 @@ describe('two windows', () => {
     assert.equal((await service.runs()).length, 1);
     service.release();
     await runs(staying).pressInRow('left.jsonl, Not charged', 'Continue Submission…');
-    await staying.dialogs.waitForModal('Send left.jsonl to Work again?');
-    await staying.dialogs.press('Send Again');
+    assert.match(await waitForConfirm(staying, 'left.jsonl'), /^Not charged: the upload wasn't completed\./);
+    await pressSubmit(staying);
     await staying.dialogs.waitForToast(/left\.jsonl was submitted and charged\. Price: /);
     assert.equal((await service.runs()).length, 2);
     assert.equal(service.submissions, 3);

@@ -252,7 +252,8 @@ export async function pickFromAccountMenu<T>(
   const separator = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator }) as Choice<T>;
   const rows = (list: readonly MenuRow<T>[]): Choice<T>[] =>
     list.map(({ icon, label, description, value }) => ({
-      label: `$(${icon}) ${label}`,
+      icon,
+      label,
       value,
       ...(description === undefined ? {} : { description }),
     }));

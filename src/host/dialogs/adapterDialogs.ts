@@ -15,17 +15,20 @@ export async function chooseAdapter(downloaded: readonly AdapterChoice[]): Promi
   const { l10n } = vscode;
   const items: Choice<'file' | 'folder' | { file: string }>[] = [
     {
-      label: l10n.t('$(file-zip) Choose a File…'),
+      icon: 'file-zip',
+      label: l10n.t('Choose a File…'),
       description: l10n.t('ZIP, tar, tar.gz or safetensors'),
       value: 'file',
     },
     {
-      label: l10n.t('$(folder) Choose a Folder…'),
+      icon: 'folder',
+      label: l10n.t('Choose a Folder…'),
       description: l10n.t('an unpacked adapter'),
       value: 'folder',
     },
     ...downloaded.map(({ file, description }) => ({
-      label: `$(package) ${path.basename(file)}`,
+      icon: 'package',
+      label: path.basename(file),
       description,
       detail: path.dirname(file),
       value: { file },

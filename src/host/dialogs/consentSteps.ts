@@ -1,108 +1,103 @@
 import * as vscode from 'vscode';
+import type { Model } from '../../api/types.ts';
 import { openServiceLink } from '../links.ts';
 import { modelLinks } from '../modelLinks.ts';
-import type { SubmissionState } from './submissionState.ts';
+import { strangerText } from '../wording/strangerText.ts';
+import { confirmSubmit } from './confirmDialogs.ts';
+import { SUMMARY_STEP, type SubmissionContext, type SubmissionState } from './submissionState.ts';
 import { pick, type Choice, type Place, type StepEnd } from './steps.ts';
 
 type ConsentChoice = 'accept' | 'decline' | 'terms' | 'policy' | 'inform';
 
-/** The first consent: the terms of the model's provider. What was shown is kept with the moment of the acceptance. */
+/**
+ * The first consent: the terms of the model's provider. What was shown is kept with the moment of the acceptance. The row
+ * that declines is the first, so that pressing Enter without reading sends nothing.
+ */
 export async function termsStep(state: SubmissionState, place: Place): Promise<StepEnd<SubmissionState>> {
   const { l10n } = vscode;
   const { model } = state;
-  const provider = model?.provider || l10n.t('its provider');
-  const links: Choice<ConsentChoice>[] = [];
-  const link = (label: string, url: string | undefined, value: ConsentChoice) => {
-    if (url !== undefined) links.push({ label: `$(link-external) ${label}`, description: url, value });
-  };
-  const { terms, policy } = modelLinks(model ?? {});
-  link(l10n.t('Read the license terms'), terms, 'terms');
-  link(l10n.t('Read the use policy'), policy, 'policy');
-  const answer = await consent(place, {
+  if (model === undefined) return { kind: 'cancel' };
+  const { terms, policy } = modelLinks(model);
+  const provider = strangerText(model.provider) || l10n.t('its provider');
+  const name = strangerText(model.name);
+  const answer = await pick<ConsentChoice>(place, {
     placeholder: l10n.t('First consent: the terms of {0}', provider),
-    accept:
-      model?.use_policy_url === undefined
-        ? l10n.t('I accept the license terms of {0} for {1}', provider, model?.name ?? '')
-        : l10n.t('I accept the license terms and the use policy of {0} for {1}', provider, model.name),
-    facts: [],
-    links,
-    onLink: (value) => void openServiceLink((value === 'terms' ? terms : policy) ?? ''),
-  });
-  const urls = [terms, policy].filter((url) => url !== undefined);
-  return afterConsent(answer, () => ({ ...state, terms: { accepted_at: now(), urls } }));
-}
-
-/** The second consent, which submits. */
-export async function dataPolicyStep(
-  state: SubmissionState,
-  place: Place,
-): Promise<StepEnd<SubmissionState>> {
-  const { l10n } = vscode;
-  const fact = (icon: string, name: string, description: string): Choice<ConsentChoice> => ({
-    label: `$(${icon}) ${name}`,
-    description,
-    value: 'inform',
-  });
-  const answer = await consent(place, {
-    placeholder: l10n.t('Second consent: your data. Accepting submits the run and charges the account.'),
-    // A row each: the box cuts a longer text at its width, and the keyboard reaches no hover.
-    facts: [
-      fact('law', l10n.t('Data policy'), l10n.t('I accept the data policy of the service')),
-      fact('file', l10n.t('Dataset'), l10n.t('I have the rights to this dataset')),
-      fact('question', l10n.t('Results'), l10n.t('I know that results are not guaranteed')),
-    ],
-    accept: l10n.t('I accept all three, and submit'),
-    // For who comes to this row without the ones before it, such as with a screen reader: short enough not to be cut.
-    detail: l10n.t('The data policy, my rights to this dataset, and results without a guarantee'),
-    links: [],
-    onLink: () => undefined,
-  });
-  return afterConsent(answer, () => ({ ...state, dataPolicy: { accepted_at: now() } }));
-}
-
-/** The row that declines stands first, so that pressing Enter without reading sends nothing. */
-async function consent(
-  place: Place,
-  options: {
-    placeholder: string;
-    /** Rows that only inform, of what is accepted: on the way from the row that declines to the one that accepts. */
-    facts: Choice<ConsentChoice>[];
-    accept: string;
-    detail?: string;
-    links: Choice<ConsentChoice>[];
-    onLink: (value: ConsentChoice) => void;
-  },
-): ReturnType<typeof pick<ConsentChoice>> {
-  const { l10n } = vscode;
-  return pick<ConsentChoice>(place, {
-    placeholder: options.placeholder,
     items: [
       {
-        label: l10n.t('$(circle-slash) I do not accept'),
+        icon: 'circle-slash',
+        label: l10n.t('I do not accept'),
         description: l10n.t('nothing is sent'),
         value: 'decline',
       },
-      ...options.facts,
       {
-        label: `$(check) ${options.accept}`,
+        icon: 'check',
+        label: model.use_policy_url
+          ? l10n.t('I accept the license terms and the use policy of {0} for {1}', provider, name)
+          : l10n.t('I accept the license terms of {0} for {1}', provider, name),
         value: 'accept',
-        ...(options.detail === undefined ? {} : { detail: options.detail }),
       },
-      ...options.links,
+      ...linkRows(model),
     ],
     stays: (value) => {
-      if (value === 'terms' || value === 'policy') options.onLink(value);
+      if (value === 'terms' || value === 'policy')
+        void openServiceLink((value === 'terms' ? terms : policy) ?? '');
       return value !== 'accept' && value !== 'decline';
     },
   });
+  if (answer.kind !== 'value') return answer;
+  if (answer.value !== 'accept') return { kind: 'cancel' };
+  const urls = [terms, policy].filter((url) => url !== undefined);
+  return { kind: 'next', state: { ...state, terms: { accepted_at: now(), urls } } };
 }
 
-function afterConsent(
-  answer: Awaited<ReturnType<typeof consent>>,
-  accepted: () => SubmissionState,
-): StepEnd<SubmissionState> {
-  if (answer.kind !== 'value') return answer;
-  return answer.value === 'accept' ? { kind: 'next', state: accepted() } : { kind: 'cancel' };
+/** What there is to read, or that there is nothing: an address that is not opened can still be read. */
+function linkRows(model: Model): Choice<ConsentChoice>[] {
+  const { l10n } = vscode;
+  const { terms, policy } = modelLinks(model);
+  const link = (label: string, url: string, value: ConsentChoice): Choice<ConsentChoice> => ({
+    icon: 'link-external',
+    label,
+    description: url,
+    value,
+  });
+  const notOpened = (label: string, url: string): Choice<ConsentChoice> => ({
+    icon: 'warning',
+    label,
+    description: l10n.t('{0} (not opened: not https)', strangerText(url, 200)),
+    value: 'inform',
+  });
+  return [
+    terms !== undefined
+      ? link(l10n.t('Open license terms'), terms, 'terms')
+      : model.terms_url
+        ? notOpened(l10n.t('License terms'), model.terms_url)
+        : {
+            icon: 'warning',
+            label: l10n.t('The service gives no license link for this model'),
+            value: 'inform',
+          },
+    ...(policy !== undefined
+      ? [link(l10n.t('Open use policy'), policy, 'policy')]
+      : model.use_policy_url
+        ? [notOpened(l10n.t('Use policy'), model.use_policy_url)]
+        : []),
+  ];
+}
+
+/** The second consent, which submits. */
+export async function confirmStep(
+  context: SubmissionContext,
+  state: SubmissionState,
+): Promise<StepEnd<SubmissionState>> {
+  const { account, fileName, sizeBytes, check, balance } = context;
+  const { model, priority } = state;
+  if (model === undefined) return { kind: 'cancel' };
+  const rows = check === 'unchecked' || check.kind !== 'rows' ? {} : { rows: check.rows };
+  const dataset = { filename: fileName, sizeBytes, ...rows };
+  const answer = await confirmSubmit({ account, dataset, model, priority, balance });
+  if (answer === 'back') return { kind: 'go', to: SUMMARY_STEP };
+  if (answer === undefined) return { kind: 'cancel' };
+  return { kind: 'next', state: { ...state, dataPolicy: { accepted_at: now() } } };
 }
 
 function now(): string {

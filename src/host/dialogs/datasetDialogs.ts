@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { DatasetProblem } from '../../dataset/inspect.ts';
-import { formatBytes } from '../wording/format.ts';
+import { formatCount } from '../wording/dataset.ts';
 import { pick, type Choice } from './steps.ts';
 import { showError, showWarning } from '../notifications.ts';
 
@@ -40,7 +40,8 @@ async function openDataset(): Promise<vscode.Uri | undefined> {
 async function pickOne(uris: readonly vscode.Uri[]): Promise<vscode.Uri | undefined> {
   const { l10n } = vscode;
   const items = uris.map((uri): Choice<vscode.Uri> => ({
-    label: `$(file) ${path.posix.basename(uri.path)}`,
+    icon: 'file',
+    label: path.posix.basename(uri.path),
     description: vscode.workspace.asRelativePath(uri),
     value: uri,
   }));
@@ -100,9 +101,9 @@ function refusal(name: string, problem: DatasetProblem | 'not-on-disk', maxBytes
       return l10n.t('{0} is empty. A dataset has one JSON object on each line.', name);
     case 'too-large':
       return l10n.t(
-        '{0} is larger than the {1} that the service takes. Split it or leave rows out.',
+        '{0} is larger than the service’s limit of 600 MB ({1} bytes at most). Split it or leave rows out.',
         name,
-        formatBytes(maxBytes),
+        formatCount(maxBytes),
       );
     case 'not-on-disk':
       return l10n.t(

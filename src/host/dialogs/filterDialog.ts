@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { phaseName, runCount, type Phase } from '../wording/runsList.ts';
+import { strangerText } from '../wording/strangerText.ts';
 
 /** What a person chooses: words, and any of the models and phases. */
 export interface FilterChoice {
@@ -32,8 +33,8 @@ export function askForFilter(offer: FilterOffer, current: FilterChoice): Promise
     phase,
   }));
   const models = offer.models.map(({ modelId, name, count }): Item => ({
-    label: name,
-    description: name === modelId ? runCount(count) : `${modelId} · ${runCount(count)}`,
+    label: strangerText(name),
+    description: name === modelId ? runCount(count) : `${strangerText(modelId)} · ${runCount(count)}`,
     alwaysShow: true,
     modelId,
   }));

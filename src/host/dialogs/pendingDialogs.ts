@@ -39,7 +39,8 @@ export async function askToResolve(
   const separator = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator }) as Choice<Row>;
   const actions = actionRows(known, possible);
   const facts = knownRows(known, nowMs).map(({ icon, name, value }): Choice<Row> => ({
-    label: `$(${icon}) ${name}`,
+    icon,
+    label: name,
     description: value,
     value: 'stay',
   }));
@@ -65,7 +66,8 @@ type Row = Resolution | 'stay';
 function actionRows({ view }: KnownSubmission, possible: Possible): Choice<Row>[] {
   const { l10n } = vscode;
   const row = (icon: string, label: string, detail: string, value: Resolution): Choice<Row> => ({
-    label: `$(${icon}) ${label}`,
+    icon,
+    label,
     detail,
     value,
   });
@@ -92,8 +94,8 @@ function actionRows({ view }: KnownSubmission, possible: Possible): Choice<Row>[
             'play',
             l10n.t('Continue…'),
             isRefused
-              ? l10n.t('Leads through the steps again; both consents are asked for anew.')
-              : l10n.t('Sends the same once more; charged at most once within 24 hours.'),
+              ? l10n.t('Leads through the steps again, with fresh consents.')
+              : l10n.t('Resend; charged at most once within 24 hours.'),
             { kind: 'continue' },
           ),
         ]
@@ -111,34 +113,6 @@ function actionRows({ view }: KnownSubmission, possible: Possible): Choice<Row>[
         ]
       : []),
   ];
-}
-
-/** Before it is sent again: it may cost money. */
-export async function confirmContinue(
-  view: SubmissionView,
-  modelName: string,
-  accountName: string,
-): Promise<boolean> {
-  const { l10n } = vscode;
-  const { dataset } = view.intent;
-  const send = l10n.t('Send Again');
-  const choice = await showWarning(
-    l10n.t('Send {0} to {1} again?', dataset.filename, accountName),
-    {
-      modal: true,
-      detail: [
-        truthSentence(view, Date.now()),
-        view.state === 'unsent'
-          ? l10n.t('The same bytes are sent, and charged when they arrive.')
-          : l10n.t(
-              'The same bytes are sent with the same Idempotency-Key, so that the service charges for them at most once within 24 hours. If they were not charged yet, they will be.',
-            ),
-        l10n.t('Model: {0}. A run cannot be cancelled.', modelName),
-      ].join(' '),
-    },
-    send,
-  );
-  return choice === send;
 }
 
 /** Whether to take a submission off the list. */

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { harmlessText, strangerText } from '../wording/strangerText.ts';
 
 /** How a step ended: on to the next, back to the one before, to a certain one, or given up with Esc. */
 export type StepEnd<S> =
@@ -40,8 +41,13 @@ export async function runSteps<S>(
 export type Answer<T> = { kind: 'value'; value: T } | { kind: 'back' } | { kind: 'cancel' };
 
 export interface Choice<T> extends vscode.QuickPickItem {
+  /** The id of an icon before the label; there is none in the texts, which hold what strangers wrote. */
+  icon?: string;
   value: T;
 }
+
+/** The longest text that a row shows; the box cuts it at its width. */
+const MAX_ROW_UNITS = 300;
 
 /** How long an answered step stays, for the next one to come; order, not latency, is what it has to cover. */
 const HANDOVER_MS = 100;
@@ -59,12 +65,13 @@ export function pick<T>(
   },
 ): Promise<Answer<T>> {
   const input = vscode.window.createQuickPick<Choice<T>>();
-  input.placeholder = options.placeholder;
+  input.placeholder = harmlessText(options.placeholder);
   input.matchOnDescription = true;
   input.matchOnDetail = true;
-  input.items = options.items;
+  const items = options.items.map(harmlessRow);
+  input.items = items;
   const active =
-    options.active === undefined ? undefined : options.items.find((item) => item.value === options.active);
+    options.active === undefined ? undefined : items.find((item) => item.value === options.active);
   if (active !== undefined) input.activeItems = [active];
   if (options.onButton !== undefined)
     input.onDidTriggerItemButton(({ item, button }) => options.onButton?.(item.value, button));
@@ -73,6 +80,16 @@ export function pick<T>(
     if (item === undefined || options.stays?.(item.value) === true) return undefined;
     return { value: item.value };
   });
+}
+
+function harmlessRow<T>({ icon, label, description, detail, ...rest }: Choice<T>): Choice<T> {
+  const text = strangerText(label, MAX_ROW_UNITS);
+  return {
+    ...rest,
+    label: icon === undefined ? text : `$(${icon}) ${text}`,
+    ...(description !== undefined && { description: strangerText(description, MAX_ROW_UNITS) }),
+    ...(detail !== undefined && { detail: strangerText(detail, MAX_ROW_UNITS) }),
+  };
 }
 
 /** An input box; `validate` returns what is wrong, or undefined. */
@@ -87,7 +104,7 @@ export function ask(
   },
 ): Promise<Answer<string>> {
   const input = vscode.window.createInputBox();
-  input.prompt = options.prompt;
+  input.prompt = harmlessText(options.prompt);
   input.value = options.value ?? '';
   input.placeholder = options.placeholder;
   input.password = options.password ?? false;
@@ -111,7 +128,7 @@ function show<T>(
   place: Place,
   accept: () => { value: T } | undefined,
 ): Promise<Answer<T>> {
-  input.title = place.title;
+  input.title = harmlessText(place.title);
   if (place.totalSteps > 1) {
     input.step = place.step;
     input.totalSteps = place.totalSteps;

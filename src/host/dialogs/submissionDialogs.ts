@@ -3,7 +3,7 @@ import { MAX_LABEL_LENGTH, type Model } from '../../api/types.ts';
 import { cutLabel } from '../label.ts';
 import { openServiceLink } from '../links.ts';
 import { modelLinks } from '../modelLinks.ts';
-import { dataPolicyStep, termsStep } from './consentSteps.ts';
+import { confirmStep, termsStep } from './consentSteps.ts';
 import { ask, pick, runSteps, type Choice, type Place, type Step, type StepEnd } from './steps.ts';
 import {
   LABEL_STEP,
@@ -26,7 +26,7 @@ interface ConsentedChoices {
 }
 
 /**
- * Leads through model, label, priority, summary and the two consents.
+ * Leads through model, label, priority, summary, the terms and the last question.
  * @returns undefined when it was given up or a consent was declined: nothing is kept and nothing is sent
  */
 export async function askToSubmit(
@@ -39,11 +39,12 @@ export async function askToSubmit(
     priorityStep,
     (state, place) => summaryStep(context, state, place),
     termsStep,
-    dataPolicyStep,
+    (state) => confirmStep(context, state),
   ];
-  const title = context.isSandbox
-    ? vscode.l10n.t('Submit {0} to the sandbox (nothing is trained)', context.fileName)
-    : vscode.l10n.t('Submit {0}', context.fileName);
+  const title =
+    context.account.kind === 'sandbox'
+      ? vscode.l10n.t('Submit {0} to the sandbox (nothing is trained)', context.fileName)
+      : vscode.l10n.t('Submit {0}', context.fileName);
   const start = initial.model === undefined ? MODEL_STEP : LABEL_STEP;
   const state = await runSteps(title, steps, { ...initial, terms: undefined, dataPolicy: undefined }, start);
   if (state?.model === undefined || state.terms === undefined || state.dataPolicy === undefined)

@@ -4,8 +4,7 @@ import type { Prior } from '../wording/priors.ts';
 
 /** What the steps of a submission are about and do not change. */
 export interface SubmissionContext {
-  accountName: string;
-  isSandbox: boolean;
+  account: { name: string; kind: 'service' | 'sandbox'; baseUrl?: string };
   fileName: string;
   sizeBytes: number;
   check: Summary | 'unchecked';
@@ -45,3 +44,4 @@ export function sentLabel({ marker }: Pick<SubmissionContext, 'marker'>, label: 
 export const MODEL_STEP = 0;
 export const LABEL_STEP = 1;
 export const PRIORITY_STEP = 2;
+export const SUMMARY_STEP = 3;

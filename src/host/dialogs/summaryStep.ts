@@ -26,7 +26,8 @@ export async function summaryStep(
     value: string,
     to: number | typeof stay = stay,
   ): Choice<number | typeof stay | 'next'> => ({
-    label: `$(${icon}) ${name}`,
+    icon,
+    label: name,
     description: value,
     value: to,
   });
@@ -37,16 +38,16 @@ export async function summaryStep(
   const label = sentLabel(context, state.label);
   const chosen = { modelId: state.model?.model_id, priority: state.priority };
   const answer = await pick<number | typeof stay | 'next'>(place, {
-    placeholder: l10n.t('Read this, then continue. Nothing has been sent.'),
+    placeholder: l10n.t('Review before submitting. Nothing has been sent yet.'),
     items: [
-      { label: l10n.t('$(arrow-right) Continue to the two consents'), value: 'next' },
+      { icon: 'arrow-right', label: l10n.t('Continue'), value: 'next' },
       ...rows(priorRows(context.priors, chosen, Date.now())),
       row(
         'account',
         l10n.t('Account'),
-        context.isSandbox
-          ? l10n.t('{0}: nothing is trained, nothing is paid', context.accountName)
-          : context.accountName,
+        context.account.kind === 'sandbox'
+          ? l10n.t('{0}: nothing is trained, nothing is paid', context.account.name)
+          : context.account.name,
       ),
       row('file', l10n.t('Dataset'), l10n.t('{0}, {1}', context.fileName, formatBytes(context.sizeBytes))),
       ...(size === undefined ? [] : [row('warning', l10n.t('Size'), size)]),
@@ -76,7 +77,7 @@ export async function summaryStep(
         l10n.t('Price'),
         l10n.t('known only after submission; it is charged to the balance at once'),
       ),
-      row('warning', l10n.t('No way back'), l10n.t('a run cannot be cancelled')),
+      row('warning', l10n.t('Final'), l10n.t("a run can't be cancelled or refunded")),
     ],
     stays: (value) => value === stay,
   });

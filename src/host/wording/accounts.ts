@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { COMMANDS, type CommandId } from '../ids.ts';
 import { asText, explain } from './errors.ts';
+import { strangerText } from './strangerText.ts';
 import { showError, showInformation, showWarning } from '../notifications.ts';
 
 /** What is told once when an account's API key is no good. */
@@ -115,7 +116,7 @@ export function tellAccountsSetAside(file: string): void {
 /** Asks whether to switch to the account that a notification is about. */
 export async function offerAccount(name: string): Promise<boolean> {
   const { l10n } = vscode;
-  const use = l10n.t('Switch to {0}', name);
+  const use = l10n.t('Switch to {0}', strangerText(name));
   const choice = await showInformation(
     l10n.t('This belongs to {0}, which is not the active account.', name),
     use,
@@ -124,7 +125,7 @@ export async function offerAccount(name: string): Promise<boolean> {
 }
 
 /** Tells that what was asked for belongs to an account that is signed out, and offers to sign in. */
-export function tellAccountGone(name: string | undefined): void {
+export function tellAccountGone(name?: string): void {
   const { l10n } = vscode;
   const signIn = accountWords.firstSignIn();
   const sentence =

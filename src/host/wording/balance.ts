@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Balance } from '../../api/types.ts';
 import { formatMoney } from './format.ts';
+import { strangerText } from './strangerText.ts';
 
 /** What the status bar knows. */
 interface BalanceView {
@@ -13,7 +14,8 @@ interface BalanceView {
 
 export function balanceText({ accountName, isSandbox, balance }: BalanceView): string {
   const icon = isSandbox ? '$(beaker)' : '$(credit-card)';
-  const amount = balance === undefined ? accountName : formatMoney(balance.balance_cents, balance.currency);
+  const amount =
+    balance === undefined ? strangerText(accountName) : formatMoney(balance.balance_cents, balance.currency);
   return isSandbox && balance !== undefined
     ? `${icon} ${vscode.l10n.t('Sandbox {0}', amount)}`
     : `${icon} ${amount}`;
@@ -21,7 +23,7 @@ export function balanceText({ accountName, isSandbox, balance }: BalanceView): s
 
 export function balanceTooltip(view: BalanceView): string {
   const { l10n } = vscode;
-  const lines = [l10n.t('Fine-Tuning account: {0}', view.accountName)];
+  const lines = [l10n.t('Fine-Tuning account: {0}', strangerText(view.accountName))];
   if (view.isSandbox) lines.push(l10n.t('The sandbox: nothing is trained and nothing is paid.'));
   if (view.balance !== undefined)
     lines.push(l10n.t('Balance: {0}', formatMoney(view.balance.balance_cents, view.balance.currency)));

@@ -1,6 +1,10 @@
 import * as vscode from 'vscode';
 import { instantOf } from '../../base/instant.ts';
 import { amountText } from './amount.ts';
+import { strangerText } from './strangerText.ts';
+
+/** A currency code has three letters; this is room for what a service may call one. */
+const MAX_CURRENCY_UNITS = 12;
 
 /**
  * An amount with its code as that stands, both if told: `Intl.NumberFormat` throws on a currency that is not three
@@ -9,7 +13,7 @@ import { amountText } from './amount.ts';
 export function formatMoney(cents: number | undefined, currency?: string): string {
   const amount = cents === undefined ? undefined : amountText(cents, vscode.env.language);
   if (amount === undefined) return vscode.l10n.t('not told');
-  return currency === undefined ? amount : `${amount} ${currency}`;
+  return currency === undefined ? amount : `${amount} ${strangerText(currency, MAX_CURRENCY_UNITS)}`;
 }
 
 export function formatBytes(bytes: number): string {
@@ -48,7 +52,7 @@ export function formatAgo(timeMs: number, nowMs: number): string {
 /** A time of the service in the person's zone and language, or the text as it came where it is no time. */
 export function formatTime(text: string | number): string {
   const timeMs = typeof text === 'number' ? text : instantOf(text);
-  if (Number.isNaN(timeMs)) return String(text);
+  if (Number.isNaN(timeMs)) return strangerText(String(text));
   return new Date(timeMs).toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' });
 }
 

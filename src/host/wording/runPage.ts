@@ -20,7 +20,7 @@ export const runPageWords = {
   replaceKey: () => vscode.l10n.t('Replace API Key…'),
   enterKey: () => vscode.l10n.t('Enter API Key…'),
   switchAccount: () => vscode.l10n.t('Switch Account…'),
-  switchTo: (name: string) => vscode.l10n.t('Switch to {0}', name),
+  switchTo: (name: string) => vscode.l10n.t('Switch to {0}', strangerText(name)),
   timeline: () => vscode.l10n.t('Timeline'),
   durations: () => vscode.l10n.t('Durations'),
   money: () => vscode.l10n.t('Price and balance'),
@@ -59,12 +59,12 @@ export function runHeading({ name, phase, status, modelName, isSandbox, accountN
       : phase === 'finished'
         ? l10n.t('Finished')
         : wholeText(status) || l10n.t('Status unknown');
-  const account = isSandbox ? sandboxNote() : l10n.t('Account: {0}', accountName);
+  const account = isSandbox ? sandboxNote() : l10n.t('Account: {0}', strangerText(accountName));
   return {
     title: name,
     phase,
     status: word,
-    lines: name === modelName ? [account] : [l10n.t('Model: {0}', modelName), account],
+    lines: name === modelName ? [account] : [l10n.t('Model: {0}', wholeText(modelName)), account],
   };
 }
 
@@ -78,7 +78,7 @@ export const runNotices = {
   reading: () => vscode.l10n.t('Reading the run…'),
   notListed: () => vscode.l10n.t('The service’s list does not show this run any more.'),
   notFound: (accountName: string) =>
-    vscode.l10n.t('{0} has no such run. It may belong to another account.', accountName),
+    vscode.l10n.t('{0} has no such run. It may belong to another account.', strangerText(accountName)),
   accountGone: () => vscode.l10n.t('This run belongs to an account that is not on this machine any more.'),
   keyRejected: () =>
     vscode.l10n.t(
@@ -98,7 +98,7 @@ export const runNotices = {
   notActive: (accountName: string) =>
     vscode.l10n.t(
       'This run belongs to {0}, which is not the active account: it is not watched.',
-      accountName,
+      strangerText(accountName),
     ),
   detailsFailed: (text: string) => vscode.l10n.t('Details could not be read. {0}', text),
 };

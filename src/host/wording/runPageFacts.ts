@@ -3,6 +3,7 @@ import { formatCount } from './dataset.ts';
 import { formatBytes, formatMoney, formatTime } from './format.ts';
 import { missingText, wholeText, type DetailsState } from './runPage.ts';
 import { priceText } from './runs.ts';
+import { harmlessText } from './strangerText.ts';
 
 /** A fact of the page; `copy` is what its button copies. */
 export interface PageFact {
@@ -93,7 +94,7 @@ export function runPageFacts(view: RunView): PageFact[] {
     {
       key: 'model',
       name: l10n.t('Model'),
-      value: modelName === modelId ? modelId : `${modelName} (${modelId})`,
+      value: modelName === modelId ? wholeText(modelId) : `${wholeText(modelName)} (${wholeText(modelId)})`,
     },
     { key: 'label', name: l10n.t('Label'), value: labelText(view) },
     {
@@ -110,7 +111,7 @@ export function runPageFacts(view: RunView): PageFact[] {
             value: priority ? l10n.t('Priority queue') : l10n.t('Standard queue'),
           },
         ]),
-    { key: 'run', name: l10n.t('Run id'), value: runId, copy: runId },
+    { key: 'run', name: l10n.t('Run id'), value: wholeText(runId), copy: runId },
     { key: 'link', name: l10n.t('Link to this page'), value: link, copy: link },
     ...(idempotencyKey === undefined
       ? []
@@ -153,7 +154,7 @@ export interface DatasetView {
 export function datasetFacts({ path, sizeBytes, sha256, rows, state }: DatasetView): PageFact[] {
   const { l10n } = vscode;
   return [
-    { key: 'path', name: l10n.t('File'), value: path, copy: path },
+    { key: 'path', name: l10n.t('File'), value: harmlessText(path), copy: path },
     ...(state === undefined ? [] : [{ key: 'now', name: l10n.t('Now'), value: stateText(state) }]),
     {
       key: 'rows',
@@ -201,7 +202,7 @@ export function consentFacts({ terms, dataPolicy }: ConsentsView): PageFact[] {
     ...terms.addresses.map((address, index) => ({
       key: `address:${index}`,
       name: names[index] ?? shown,
-      value: address,
+      value: harmlessText(address),
       copy: address,
     })),
     ...(terms.addresses.length > 0 ? [] : [{ key: 'address', name: shown, value: l10n.t('none') }]),

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { formatCount } from './dataset.ts';
 import { formatDuration, formatTime } from './format.ts';
 import { missingText, type DetailsState } from './runPage.ts';
+import { strangerText } from './strangerText.ts';
 
 /** What the timeline of a run is made of. */
 export interface TimelineView {
@@ -57,7 +58,7 @@ function submitted({ submission, receipt }: TimelineView): Entry {
       receipt === 'read' ? l10n.t('not from this machine, or without a receipt') : missingText(receipt),
     );
   const { atMs, fileName, attempts, how } = submission;
-  const notes = [l10n.t('From this machine, with {0}', fileName)];
+  const notes = [l10n.t('From this machine, with {0}', strangerText(fileName))];
   if (attempts > 1) notes.push(l10n.t('{0} attempts, one charge', formatCount(attempts)));
   if (how === 'found')
     notes.push(l10n.t('The answer got lost; the run was found by the marker in its label'));

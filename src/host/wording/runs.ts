@@ -80,7 +80,7 @@ export function runTooltip({ run, phase, modelName, label }: RunView): string {
     ...(run.artifacts_available && run.artifacts_expires_at !== undefined
       ? [l10n.t('Adapter kept until: {0}', formatTime(run.artifacts_expires_at))]
       : []),
-    l10n.t('Run: {0}', run.run_id),
+    l10n.t('Run: {0}', whole(run.run_id)),
   ];
   return lines.join('\n');
 }
@@ -118,7 +118,8 @@ export function runFacts(detail: RunDetail, modelName: string, currency: string 
     {
       icon: 'symbol-misc',
       name: l10n.t('Model'),
-      value: modelName === detail.model_id ? modelName : `${modelName} (${detail.model_id})`,
+      value:
+        modelName === detail.model_id ? whole(modelName) : `${whole(modelName)} (${whole(detail.model_id)})`,
     },
     { icon: 'info', name: l10n.t('Status'), value: whole(detail.status) || l10n.t('unknown') },
     {
@@ -149,7 +150,7 @@ export function runFacts(detail: RunDetail, modelName: string, currency: string 
       name: l10n.t('Completed'),
       value: withDuration(completed_at, started_at, 'training'),
     });
-  facts.push({ icon: 'symbol-numeric', name: l10n.t('Run'), value: detail.run_id });
+  facts.push({ icon: 'symbol-numeric', name: l10n.t('Run'), value: whole(detail.run_id) });
   return facts;
 }
 

@@ -7,6 +7,7 @@ import { asText, explain, type Explanation } from './errors.ts';
 import { formatMoney } from './format.ts';
 import { priceText } from './runs.ts';
 import { withSandboxNote } from './sandbox.ts';
+import { strangerText } from './strangerText.ts';
 import { showError, showInformation, showWarning } from '../notifications.ts';
 
 export const submissionWords = {
@@ -44,8 +45,8 @@ export function tellCharged(
       : currency === undefined
         ? priceText(price_cents, balance?.currency)
         : formatMoney(price_cents, currency),
-    plan_name ?? l10n.t('not provided'),
-    account.name,
+    plan_name === undefined ? l10n.t('not provided') : strangerText(plan_name),
+    strangerText(account.name),
     balanceText(balance_after_cents ?? balance?.balance_cents, currency ?? balance?.currency),
   );
   offerRun(withSandboxNote(facts, account.kind === 'sandbox'), showRun);

@@ -18,7 +18,7 @@ export function runView(session: Session, run: RunSummary, downloads: RunDownloa
   return {
     run,
     phase: session.runs.phase(run),
-    modelName: session.models.nameOf(run.model_id),
+    modelName: strangerText(session.models.nameOf(run.model_id)),
     label: label === '' ? undefined : label,
     isDownloaded: downloads.isHome(id, run.run_id),
     download: download && progressOf(download),

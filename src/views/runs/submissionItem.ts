@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { MAX_LABEL_LENGTH } from '../../api/types.ts';
 import { COMMANDS } from '../../host/ids.ts';
 import {
   submissionAccessibleLabel,
@@ -6,6 +7,7 @@ import {
   submissionName,
   submissionTooltip,
 } from '../../host/wording/pending.ts';
+import { harmlessText, strangerText } from '../../host/wording/strangerText.ts';
 import { treeWords } from '../../host/wording/runs.ts';
 import { canCheck, canContinue } from '../../runs/submission/pendingActions.ts';
 import {
@@ -25,11 +27,13 @@ export function submissionItem(
   accountName?: string,
 ): vscode.TreeItem {
   const { id, state } = submission;
-  const item = new vscode.TreeItem(submissionName(submission));
+  const item = new vscode.TreeItem(strangerText(submissionName(submission), MAX_LABEL_LENGTH));
   item.id = `submission:${id}`;
   item.description = submissionDescription(submission, nowMs, accountName);
-  item.tooltip = submissionTooltip(submission, modelName, nowMs, accountName);
-  item.accessibilityInformation = { label: submissionAccessibleLabel(submission, nowMs, accountName) };
+  item.tooltip = harmlessText(submissionTooltip(submission, modelName, nowMs, accountName));
+  item.accessibilityInformation = {
+    label: harmlessText(submissionAccessibleLabel(submission, nowMs, accountName)),
+  };
   item.iconPath = iconOf(state);
   item.contextValue = contextOf(submission, nowMs);
   item.command = { command: COMMANDS.resolveSubmission, title: treeWords.resolve(), arguments: [id] };

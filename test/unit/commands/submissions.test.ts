@@ -50,8 +50,8 @@ describe('commands of submissions', () => {
   });
 
   const sessionOf = (id: string, name: string) => ({
-    account: { id, kind: 'service', name },
-    models: { nameOf: (modelId: string) => `Model ${modelId}` },
+    account: { id, kind: 'service', name, baseUrl: 'https://api.test/v1' },
+    models: { models: [], nameOf: (modelId: string) => `Model ${modelId}` },
     balance: {
       current: { balance_cents: 500, currency: 'USD' },
       refresh: () => Promise.resolve({ balance_cents: 400, currency: 'USD' }),
@@ -196,11 +196,17 @@ describe('commands of submissions', () => {
       pending = [unknown()];
       await goOn('one');
       assert.deepEqual(calls, []);
+      assert.equal(standIn.told.sentences[0], 'Submit train.jsonl to Work and pay?');
+      // The first one takes Enter.
+      assert.deepEqual(standIn.told.buttons[0], ['Show Submission', 'Submit and Pay']);
       assert.match(
         standIn.told.details[0] ?? '',
-        /^You may have been charged: .*same Idempotency-Key, .*at most once within 24 hours/,
+        /^You may have been charged\. Resending is charged at most once within 24 hours\.\n/,
       );
-      press('Send Again');
+      press('Show Submission');
+      await goOn('one');
+      assert.deepEqual([calls, standIn.executed], [[], [['fineTuning.resolveSubmission', 'one']]]);
+      press('Submit and Pay');
       outcome = { kind: 'charged', run: { run_id: 'r' } };
       await goOn('one');
       assert.deepEqual([calls, revealed], [['resume one'], ['r']]);
@@ -226,7 +232,7 @@ describe('commands of submissions', () => {
 
     it('sends nothing again 23 hours after it was first sent', async () => {
       pending = [unknown('one', 23 * 60 * 60_000)];
-      press('Send Again');
+      press('Submit and Pay');
       await goOn('one');
       assert.deepEqual(calls, []);
       assert.match(standIn.told.sentences[0] ?? '', /^Not possible right now/);

@@ -20,7 +20,8 @@ type Parts = Parameters<Submit>[0];
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
 const SHA256 = createHash('sha256').update(TEXT).digest('hex');
-const ACCEPTING = ['Standard queue', 'Continue', 'I accept the license', 'I accept all three'];
+const ACCEPTING = ['Standard queue', 'Continue', 'I accept the license'];
+const SUBMIT = 'Submit and Pay';
 
 describe('"Submit Dataset…"', () => {
   let hooks: ModuleHooks;
@@ -56,7 +57,7 @@ describe('"Submit Dataset…"', () => {
     parts = {
       sessions: {
         active: {
-          account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
+          account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://api.test/v1' },
           models: { refresh: () => Promise.resolve([model]), nameOf: () => 'Model M' },
           balance: { refresh: () => Promise.resolve(balance) },
         },
@@ -94,10 +95,15 @@ describe('"Submit Dataset…"', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  /** Goes through the steps with these answers. */
-  async function submit(preset: unknown = { modelId: 'm' }, answers = ['My run', ...ACCEPTING]) {
+  /** Goes through the steps with these answers, and presses these buttons. */
+  async function submit(
+    preset: unknown = { modelId: 'm' },
+    answers = ['My run', ...ACCEPTING],
+    presses: readonly string[] = [SUBMIT],
+  ) {
     const left = [...answers];
     standIn.told.pick = () => left.shift();
+    standIn.told.answer = (buttons) => buttons.find((button) => presses.includes(button));
     await submitDataset(parts)(standIn.Uri.file(file), undefined, preset);
     await turn();
   }
@@ -156,8 +162,7 @@ describe('"Submit Dataset…"', () => {
   it('hashes a file that was not checked', async () => {
     parts.reports.fresh = () => Promise.reject(new CheckError('worker-died'));
     parts.sha256Of = () => Promise.resolve('a'.repeat(64));
-    standIn.told.answer = (buttons) => buttons.find((button) => button.startsWith('Go On Unchecked'));
-    await submit();
+    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Go On Unchecked…', 'Go On Unchecked', SUBMIT]);
     assert.equal(drafts[0]?.dataset.sha256, 'a'.repeat(64));
     assert.equal('rows' in drafts[0].dataset, false);
   });
@@ -181,12 +186,10 @@ describe('"Submit Dataset…"', () => {
       await submit();
       assert.deepEqual(standIn.told.buttons, [['Open It', 'Go On with Another Model']]);
       assert.deepEqual([drafts, standIn.executed], [[], []]);
-      standIn.told.answer = () => 'Open It';
-      await submit();
+      await submit({ modelId: 'm' }, [], ['Open It']);
       assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', one.id]]]);
     }
-    standIn.told.answer = (buttons) => buttons.find((button) => button.startsWith('Go On'));
-    await submit();
+    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Go On with Another Model', SUBMIT]);
     assert.equal(drafts.length, 1);
   });
 
@@ -246,8 +249,36 @@ describe('"Submit Dataset…"', () => {
       ];
       return Promise.resolve(outcome);
     };
-    standIn.told.answer = (buttons) => buttons.find((button) => button === 'Continue…');
-    await submit();
+    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], [SUBMIT, 'Continue…']);
     assert.deepEqual(standIn.executed, [['fineTuning.continueSubmission', 'mine']]);
+  });
+
+  it('sends nothing unless its last question is answered with its last button', async () => {
+    for (const press of [undefined, 'Cancel', 'Back to Summary']) {
+      standIn.forget();
+      await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], press === undefined ? [] : [press]);
+      assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?'], press);
+    }
+    assert.deepEqual(drafts, []);
+    assert.equal(
+      standIn.told.inputs.at(-1)?.placeholder,
+      'Review before submitting. Nothing has been sent yet.',
+    );
+  });
+
+  it('takes only a refused submission of its own account off the list', async () => {
+    outcome = { kind: 'charged', run: { run_id: 'r' } };
+    const discarded: string[] = [];
+    parts.submitter.discard = (id) => Promise.resolve(discarded.push(id) > 0);
+    pending = [
+      pendingOf('unknown', intentOf({ id: 'unknown' })),
+      pendingOf('unsent', intentOf({ id: 'unsent' })),
+      pendingOf('refused', intentOf({ id: 'other', accountId: 'account-2' })),
+      pendingOf('refused', intentOf({ id: 'refused' })),
+    ];
+    for (const replaces of ['unknown', 'unsent', 'other', 'gone', 'refused'])
+      await submit({ modelId: 'm', replaces });
+    assert.equal(drafts.length, 5);
+    assert.deepEqual(discarded, ['refused']);
   });
 });

@@ -26,8 +26,8 @@ describe('dialogs of downloads', () => {
       { type: 'lo\ng', filename: 'x'.repeat(500) },
     ]);
     assert.deepEqual(rows, [
-      ['apiz.exe', 'the trained adapter'],
-      [`${'x'.repeat(119)}…`, 'lo g'],
+      ['a<U+202E>piz.exe', 'the trained adapter'],
+      [`${'x'.repeat(60)}…${'x'.repeat(59)}`, 'lo g'],
     ]);
   });
 

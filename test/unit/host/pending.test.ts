@@ -150,7 +150,7 @@ describe('submissions that are not settled, in words', () => {
       ['model_not_available', ', because the model was not available.'],
       ['invalid_api_key', ', because it did not accept the API key.'],
       ['', '.'],
-      ['validation_failed\u202e', ' with the error “validation_failed”.'],
+      ['validation_failed\u202e', ' with the error “validation_failed<U+202E>”.'],
     ] as const)
       assert.equal(
         words.truthSentence(pendingOf('refused', intentOf({ refused: { at: { localMs: now }, code } })), now),

@@ -219,7 +219,7 @@ describe('words of the run page', () => {
 
   it('a status that the contract does not name promises no adapter', () => {
     const text = artifacts.artifactsText('not-known', undefined, 'failed\n\u202e');
-    assert.match(text, /^The service calls this run “failed”\. If it completes, /);
+    assert.match(text, /^The service calls this run “failed <U\+202E>”\. If it completes, /);
     assert.match(artifacts.artifactsText('not-yet', undefined, 'queued'), /once the run has completed/);
   });
 

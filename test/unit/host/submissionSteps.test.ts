@@ -20,7 +20,10 @@ describe('the steps of a submission', () => {
     ({ askToSubmit } = await import('../../../src/host/dialogs/submissionDialogs.ts'));
   });
   after(() => hooks.deregister());
-  beforeEach(() => standIn.forget());
+  beforeEach(() => {
+    standIn.forget();
+    press('Submit and Pay');
+  });
 
   const model = {
     model_id: 'm',
@@ -32,8 +35,7 @@ describe('the steps of a submission', () => {
   };
   const marker = newMarker();
   const context: Context = {
-    accountName: 'Work',
-    isSandbox: false,
+    account: { name: 'Work', kind: 'service', baseUrl: 'https://api.test/v1' },
     fileName: 'train.jsonl',
     sizeBytes: 1_000,
     check: summaryOf(reportOf()),
@@ -47,7 +49,9 @@ describe('the steps of a submission', () => {
   function answering(...answers: string[]): (input: InputStandIn) => string | undefined {
     return () => answers.shift();
   }
-  const ACCEPTING = ['Standard queue', 'Continue', 'I accept the license', 'I accept all three'];
+  const ACCEPTING = ['Standard queue', 'Continue', 'I accept the license'];
+  const press = (wanted: string | undefined) =>
+    (standIn.told.answer = (buttons) => buttons.find((button) => button === wanted));
   const walk = (label: string, changes: Partial<Context> = {}) => {
     standIn.told.pick = answering(label, ...ACCEPTING);
     return askToSubmit({ ...context, ...changes }, { model, label: 'ignored', priority: false });
@@ -105,13 +109,12 @@ describe('the steps of a submission', () => {
     const before = new Date().toISOString();
     const moments: string[] = [];
     const answers = ['My run', ...ACCEPTING];
-    standIn.told.pick = () => {
-      moments.push(new Date().toISOString());
-      return answers.shift();
-    };
+    const note = () => moments.push(new Date().toISOString());
+    standIn.told.pick = () => (note(), answers.shift());
+    standIn.told.answer = (buttons) => (note(), buttons.at(-1));
     const choices = await askToSubmit(context, { model, label: '', priority: false });
     const { model_terms, data_policy } = choices?.consents ?? {};
-    // The use policy is not https: it was shown as no link.
+    // The use policy is not https: it was shown, and could not be opened.
     assert.deepEqual(model_terms?.urls, ['https://maker.test/terms']);
     const terms = model_terms.accepted_at;
     const policy = data_policy?.accepted_at ?? '';
@@ -121,37 +124,161 @@ describe('the steps of a submission', () => {
   });
 
   it('end without anything where a consent is declined', async () => {
-    for (const answers of [
-      ['Standard queue', 'Continue', 'I do not accept'],
-      ['Standard queue', 'Continue', 'I accept the license', 'I do not accept'],
-    ]) {
-      standIn.told.pick = answering('My run', ...answers);
+    for (const [consent, button] of [
+      ['I do not accept', 'Submit and Pay'],
+      ['I accept the license', undefined],
+      ['I accept the license', 'Cancel'],
+      // In the sandbox it is called so.
+      ['I accept the license', 'Submit'],
+    ] as const) {
+      press(button);
+      standIn.told.pick = answering('My run', 'Standard queue', 'Continue', consent);
       assert.equal(await askToSubmit(context, { model, label: '', priority: false }), undefined);
     }
   });
 
-  it('show whole what the second consent accepts, in rows that send nothing', async () => {
+  it('end in a modal question that repeats both consents and goes back with Enter', async () => {
     await walk('My run');
-    const { items = [] } = standIn.told.inputs.at(-1) ?? {};
-    assert.deepEqual(
-      items.map(({ label, description, detail }) => [label.replace(/^\S+ /, ''), description, detail]),
-      [
-        ['I do not accept', 'nothing is sent', undefined],
-        ['Data policy', 'I accept the data policy of the service', undefined],
-        ['Dataset', 'I have the rights to this dataset', undefined],
-        ['Results', 'I know that results are not guaranteed', undefined],
-        [
-          'I accept all three, and submit',
-          undefined,
-          'The data policy, my rights to this dataset, and results without a guarantee',
-        ],
-      ],
+    assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?']);
+    assert.deepEqual(standIn.told.isModal, [true]);
+    assert.deepEqual(standIn.told.buttons, [['Back to Summary', 'Submit and Pay']]);
+    assert.deepEqual(standIn.told.details[0]?.split('\n'), [
+      'Account: Work (api.test)',
+      'Model: Model M (Maker) · standard queue',
+      'Dataset: train.jsonl · 1.0 kB · 10 rows',
+      'Price: known only after the charge.',
+      'Balance: unknown',
+      "You're charged when the service accepts the dataset. A run can't be cancelled or refunded.",
+      'By submitting you:',
+      '• accept the license terms and use policy of Maker',
+      "• accept the service's data policy",
+      '• confirm that you have the rights to this dataset',
+      "• understand that results aren't guaranteed",
+    ]);
+  });
+
+  it('lead back to the summary from the last question, and through the terms anew', async () => {
+    const buttons = ['Back to Summary', 'Submit and Pay'];
+    standIn.told.answer = () => buttons.shift();
+    standIn.told.pick = answering('My run', ...ACCEPTING, 'Continue', 'I accept the license');
+    const choices = await askToSubmit(context, { model, label: '', priority: false });
+    assert.equal(choices?.label, `My run ${marker}`);
+    assert.equal(standIn.told.inputs.length, 6);
+    assert.equal(standIn.told.sentences.length, 2);
+  });
+
+  it('do not speak of paying in the sandbox', async () => {
+    press('Submit');
+    assert.ok((await walk('My run', { account: { name: 'Sandbox', kind: 'sandbox' } })) !== undefined);
+    assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to the sandbox?']);
+    assert.match(standIn.told.details[0] ?? '', /^Sandbox: no training, no charges\.\nModel: /);
+    assert.doesNotMatch(standIn.told.details[0] ?? '', /pay|charged/);
+  });
+
+  it('name what there is to read of the terms, and what cannot be opened', async () => {
+    const rowsOf = async (changes: object) => {
+      standIn.forget();
+      const changed = { ...model, ...changes };
+      standIn.told.pick = answering('My run', 'Standard queue', 'Continue');
+      await askToSubmit(context, { model: changed, label: '', priority: false });
+      const rows = standIn.told.inputs.at(-1)?.items.slice(1) ?? [];
+      return rows.map(({ label, description }) => [label.replace(/^\S+ /, ''), description]);
+    };
+    const terms = ['Open license terms', 'https://maker.test/terms'];
+    const both = ['I accept the license terms and the use policy of Maker for Model M', undefined];
+    const one = ['I accept the license terms of Maker for Model M', undefined];
+    assert.deepEqual(await rowsOf({}), [
+      both,
+      terms,
+      ['Use policy', 'http://maker.test/policy (not opened: not https)'],
+    ]);
+    assert.deepEqual(await rowsOf({ use_policy_url: 'https://maker.test/policy' }), [
+      both,
+      terms,
+      ['Open use policy', 'https://maker.test/policy'],
+    ]);
+    for (const use_policy_url of [undefined, ''])
+      assert.deepEqual(await rowsOf({ use_policy_url }), [one, terms]);
+    for (const terms_url of [undefined, ''])
+      assert.deepEqual(await rowsOf({ terms_url, use_policy_url: '' }), [
+        one,
+        ['The service gives no license link for this model', undefined],
+      ]);
+    assert.deepEqual(await rowsOf({ terms_url: 'http://maker.test/terms', use_policy_url: '' }), [
+      one,
+      ['License terms', 'http://maker.test/terms (not opened: not https)'],
+    ]);
+  });
+
+  it('show a model whose name is an attempt to distort them as it is', async () => {
+    const name = 'Free \u202e$(check) [x](command:y)\u200b';
+    const shown = 'Free <U+202E>$ (check) [x] (command:y)<U+200B>';
+    const hostile = { ...model, name, provider: name, model_id: name };
+    standIn.told.pick = answering('Free', 'My run', 'Standard queue', 'Continue', 'I accept the license');
+    await askToSubmit(
+      { ...context, models: [hostile], fileName: name, account: { ...context.account, name } },
+      { model: undefined, label: '', priority: false },
     );
-    for (const row of ['Data policy', 'Dataset', 'Results']) {
-      standIn.told.pick = answering('My run', ...ACCEPTING.slice(0, -1), row);
-      assert.equal(await askToSubmit(context, { model, label: '', priority: false }), undefined, row);
+    const [models] = standIn.told.inputs;
+    assert.deepEqual([models?.items[1]?.label, models?.items[1]?.description], [shown, shown]);
+    const screen = JSON.stringify(
+      standIn.told.inputs.map(({ title, placeholder, prompt, items }) => [
+        [title, placeholder, prompt],
+        // Our own icon comes first.
+        items.map(({ label, ...rest }) => [
+          label.replace(/^\$\([\w-]+\) /, ''),
+          rest.description,
+          rest.detail,
+        ]),
+      ]),
+    );
+    assert.doesNotMatch(
+      screen + standIn.told.sentences.join() + standIn.told.details.join(),
+      /\$\(|\]\(|\u202e|\u200b/,
+    );
+  });
+
+  it('have a last question of at most 20 lines of 48 characters, however long the names are', async () => {
+    const { confirmSubmit, confirmResend } = await import('../../../src/host/dialogs/confirmDialogs.ts');
+    const long = 'x'.repeat(300);
+    for (const kind of ['service', 'sandbox'] as const) {
+      const asked = {
+        account: {
+          name: long,
+          kind,
+          ...(kind === 'service' && { baseUrl: `https://${'h'.repeat(60)}.test` }),
+        },
+        dataset: { filename: long, sizeBytes: 629_145_600, rows: 12_345_678 },
+        model: { name: long, provider: long, use_policy_url: 'https://x.test' },
+        priority: true,
+        balance: { balance_cents: 123_456_789_00, currency: long },
+      };
+      standIn.forget();
+      await confirmSubmit(asked);
+      for (const state of ['unsent', 'not-charged', 'unknown'] as const)
+        await confirmResend(asked, { state });
+      for (const [index, sentence] of standIn.told.sentences.entries()) {
+        const text = `${sentence}\n${standIn.told.details[index]}`;
+        assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);
+      }
     }
   });
+
+  /** How many lines of 48 characters a text has, broken at blanks. */
+  function linesOf(text: string): number {
+    let lines = 0;
+    for (const line of text.split('\n')) {
+      let room = 0;
+      for (const word of line.split(' ')) {
+        if (word.length > room) {
+          lines += Math.max(1, Math.ceil(word.length / 48));
+          room = 48 - (word.length % 48 || 48);
+        } else room -= word.length;
+        room -= 1;
+      }
+    }
+    return lines;
+  }
 
   it('point out an earlier submission of the same before the consents, by what was chosen', async () => {
     const prior = {

@@ -63,6 +63,21 @@ describe('the house', () => {
     assert.deepEqual(between, []);
   });
 
+  it('sends a submission from two commands, which ask a person in a modal dialog first', () => {
+    const senders = sources.filter(({ tree }) => /\bsubmitter\s*\.(submit|resume)\(/.test(tree.text));
+    assert.deepEqual(
+      senders.map(({ file }) => file),
+      ['src/commands/continueSubmission.ts', 'src/commands/submitDataset.ts'],
+    );
+    const QUESTION = 'src/host/dialogs/confirmDialogs.ts';
+    const askers = sources.filter(({ imports }) => imports.some(({ target }) => target === QUESTION));
+    assert.deepEqual(
+      askers.map(({ file }) => file),
+      ['src/commands/continueSubmission.ts', 'src/host/dialogs/consentSteps.ts'],
+    );
+    assert.match(sources.find(({ file }) => file === QUESTION)?.tree.text ?? '', /modal: true/);
+  });
+
   it('imports only files that exist', () => {
     const files = new Set(sources.map(({ file }) => file));
     for (const { file, imports } of sources)

@@ -251,7 +251,10 @@ describe('RunNotices', () => {
     const [text = ''] = await said(1);
     assert.doesNotMatch(text, /\]\(|[\p{Cc}\u202e]/u);
     assert.ok(text.length < 160 && text.includes('…'), text);
-    assert.match(text, /^“\[click\] \(command:workbench\.action\.quit\) evil” is now: \[x\] \(https:/);
+    assert.match(
+      text,
+      /^“\[click\] \(command:workbench\.action\.quit\) <U\+202E>evil” is now: \[x\] \(https:/,
+    );
   });
 
   it('is told by one of many windows, whichever has the focus or not', async () => {

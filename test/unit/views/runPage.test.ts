@@ -319,7 +319,7 @@ describe('RunPage', () => {
         : whole(where);
     await openRead();
     assert.doesNotMatch(texts(), /\\n|\u202e|x{255}/);
-    assert.match(panel.title, /^Run: sdrawkcab x+…$/);
+    assert.match(panel.title, /^Run: <U\+202E>sdrawkcab x+…x+$/);
   });
 
   it('says that a status is unknown that is empty or blank', async () => {

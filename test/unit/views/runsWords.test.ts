@@ -187,7 +187,7 @@ describe('what stands above and in the rows of the Runs view', () => {
     const run = session.runs.get('a');
     assert.ok(run !== undefined);
     const view = runItem.runView(session, run, downloads as unknown as Parameters<typeof runItem.runView>[2]);
-    assert.equal(view.label, 'text of two lines');
+    assert.equal(view.label, '<U+202E>text of <U+0007>two lines');
     assert.doesNotMatch(JSON.stringify(await facts.factRows(session, 'a')), /\\n|\u202e|\\u0007/u);
   });
 });

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { run } from '../env/processes.ts';
+import { results, root, vsix } from '../env/project.ts';
+import { installExtension } from '../env/serve.ts';
+import { vscodeServer } from '../env/vscode-server.ts';
+import { smallDataset, writeBigDataset } from './datasets.ts';
+import { Service } from './service.ts';
+import { signIn } from './signingIn.ts';
+import { pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+/** What test/fixtures/agent reports. */
+interface Report {
+  /** The ids that were run in each round. */
+  commands: string[];
+  ran: number;
+  /** How many there are at all. */
+  all: number;
+}
+
+describe('another extension that plays the person', () => {
+  const extensions = path.join(results, 'ui/extensions-with-agent');
+  let folder: string;
+  let service: Service;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  before(async () => {
+    const agent = path.join(results, 'ui/agent.vsix');
+    await run('npx', ['vsce', 'package', '--allow-missing-repository', '--skip-license', '--out', agent], {
+      cwd: path.join(root, 'test/fixtures/agent'),
+      timeoutMs: 60_000,
+      output: 'hide',
+    });
+    const server = await vscodeServer('vscode');
+    for (const one of [vsix, agent])
+      await installExtension(server, one, path.join(results, 'ui/user-data/install'), extensions);
+  });
+
+  // Nobody knows what a window is like when the agent has been in it.
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    await writeFile(path.join(folder, 'wanted.jsonl'), smallDataset('wanted'));
+    await writeBigDataset(path.join(folder, 'big.jsonl'));
+    service = await Service.start('service_agent_test');
+    vscode = await VSCode.start({ extensions });
+    workbench = await vscode.open(folder);
+    await workbench.sideBar.open('Fine-Tuning');
+    await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: 'service_agent_test' });
+  });
+
+  afterEach(async () => {
+    await vscode.close();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /**
+   * Lets the agent start a command and then press whatever there is to press.
+   * @param steps how many rows it goes down in each box before it accepts
+   */
+  async function play(command: string, args: unknown[], steps: number[]): Promise<Report> {
+    const report = path.join(folder, 'agent.report.json');
+    await rm(report, { force: true });
+    await writeFile(path.join(folder, 'agent.json'), JSON.stringify({ command, args, steps }));
+    await workbench.runCommand('Agent: Play');
+    for (;;) {
+      const text = await readFile(report, 'utf8').catch(() => undefined);
+      if (text !== undefined) return JSON.parse(text) as Report;
+      await sleep(100);
+    }
+  }
+
+  function assertTried({ commands, all, ran }: Report): void {
+    console.log(`        ${ran} commands were run, ${commands.length} of the ${all} there are in each round`);
+    for (const id of ['quickInput.accept', 'notification.acceptPrimaryAction', 'list.select'])
+      assert.ok(commands.includes(id), id);
+    assert.ok(commands.length > 300, String(commands.length));
+  }
+
+  it('gets as far as the last question, and charges nothing', async () => {
+    const file = path.join(folder, 'wanted.jsonl');
+    // Label, queue, summary and terms; then the last row of whatever quick pick may still be open.
+    const report = await play(
+      'fineTuning.submitDataset',
+      [{ file }, null, { modelId: 'qwen3-8b' }],
+      [0, 0, 0, 1, 4],
+    );
+    assertTried(report);
+    assert.equal(service.submissions, 0, 'submissions that reached the service');
+    assert.equal(await service.balanceCents(), 100_000);
+    await waitForConfirm(workbench, 'wanted.jsonl');
+    await workbench.screenshot('agent-submit');
+    // A person can.
+    await pressSubmit(workbench);
+    await workbench.dialogs.waitForToast(/wanted\.jsonl was submitted and charged\./);
+    assert.equal(service.submissions, 1);
+  });
+
+  it('cannot send again what was interrupted', async () => {
+    service.holdsUploads = true;
+    await workbench.editors.open(path.join(folder, 'big.jsonl'));
+    await workbench.editors.titleAction('Submit Dataset…').click();
+    await walkThroughSteps(workbench, { fileName: 'big.jsonl', model: 'Qwen3 8B' });
+    while (service.held === 0) await sleep(50);
+    await vscode.killExtensionHosts();
+    service.release();
+    // With "Show", its first button.
+    await workbench.dialogs.waitForToast(/big\.jsonl was interrupted; nothing was charged/);
+    const balanceCents = await service.balanceCents();
+    assertTried(await play('fineTuning.continueSubmission', [], [0, 1]));
+    assert.equal(service.submissions, 1, 'submissions that reached the service');
+    assert.equal(await service.balanceCents(), balanceCents);
+    await waitForConfirm(workbench, 'big.jsonl');
+    await workbench.screenshot('agent-continue');
+    await pressSubmit(workbench);
+    await workbench.dialogs.waitForToast(/big\.jsonl was submitted and charged\./);
+    assert.equal(service.submissions, 2);
+    assert.equal(new Set(service.idempotencyKeys).size, 1);
+  });
+});
