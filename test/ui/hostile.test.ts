@@ -44,18 +44,28 @@ class HostileService {
     this.requests.push(`${method} ${url}`);
     request.resume();
     const { pathname, searchParams } = new URL(url, 'http://service');
-    if (pathname === '/api/v1/balance')
-      return this.breaksBalance
+    if (pathname === '/api/v1/balance') {
+      this.breaksBalance
         ? sendJson(response, 400, { error: { code: 'unheard_of', message: LINK } })
         : sendJson(response, 200, { balance_cents: 5_000, currency: 'USD' });
-    if (pathname === '/api/v1/models') return sendJson(response, 200, { data: [{ model_id: 'bare-model' }] });
-    if (pathname === '/api/v1/runs') return sendJson(response, 200, page(searchParams.get('cursor') ?? ''));
-    if (pathname.endsWith('/artifacts/download'))
-      return sendJson(response, 200, {
+      return;
+    }
+    if (pathname === '/api/v1/models') {
+      sendJson(response, 200, { data: [{ model_id: 'bare-model' }] });
+      return;
+    }
+    if (pathname === '/api/v1/runs') {
+      sendJson(response, 200, page(searchParams.get('cursor') ?? ''));
+      return;
+    }
+    if (pathname.endsWith('/artifacts/download')) {
+      sendJson(response, 200, {
         artifacts: [
           { artifact_type: 'model', url: `${this.url}/login`, expires_in: 1800, filename: 'adapter.zip' },
         ],
       });
+      return;
+    }
     if (pathname === '/login') {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Log in</title>');
       return;
