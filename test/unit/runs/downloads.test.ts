@@ -362,7 +362,7 @@ describe('Downloads', () => {
       bench.server.faults.push({ stallAfterBytes: 50 * KIB });
       await first.open(ACCOUNT);
       const interrupted = assert.rejects(first.resume(first.active[0]?.id ?? ''), CancelledError);
-      await until(() => window.active.length === 0);
+      await until(() => window.active.length === 0 && first.active[0]?.receivedBytes === 250 * KIB);
       await first.dispose();
       await interrupted;
       await until(() => window.active[0]?.receivedBytes === 250 * KIB);
