@@ -21,6 +21,9 @@ import { transfer } from './transfer.ts';
 /** Progress is told this often, in milliseconds. */
 const TELL_EVERY_MS = 200;
 
+/** A window that finds what an earlier download left has its lease until that is taken away: about a second. */
+const LEASE_TRIES = 80;
+
 export type VerifyArchive = (
   file: string,
   options: { signal: AbortSignal },
@@ -109,7 +112,7 @@ export class Download {
 
   /** To be called once. @throws as `Downloads.start` */
   async run(link: SignedLink): Promise<DownloadRecord> {
-    const lease = await Lease.take(this.#tools.lockFile);
+    const lease = await Lease.take(this.#tools.lockFile, LEASE_TRIES);
     if (lease === undefined) throw new DownloadBusyError();
     try {
       const record = await this.#runOwned(link);
