@@ -364,10 +364,10 @@ describe('adapter page', () => {
       await page.assertFits();
       await page.assertAccessible();
       // A bar of the system's own may be hidden until one scrolls, and this browser shows none.
-      const scroller: unknown = await page.frame
-        .locator('.scroller')
-        .first()
-        .evaluate('(one) => [one.scrollWidth > one.clientWidth, getComputedStyle(one).scrollbarColor]');
+      const scroller: unknown = await page.frame.locator('html').evaluate(
+        `[document.querySelector('.scroller')].map((one) => [
+            one.scrollWidth > one.clientWidth, getComputedStyle(one).scrollbarColor])[0]`,
+      );
       assert.deepEqual(scroller, [true, 'auto']);
       await page.frame.locator('.picture').scrollIntoViewIfNeeded();
       await workbench.screenshot('adapter-narrow');

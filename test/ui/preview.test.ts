@@ -163,7 +163,8 @@ describe('dataset preview', () => {
       await preview.open('hidden.jsonl');
       const marks = preview.row(1).getByRole('img', { name: /^U\+/ });
       await marks.first().waitFor();
-      assert.deepEqual(await marks.evaluateAll('(all) => all.map((mark) => mark.dataset.label)'), [
+      const labels = (await marks.all()).map((mark) => mark.getAttribute('aria-label'));
+      assert.deepEqual(await Promise.all(labels), [
         'U+202E',
         'U+202C',
         'U+200B',
@@ -171,10 +172,10 @@ describe('dataset preview', () => {
       ]);
       await preview.assertAccessible();
       await workbench.screenshot('preview-invisible');
-      const copied: unknown = await preview.row(1).locator('.turn .text').first().evaluate(`(one) => {
-        getSelection().selectAllChildren(one);
+      const copied: unknown = await preview.frame.locator('html').evaluate(`(() => {
+        getSelection().selectAllChildren(document.querySelector('.turn .text'));
         return getSelection().toString();
-      }`);
+      })()`);
       assert.equal(copied, text);
     });
   });

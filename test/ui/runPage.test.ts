@@ -94,7 +94,7 @@ describe('the page of a run', () => {
       await page.event('Started').getByText('not yet').waitFor();
       await page.event('Completed').getByText('not yet').waitFor();
       await page.event('Submitted').getByText('From this machine, with rows.jsonl').waitFor();
-      assert.equal(await page.button('Download Adapter…').count(), 0);
+      assert.equal(await page.button('Download Adapter…').getAttribute('aria-disabled'), 'true');
       await workbench.screenshot('run-page-queued');
     });
 
@@ -175,9 +175,13 @@ describe('the page of a run', () => {
 
     it('brings the adapter home, says how it was verified, and that a file has gone', async () => {
       const adapters = path.join(folder, 'adapters');
-      const place = (): Promise<unknown> =>
-        page.button('Submit Again…').evaluate('(one) => [one.offsetLeft, one.offsetTop, one.offsetWidth]');
+      const place = async (): Promise<number[]> =>
+        await page.button('Submit Again…').evaluate((one) => {
+          const { offsetLeft, offsetTop } = one as unknown as { offsetLeft: number; offsetTop: number };
+          return [offsetLeft, offsetTop];
+        });
       const before = await place();
+      assert.ok(before.every((pixels) => pixels > 0));
       await page.button('Download Adapter…').click();
       await workbench.quickInput.waitForTitle(/Choose a Folder/);
       await workbench.quickInput.choosePath(`${adapters}/`);
@@ -234,12 +238,12 @@ describe('the page of a run', () => {
         await page.heading.waitFor();
         await page.assertAccessible();
         // The browser's own bar is white where it is not filled, whatever the theme.
-        const bar: unknown = await page.frame.locator('main').evaluate(`(main) => {
-          const bar = main.appendChild(document.createElement('progress'));
+        const bar: unknown = await page.frame.locator('html').evaluate(`(() => {
+          const bar = document.body.appendChild(document.createElement('progress'));
           const { appearance } = getComputedStyle(bar);
           bar.remove();
           return appearance;
-        }`);
+        })()`);
         assert.equal(bar, 'none');
         await workbench.screenshot(`run-page-${theme.replace(' ', '-')}`);
       });
