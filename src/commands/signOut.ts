@@ -3,7 +3,7 @@ import { confirmSignOut } from '../host/dialogs/accountDialogs.ts';
 import type { AccountStore } from '../runs/accountStore.ts';
 
 /**
- * Forgets the active account and deletes its API key; the sandbox keeps its runs, and what came home of them.
+ * Signs out of the active account and deletes its API key. What is kept of it is there again when it is signed in to again.
  * @param stakeOf what of an account is not at its end: something that may be or become a charge, or only
  * what can be continued, or downloaded
  * @param forget takes away what is unfinished of the account, such as half of a download

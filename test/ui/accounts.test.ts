@@ -222,6 +222,20 @@ describe('accounts', () => {
     assert.deepEqual(work.requests, []);
   });
 
+  it('signing in to the same service again offers the account that was signed out of', async () => {
+    const { quickInput } = workbench;
+    await workbench.runCommand('Fine-Tuning: Sign In…');
+    await quickInput.waitForMessage(/Address of the service/);
+    await quickInput.fill(work.baseUrl);
+    await quickInput.pick(/Continue as “Work”/);
+    await workbench.screenshot('sign-in-again');
+    await quickInput.waitForMessage(/API key for/);
+    await quickInput.fill(NEXT_KEY);
+    await workbench.dialogs.waitForToast('Signed in to Work.');
+    await balance('1,000.00 USD').waitFor();
+    await workbench.clearNotifications();
+  });
+
   it('no API key stands in a file of settings, storage or logs', async () => {
     const secrets = [WORK_KEY, HOME_KEY, NEXT_KEY, BARE_KEY].flatMap((key) => [
       Buffer.from(key),
