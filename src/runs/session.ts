@@ -40,6 +40,8 @@ export interface SharedState {
   offlineSinceMs?: number | undefined;
   /** The service asked for nothing to be sent before then: milliseconds since the epoch by this machine's clock. */
   notBeforeMs?: number | undefined;
+  /** The same for what somebody waits for, which is held for some minutes only. */
+  readsNotBeforeMs?: number | undefined;
 }
 
 /** One account at work: its client, its truth (runs, models, balance) and whether the service can be reached. */
@@ -59,6 +61,7 @@ export class Session implements Disposable {
   /** The last one that was opened. */
   #opened: Client | undefined;
   #heldUntilMs = 0;
+  #readsHeldUntilMs: number | undefined;
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
   #disposed = false;
@@ -103,16 +106,22 @@ export class Session implements Disposable {
     return heldMs > 0 && heldMs <= LONGEST_RETRY_AFTER_MS ? this.#heldUntilMs : undefined;
   }
 
+  /** The same for what somebody waits for. */
+  get readsNotBeforeMs(): number | undefined {
+    return this.#opened === undefined ? this.#readsHeldUntilMs : this.#opened.readsNotBeforeMs;
+  }
+
   /** How far the service's clock was ahead of this machine's at the last answer, in milliseconds; undefined where it is not known. */
   get clockSkewMs(): number | undefined {
     return this.#opened?.clockSkewMs;
   }
 
   /** Takes in what another window knows of the way to the service. What a refused API key means is not its matter. */
-  acceptShared({ isOfLiving, offlineSinceMs, notBeforeMs }: SharedState): void {
+  acceptShared({ isOfLiving, offlineSinceMs, notBeforeMs, readsNotBeforeMs }: SharedState): void {
     if (notBeforeMs !== undefined) {
       this.#heldUntilMs = notBeforeMs;
-      this.#opened?.holdUntil(notBeforeMs);
+      this.#readsHeldUntilMs = readsNotBeforeMs;
+      this.#opened?.holdUntil(notBeforeMs, readsNotBeforeMs);
     }
     if (this.#disposed || this.isLocked || !isOfLiving) return;
     if (offlineSinceMs === undefined) this.#setState('ready');
@@ -157,6 +166,7 @@ export class Session implements Disposable {
    */
   reconnect(): void {
     this.#client = undefined;
+    this.#readsHeldUntilMs = this.readsNotBeforeMs;
     this.#heldUntilMs = this.notBeforeMs ?? 0;
     this.#opened = undefined;
     this.runs.drop();
@@ -180,7 +190,7 @@ export class Session implements Disposable {
     if (connection === undefined) throw new KeyMissingError();
     const client = this.#createClient(connection);
     // What it asked for does not end with a connection.
-    client.holdUntil(this.#heldUntilMs);
+    client.holdUntil(this.#heldUntilMs, this.#readsHeldUntilMs);
     this.#opened = client;
     return client;
   }

@@ -8,6 +8,7 @@ import {
 } from '../../api/errors.ts';
 import { ExpectedError } from '../../base/errors.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
+import { formatDuration } from './format.ts';
 import { downloadFailure, lengthSentence, refusedLinkSentence } from './downloadErrors.ts';
 import { journalSentence } from './journalErrors.ts';
 
@@ -25,6 +26,8 @@ export interface Explanation {
   serviceMessage?: string;
 }
 
+const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
+
 /** The one place where each code becomes a sentence and an action. */
 export function explain(error: unknown): Explanation {
   if (error instanceof ServiceError) {
@@ -35,8 +38,7 @@ export function explain(error: unknown): Explanation {
   }
   if (error instanceof NetworkError)
     return { sentence: lengthSentence(error.causeCode) ?? networkSentence(error), action: tryAgain() };
-  if (error instanceof UnexpectedAnswerError)
-    return { sentence: unexpectedSentence(error), action: showLog() };
+  if (error instanceof UnexpectedAnswerError) return explainUnexpected(error);
   if (error instanceof SignedUrlRefusedError)
     return { sentence: refusedLinkSentence(error.httpStatus), action: downloadAgain() };
   if (error instanceof DatasetChangedError)
@@ -103,6 +105,8 @@ function explainService(error: ServiceError): Explanation {
         action: refreshRuns(),
       };
     default:
+      if (error.code === 'unavailable' || UNAVAILABLE.has(error.httpStatus))
+        return { sentence: unavailableSentence(error.retryAfterMs), action: tryAgain() };
       return {
         sentence: vscode.l10n.t(
           'The service answered with the error “{0}” ({1}).',
@@ -125,6 +129,12 @@ function rateLimitedSentence(retryAfterMs: number | undefined): string {
   return retryAfterMs === undefined
     ? vscode.l10n.t('The service is asked too often. Wait a little, then try again.')
     : vscode.l10n.t('The service is asked too often. Try again in {0} s.', Math.ceil(retryAfterMs / 1_000));
+}
+
+function unavailableSentence(retryAfterMs: number | undefined): string {
+  return retryAfterMs === undefined
+    ? vscode.l10n.t('The service is unavailable. Try again later.')
+    : vscode.l10n.t('The service is unavailable. Try again in {0}.', formatDuration(retryAfterMs));
 }
 
 function networkSentence(error: NetworkError): string {
@@ -154,6 +164,27 @@ function networkSentence(error: NetworkError): string {
     default:
       return vscode.l10n.t('The connection to the service broke.');
   }
+}
+
+/** What a proxy or a gateway says in the service's place is known by its status alone. */
+function explainUnexpected(error: UnexpectedAnswerError): Explanation {
+  const { kind, httpStatus, retryAfterMs } = error;
+  if (kind === 'no-error-body') {
+    if (UNAVAILABLE.has(httpStatus))
+      return { sentence: unavailableSentence(retryAfterMs), action: tryAgain() };
+    if (httpStatus === 429) return { sentence: rateLimitedSentence(retryAfterMs), action: tryAgain() };
+    if (httpStatus === 413)
+      return {
+        sentence: vscode.l10n.t('A proxy or gateway rejected the upload as too large (413).'),
+        action: showLog(),
+      };
+    if (httpStatus === 422)
+      return {
+        sentence: vscode.l10n.t('A proxy or gateway rejected the request (422), not the service.'),
+        action: showLog(),
+      };
+  }
+  return { sentence: unexpectedSentence(error), action: showLog() };
 }
 
 function unexpectedSentence(error: UnexpectedAnswerError): string {

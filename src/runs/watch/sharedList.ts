@@ -87,13 +87,14 @@ export class SharedList implements Disposable {
   }
 
   #compose(): SavedList {
-    const { runs, balance, state, offlineSince, notBeforeMs } = this.#session;
+    const { runs, balance, state, offlineSince, notBeforeMs, readsNotBeforeMs } = this.#session;
     return {
       readAtMs: runs.readAtMs,
       runs: runs.save(),
       balance: this.#balance(balance.current),
       offlineSinceMs: state === 'offline' ? offlineSince : undefined,
       notBeforeMs,
+      readsNotBeforeMs,
     };
   }
 
@@ -117,7 +118,8 @@ export class SharedList implements Disposable {
       this.#session.balance.set(balance.value);
       this.#balanceAtMs = balance.readAtMs;
     }
-    this.#session.acceptShared({ isOfLiving, offlineSinceMs, notBeforeMs: list.notBeforeMs });
+    const { notBeforeMs, readsNotBeforeMs } = list;
+    this.#session.acceptShared({ isOfLiving, offlineSinceMs, notBeforeMs, readsNotBeforeMs });
   }
 }
 
