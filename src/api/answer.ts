@@ -9,6 +9,8 @@ import { API_KEY_PREFIX, ERROR_CODES } from './types.ts';
 /** More JSON than any answer of the contract could need. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_MESSAGE_LENGTH = 300;
+/** What is not the service may be wrong about it for hours: a longer Retry-After is cut. */
+const LONGEST_OF_GATEWAY_MS = 5 * 60_000;
 const MASK = '***';
 /** What a code that the contract does not list may look like. */
 const CODE = /^[\w.-]{1,64}$/;
@@ -52,7 +54,10 @@ async function readError(answer: HttpAnswer, secret: string, nowMs: number): Pro
     if (error instanceof CancelledError) throw error;
   }
   const body = readErrorBody(parseJson(text));
-  if (body === undefined) return new UnexpectedAnswerError(httpStatus, 'no-error-body', retryAfterMs);
+  if (body === undefined) {
+    const shortMs = retryAfterMs && Math.min(retryAfterMs, LONGEST_OF_GATEWAY_MS);
+    return new UnexpectedAnswerError(httpStatus, 'no-error-body', shortMs);
+  }
   return new ServiceError(
     plainCode(body.code, secret),
     httpStatus,

@@ -107,9 +107,15 @@ export class Client {
     return this.#gate.untilMs;
   }
 
+  /** The same for reads that somebody waits for. */
+  get readsNotBeforeMs(): number | undefined {
+    return this.#gate.readUntilMs;
+  }
+
   /** Sends nothing before then, as another client of the account was told; more than a week is a clock that was set. */
-  holdUntil(notBeforeMs: number): void {
-    if (notBeforeMs - this.#now() <= LONGEST_RETRY_AFTER_MS) this.#gate.holdUntil(notBeforeMs);
+  holdUntil(notBeforeMs: number, readsNotBeforeMs?: number): void {
+    if (notBeforeMs - this.#now() <= LONGEST_RETRY_AFTER_MS)
+      this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
   }
 
   /** GET /models */
@@ -247,7 +253,10 @@ export class Client {
     if (!(error instanceof ServiceError || error instanceof UnexpectedAnswerError)) return;
     const { httpStatus, retryAfterMs } = error;
     if (httpStatus === 429 || (retryAfterMs !== undefined && isForLater(httpStatus)))
-      this.#gate.close(retryAfterMs);
+      this.#gate.close(retryAfterMs, {
+        isGateway: error instanceof UnexpectedAnswerError,
+        isUnavailable: httpStatus !== 429,
+      });
   }
 }
 

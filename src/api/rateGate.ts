@@ -12,12 +12,16 @@ const LONGEST_READ_HELD_MS = 10 * 60_000;
 
 /**
  * Keeps all calls of one client from the service as long as it asked to be left alone (spec: "Errors", `rate_limited`). Its
- * time is this machine's wall clock, the only one that windows share; where that was set back, the wait begins anew.
+ * time is this machine's wall clock, the only one that windows share; where that is set back, what is left of the wait stays.
  */
 export class RateGate {
   readonly #now: () => number;
-  #closedAtMs = 0;
+  /** When the times below were last looked at. */
+  #seenAtMs = 0;
   #untilMs = 0;
+  /** Never later than the other one. */
+  #readUntilMs = 0;
+  #isUnavailable = false;
   #untold = 0;
 
   constructor(now: () => number) {
@@ -29,32 +33,42 @@ export class RateGate {
     return this.remainingMs > 0 ? this.#untilMs : undefined;
   }
 
+  /** Until when it is closed to reads that somebody waits for; undefined when it is open to them. */
+  get readUntilMs(): number | undefined {
+    return this.readRemainingMs > 0 ? this.#readUntilMs : undefined;
+  }
+
   /** How long it stays closed, in milliseconds; 0 when it is open. */
   get remainingMs(): number {
-    const nowMs = this.#now();
-    if (nowMs < this.#closedAtMs) {
-      this.#untilMs += nowMs - this.#closedAtMs;
-      this.#closedAtMs = nowMs;
-    }
+    const nowMs = this.#clockMs();
     return Math.max(0, this.#untilMs - nowMs);
   }
 
   /** How long it stays closed to reads that somebody waits for. */
   get readRemainingMs(): number {
-    const { remainingMs } = this;
-    return Math.max(0, Math.min(remainingMs, this.#closedAtMs + LONGEST_READ_HELD_MS - this.#now()));
+    const nowMs = this.#clockMs();
+    return Math.max(0, this.#readUntilMs - nowMs);
   }
 
-  /** Closes it for the time that the service told, or for a short one where it told none; never shortens it. */
-  close(retryAfterMs: number | undefined): void {
+  /**
+   * Closes it for the time that was told, or for a short one where none was; never shortens it.
+   * @param isGateway whether a gateway said so: then a person may try anyway
+   * @param isUnavailable whether the reason was another one than too many requests
+   */
+  close(retryAfterMs: number | undefined, { isGateway = false, isUnavailable = false } = {}): void {
     const untold = Math.min(CAP_MS, BASE_MS * 2 ** this.#untold);
     if (retryAfterMs === undefined) this.#untold++;
-    this.#close(retryAfterMs ?? untold);
+    const ms = retryAfterMs ?? untold;
+    if (ms > this.remainingMs) this.#isUnavailable = isUnavailable;
+    const nowMs = this.#clockMs();
+    this.holdUntil(nowMs + ms, isGateway ? undefined : nowMs + ms);
   }
 
-  /** Keeps it closed until then, as another window was told. */
-  holdUntil(untilMs: number): void {
-    this.#close(untilMs - this.#now());
+  /** Keeps it closed until then, as another window was told. @param readUntilMs to reads, too */
+  holdUntil(untilMs: number, readUntilMs = 0): void {
+    const nowMs = this.#clockMs();
+    this.#untilMs = Math.max(this.#untilMs, untilMs);
+    this.#readUntilMs = Math.max(this.#readUntilMs, Math.min(readUntilMs, nowMs + LONGEST_READ_HELD_MS));
   }
 
   /** The service took a call. */
@@ -64,16 +78,21 @@ export class RateGate {
 
   /**
    * @param isRead whether it is for a read that somebody waits for
-   * @throws ServiceError `rate_limited` with what remains, while it is closed
+   * @throws ServiceError `rate_limited` or `unavailable` with what remains, while it is closed; its status is 429 either way,
+   * since nothing was sent and no answer is known
    */
   assertOpen(isRead: boolean): void {
     const remainingMs = isRead ? this.readRemainingMs : this.remainingMs;
-    if (remainingMs > 0) throw new ServiceError('rate_limited', 429, '', remainingMs);
+    const code = this.#isUnavailable ? 'unavailable' : 'rate_limited';
+    if (remainingMs > 0) throw new ServiceError(code, 429, '', remainingMs);
   }
 
-  #close(ms: number): void {
-    if (ms <= this.remainingMs) return;
-    this.#closedAtMs = this.#now();
-    this.#untilMs = this.#closedAtMs + ms;
+  #clockMs(): number {
+    const nowMs = this.#now();
+    const setBackMs = Math.max(0, this.#seenAtMs - nowMs);
+    this.#untilMs -= setBackMs;
+    this.#readUntilMs -= setBackMs;
+    this.#seenAtMs = nowMs;
+    return nowMs;
   }
 }

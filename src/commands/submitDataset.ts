@@ -5,6 +5,7 @@ import { inspectDataset, type DatasetFile } from '../dataset/inspect.ts';
 import type { Reports } from '../dataset/reports.ts';
 import { summaryOrFailure, type Summary } from '../dataset/summary.ts';
 import { confirmBesideOther } from '../host/dialogs/accountDialogs.ts';
+import { tellCheckFailed } from '../host/dialogs/checkDialogs.ts';
 import { chooseDataset, refuseDataset, saveIfNeeded } from '../host/dialogs/datasetDialogs.ts';
 import { offerOpenOne } from '../host/dialogs/pendingDialogs.ts';
 import { askToSubmit } from '../host/dialogs/submissionDialogs.ts';
@@ -56,6 +57,9 @@ interface Parts {
   reveal: (runId: string) => Promise<void>;
   log: Log;
 }
+
+/** How often a dataset that was written to after its check is checked again. */
+const MAX_RECHECKS = 2;
 
 /** A dataset as it was judged, or not: what is submitted are the bytes with this digest. */
 interface Dataset {
@@ -168,7 +172,7 @@ async function passChecked(
   accountName: string,
   { reports, sha256Of, log }: Parts,
 ): Promise<Dataset | undefined> {
-  for (;;) {
+  for (let checks = 0; ; checks += 1) {
     const check = await passGate(vscode.Uri.file(filePath), accountName, (signal, tell) =>
       summaryOrFailure(reports.fresh(filePath, signal, tell), (error) => log.error('not-checked', error)),
     );
@@ -181,6 +185,11 @@ async function passChecked(
     }
     if (check.sizeBytes === file.sizeBytes && check.mtimeMs === file.mtimeMs)
       return { file, check, sha256: check.sha256 };
+    // Something keeps writing to it: what is checked once more is old again.
+    if (checks === MAX_RECHECKS) {
+      tellCheckFailed(path.basename(filePath), 'changing');
+      return undefined;
+    }
   }
 }
 

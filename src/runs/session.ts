@@ -42,6 +42,8 @@ export interface SharedState {
   notBeforeMs?: number | undefined;
   /** How far the service's clock was ahead of this machine's. */
   clockSkewMs?: number | undefined;
+  /** The same for what somebody waits for, which is held for some minutes only. */
+  readsNotBeforeMs?: number | undefined;
 }
 
 /** One account at work: its client, its truth (runs, models, balance) and whether the service can be reached. */
@@ -62,6 +64,7 @@ export class Session implements Disposable {
   #opened: Client | undefined;
   #heldUntilMs = 0;
   #sharedClockSkewMs: number | undefined;
+  #readsHeldUntilMs: number | undefined;
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
   #disposed = false;
@@ -106,6 +109,11 @@ export class Session implements Disposable {
     return heldMs > 0 && heldMs <= LONGEST_RETRY_AFTER_MS ? this.#heldUntilMs : undefined;
   }
 
+  /** The same for what somebody waits for. */
+  get readsNotBeforeMs(): number | undefined {
+    return this.#opened === undefined ? this.#readsHeldUntilMs : this.#opened.readsNotBeforeMs;
+  }
+
   /**
    * How far the service's clock was ahead of this machine's at the last answer, here or in another window, in milliseconds;
    * undefined where it is not known. For what is shown: what is sent is decided by the client's own answers.
@@ -115,11 +123,13 @@ export class Session implements Disposable {
   }
 
   /** Takes in what another window knows of the way to the service. What a refused API key means is not its matter. */
-  acceptShared({ isOfLiving, offlineSinceMs, notBeforeMs, clockSkewMs }: SharedState): void {
+  acceptShared(shared: SharedState): void {
+    const { isOfLiving, offlineSinceMs, notBeforeMs, readsNotBeforeMs, clockSkewMs } = shared;
     this.#sharedClockSkewMs = clockSkewMs ?? this.#sharedClockSkewMs;
     if (notBeforeMs !== undefined) {
       this.#heldUntilMs = notBeforeMs;
-      this.#opened?.holdUntil(notBeforeMs);
+      this.#readsHeldUntilMs = readsNotBeforeMs;
+      this.#opened?.holdUntil(notBeforeMs, readsNotBeforeMs);
     }
     if (this.#disposed || this.isLocked || !isOfLiving) return;
     if (offlineSinceMs === undefined) this.#setState('ready');
@@ -164,6 +174,7 @@ export class Session implements Disposable {
    */
   reconnect(): void {
     this.#client = undefined;
+    this.#readsHeldUntilMs = this.readsNotBeforeMs;
     this.#heldUntilMs = this.notBeforeMs ?? 0;
     this.#opened = undefined;
     this.runs.drop();
@@ -187,7 +198,7 @@ export class Session implements Disposable {
     if (connection === undefined) throw new KeyMissingError();
     const client = this.#createClient(connection);
     // What it asked for does not end with a connection.
-    client.holdUntil(this.#heldUntilMs);
+    client.holdUntil(this.#heldUntilMs, this.#readsHeldUntilMs);
     this.#opened = client;
     return client;
   }

@@ -27,6 +27,8 @@ export interface Explanation {
   serviceMessage?: string;
 }
 
+const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
+
 /** The one place where each code becomes a sentence and an action. */
 export function explain(error: unknown): Explanation {
   if (error instanceof ServiceError) {
@@ -36,8 +38,7 @@ export function explain(error: unknown): Explanation {
       : { ...explanation, serviceMessage: error.serviceMessage };
   }
   if (error instanceof NetworkError) return { sentence: networkSentence(error), action: tryAgain() };
-  if (error instanceof UnexpectedAnswerError)
-    return { sentence: unexpectedSentence(error), action: showLog() };
+  if (error instanceof UnexpectedAnswerError) return explainUnexpected(error);
   if (error instanceof SignedUrlRefusedError)
     return { sentence: refusedLinkSentence(error.httpStatus), action: downloadAgain() };
   if (error instanceof StorageError)
@@ -106,6 +107,8 @@ function explainService(error: ServiceError): Explanation {
         action: refreshRuns(),
       };
     default:
+      if (error.code === 'unavailable' || UNAVAILABLE.has(error.httpStatus))
+        return { sentence: unavailableSentence(error.retryAfterMs), action: tryAgain() };
       return {
         sentence: vscode.l10n.t(
           'The service answered with the error “{0}” ({1}).',
@@ -130,6 +133,12 @@ function rateLimitedSentence(retryAfterMs: number | undefined): string {
   const unitMs = retryAfterMs > 60_000 ? 60_000 : 1_000;
   const wait = formatDuration(Math.ceil(retryAfterMs / unitMs) * unitMs);
   return vscode.l10n.t('Too many requests. Try again in {0}.', wait);
+}
+
+function unavailableSentence(retryAfterMs: number | undefined): string {
+  return retryAfterMs === undefined
+    ? vscode.l10n.t('The service is unavailable. Try again later.')
+    : vscode.l10n.t('The service is unavailable. Try again in {0}.', formatDuration(retryAfterMs));
 }
 
 function networkSentence(error: NetworkError): string {
@@ -159,6 +168,27 @@ function networkSentence(error: NetworkError): string {
     default:
       return vscode.l10n.t('The connection to the service broke.');
   }
+}
+
+/** What a proxy or a gateway says in the service's place is known by its status alone. */
+function explainUnexpected(error: UnexpectedAnswerError): Explanation {
+  const { kind, httpStatus, retryAfterMs } = error;
+  if (kind === 'no-error-body') {
+    if (UNAVAILABLE.has(httpStatus))
+      return { sentence: unavailableSentence(retryAfterMs), action: tryAgain() };
+    if (httpStatus === 429) return { sentence: rateLimitedSentence(retryAfterMs), action: tryAgain() };
+    if (httpStatus === 413)
+      return {
+        sentence: vscode.l10n.t('A proxy or gateway rejected the upload as too large (413).'),
+        action: showLog(),
+      };
+    if (httpStatus === 422)
+      return {
+        sentence: vscode.l10n.t('A proxy or gateway rejected the request (422), not the service.'),
+        action: showLog(),
+      };
+  }
+  return { sentence: unexpectedSentence(error), action: showLog() };
 }
 
 function unexpectedSentence(error: UnexpectedAnswerError): string {

@@ -32,6 +32,7 @@ const schema = v.object({
   clockSkewMs: v.optional(v.number()),
   offlineSinceMs: v.optional(v.number()),
   notBeforeMs: v.optional(v.number()),
+  readsNotBeforeMs: v.optional(v.number()),
 });
 
 /** What is kept of the runs: the newest ones and all that go on. */
@@ -62,6 +63,8 @@ export interface SavedList {
   offlineSinceMs?: number | undefined;
   /** The service asked for nothing to be sent before then. */
   notBeforeMs?: number | undefined;
+  /** The same for reads that somebody waits for. */
+  readsNotBeforeMs?: number | undefined;
 }
 
 /** Reads it; undefined where there is none, or none of ours. */

@@ -89,7 +89,7 @@ export class SharedList implements Disposable {
   }
 
   #compose(): SavedList {
-    const { runs, models, balance, state, offlineSince, notBeforeMs } = this.#session;
+    const { runs, models, balance, state, offlineSince, notBeforeMs, readsNotBeforeMs } = this.#session;
     return {
       readAtMs: runs.readAtMs,
       runs: runs.save(),
@@ -98,6 +98,7 @@ export class SharedList implements Disposable {
       clockSkewMs: this.#clockSkewMs(),
       offlineSinceMs: state === 'offline' ? offlineSince : undefined,
       notBeforeMs,
+      readsNotBeforeMs,
     };
   }
 
@@ -131,12 +132,8 @@ export class SharedList implements Disposable {
       this.#session.balance.set(balance.value);
       this.#balanceAtMs = balance.readAtMs;
     }
-    this.#session.acceptShared({
-      isOfLiving,
-      offlineSinceMs,
-      notBeforeMs: list.notBeforeMs,
-      clockSkewMs: list.clockSkewMs,
-    });
+    const { notBeforeMs, readsNotBeforeMs, clockSkewMs } = list;
+    this.#session.acceptShared({ isOfLiving, offlineSinceMs, notBeforeMs, readsNotBeforeMs, clockSkewMs });
   }
 }
 

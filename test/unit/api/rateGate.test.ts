@@ -202,6 +202,31 @@ describe('a client that was told to wait', () => {
     assert.equal(client.notBeforeMs, undefined);
   });
 
+  it('says why it waits: after a 503 the service is unavailable, not asked too often', async () => {
+    await beTold({ 'retry-after': '90' }, 503);
+    await assert.rejects(client.getBalance(), { code: 'unavailable', retryAfterMs: 90_000 });
+    nowMs += 90_000;
+    await beTold({ 'retry-after': '90' }, 429);
+    await assert.rejects(client.getBalance(), { code: 'rate_limited', retryAfterMs: 90_000 });
+  });
+
+  for (const status of [429, 503])
+    it(`waits five minutes at most for a gateway's ${status}, and a person may try anyway`, async () => {
+      answer = (response) =>
+        response.writeHead(status, { 'retry-after': '86400', 'content-type': 'text/html' }).end('<html>');
+      await assert.rejects(client.getBalance(), { httpStatus: status, retryAfterMs: 300_000 });
+      assert.equal(client.notBeforeMs, nowMs + 300_000);
+      await assert.rejects(client.listRuns({}, { isBackground: true }), { retryAfterMs: 300_000 });
+      assert.equal(asked.length, 1);
+      await assert.rejects(client.listRuns(), { httpStatus: status, retryAfterMs: 300_000 });
+      assert.equal(asked.length, 2);
+      answer = fine;
+      await client.createArtifactDownloads('r');
+      assert.deepEqual([slept, asked.length], [[], 3]);
+      nowMs += 300_000;
+      await client.listRuns({}, { isBackground: true });
+    });
+
   it('takes no word of a refusal that waiting does not change', async () => {
     await beTold({ 'retry-after': '30' }, 404);
     assert.equal(client.notBeforeMs, undefined);
@@ -210,7 +235,7 @@ describe('a client that was told to wait', () => {
   it('learns from another window what it was told, but of nothing more than a week away', async () => {
     client.holdUntil(nowMs + 8 * DAY);
     assert.equal(client.notBeforeMs, undefined);
-    client.holdUntil(nowMs + 61_000);
+    client.holdUntil(nowMs + 61_000, nowMs + 61_000);
     await assert.rejects(client.getBalance(), { code: 'rate_limited', retryAfterMs: 61_000 });
     assert.deepEqual(asked, []);
   });

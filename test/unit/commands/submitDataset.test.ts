@@ -131,6 +131,17 @@ describe('"Submit Dataset…"', () => {
     assert.ok(consents.data_policy.accepted_at >= consents.model_terms.accepted_at);
   });
 
+  it('ends with a sentence where something keeps writing to the file', async () => {
+    let checks = 0;
+    parts.reports.fresh = () => {
+      if (++checks > 20) throw new Error('it never ends');
+      return Promise.resolve(reportOf({ path: file, sizeBytes: TEXT.length, mtimeMs: checks, rows: 1 }));
+    };
+    await submit();
+    assert.deepEqual([checks <= 5, drafts], [true, []]);
+    assert.match(standIn.told.sentences.at(-1) ?? '', /train\.jsonl was written to/);
+  });
+
   it('sends no marker where the setting says so', async () => {
     standIn.settings.set('fineTuning.labelMarker', false);
     await submit();

@@ -115,6 +115,12 @@ describe('the house', () => {
       });
   });
 
+  it('reaches notifications and progress in one file only, by whatever way', () =>
+    assert.deepEqual(
+      sources.filter(({ file }) => file !== 'src/host/notifications.ts').flatMap(notifications),
+      [],
+    ));
+
   describe('makes sentences in host only', () => {
     it('with l10n', () => {
       for (const source of sources.filter(({ room }) => room !== 'host'))
@@ -160,6 +166,24 @@ describe('the house', () => {
         ['src/sandbox/x.ts', "import { DatabaseSync } from 'node:sqlite';"],
       ] as const)
         assert.deepEqual(rules(file, text), []);
+    });
+
+    it('notifications', () => {
+      const count = (text: string) => notifications(sourceOf('src/views/x.ts', text)).length;
+      for (const text of [
+        "vscode.window.showErrorMessage('x');",
+        "vscode.window['showErrorMessage']('x');",
+        'const { withProgress } = vscode.window;',
+        "const { window } = vscode; window[name]('x');",
+        "vscode['window'][`show${kind}Message`]('x');",
+      ])
+        assert.ok(count(text) > 0, text);
+      for (const text of [
+        'vscode.window.showQuickPick([]);',
+        "showError('x');",
+        "import { withProgress } from '../host/notifications.ts';",
+      ])
+        assert.equal(count(text), 0, text);
     });
 
     it('module state', () => {
@@ -226,6 +250,25 @@ function isAllowed(room: string, { rooms, types, files, packages }: Rule, one: I
   return (
     other === room || rooms.includes(other) || files.includes(target) || (typeOnly && types.includes(other))
   );
+}
+
+/** Places where VS Code's own notifications and progress are named, or where any member of `window` is taken by its name. */
+function notifications(source: Source): string[] {
+  const found: string[] = [];
+  walk(source.tree, (node) => {
+    const isNamed =
+      ts.isElementAccessExpression(node) &&
+      (/\bwindow$/.test(node.expression.getText()) ||
+        /['"]window['"]$/.test(node.argumentExpression.getText()));
+    const isText = ts.isIdentifier(node) || ts.isStringLiteralLike(node);
+    const isDirect =
+      isText &&
+      (/^show(Information|Warning|Error)Message$/.test(node.text) ||
+        (node.text === 'withProgress' &&
+          (ts.isBindingElement(node.parent) || ts.isPropertyAccessExpression(node.parent))));
+    if (isNamed || isDirect) found.push(at(source, node));
+  });
+  return found;
 }
 
 /** One circle, its first file again at its end, or nothing. */

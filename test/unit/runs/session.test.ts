@@ -327,7 +327,7 @@ describe('Session', () => {
     it('is until when the service is left alone, which a new connection keeps to', async () => {
       const { session } = watched();
       const notBeforeMs = Date.now() + 3_600_000;
-      session.acceptShared({ isOfLiving: false, notBeforeMs });
+      session.acceptShared({ isOfLiving: false, notBeforeMs, readsNotBeforeMs: Date.now() + 300_000 });
       assert.equal(session.notBeforeMs, notBeforeMs);
       for (let turn = 0; turn < 2; turn++) {
         await assert.rejects(session.balance.refresh(), { code: 'rate_limited' });

@@ -403,6 +403,32 @@ describe('Watcher', function () {
       assert.equal(bench.asked[1], 'a /runs');
     });
 
+    it('does not begin the ten minutes of a long Retry-After again with each start of a window', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const [a] = await open('a');
+      assert.ok(a);
+      bench.instead = (_request, response) => {
+        const error = { code: 'rate_limited', message: '' };
+        sendJson(response, 429, { error }, { 'retry-after': '86400' });
+        return true;
+      };
+      await bench.pass(5 * SECOND);
+      await bench.list((list) => list.notBeforeMs !== undefined);
+      a.dispose();
+      bench.instead = undefined;
+      await bench.pass(8 * MINUTE);
+      const b = bench.window('b');
+      await b.watcher.look();
+      await bench.until(() => b.session.notBeforeMs !== undefined);
+      await assert.rejects(b.session.balance.refresh(), (error: { code: string; retryAfterMs: number }) => {
+        assert.equal(error.code, 'rate_limited');
+        assert.ok(error.retryAfterMs <= 2 * MINUTE, `${error.retryAfterMs} ms`);
+        return true;
+      });
+      await bench.pass(2 * MINUTE);
+      await b.session.balance.refresh();
+    });
+
     it('gives the lease up where the API key is refused, to a window that has another', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b] = await open('a', 'b');

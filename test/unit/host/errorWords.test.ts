@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { ServiceError, UnexpectedAnswerError } from '../../../src/api/errors.ts';
+import { standInForVscode } from '../../helpers/standInForVscode.ts';
+
+describe('what a status means', () => {
+  let hooks: ModuleHooks;
+  let explain: typeof import('../../../src/host/wording/errors.ts').explain;
+
+  before(async () => {
+    hooks = standInForVscode();
+    ({ explain } = await import('../../../src/host/wording/errors.ts'));
+  });
+  after(() => hooks.deregister());
+
+  for (const status of [502, 503, 504])
+    it(`is that the service is unavailable: ${status}`, () => {
+      for (const [retryAfterMs, sentence] of [
+        [undefined, 'The service is unavailable. Try again later.'],
+        [120_000, 'The service is unavailable. Try again in 2 min.'],
+      ] as const)
+        for (const error of [
+          new UnexpectedAnswerError(status, 'no-error-body', retryAfterMs),
+          new ServiceError('maintenance', status, '', retryAfterMs),
+          // As it is told while nothing is sent.
+          new ServiceError('unavailable', 429, '', retryAfterMs),
+        ]) {
+          const { sentence: said, action } = explain(error);
+          assert.deepEqual([said, action?.title], [sentence, 'Try Again']);
+        }
+    });
+
+  it('is told where a proxy or gateway answered in place of the service', () => {
+    for (const [status, sentence] of [
+      [413, /^A proxy or gateway rejected the upload as too large/],
+      [422, /^A proxy or gateway rejected the request/],
+      [429, /often|many/],
+      [404, /not one of this service \(404\)\. Check the address/],
+    ] as const)
+      assert.match(explain(new UnexpectedAnswerError(status, 'no-error-body')).sentence, sentence);
+  });
+});
