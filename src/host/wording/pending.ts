@@ -143,7 +143,7 @@ export function truthSentence(view: SubmissionView, nowMs: number): string {
     case 'unknown':
       return isInterrupted(view)
         ? l10n.t(
-            'You may have been charged: the upload finished, but it stopped before the service answered.',
+            'You may have been charged: the upload finished, but the submission was interrupted before the service answered.',
           )
         : l10n.t('You may have been charged: the upload finished, but the service didn’t confirm it.');
     case 'elsewhere':

@@ -125,6 +125,7 @@ export class JournalFolder {
     // Before it: a crash between leaves what stands for nothing. Where the disk does not take it, only a crash keeps it from being told.
     if (receipt.settled.kind === 'charged')
       await writeFile(path.join(this.#notices, receipt.id), '', { mode: 0o600 }).catch(() => undefined);
+    else await this.claimNotice(receipt.id);
     await this.#write(path.join(this.#receipts, intentFileName(receipt.id)), intentText(receipt).text);
   }
 

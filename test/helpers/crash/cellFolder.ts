@@ -75,13 +75,18 @@ export class CellFolder {
       if (!name.startsWith('create')) await rm(path.join(folder, name));
   }
 
-  /** Files beside intents and receipts, and the locks of what is open; ids are left out. */
+  /** Files beside intents and receipts, the locks of what is open, and the notices of charges that are to be told; ids are left out. */
   strayFiles(): string[] {
     return filesIn(this.journal)
       .map((file) => path.relative(this.journal, file))
       .filter((name) => {
         const [, id] = /^leases\/([0-9a-f-]{36})\.lock$/.exec(name) ?? [];
         if (id !== undefined) return !existsSync(path.join(this.journal, 'intents', `${id}.json`));
+        const [, charged] = /^notices\/([0-9a-f-]{36})$/.exec(name) ?? [];
+        if (charged !== undefined)
+          return !['intents', 'receipts'].some((folder) =>
+            existsSync(path.join(this.journal, folder, `${charged}.json`)),
+          );
         return !/^(intents|receipts)\/[0-9a-f-]{36}\.json$/.test(name) && name !== 'leases/create.lock';
       })
       .map((name) => name.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>'));

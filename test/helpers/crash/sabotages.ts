@@ -211,7 +211,7 @@ export const TRIALS: readonly Trial[] = [
     sabotages: [
       {
         file: 'src/runs/submission/sendingWindow.ts',
-        from: 'if (passedMs >= RESEND_MS) throw new WindowClosedError();',
+        from: 'if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new WindowClosedError();',
         to: '',
       },
     ],
