@@ -44,34 +44,27 @@ class HostileService {
     this.requests.push(`${method} ${url}`);
     request.resume();
     const { pathname, searchParams } = new URL(url, 'http://service');
-    if (pathname === '/api/v1/balance') {
-      this.breaksBalance
-        ? sendJson(response, 400, { error: { code: 'unheard_of', message: LINK } })
-        : sendJson(response, 200, { balance_cents: 5_000, currency: 'USD' });
-      return;
-    }
-    if (pathname === '/api/v1/models') {
-      sendJson(response, 200, { data: [{ model_id: 'bare-model' }] });
-      return;
-    }
-    if (pathname === '/api/v1/runs') {
-      sendJson(response, 200, page(searchParams.get('cursor') ?? ''));
-      return;
-    }
-    if (pathname.endsWith('/artifacts/download')) {
-      sendJson(response, 200, {
-        artifacts: [
-          { artifact_type: 'model', url: `${this.url}/login`, expires_in: 1800, filename: 'adapter.zip' },
-        ],
-      });
+    if (pathname === '/api/v1/balance' && this.breaksBalance) {
+      sendJson(response, 400, { error: { code: 'unheard_of', message: LINK } });
       return;
     }
     if (pathname === '/login') {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Log in</title>');
       return;
     }
+    sendJson(response, 200, this.#bodyOf(pathname, searchParams.get('cursor') ?? ''));
+  }
+
+  #bodyOf(pathname: string, cursor: string): unknown {
+    if (pathname === '/api/v1/balance') return { balance_cents: 5_000, currency: 'USD' };
+    if (pathname === '/api/v1/models') return { data: [{ model_id: 'bare-model' }] };
+    if (pathname === '/api/v1/runs') return page(cursor);
+    if (pathname.endsWith('/artifacts/download')) {
+      const url = `${this.url}/login`;
+      return { artifacts: [{ artifact_type: 'model', url, expires_in: 1800, filename: 'adapter.zip' }] };
+    }
     const [, runId = ''] = /^\/api\/v1\/runs\/([^/]+)$/.exec(pathname) ?? [];
-    sendJson(response, 200, { run: { ...summary(runId), status: 'completed', label: runId } });
+    return { run: { ...summary(runId), status: 'completed', label: runId } };
   }
 }
 
