@@ -91,7 +91,11 @@ function pickFormer(place: Place, former: readonly FormerAccount[]) {
     placeholder: l10n.t('You used this service before'),
     items: [
       ...former.map((account) => ({
-        label: `$(account) ${account.name === undefined ? l10n.t('Continue with an Earlier Account') : l10n.t('Continue as “{0}”', account.name)}`,
+        icon: 'account',
+        label:
+          account.name === undefined
+            ? l10n.t('Continue with an Earlier Account')
+            : l10n.t('Continue as “{0}”', account.name),
         ...(account.lastUsedMs !== undefined && {
           description: l10n.t('last submission: {0}', formatDay(account.lastUsedMs)),
         }),
@@ -99,7 +103,8 @@ function pickFormer(place: Place, former: readonly FormerAccount[]) {
         value: account,
       })),
       {
-        label: `$(add) ${l10n.t('Add as a New Account')}`,
+        icon: 'add',
+        label: l10n.t('Add as a New Account'),
         detail: l10n.t('For another account of the service'),
         value: {},
       },

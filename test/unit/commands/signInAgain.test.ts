@@ -9,9 +9,6 @@ import { standInForVscode } from '../../helpers/standInForVscode.ts';
 import { created, Stage } from '../runs/stage.ts';
 import { silent } from '../runs/support.ts';
 
-// The address of the accounts that the stage's sessions have.
-const ADDRESS = 'https://service.test';
-
 describe('"Sign In" to a service that was used before', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../helpers/vscodeStandIn.ts');
@@ -77,7 +74,7 @@ describe('"Sign In" to a service that was used before', () => {
 
   /** Signs in and submits what is charged, though nobody knows: the answer is a web page, and no marker tells the run. */
   async function chargeUnseen(): Promise<{ accountId: string | undefined; openId: string }> {
-    assert.deepEqual(await enter(ADDRESS, 'Work', 'service_key'), []);
+    assert.deepEqual(await enter(stage.url, 'Work', 'service_key'), []);
     stage.answers = [
       (one, post, _request, response) => {
         one.charge(post);
@@ -92,7 +89,7 @@ describe('"Sign In" to a service that was used before', () => {
   it('goes on with the account that was signed out of: what it left open is in the way of the same again', async () => {
     const { accountId, openId } = await chargeUnseen();
     await leave();
-    assert.deepEqual(await enter(ADDRESS, 'Continue as “Work”', 'service_key'), [
+    assert.deepEqual(await enter(stage.url, 'Continue as “Work”', 'service_key'), [
       '$(account) Continue as “Work”',
       '$(add) Add as a New Account',
     ]);
@@ -100,13 +97,13 @@ describe('"Sign In" to a service that was used before', () => {
     assert.deepEqual(await submit(), { kind: 'open', id: openId });
     assert.equal(stage.posts.length, 1);
     // It is offered only while nobody is signed in to it.
-    assert.deepEqual(await enter(ADDRESS, 'Home', 'service_other'), []);
+    assert.deepEqual(await enter(stage.url, 'Home', 'service_other'), []);
   });
 
   it('finds what is open by the service it was sent to, also for a new account, which may go on on purpose', async () => {
     const { accountId, openId } = await chargeUnseen();
     await leave();
-    await enter(ADDRESS, 'Add as a New', 'Work again', 'service_key');
+    await enter(stage.url, 'Add as a New', 'Work again', 'service_key');
     assert.notEqual(accounts.active?.id, accountId);
     assert.deepEqual(await submit(), { kind: 'open', id: openId });
     assert.equal(stage.posts.length, 1);
@@ -129,7 +126,7 @@ describe('"Sign In" to a service that was used before', () => {
     accounts = new AccountStore(stage.bench.folder, tellAccountsSetAside);
     await accounts.open();
     assert.match(standIn.told.sentences[0] ?? '', /You may have been charged for submissions/);
-    const rows = await enter(ADDRESS, 'Continue with', 'Work', 'service_key');
+    const rows = await enter(stage.url, 'Continue with', 'Work', 'service_key');
     assert.deepEqual(rows, ['$(account) Continue with an Earlier Account', '$(add) Add as a New Account']);
     assert.deepEqual([accounts.active?.id, accounts.active?.name], [accountId, 'Work']);
   });
@@ -141,7 +138,7 @@ describe('"Sign In" to a service that was used before', () => {
   });
 
   it('signs in where the submissions cannot be read', async () => {
-    const answers = [ADDRESS, 'Work', 'service_key'];
+    const answers = [stage.url, 'Work', 'service_key'];
     standIn.told.pick = () => answers.shift();
     const client = () => ({ getBalance: () => Promise.resolve({}) }) as unknown as Client;
     await signIn(accounts, apiKeys, client, () => Promise.reject(new Error('unreadable')))();

@@ -177,8 +177,7 @@ describe('commands of submissions', () => {
       pending = [pendingOf('unknown', intentOf({ id: 'gone', accountId: 'account-3' }))];
       for (const command of [check, resolve]) await command('gone');
       assert.deepEqual(calls, []);
-      for (const sentence of standIn.told.sentences)
-        assert.match(sentence, /account that is not on this machine/);
+      for (const sentence of standIn.told.sentences) assert.match(sentence, /account that is signed out/);
     });
 
     it('what they can do nothing about, and say why', async () => {

@@ -57,7 +57,7 @@ describe('"Submit Dataset…"', () => {
     parts = {
       sessions: {
         active: {
-          account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://api.test/v1' },
+          account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
           models: { refresh: () => Promise.resolve([model]), nameOf: () => 'Model M' },
           balance: { refresh: () => Promise.resolve(balance) },
         },
@@ -213,11 +213,9 @@ describe('"Submit Dataset…"', () => {
     ]);
     // What Enter presses sends nothing.
     assert.deepEqual(standIn.told.buttons, [['Open It', 'Submit Anyway']]);
-    standIn.told.answer = () => 'Open It';
-    await submit();
+    await submit({ modelId: 'm' }, [], ['Open It']);
     assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'theirs']]]);
-    standIn.told.answer = () => 'Submit Anyway';
-    await submit();
+    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Submit Anyway', SUBMIT]);
     assert.deepEqual([drafts.length, besides], [1, [['theirs']]]);
   });
 
