@@ -173,6 +173,6 @@ function isCandidate(
   const sent = folded(intent.label ?? '');
   const found = folded(label.slice(0, 2 * MAX_LABEL_LENGTH));
   // What a cut may leave at the end: an ellipsis, or half of a character.
-  const start = found.replace(/[\s.\ufffd]+$/, '');
+  const start = found.replace(/(?<![\s.\ufffd])[\s.\ufffd]+$/, '');
   return found === sent || (start.length >= CUT_LABEL_LENGTH && sent.startsWith(start));
 }

@@ -51,7 +51,8 @@ describe('what a run offers', () => {
 
   it('is fetched by the URL of that very one', async () => {
     const list = [artifact('model', 'a.zip', 'first'), artifact('model', 'a.zip', 'second')];
-    const session = { call: () => Promise.resolve(list) } as unknown as Session;
+    const account = { kind: 'sandbox' };
+    const session = { account, call: () => Promise.resolve(list) } as unknown as Session;
     const link = (name: { type: string; filename: string }) =>
       new SignedLink(session, 'r', name, new TestClock()).url(silent());
     assert.equal(await link({ type: 'model', filename: 'a.zip' }), 'first');

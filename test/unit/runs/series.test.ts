@@ -303,7 +303,13 @@ describe('Submitter, attempt by attempt', () => {
     for (const isWhole of [true, false])
       it(`is waited for, with the time that is left, and can be cancelled meanwhile, ${isWhole ? '' : 'not '}sent whole`, async () => {
         if (!isWhole)
-          stage.onHead = (_request, response) => void response.writeHead(503, { 'retry-after': '700' }).end();
+          stage.onHead = (_request, response) =>
+            sendJson(
+              response,
+              429,
+              { error: { code: 'rate_limited', message: '' } },
+              { 'retry-after': '700' },
+            );
         stage.answers = [slow('700'), created];
         await submit(isWhole ? undefined : await stage.bench.draft(300_000));
         stage.onHead = () => undefined;

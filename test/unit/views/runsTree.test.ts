@@ -384,12 +384,12 @@ describe('RunsTree', () => {
         })),
         true,
       );
-      session.runs.knowLabels([['r2', 'Mäths']]);
-      shown.filterBy({ text: 'r1', modelIds: ['m1'], phases: ['finished'] });
-      assert.equal((await texts()).length, 11);
+      session.runs.knowLabels([['r12', 'Mäths']]);
+      shown.filterBy({ text: 'mäths', modelIds: ['m1'], phases: ['finished'] });
+      assert.equal((await texts()).length, 2);
       assert.equal(
         view().message,
-        'Filter “r1” · m1 · Finished: 10 of 30 loaded runs. The labels of 29 of them are not known; each is read at the latest when its run is opened. Older runs are not loaded.',
+        'Filter “mäths” · m1 · Finished: 1 of 30 loaded runs. The labels of 29 of them are not known; each is read at the latest when its run is opened. Older runs are not loaded.',
       );
       shown.filterBy({ text: 'mäths', modelIds: [], phases: [] });
       assert.deepEqual(await texts(), ['Mäths', 'Load more']);

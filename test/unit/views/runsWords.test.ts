@@ -161,7 +161,7 @@ describe('what stands above and in the rows of the Runs view', () => {
   });
 
   it('says that a status is unknown where the service sends an empty one', async () => {
-    listed = [row('a', 2, ' \u202e')];
+    listed = [row('a', 2, ' ')];
     detail = { run_id: 'a', status: '', model_id: 'm' };
     await session.runs.refresh();
     await session.runs.loadDetail('a');
