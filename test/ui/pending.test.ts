@@ -223,9 +223,9 @@ describe('submissions that are not settled', () => {
       await workbench.quickInput.item('This is my run: twin').waitFor();
       const labels = (await workbench.quickInput.labels()).map((label) => label.trim());
       assert.deepEqual(labels.slice(0, 4), ['Check Now', 'This is my run: twin', 'Continue…', 'Discard…']);
-      assert.match(await descriptionOf('Why'), /only you can tell/);
-      assert.match(await descriptionOf('Balance'), /^[\d,.]+ USD before, [\d,.]+ USD at the last look$/);
-      assert.match(await descriptionOf('Attempts'), /^2, the first begun at /);
+      assert.match(await descriptionOf('Why'), /looks like this submission/);
+      assert.match(await descriptionOf('Balance'), /^[\d,.]+ USD before, [\d,.]+ USD at the last check$/);
+      assert.match(await descriptionOf('Attempts'), /^2, the first started at /);
       await workbench.screenshot('resolve');
       await workbench.quickInput.pick('Check Now');
       await workbench.quickInput.item('This is my run: twin').waitFor();

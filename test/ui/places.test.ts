@@ -162,7 +162,7 @@ describe('submitting from each place', () => {
     it('a file of one byte too many is refused', async () => {
       const explorer = await workbench.sideBar.explorer();
       await explorer.chooseInContextMenu('huge.jsonl', SUBMIT);
-      await refusal(/huge\.jsonl is larger than the 629\.1 MB that the service takes\./);
+      await refusal(/huge\.jsonl is larger than the service’s limit of 600 MB/);
     });
 
     it('a file that was deleted under its tab is refused', async () => {

@@ -192,7 +192,9 @@ function tellFile(show: typeof showInformation, sentence: string, file: Download
   const uri = vscode.Uri.file(file.path);
   const reveal = revealOf(uri);
   const inspect = vscode.l10n.t('Inspect');
-  void show(sentence, inspect, reveal.title).then((choice) => {
+  // A web page has nothing to inspect.
+  const buttons = file.verified === 'html' ? [reveal.title] : [inspect, reveal.title];
+  void show(sentence, ...buttons).then((choice) => {
     if (choice === inspect) void vscode.commands.executeCommand(COMMANDS.inspectAdapter, uri);
     if (choice === reveal.title) reveal.show();
   });

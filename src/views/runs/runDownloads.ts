@@ -1,5 +1,6 @@
 import type { ActiveDownload } from '../../runs/download/activeDownload.ts';
 import type { Downloads } from '../../runs/download/downloads.ts';
+import { isSoundAdapter } from '../../runs/download/downloadTarget.ts';
 import { isProgressing } from './progressPace.ts';
 
 /** What the view asks of the downloads. */
@@ -42,7 +43,12 @@ export class RunDownloads {
       const isNews = active.get(runId)?.state !== 'downloading';
       if (download.accountId === accountId && isNews) active.set(runId, download);
     }
-    const home = new Set(this.#downloads.records(accountId).map(({ runId }) => runId));
+    const home = new Set(
+      this.#downloads
+        .records(accountId)
+        .filter(isSoundAdapter)
+        .map(({ runId }) => runId),
+    );
     this.#accountId = accountId;
     return (this.#known = { active, home });
   }

@@ -36,7 +36,7 @@ describe('RunsTree', () => {
   let unseenChanged: Emitter<string>;
   let seen: string[];
   let downloaded: Emitter<{ accountId: string; runId: string }>;
-  let downloads: { active: ActiveDownload[]; home: string[] };
+  let downloads: { active: ActiveDownload[]; home: string[]; verified: DownloadRecord['verified'] };
   let drawn: (RunsNode | RunsNode[] | undefined)[];
   let answer: (path: string) => [status: number, body: unknown];
   let paths: string[];
@@ -80,7 +80,7 @@ describe('RunsTree', () => {
     [unseen, seen] = [0, []];
     unseenChanged = new Emitter();
     downloaded = new Emitter();
-    downloads = { active: [], home: [] };
+    downloads = { active: [], home: [], verified: 'zip' };
     const told = {
       unseen: () => unseen,
       see: (accountId: string) => Promise.resolve(void seen.push(accountId)),
@@ -96,7 +96,10 @@ describe('RunsTree', () => {
         get active() {
           return downloads.active;
         },
-        records: () => downloads.home.map((runId) => ({ runId }) as DownloadRecord),
+        records: () =>
+          downloads.home.map(
+            (runId) => ({ runId, artifactType: 'model', verified: downloads.verified }) as DownloadRecord,
+          ),
         onDidChange: downloaded.event,
       },
     });
@@ -257,6 +260,9 @@ describe('RunsTree', () => {
       await look();
       downloads.active = [];
       downloads.home = ['r0'];
+      downloads.verified = 'html';
+      await look();
+      downloads.verified = 'zip';
       await look();
       assert.deepEqual(seen, [
         'run.downloadable pass just now',
@@ -265,6 +271,8 @@ describe('RunsTree', () => {
         'run.downloading pass downloading',
         'run.downloading pass download is checked',
         'run.downloadable pass download interrupted',
+        // What came was a web page.
+        'run.downloadable pass just now',
         'run.downloadable.downloaded pass-filled downloaded',
       ]);
       await list(many(1));
