@@ -64,7 +64,8 @@ describe('consents and steps of a submission', () => {
 
   describe('nothing is sent', () => {
     afterEach(async () => {
-      assert.equal(await workbench.quickInput.isOpen(), false);
+      // A box that was answered stays for a moment, in which the next one would come.
+      await workbench.quickInput.waitUntilClosed();
       assert.equal(await workbench.dialogs.modal.count(), 0);
       assert.equal(service.submissions, 0, 'submissions that reached the service');
       assert.equal(await service.balanceCents(), 100_000);
