@@ -13,6 +13,8 @@ import { followActive } from './activeSession.ts';
 
 /** How often it is asked whether a look is due. */
 const ASK_MS = 30_000;
+/** For so long a charge may be about to be told by the window that learned of it. */
+const TELLING_MS = 10_000;
 
 /**
  * Has the submissions of all accounts looked for whose outcome is not known, each with the session of its own, when the service
@@ -27,6 +29,7 @@ export class UnknownWatch implements Disposable {
   readonly #tellFoundRun: TellFoundRun;
   readonly #subscriptions: Disposable[];
   readonly #looking = new Set<string>();
+  #later: NodeJS.Timeout | undefined;
 
   /** @param beActive makes an account the active one, if it is not and the person agrees */
   constructor(
@@ -56,6 +59,7 @@ export class UnknownWatch implements Disposable {
   }
 
   dispose(): void {
+    clearTimeout(this.#later);
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
@@ -123,6 +127,14 @@ export class UnknownWatch implements Disposable {
     for (const { accountId, dataset, settled } of await this.#journal.untold().catch(() => [])) {
       const session = this.#sessions.find(accountId);
       if (session === undefined || settled.kind !== 'charged') continue;
+      // The window that has the answer may be reading the balance, to tell it.
+      if (Math.abs(Date.now() - settled.at.localMs) < TELLING_MS) {
+        this.#later ??= setTimeout(() => {
+          this.#later = undefined;
+          void this.#tellUntold();
+        }, TELLING_MS);
+        continue;
+      }
       if (!(await this.#journal.claimNotice(settled.run.run_id))) continue;
       const { account, balance } = session;
       const { filename } = dataset;

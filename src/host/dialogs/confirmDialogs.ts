@@ -92,8 +92,7 @@ function facts({ account, dataset, model, priority, balance }: Confirmation): st
   const isSandbox = account.kind === 'sandbox';
   const size = formatBytes(dataset.sizeBytes);
   const file = short(dataset.filename);
-  const name =
-    model.provider === undefined ? short(model.name) : `${short(model.name)} (${short(model.provider)})`;
+  const name = model.provider ? `${short(model.name)} (${short(model.provider)})` : short(model.name);
   const host = account.baseUrl === undefined ? undefined : short(new URL(account.baseUrl).host);
   return [
     ...(isSandbox || host === undefined ? [] : [l10n.t('Account: {0} ({1})', short(account.name), host)]),
@@ -111,13 +110,12 @@ function facts({ account, dataset, model, priority, balance }: Confirmation): st
 /** Both, since the first one may have been accepted by another extension: only here it is a person. */
 function consents({ model: { provider, use_policy_url } }: Confirmation): string[] {
   const { l10n } = vscode;
+  const owner = provider ? short(provider) : l10n.t('its provider');
   return [
     l10n.t('By submitting you:'),
-    provider === undefined
-      ? l10n.t('• accept the license terms of the model’s provider')
-      : use_policy_url
-        ? l10n.t('• accept the license terms and use policy of {0}', short(provider))
-        : l10n.t('• accept the license terms of {0}', short(provider)),
+    use_policy_url
+      ? l10n.t('• accept the license terms and use policy of {0}', owner)
+      : l10n.t('• accept the license terms of {0}', owner),
     l10n.t("• accept the service's data policy"),
     l10n.t('• confirm that you have the rights to this dataset'),
     l10n.t("• understand that results aren't guaranteed"),

@@ -189,8 +189,9 @@ function isResting({ state }: SubmissionView): boolean {
 
 /** Whether the window, the machine or the person ended it before the last attempt had an answer. */
 export function isInterrupted({ intent }: SubmissionView): boolean {
-  const last = intent.attempts.at(-1);
-  return last?.ended === undefined || last.code === 'cancelled';
+  // An attempt that ended here has a code; a check notes only when it must have been over.
+  const code = intent.attempts.at(-1)?.code;
+  return code === undefined || code === 'cancelled';
 }
 
 /** The money first: a narrow view cuts the end. */

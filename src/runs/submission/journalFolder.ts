@@ -34,6 +34,8 @@ export class JournalFolder {
   readonly #receipts: string;
   readonly #leases: string;
   /** An empty file for each receipt of a charge that nobody was told of yet, by its id. */
+  /** Of charges that the disk took no notice of: this window alone knows that they are to be told. */
+  readonly #unwrittenNotices = new Set<string>();
   readonly #notices: string;
   readonly #onSetAside: (file: string) => void;
   readonly #write: typeof writeFileDurably;
@@ -114,6 +116,7 @@ export class JournalFolder {
 
   /** @returns whether this window is the one that removed it */
   claimNotice(id: string): Promise<boolean> {
+    if (this.#unwrittenNotices.delete(id)) return Promise.resolve(true);
     return unlink(path.join(this.#notices, id)).then(
       () => true,
       () => false,
@@ -124,7 +127,9 @@ export class JournalFolder {
   async putReceipt(receipt: Receipt): Promise<void> {
     // Before it: a crash between leaves what stands for nothing. Where the disk does not take it, only a crash keeps it from being told.
     if (receipt.settled.kind === 'charged')
-      await writeFile(path.join(this.#notices, receipt.id), '', { mode: 0o600 }).catch(() => undefined);
+      await writeFile(path.join(this.#notices, receipt.id), '', { mode: 0o600 }).catch(() =>
+        this.#unwrittenNotices.add(receipt.id),
+      );
     else await this.claimNotice(receipt.id);
     await this.#write(path.join(this.#receipts, intentFileName(receipt.id)), intentText(receipt).text);
   }

@@ -171,7 +171,7 @@ function isCandidate(
   if (intent.marker !== undefined && label === '') return true;
   if (model_id !== intent.model_id) return false;
   const sent = folded(intent.label ?? '');
-  const found = folded(label.slice(0, 2 * MAX_LABEL_LENGTH));
+  const found = folded(label);
   // What a cut may leave at the end: an ellipsis, or half of a character.
   const start = found.replace(/(?<![\s.\ufffd])[\s.\ufffd]+$/, '');
   return found === sent || (start.length >= CUT_LABEL_LENGTH && sent.startsWith(start));

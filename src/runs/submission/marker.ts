@@ -41,7 +41,13 @@ export function hasMarker(label: string, marker: string): boolean {
   return folded(label).includes(marker);
 }
 
-/** A text as it compares with another that the service may have normalized or changed the case of. */
+/**
+ * A text as it compares with another that the service may have normalized or changed the case of. Cut, since to normalize costs
+ * the square of the length where accents are piled up.
+ */
 export function folded(text: string): string {
-  return text.normalize('NFKC').toLowerCase();
+  return text
+    .slice(0, 2 * MAX_LABEL_LENGTH)
+    .normalize('NFKC')
+    .toLowerCase();
 }
