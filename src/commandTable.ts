@@ -162,12 +162,12 @@ export function commandTable(parts: Parts): Record<CommandId, (...args: unknown[
     [COMMANDS.cancelDownload]: cancelDownload(sessions, downloads),
     [COMMANDS.inspectAdapter]: inspectAdapter(sessions, downloads, (file) => adapterPanels.show(file)),
     [COMMANDS.cancelSubmission]: cancelSubmission(sessions, submitter),
-    [COMMANDS.resolveSubmission]: signedIn(resolveSubmission(sessions, submitter, reveal, tellFoundRun, log)),
+    [COMMANDS.resolveSubmission]: withAccounts(resolveSubmission(sessions, submitter, reveal, tellFoundRun, log)),
     [COMMANDS.continueSubmission]: signedIn(continueSubmission(sessions, submitter, beActive, reveal, log)),
-    [COMMANDS.checkSubmission]: signedIn(
+    [COMMANDS.checkSubmission]: withAccounts(
       checkSubmission(sessions, submitter, beActive, reveal, tellFoundRun),
     ),
-    [COMMANDS.discardSubmission]: signedIn(discardSubmission(sessions, submitter)),
+    [COMMANDS.discardSubmission]: withAccounts(discardSubmission(sessions, submitter)),
     [COMMANDS.refreshBalance]: signedIn(refreshBalance(sessions)),
     [COMMANDS.openModelTerms]: signedIn(openModelLink(sessions, 'terms_url')),
     [COMMANDS.openModelUsePolicy]: signedIn(openModelLink(sessions, 'use_policy_url')),

@@ -1,5 +1,5 @@
 import { pickSubmission } from '../host/dialogs/pendingDialogs.ts';
-import { openOnes } from '../host/submissionChoice.ts';
+import { openOnes, otherAccount } from '../host/submissionChoice.ts';
 import { submissionIdOf } from '../host/submissionArgument.ts';
 import { tellNoUpload, tellNotNow } from '../host/wording/pendingNotices.ts';
 import { tellTooLate } from '../host/wording/submission.ts';
@@ -21,7 +21,8 @@ export function cancelSubmission(sessions: Sessions, submitter: Submitter) {
     }
     // It may have been meant for one that has just been sent whole.
     const isClear = uploads.length === 1 && pending.every(({ state }) => state !== 'validating');
-    return (isClear ? uploads[0] : await pickSubmission(uploads))?.id;
+    if (isClear) return uploads[0]?.id;
+    return (await pickSubmission(uploads, (one) => otherAccount(one, sessions)))?.id;
   }
 
   return async (argument: unknown): Promise<void> => {

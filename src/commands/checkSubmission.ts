@@ -55,6 +55,10 @@ export function checkSubmission(
     else if (finding.verdict === 'not-charged') {
       const goOn = () => void act(COMMANDS.continueSubmission, id);
       tellNothingCharged(filename, session.account, canContinue(now, Date.now()) ? goOn : undefined);
-    } else tellCannotTell(now, finding.doubt, isSandbox, () => void act(COMMANDS.resolveSubmission, id));
+    } else {
+      // Of any account: it switches to none.
+      const resolve = () => void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
+      tellCannotTell(now, finding.doubt, isSandbox, resolve);
+    }
   };
 }

@@ -1,3 +1,4 @@
+import * as vscode from 'vscode';
 import { pickSubmission } from './dialogs/pendingDialogs.ts';
 import { submissionIdOf } from './submissionArgument.ts';
 import type { SubmissionView } from './wording/pending.ts';
@@ -12,8 +13,8 @@ export interface SubmissionAccounts {
 type Pending = SubmissionView & { readonly accountId: string };
 
 /**
- * The submission that a command was called with, by its row or id; without one, that of the active account there is to
- * decide about, or the one that the person picks.
+ * The submission that a command was called with, by its row or id; without one, the one there is to decide about, or that the
+ * person picks: of the active account, or of all where none has to be active.
  * @param beActive makes an account the active one, if it is not and the person agrees; undefined where it need not be
  * @param isWanted what the command can do something about
  */
@@ -26,10 +27,13 @@ export async function chooseSubmission<T extends Pending>(
 ): Promise<T | undefined> {
   const given = submissionIdOf(argument);
   if (given === undefined) {
-    const own = pending.filter((one) => one.accountId === sessions.active?.account.id && isWanted(one));
-    if (own.length > 1) return pickSubmission(own);
-    if (own.length === 0) tellNothingPending(openOnes(pending, sessions));
-    return own[0];
+    const isReachable = ({ accountId }: T) =>
+      accountId === sessions.active?.account.id ||
+      (beActive === undefined && sessions.find(accountId) !== undefined);
+    const wanted = pending.filter((one) => isReachable(one) && isWanted(one));
+    if (wanted.length > 1) return pickSubmission(wanted, (one) => otherAccount(one, sessions));
+    if (wanted.length === 0) tellNothingPending(openOnes(pending, sessions));
+    return wanted[0];
   }
   const found = pending.find(({ id }) => id === given);
   if (found === undefined) {
@@ -42,9 +46,11 @@ export async function chooseSubmission<T extends Pending>(
 
 /** What is open on this machine, and of which account where that is not the active one. */
 export function openOnes(pending: readonly Pending[], sessions: SubmissionAccounts): OpenSubmission[] {
-  return pending.map((view) => {
-    const { accountId } = view;
-    const isActive = accountId === sessions.active?.account.id;
-    return { view, accountName: isActive ? undefined : sessions.find(accountId)?.account.name };
-  });
+  return pending.map((view) => ({ view, accountName: otherAccount(view, sessions) }));
+}
+
+/** Whose a submission is, where not the active account's. */
+export function otherAccount({ accountId }: Pending, sessions: SubmissionAccounts): string | undefined {
+  if (accountId === sessions.active?.account.id) return undefined;
+  return sessions.find(accountId)?.account.name ?? vscode.l10n.t('a signed-out account');
 }

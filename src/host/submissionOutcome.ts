@@ -91,12 +91,13 @@ export async function tellOutcome(
     case 'unknown':
       log.error('outcome-unknown', outcome.error);
       tellUnknown(filename, asStorageError(outcome.error), isSandbox, {
-        check: () => void act(COMMANDS.checkSubmission, id),
-        show: () => void act(COMMANDS.resolveSubmission, id),
+        // Of any account: these switch to none.
+        check: () => void vscode.commands.executeCommand(COMMANDS.checkSubmission, id),
+        show: () => void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id),
       });
       return;
     case 'open':
-      await act(COMMANDS.resolveSubmission, outcome.id);
+      await vscode.commands.executeCommand(COMMANDS.resolveSubmission, outcome.id);
       return;
     case 'elsewhere':
       tellElsewhere(filename);

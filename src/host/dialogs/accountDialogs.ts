@@ -7,6 +7,7 @@ import { asText, explain } from '../wording/errors.ts';
 import { formatDay } from '../wording/format.ts';
 import { stateText, type SubmissionView } from '../wording/pending.ts';
 import { ask, runSteps, type Choice, pick, type Place, type Step, type StepEnd } from './steps.ts';
+import { strangerText } from '../wording/strangerText.ts';
 import { showWarning } from '../notifications.ts';
 
 /** What a person enters to sign in. */
@@ -128,7 +129,7 @@ export async function confirmBesideOther(
       detail: l10n.t(
         '{0}, model {1}. If both are the same account of the service, you can be charged twice.',
         stateText(view, Date.now()),
-        modelName,
+        strangerText(modelName),
       ),
     },
     open,

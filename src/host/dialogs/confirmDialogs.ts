@@ -50,8 +50,8 @@ export async function confirmResend(
     state === 'unsent'
       ? l10n.t("Not charged: the upload wasn't completed.")
       : state === 'not-charged'
-        ? l10n.t('Not charged so far. Resending is charged at most once within 24 hours.')
-        : l10n.t('You may have been charged. Resending is charged at most once within 24 hours.');
+        ? l10n.t('Not charged so far. If you resend within 24 hours, you’re charged at most once.')
+        : l10n.t('You may have been charged. If you resend within 24 hours, you’re charged at most once.');
   return confirm(confirmation, l10n.t('Show Submission'), [
     money,
     ...facts(confirmation),

@@ -9,6 +9,7 @@ import {
 } from '../wording/pending.ts';
 import { candidateText, knownRows, type KnownSubmission } from '../wording/resolve.ts';
 import { pick, type Choice } from './steps.ts';
+import { strangerText } from '../wording/strangerText.ts';
 import { showWarning } from '../notifications.ts';
 
 /** What a person can do about a submission that is not settled. */
@@ -151,7 +152,8 @@ export async function confirmAdopt(
       modal: true,
       detail: l10n.t(
         '{0}. The submission then counts as charged, and leaves the list.',
-        label === '' ? detail : `${label} · ${detail}`,
+        // Short, so that what follows is seen.
+        label === '' ? detail : `${strangerText(label)} · ${detail}`,
       ),
     },
     yes,
@@ -175,7 +177,7 @@ export async function offerOpenOne(
       detail: l10n.t(
         '{0}, model {1}. The same dataset with the same model can be submitted again once that one is settled or discarded; with another model it is another run, with another charge.',
         stateText(view, Date.now()),
-        modelName,
+        strangerText(modelName),
       ),
     },
     open,
@@ -185,7 +187,10 @@ export async function offerOpenOne(
 }
 
 /** Which one of several. */
-export async function pickSubmission<T extends SubmissionView>(views: readonly T[]): Promise<T | undefined> {
+export async function pickSubmission<T extends SubmissionView>(
+  views: readonly T[],
+  accountNameOf: (view: T) => string | undefined,
+): Promise<T | undefined> {
   const { l10n } = vscode;
   const answer = await pick<T>(
     { title: l10n.t('Choose a Submission'), step: 1, totalSteps: 1 },
@@ -193,7 +198,7 @@ export async function pickSubmission<T extends SubmissionView>(views: readonly T
       placeholder: l10n.t('Which submission?'),
       items: views.map((view) => ({
         label: submissionName(view),
-        description: submissionDescription(view, Date.now()),
+        description: submissionDescription(view, Date.now(), accountNameOf(view)),
         value: view,
       })),
     },

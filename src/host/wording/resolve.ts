@@ -86,7 +86,7 @@ export function doubtSentence(doubt: Doubt): string {
     case 'no-balance':
       return l10n.t('The balance before it is not known.');
     case 'key-replaced':
-      return l10n.t('The API key has changed since; it may belong to another account.');
+      return l10n.t('You replaced the API key or signed in again since; it may belong to another account.');
     case 'too-early':
       return l10n.t('Too early to tell: the service may still be validating.');
     case 'incomplete':

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Balance, RunCreation } from '../../api/types.ts';
 import { ServiceError } from '../../api/errors.ts';
-import { CancelledError } from '../../base/errors.ts';
+import { CancelledError, ExpectedError } from '../../base/errors.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
 import { asText, explain, type Explanation } from './errors.ts';
 import { formatMoney } from './format.ts';
@@ -9,6 +9,14 @@ import { priceText } from './runs.ts';
 import { withSandboxNote } from './sandbox.ts';
 import { strangerText } from './strangerText.ts';
 import { showError, showInformation, showWarning } from '../notifications.ts';
+
+/** Errors after which nothing checks by itself. */
+const UNWATCHED: ReadonlySet<string> = new Set([
+  'window-closed',
+  'invalid_api_key',
+  'key-missing',
+  'key-rejected',
+]);
 
 export const submissionWords = {
   title: (fileName: string, accountName: string) =>
@@ -174,12 +182,17 @@ export function tellUnknown(
     l10n.t('{0} may have been charged: the service didn’t confirm it.', fileName),
     // A conflict is what the earlier attempts are the reason of: its words would only mislead.
     ...(error instanceof CancelledError || isConflict(error) ? [] : [asText(explain(error))]),
-    l10n.t('We’ll keep checking.'),
+    ...(isWatched(error) ? [l10n.t('We’ll keep checking.')] : []),
   ].join(' ');
   void showWarning(withSandboxNote(text, isSandbox), check, show).then((choice) => {
     if (choice === check) actions.check();
     if (choice === show) actions.show();
   });
+}
+
+/** Whether it is still checked without being asked for: not after a day, and not while the API key is refused. */
+function isWatched(error: unknown): boolean {
+  return !(error instanceof ExpectedError && UNWATCHED.has(error.code));
 }
 
 /** Tells that nothing was sent from here. */

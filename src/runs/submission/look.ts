@@ -1,6 +1,5 @@
 import type { Client } from '../../api/client.ts';
 import {
-  MAX_LABEL_LENGTH,
   type Balance,
   type RunCreation,
   type RunDetail,

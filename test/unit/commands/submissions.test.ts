@@ -146,20 +146,30 @@ describe('commands of submissions', () => {
       assert.deepEqual(calls, []);
     });
 
-    it('none: and say what is open, here, in another window or in another account', async () => {
+    it('none: and say what is open, here, in another window, or in an account that is signed out', async () => {
       pending = [
         pendingOf('validating', intentOf({ id: 'one' }), { attempt: 1 }),
         pendingOf('elsewhere', intentOf({ id: 'two' })),
-        pendingOf('unknown', intentOf({ id: 'other', accountId: 'account-2', attempts: [wholeAttempt(0)] })),
+        pendingOf('unknown', intentOf({ id: 'gone', accountId: 'account-9', attempts: [wholeAttempt(0)] })),
       ];
       const open =
-        'Still open: train.jsonl (Uploaded; the service is validating); train.jsonl (Open in another window); train.jsonl in Home (May be charged · no answer).';
+        'Still open: train.jsonl (Uploaded; the service is validating); train.jsonl (Open in another window); train.jsonl in a signed-out account (May be charged · no answer).';
       for (const command of [goOn, check, discard]) await command();
       assert.deepEqual(
         standIn.told.sentences,
         [1, 2, 3].map(() => `There is nothing to do here right now. ${open}`),
       );
       assert.deepEqual(calls, []);
+    });
+
+    it('the one of another account, where that need not be active', async () => {
+      pending = [
+        pendingOf('unknown', intentOf({ id: 'other', accountId: 'account-2', attempts: [wholeAttempt(0)] })),
+      ];
+      await goOn();
+      assert.match(standIn.told.sentences[0] ?? '', /Still open: train\.jsonl in Home \(May be charged/);
+      await check();
+      assert.deepEqual(calls, ['check other in Home']);
     });
 
     it('one of another account: it is looked for with its own session; only who continues it switches', async () => {
@@ -200,7 +210,7 @@ describe('commands of submissions', () => {
       assert.deepEqual(standIn.told.buttons[0], ['Show Submission', 'Submit and Pay']);
       assert.match(
         standIn.told.details[0] ?? '',
-        /^You may have been charged\. Resending is charged at most once within 24 hours\.\n/,
+        /^You may have been charged\. If you resend within 24 hours, you’re charged at most once\.\n/,
       );
       press('Show Submission');
       await goOn('one');

@@ -195,7 +195,7 @@ describe('outcomes of submissions, told', () => {
   });
 
   it('act on their own account or not at all', async () => {
-    const { executed } = await tell({ kind: 'unknown', error: broken }, 'Check Now', {}, false);
+    const { executed } = await tell({ kind: 'charged', run: { run_id: 'r' } }, 'Show Run', {}, false);
     assert.deepEqual(executed, []);
   });
 
