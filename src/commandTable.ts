@@ -162,7 +162,9 @@ export function commandTable(parts: Parts): Record<CommandId, (...args: unknown[
     [COMMANDS.cancelDownload]: cancelDownload(sessions, downloads),
     [COMMANDS.inspectAdapter]: inspectAdapter(sessions, downloads, (file) => adapterPanels.show(file)),
     [COMMANDS.cancelSubmission]: cancelSubmission(sessions, submitter),
-    [COMMANDS.resolveSubmission]: withAccounts(resolveSubmission(sessions, submitter, reveal, tellFoundRun, log)),
+    [COMMANDS.resolveSubmission]: withAccounts(
+      resolveSubmission(sessions, submitter, reveal, tellFoundRun, log),
+    ),
     [COMMANDS.continueSubmission]: signedIn(continueSubmission(sessions, submitter, beActive, reveal, log)),
     [COMMANDS.checkSubmission]: withAccounts(
       checkSubmission(sessions, submitter, beActive, reveal, tellFoundRun),

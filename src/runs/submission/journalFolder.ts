@@ -111,7 +111,7 @@ export class JournalFolder {
 
   /** The ids of the receipts of charges that nobody was told of yet. */
   async noticeIds(): Promise<string[]> {
-    return (await namesIn(this.#notices)).filter(isIntentId);
+    return [...(await namesIn(this.#notices)).filter(isIntentId), ...this.#unwrittenNotices];
   }
 
   /** @returns whether this window is the one that removed it */

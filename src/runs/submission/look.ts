@@ -1,10 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import {
-  type Balance,
-  type RunCreation,
-  type RunDetail,
-  type RunSummary,
-} from '../../api/types.ts';
+import { type Balance, type RunCreation, type RunDetail, type RunSummary } from '../../api/types.ts';
 import { throwIfCancelled } from '../../base/errors.ts';
 import { instantOf } from '../../base/instant.ts';
 import { isUnauthorized } from '../../api/errors.ts';

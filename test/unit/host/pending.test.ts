@@ -64,6 +64,12 @@ describe('submissions that are not settled, in words', () => {
       text(unknown({ attempts: [wholeAttempt(minutesAgo(3), true)] })),
       'May be charged · interrupted · 3 min ago',
     );
+    // A check that found nothing notes when the attempt must have been over, and no more.
+    const [cut] = [wholeAttempt(minutesAgo(3), true)];
+    assert.equal(
+      text(unknown({ attempts: [{ ...cut, ended: { localMs: now } }] })),
+      'May be charged · interrupted · 3 min ago',
+    );
     assert.equal(text(pendingOf('not-charged', intentOf(sent))), 'Not charged · 2 h 5 min ago');
     assert.equal(
       text(pendingOf('unsent', intentOf({ created: { localMs: minutesAgo(60) } }))),

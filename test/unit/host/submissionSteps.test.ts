@@ -83,6 +83,9 @@ describe('the steps of a submission', () => {
     assert.ok(
       rows.some(({ label }) => label.includes('I accept the license terms of its provider for base-7b')),
     );
+    const detail = standIn.told.details.at(-1) ?? '';
+    assert.match(detail, /^Model: base-7b · standard queue$/m);
+    assert.match(detail, /^• accept the license terms of its provider$/m);
   });
 
   it('add none where the setting says so', async () => {

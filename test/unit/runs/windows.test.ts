@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { unlinkSync } from 'node:fs';
+import { rmSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { writeFileDurably } from '../../../src/base/durableFile.ts';
@@ -106,6 +106,14 @@ describe('Submitter, among windows', () => {
     const claims = [journal, stage.bench.journal].map((each) => each.claimNotice(run_id));
     assert.deepEqual((await Promise.all(claims)).sort(), [false, true]);
     assert.deepEqual(await journal.untold(), []);
+  });
+
+  it('tell a charge once though the disk took no notice of it', async () => {
+    rmSync(path.join(stage.bench.journalFolder, 'notices'), { recursive: true });
+    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent());
+    assert.ok(outcome.kind === 'charged');
+    const claim = () => stage.bench.journal.claimNotice(outcome.run.run_id);
+    assert.deepEqual([await claim(), await claim()], [true, false]);
   });
 
   it('tell no charge again that was told', async () => {

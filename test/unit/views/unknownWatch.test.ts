@@ -274,6 +274,14 @@ describe('after a start', () => {
     ]);
   });
 
+  it('leaves a charge of this moment to the window that has the answer', async () => {
+    const { settled, ...intent } = receiptOf(unknownOne(), 'answered');
+    untold = [{ ...intent, settled: { ...settled, at: { localMs: Date.now() } } }];
+    begin();
+    await later();
+    assert.deepEqual([standIn.told.sentences, untold.length], [[], 1]);
+  });
+
   describe('what an earlier window left open is told once, without a modal', () => {
     const lookMs = 10;
     const begun = async (active: string | undefined) => {
