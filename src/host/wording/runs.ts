@@ -184,6 +184,7 @@ export const treeWords = {
   offlineSince: (moment: string) =>
     vscode.l10n.t('Offline since {0}: what is shown may be out of date.', moment),
   notRead: () => vscode.l10n.t('The runs could not be read again: what is shown may be out of date.'),
+  noAccount: () => vscode.l10n.t('No account is active.'),
   incomplete: () =>
     vscode.l10n.t('The list may be incomplete: the service says there are more runs, and sends no new ones.'),
   locked: (isMissing: boolean) =>

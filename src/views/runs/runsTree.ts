@@ -82,7 +82,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   getChildren(node?: RunsNode): RunsNode[] | Promise<RunsNode[]> {
     const session = this.#sessions.active;
-    if (session === undefined) return [];
+    if (session === undefined) return node === undefined ? this.#submissions(undefined) : [];
     if (node === undefined) {
       this.#list = this.#listOf(session);
       return this.#drawing.given(this.#roots(session));
@@ -166,7 +166,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const session = this.#sessions.active;
     this.#list = session && this.#listOf(session);
     const filter = session && this.#shown.message(session, this.#list);
-    this.#view.message = session === undefined ? '' : messageOf(session, filter, this.#submissions(session));
+    const submissions = this.#submissions(session);
+    if (session !== undefined) this.#view.message = messageOf(session, filter, submissions);
+    else this.#view.message = submissions.length === 0 ? '' : treeWords.noAccount();
     this.#badge.draw();
   }
 
@@ -261,8 +263,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     ];
   }
 
-  #submissions(session: Session): RunsNode[] {
-    const isOwn = ({ accountId }: PendingSubmission) => accountId === session.account.id;
+  #submissions(session: Session | undefined): RunsNode[] {
+    const isOwn = ({ accountId }: PendingSubmission) => accountId === session?.account.id;
     const { pending } = this.#submitter;
     // Those of an account that was signed out can neither be looked for nor sent.
     const others = pending.filter((one) => !isOwn(one) && this.#sessions.find(one.accountId) !== undefined);

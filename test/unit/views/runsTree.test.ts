@@ -29,6 +29,7 @@ describe('RunsTree', () => {
   let submitter: Submitter;
   let session: Session;
   let others: Session[];
+  let isSignedOut: boolean;
   let tree: RunsTree;
   let shown: RunsShown;
   let active: Emitter<Session | undefined>;
@@ -70,8 +71,11 @@ describe('RunsTree', () => {
     session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
     active = new Emitter<Session | undefined>();
     others = [];
+    isSignedOut = false;
     const sessions = {
-      active: session,
+      get active() {
+        return isSignedOut ? undefined : session;
+      },
       onDidChangeActive: active.event,
       find: (id: string) => [session, ...others].find(({ account }) => account.id === id),
     } as unknown as Sessions;
@@ -532,6 +536,14 @@ describe('RunsTree', () => {
     const tooltip = items[1]?.tooltip;
     assert.ok(typeof tooltip === 'string' && tooltip.includes('\nAccount: Home\n'));
     assert.equal(items[1]?.contextValue, 'submission.unknown');
+    isSignedOut = true;
+    active.fire(undefined);
+    const left = (await tree.getChildren()).map((node) => tree.getTreeItem(node));
+    assert.deepEqual(
+      left.map(({ label }) => label),
+      items.map(({ label }) => label).reverse(),
+    );
+    assert.equal(views.at(-1)?.message, 'No account is active.');
   });
 
   it('offers to show all only where a filter hides what there is', async () => {
