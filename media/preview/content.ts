@@ -1,6 +1,6 @@
 import type { PreviewWord } from '../../src/dataset/previewProtocol.ts';
 import { button, element, fill } from '../page/dom.ts';
-import { drawReadable } from './invisible.ts';
+import { drawReadable, MOST_MARKS, type MarkBudget } from './invisible.ts';
 import { ExactNumber, isObject, printValue } from './json.ts';
 
 /** A longer text is folded. */
@@ -23,15 +23,15 @@ export interface ContentContext {
   toggle: (key: string) => void;
 }
 
-/** The same, and how many items of this row may still be drawn apart. */
-interface RowDrawing extends ContentContext {
+/** The same, and how many items and marks of this row may still be drawn apart. */
+interface RowDrawing extends ContentContext, MarkBudget {
   left: number;
   hasOpened: boolean;
 }
 
 /** Draws a row as a person reads it: conversations as such, everything else as named fields. */
 export function drawContent(value: unknown, context: ContentContext): HTMLElement {
-  const drawing: RowDrawing = { ...context, left: MOST_ITEMS, hasOpened: false };
+  const drawing: RowDrawing = { ...context, left: MOST_ITEMS, hasOpened: false, marksLeft: MOST_MARKS };
   const content = element('div', { class: 'content' });
   if (!isObject(value)) {
     content.append(drawValue(value, 'value', drawing));
@@ -80,14 +80,14 @@ function drawFields(
 export function drawText(
   text: string,
   key: string,
-  context: ContentContext,
+  context: RowDrawing,
   fold = FOLD_CHARACTERS,
 ): HTMLElement {
   const { words } = context;
   if (text === '') return element('div', { class: 'text empty', text: words.emptyText });
   const cut = foldAt(text, fold);
   const drawShown = (shown: string) =>
-    element('div', { class: 'text', attributes: { dir: 'auto' } }, drawReadable(shown));
+    element('div', { class: 'text', attributes: { dir: 'auto' } }, drawReadable(shown, context));
   if (cut === text.length) return drawShown(text);
   const isOpen = context.isOpen(key);
   return element('div', { class: 'folded' }, [
@@ -121,19 +121,19 @@ function isLowSurrogate(text: string, at: number): boolean {
 function drawField(name: string, value: unknown, key: string, context: RowDrawing): HTMLElement {
   const turns = turnsOf(value);
   return element('div', { class: 'field' }, [
-    element('div', { class: 'name' }, drawReadable(name)),
+    element('div', { class: 'name' }, drawReadable(name, context)),
     turns === undefined ? drawValue(value, key, context) : drawTurns(turns, key, context),
   ]);
 }
 
-function drawValue(value: unknown, key: string, context: ContentContext): HTMLElement {
+function drawValue(value: unknown, key: string, context: RowDrawing): HTMLElement {
   if (typeof value === 'string') return drawText(value, key, context);
   if (value === null || typeof value !== 'object' || value instanceof ExactNumber)
     return element('div', { class: 'text code', text: printValue(value) });
   return drawCode(value, key, context);
 }
 
-function drawCode(value: unknown, key: string, context: ContentContext): HTMLElement {
+function drawCode(value: unknown, key: string, context: RowDrawing): HTMLElement {
   const drawn = drawText(depthOf(value) > MAX_DEPTH ? '[…]' : printValue(value), key, context);
   drawn.classList.add('code');
   return drawn;
@@ -191,9 +191,11 @@ function drawTurn(turn: Record<string, unknown>, key: string, context: RowDrawin
     ...rest
   } = turn;
   const name = typeof speaker === 'string' && speaker !== '' ? speaker : words.noRole;
-  const head = element('div', { class: 'head' }, [element('span', { class: 'role' }, drawReadable(name))]);
+  const head = element('div', { class: 'head' }, [
+    element('span', { class: 'role' }, drawReadable(name, context)),
+  ]);
   if (typeof callId === 'string')
-    head.append(element('span', { class: 'note' }, drawReadable(fill(words.toolCallId, callId))));
+    head.append(element('span', { class: 'note' }, drawReadable(fill(words.toolCallId, callId), context)));
   const drawn = element('div', { class: 'turn', attributes: { 'data-speaker': speakerOf(name) } }, [head]);
   if (contentKey in turn && !(content === null && calls !== undefined))
     drawn.append(drawParts(content, `${key}/content`, context));
@@ -223,7 +225,7 @@ function drawParts(content: unknown, key: string, context: RowDrawing): HTMLElem
         return drawText(part['text'], partKey, context);
       const type = isObject(part) && typeof part['type'] === 'string' ? part['type'] : '';
       return element('div', { class: 'part' }, [
-        element('div', { class: 'name' }, drawReadable(type)),
+        element('div', { class: 'name' }, drawReadable(type, context)),
         drawValue(part, partKey, context),
       ]);
     }),
@@ -238,7 +240,7 @@ function drawCalls(calls: unknown, key: string, context: RowDrawing): HTMLElemen
     if (!isObject(called) || typeof called['name'] !== 'string')
       return drawField('tool_calls', call, callKey, context);
     return element('div', { class: 'call' }, [
-      element('div', { class: 'name' }, drawReadable(fill(context.words.toolCall, called['name']))),
+      element('div', { class: 'name' }, drawReadable(fill(context.words.toolCall, called['name']), context)),
       called['arguments'] === undefined
         ? element('div')
         : drawArguments(called['arguments'], callKey, context),
@@ -246,7 +248,7 @@ function drawCalls(calls: unknown, key: string, context: RowDrawing): HTMLElemen
   });
 }
 
-function drawArguments(value: unknown, key: string, context: ContentContext): HTMLElement {
+function drawArguments(value: unknown, key: string, context: RowDrawing): HTMLElement {
   const drawn = drawValue(value, key, context);
   drawn.classList.add('code');
   return drawn;

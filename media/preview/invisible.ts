@@ -1,7 +1,7 @@
 import { element } from '../page/dom.ts';
 
-/** A text with more marks than these says the rest in plain characters, so that no row becomes a page of elements. */
-const MOST_MARKS = 500;
+/** What has more marks than these says the rest in plain characters, so that no row becomes a page of elements. */
+export const MOST_MARKS = 500;
 /** As many codes of a run are named one by one. */
 const MOST_CODES = 4;
 /** Of the text that tag characters spell. */
@@ -38,11 +38,12 @@ const INVISIBLE = new RegExp(
     '[\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb]',
     `(?<![${SHAPED}])\\u200c`,
     `(?<![${SHAPED}\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d`,
-    // A single one behind what has variants is ordinary; more of them can hide text.
-    '(?<![\\p{Emoji}\\p{Script=Han}])[\\ufe00-\\ufe0f]',
-    '(?<!\\p{Script=Han})[\\u{e0100}-\\u{e01ef}]',
-    // Tag characters, and what is reserved for their kind.
-    '[\\u{e0000}-\\u{e00ff}\\u{e01f0}-\\u{e0fff}]',
+    // A single one behind what has such variants is ordinary; the others can hide text.
+    '[\\ufe03-\\ufe0d]',
+    '(?<!\\p{Emoji})[\\ufe0e\\ufe0f]',
+    '(?<!\\p{Script=Han})[\\ufe00-\\ufe02]',
+    // Tag characters, more variants, and what is reserved for their kind.
+    '[\\u{e0000}-\\u{e0fff}]',
   ].join('|')})+`,
   'gu',
 );
@@ -53,15 +54,19 @@ export interface Invisible {
   label: string;
 }
 
-/** A text in pieces: what is seen as it is, and what is not with a label. */
-export function splitInvisible(text: string): (string | Invisible)[] {
+/** How many marks may still be drawn. */
+export interface MarkBudget {
+  marksLeft: number;
+}
+
+/** A text in pieces: what is seen as it is, and what is not with a label, as often as there are marks left. */
+export function splitInvisible(text: string, marksLeft: number): (string | Invisible)[] {
   // Most texts have nothing that could be.
   if (/^[\t\n\r -~]*$/.test(text)) return [text];
   const pieces: (string | Invisible)[] = [];
   let at = 0;
-  let marks = 0;
   for (const { 0: run, index } of text.matchAll(INVISIBLE)) {
-    if (marks++ >= MOST_MARKS) break;
+    if (marksLeft-- <= 0) break;
     if (index > at) pieces.push(text.slice(at, index));
     pieces.push({ text: run, label: labelOf(run) });
     at = index + run.length;
@@ -73,22 +78,23 @@ export function splitInvisible(text: string): (string | Invisible)[] {
 /**
  * A text whose invisible characters have a mark each. The mark's text is the characters themselves, so that they are found and
  * copied as they are; its label comes from the style sheet.
+ * @param budget of the row, which the marks are taken from
  */
-export function drawReadable(text: string): Node[] {
-  return splitInvisible(text).map((piece) =>
-    typeof piece === 'string'
-      ? document.createTextNode(piece)
-      : element('span', {
-          class: 'invisible',
-          text: piece.text,
-          attributes: {
-            'data-label': piece.label,
-            role: 'img',
-            'aria-label': piece.label,
-            title: piece.label,
-          },
-        }),
-  );
+export function drawReadable(text: string, budget: MarkBudget): Node[] {
+  return splitInvisible(text, budget.marksLeft).map((piece) => {
+    if (typeof piece === 'string') return document.createTextNode(piece);
+    budget.marksLeft -= 1;
+    return element('span', {
+      class: 'invisible',
+      text: piece.text,
+      attributes: {
+        'data-label': piece.label,
+        role: 'img',
+        'aria-label': piece.label,
+        title: piece.label,
+      },
+    });
+  });
 }
 
 function labelOf(run: string): string {

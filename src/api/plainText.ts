@@ -20,7 +20,7 @@ const JOINED = String.raw`[[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier
  * half characters. First what belongs to what is seen, and is no match of the group.
  */
 const HIDDEN = new RegExp(
-  String.raw`(?<=${JOINED})[\u200c\u200d](?=${JOINED})|(?<=\p{Emoji})[\ufe0e\ufe0f]|([\p{DI}\p{Cc}\ufff9-\ufffb\p{Cs}])`,
+  String.raw`(?<=${JOINED})[\u200c\u200d](?=${JOINED})|(?<=\p{Emoji})[\ufe0e\ufe0f]|(?<=\p{sc=Han})[\ufe00-\ufe02]|([\p{DI}\p{Cc}\ufff9-\ufffb\p{Cs}])`,
   'gv',
 );
 

@@ -62,7 +62,7 @@ function fileOf(
   session: Session,
   records: readonly DownloadRecord[],
 ): string | { missing: 'never' | 'not-yet' | { gone: string } } {
-  const ofRun = records.filter((record) => record.runId === runId);
+  const ofRun = records.filter((record) => record.runId === runId && record.verified !== 'html');
   // A run can have artifacts of other types.
   const adapters = ofRun.filter(({ artifactType }) => artifactType === 'model');
   const known = adapters.length > 0 ? adapters : ofRun;

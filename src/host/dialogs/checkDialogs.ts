@@ -133,7 +133,7 @@ export async function confirmProblems(
     {
       modal: true,
       detail: l10n.t(
-        'The file would be sent to {0} with everything in it: {1}. Model, summary and both consents come next.',
+        'The file would be sent to {0} with everything in it: {1}. Model, summary, terms and a last question come next.',
         accountName,
         stoppingPhrase(summary),
       ),
@@ -174,7 +174,7 @@ export async function confirmUnchecked(
     {
       modal: true,
       detail: l10n.t(
-        'The file would be sent to {0} although neither faults nor secrets in it were looked for. Model, summary and both consents come next.',
+        'The file would be sent to {0} although neither faults nor secrets in it were looked for. Model, summary, terms and a last question come next.',
         accountName,
       ),
     },

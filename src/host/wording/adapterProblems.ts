@@ -134,7 +134,7 @@ function weightsSentence({ code, count, expected, actual }: AdapterProblem): str
         : l10n.t('In {0} modules A and B do not fit each other: their ranks differ.', number);
     case 'prefix-missing':
       return l10n.t(
-        'PEFT doesn’t find these tensors, because their names don’t start with “base_model.model.”. The model would answer as without them:',
+        'PEFT ignores these tensors because their names don’t start with “base_model.model.”, so the adapter has no effect:',
       );
     case 'widths-differ':
       return l10n.t(

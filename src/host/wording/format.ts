@@ -53,14 +53,19 @@ export function formatAgo(timeMs: number, nowMs: number): string {
 export function formatTime(text: string | number): string {
   const timeMs = typeof text === 'number' ? text : instantOf(text);
   if (Number.isNaN(timeMs)) return strangerText(String(text));
-  return new Date(timeMs).toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' });
+  return formatDate(timeMs, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
 /** A day in the person's zone and language. */
 export function formatDay(timeMs: number): string {
-  return new Date(timeMs).toLocaleDateString(vscode.env.language, { dateStyle: 'medium' });
+  return formatDate(timeMs, { dateStyle: 'medium' });
 }
 
 export function formatClock(timeMs: number): string {
-  return new Date(timeMs).toLocaleTimeString(vscode.env.language, { timeStyle: 'short' });
+  return formatDate(timeMs, { timeStyle: 'short' });
+}
+
+/** Without the marks of direction that Arabic and Hebrew dates have: in a notification they would be shown as `<U+200F>`. */
+function formatDate(timeMs: number, options: Intl.DateTimeFormatOptions): string {
+  return new Date(timeMs).toLocaleString(vscode.env.language, options).replace(/[\u200e\u200f\u061c]/g, '');
 }

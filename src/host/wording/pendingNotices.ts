@@ -7,6 +7,9 @@ import { doubtSentence, type Doubt } from './resolve.ts';
 import { withSandboxNote } from './sandbox.ts';
 import { showInformation, showWarning } from '../notifications.ts';
 
+/** As many open submissions are listed; a notification has room for no more. */
+const MOST_LISTED = 3;
+
 /** A submission that is open. */
 export interface OpenSubmission {
   view: SubmissionView;
@@ -20,30 +23,30 @@ export function tellNothingPending(open: readonly OpenSubmission[]): void {
   void showInformation(
     open.length === 0
       ? l10n.t('No submission needs your attention.')
-      : l10n.t('There is nothing to do here right now. Still open: {0}.', openList(open)),
+      : `${l10n.t('There is nothing to do here right now.')} ${stillOpen(open)}`,
   );
 }
 
 /** Tells that there is nothing to cancel, and which submissions are open all the same. */
 export function tellNoUpload(open: readonly OpenSubmission[]): void {
-  const { l10n } = vscode;
-  void showInformation(
-    open.length === 0
-      ? l10n.t('There is no upload to cancel.')
-      : l10n.t('There is no upload to cancel. Still open: {0}.', openList(open)),
-  );
+  const text = vscode.l10n.t('There is no upload to cancel.');
+  void showInformation(open.length === 0 ? text : `${text} ${stillOpen(open)}`);
 }
 
-function openList(open: readonly OpenSubmission[]): string {
+function stillOpen(open: readonly OpenSubmission[]): string {
   const { l10n } = vscode;
   const nowMs = Date.now();
-  return open
+  const listed = open
+    .slice(0, MOST_LISTED)
     .map(({ view, accountName }) =>
       accountName === undefined
         ? l10n.t('{0} ({1})', view.intent.dataset.filename, stateText(view, nowMs))
         : l10n.t('{0} in {1} ({2})', view.intent.dataset.filename, accountName, stateText(view, nowMs)),
     )
     .join('; ');
+  return open.length <= MOST_LISTED
+    ? l10n.t('Still open: {0}.', listed)
+    : l10n.t('Still open: {0}; and {1} more.', listed, formatCount(open.length - MOST_LISTED));
 }
 
 /** Tells that a submission that something was asked for is not open any more. */

@@ -51,7 +51,7 @@ export function downloadActions(view: KnownRunView, buttons: PageButtons): RunPa
   const { kind } = artifactsOf(run, detail, nowMs);
   const downloads = downloadsOf(view);
   const here = recordsOf(view).filter(({ path }) => fileNow(path) != null);
-  const adapter = here.find(({ artifactType }) => artifactType === 'model');
+  const adapter = here.find(({ artifactType, verified }) => artifactType === 'model' && verified !== 'html');
   const isBusy = downloads.some(({ state }) => state !== 'interrupted');
   const words =
     downloads.length > 0 && !isBusy

@@ -95,6 +95,15 @@ describe('"Inspect Adapter"', () => {
     assert.deepEqual(shown, [file, file]);
   });
 
+  it('opens no web page that came instead of the adapter', async () => {
+    records = [{ ...record('run-1', folder), verified: 'html' }];
+    await inspect('run-1');
+    assert.match(standIn.told.sentences[0] ?? '', /has not been downloaded/);
+    records.push(record('run-1', file));
+    await inspect('run-1');
+    assert.deepEqual(shown, [file]);
+  });
+
   it('offers the download of a run that was not downloaded, or whose file is gone', async () => {
     standIn.told.answer = ([button]) => button;
     await inspect('run-1');

@@ -172,6 +172,15 @@ describe('commands of submissions', () => {
       assert.deepEqual(calls, ['check other in Home']);
     });
 
+    it('none: and name three that are open, and how many more are', async () => {
+      pending = ['1', '2', '3', '4', '5'].map((id) => pendingOf('elsewhere', intentOf({ id })));
+      await goOn();
+      const one = 'train.jsonl (Open in another window)';
+      assert.deepEqual(standIn.told.sentences, [
+        `There is nothing to do here right now. Still open: ${one}; ${one}; ${one}; and 2 more.`,
+      ]);
+    });
+
     it('one of another account: it is looked for with its own session; only who continues it switches', async () => {
       const other = intentOf({ id: 'other', accountId: 'account-2', attempts: [wholeAttempt(0)] });
       pending = [pendingOf('unknown', other)];

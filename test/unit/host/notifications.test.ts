@@ -30,6 +30,18 @@ describe('notifications, message boxes and progress', () => {
     }
   });
 
+  it('show an Arabic date without naming its marks of direction', async () => {
+    const { formatClock, formatDay, formatTime } = await import('../../../src/host/wording/format.ts');
+    standIn.env.language = 'ar';
+    try {
+      const texts = [formatTime, formatDay, formatClock].map((format) => format(0));
+      for (const text of texts) void notifications.showInformation(text);
+      assert.deepEqual(standIn.told.sentences, texts);
+    } finally {
+      standIn.env.language = 'en';
+    }
+  });
+
   it('resolve to the button that was pressed', async () => {
     standIn.told.answer = (buttons) => buttons[1];
     assert.equal(await notifications.showWarning('x', 'A', 'B'), 'B');

@@ -26,7 +26,7 @@ describe('texts of strangers', () => {
   });
 
   it('keep what belongs to an emoji or to the letters of a script', () => {
-    for (const text of ['👩‍👩‍👧‍👦', '👩🏽‍🚀', '❤️', '1️⃣', 'می‌خواهم', 'क्‍ष', 'ääö', '日本語', 'e\u0301'])
+    for (const text of ['👩‍👩‍👧‍👦', '👩🏽‍🚀', '❤️', '1️⃣', 'می‌خواهم', 'क्‍ष', 'ääö', '日本語', '芽\ufe00', 'e\u0301'])
       assert.equal(strangerText(text), text);
   });
 

@@ -11,10 +11,11 @@ import { toPlainLine } from '../../../src/api/plainText.ts';
 import { resolveRoute } from '../../../src/api/proxy.ts';
 import { parseRetryAfter } from '../../../src/api/retry.ts';
 import { redact } from '../../../src/host/redact.ts';
+import { harmlessText, strangerText } from '../../../src/host/wording/strangerText.ts';
 import { runFolderName } from '../../../src/runs/download/downloadFolder.ts';
 import { numberedFileName, safeFileName } from '../../../src/runs/download/fileName.ts';
 import { filterRuns } from '../../../src/runs/runFilter.ts';
-import { withoutMarker } from '../../../src/runs/submission/marker.ts';
+import { hasMarker, withoutMarker } from '../../../src/runs/submission/marker.ts';
 import { at, readSources, walk } from './sources.ts';
 
 // A linear function takes milliseconds for a megabyte; a quadratic one takes minutes.
@@ -33,6 +34,13 @@ function cpuMs(work: () => unknown): number {
 }
 
 describe('text of strangers, a megabyte of it', () => {
+  let splitInvisible: (text: string, marksLeft: number) => unknown;
+  before(async () => {
+    // Of a page, whose types are the browser's.
+    const file = new URL('../../../media/preview/invisible.ts', import.meta.url).href;
+    ({ splitInvisible } = (await import(file)) as { splitInvisible: typeof splitInvisible });
+  });
+
   const settings = { strictSsl: true, systemCertificates: false, env: {} };
   const run = { run_id: 'r', status: 'x', model_id: 'm', artifacts_available: false };
   const filtered = (label: string) =>
@@ -47,6 +55,10 @@ describe('text of strangers, a megabyte of it', () => {
     runFolderName: (text) => runFolderName(text, 'run-1'),
     filterRuns: filtered,
     withoutMarker,
+    hasMarker: (text) => hasMarker(text, 'ft-7k3m9qpx'),
+    strangerText: (text) => strangerText(text),
+    harmlessText,
+    splitInvisible: (text) => splitInvisible(text, 500),
     redact,
     toPlainLine: (text) => toPlainLine(text, 300),
     parseRetryAfter: (text) => parseRetryAfter(text, 0),
@@ -64,7 +76,19 @@ describe('text of strangers, a megabyte of it', () => {
 
   for (const [name, work] of Object.entries(functions))
     it(`is no burden to ${name}`, () => {
-      for (const unit of [...UNITS, '\u0301\u0323', 'bearer ', 'http://', 'ft-1', '::1'])
+      for (const unit of [
+        ...UNITS,
+        '\u0301\u0323',
+        '\u200b',
+        'x\u200b',
+        '\u0915\u200d',
+        '$(',
+        '](',
+        'bearer ',
+        'http://',
+        'ft-1',
+        '::1',
+      ])
         // The shorter one first, so that a quadratic function fails soon.
         for (const length of [LONG / 50, LONG]) {
           const text = `a${unit.repeat(length / unit.length)}\u2603`;

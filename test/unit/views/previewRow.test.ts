@@ -124,6 +124,11 @@ describe('a row of the preview', () => {
     ['fields of a message', `{"messages":[{"role":"user",${long((n) => `"f${n}":1`)},"z":"LAST"}]}`, 'LAST'],
     ['messages in messages', `{"a":${nested(40)}}`, 'end'],
     ['items of a list', `{"a":[${long(() => '1')},"LAST"]}`, 'LAST'],
+    [
+      'fields with invisible characters',
+      `{${Array.from({ length: 170 }, (_, n) => `"f${n}":"${'x\u00ad'.repeat(499)}"`).join()},"z":"LAST"}`,
+      'LAST',
+    ],
     ['invisible characters', JSON.stringify({ a: `${'x\u200b'.repeat(60_000)}LAST` }), 'LAST'],
   ] as const)
     it(`of a quarter of a megabyte of ${what} is a few elements, and all of it can be read`, () => {
@@ -152,6 +157,9 @@ describe('a row of the preview', () => {
       ['😀\u{fe0f}\u{e0101}\u{e0102}\u{e0103}\u{e0104}\u{e0105}', ['U+E0101–U+E0105 ×5']],
       ['bell\u0007, \u009b', ['U+0007', 'U+009B']],
       ['join\u200ded', ['U+200D']],
+      // Bits and bytes in variation selectors: only those that are ordinary behind their character are none.
+      ['1\ufe00 2\ufe01 #\ufe02', ['U+FE00', 'U+FE01', 'U+FE02']],
+      ['葛\u{e0100} 葛\ufe0f 葛\ufe03 ❤\ufe0f\ufe0e', ['U+E0100', 'U+FE0F', 'U+FE03', 'U+FE0E']],
     ] as const) {
       const drawn = draw(JSON.stringify({ text }));
       assert.deepEqual(
@@ -191,7 +199,7 @@ describe('a row of the preview', () => {
       '👩‍💻 and ❤️‍🔥 and 👍🏽 and 🏳️‍🌈 and 1️⃣',
       'می\u200cخواهم',
       'क्\u200dष',
-      '葛\u{e0100}',
+      '芽\ufe00',
       'a\r\n\tb\u00a0c é ñ ü “q” – — …',
     ])
       assert.deepEqual(marksOf(draw(JSON.stringify({ text }))), [], text);

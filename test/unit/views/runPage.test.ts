@@ -642,6 +642,18 @@ describe('RunPage', () => {
       await eventually(() => !actions().includes('Inspect Adapter'));
     });
 
+    it('that are a web page instead of the adapter are downloaded again and not inspected', async () => {
+      const file = path.join(bench.folder, 'a.zip');
+      await writeFile(file, '<html>');
+      const record = { runId: 'r', artifactType: 'model', path: file, sizeBytes: 6, sha256: SHA };
+      records = [{ ...record, verified: 'html', completedAtMs: 1 }];
+      await openRead();
+      await eventually(() =>
+        actions().some((words) => words.startsWith('Download') && words.includes('Again')),
+      );
+      assert.ok(!actions().includes('Inspect Adapter'));
+    });
+
     it('that came home are told with how they were verified, and can be inspected while they are there', async () => {
       const file = path.join(bench.folder, 'a.zip');
       await writeFile(file, 'zip');
