@@ -21,6 +21,7 @@ import {
 import { asStorageError } from './host/storageError.ts';
 import { tellFoundRunsOnce } from './host/submissionOutcome.ts';
 import { tellAccountsSetAside } from './host/wording/accounts.ts';
+import { tellDownloadsSetAside } from './host/wording/downloadNotices.ts';
 import { tellJournalSetAside } from './host/wording/pendingNotices.ts';
 import { originOf, type Account } from './runs/account.ts';
 import { AccountStore } from './runs/accountStore.ts';
@@ -115,6 +116,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       transport: () => transport,
       sessionOf: (accountId) => sessions.find(accountId),
       verify: verifyArchive,
+      onSetAside: tellDownloadsSetAside,
     }),
   );
 

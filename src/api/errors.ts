@@ -114,7 +114,7 @@ export class SignedUrlRefusedError extends ApiError {
 }
 
 /** The storage behind a signed URL did not give the file; the service has no part in it. */
-export class StorageError extends ApiError {
+export class DownloadLinkError extends ApiError {
   readonly code = 'storage';
   readonly failure: NetworkError | UnexpectedAnswerError;
 

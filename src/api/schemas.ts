@@ -21,8 +21,8 @@ const model: v.GenericSchema<unknown, Model> = v.pipe(
     model_id: told,
     name: untold(told),
     provider: v.fallback(v.optional(v.string(), ''), ''),
-    // The list is of those that are available (spec: "GET /api/v1/models").
-    available: v.fallback(v.optional(v.boolean(), true), true),
+    // The list is of those that are available (spec: "GET /api/v1/models"); of what is no boolean nobody knows.
+    available: v.fallback(v.optional(v.boolean(), true), false),
     terms_url: text,
     use_policy_url: text,
   }),

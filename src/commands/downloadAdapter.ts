@@ -1,6 +1,7 @@
 import { access, constants, mkdir, rmdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import {
   askDownloadedAlready,
@@ -29,6 +30,9 @@ import { adapterFirst, atHome, isOf, placeIn } from '../runs/download/downloadTa
 import { withoutMarker } from '../runs/submission/marker.ts';
 import type { Session } from '../runs/session.ts';
 import type { Sessions } from '../runs/sessions.ts';
+
+/** So long a resumed download waits for what its run is called. */
+const LABEL_WAIT_MS = 1_000;
 
 /** The run whose artifacts are wanted. */
 interface Wanted {
@@ -72,15 +76,18 @@ export function downloadAdapter(sessions: Sessions, downloads: Downloads) {
     if (first !== undefined) {
       const targets = left.map(({ target }) => target);
       const choice = isResume(argument) ? 'resume' : await askInterrupted(name, first, targets);
-      if (choice === 'resume')
+      if (choice === 'resume') {
+        // What goes on does not wait for a service that is slow or away.
+        await Promise.race([readLabel(session, runId), setTimeout(LABEL_WAIT_MS)]);
         await bring(
           downloads,
-          { session, runId, name },
+          { session, runId, name: nameOf(session, runId) },
           left.map(({ id: leftId, target }) => ({
             target,
             go: (signal) => downloads.resume(leftId, signal),
           })),
         );
+      }
       if (choice !== 'discard') return;
       for (const download of left) await downloads.discard(download.id);
     }
@@ -100,14 +107,17 @@ function nameOf(session: Session, runId: string): string {
   return runName(withoutMarker(session.runs.label(runId) ?? ''), runId);
 }
 
+/** The list of runs has no labels; the progress and a folder are called after it. Never rejects. */
+async function readLabel(session: Session, runId: string): Promise<void> {
+  if (session.runs.label(runId) === undefined) await session.runs.loadDetail(runId).catch(() => undefined);
+}
+
 async function bringAnew(downloads: Downloads, session: Session, runId: string): Promise<void> {
   // Before the folder is asked for: what is not finished or expired needs none.
   const offered = adapterFirst(
     await whileListing(async () => {
       const listed = await downloads.list(session, runId);
-      // The list of runs has no labels; the progress and a folder are called after it.
-      if (session.runs.label(runId) === undefined)
-        await session.runs.loadDetail(runId).catch(() => undefined);
+      await readLabel(session, runId);
       return listed;
     }),
   );

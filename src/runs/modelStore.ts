@@ -4,6 +4,9 @@ import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import { shared, type Shared } from './shared.ts';
 
+/** So much of a display name is kept. */
+const MAX_KEPT_UNITS = 200;
+
 /** Owns the base models that an account may train. */
 export class ModelStore implements Disposable {
   readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
@@ -49,9 +52,12 @@ export class ModelStore implements Disposable {
     return model?.name ?? this.#keptNames.get(modelId) ?? modelId;
   }
 
-  /** The display names by their ids, to be kept; undefined where no list was read. */
-  get names(): readonly (readonly [modelId: string, name: string])[] | undefined {
-    return this.#models?.map(({ model_id, name }) => [model_id, name]);
+  /** The display names of some models by their ids, to be kept; those that are not known are left out. */
+  namesOf(modelIds: ReadonlySet<string>): (readonly [modelId: string, name: string])[] {
+    return [...modelIds].flatMap((id) => {
+      const name = this.nameOf(id);
+      return name === id ? [] : [[id, name.slice(0, MAX_KEPT_UNITS)] as const];
+    });
   }
 
   /** Takes in the names of a list that was read earlier. */

@@ -94,7 +94,7 @@ function openSound(file: string): DatabaseSync | undefined {
     const { user_version } = database.prepare('PRAGMA user_version').get() ?? {};
     if (application_id === APPLICATION_ID && user_version === SCHEMA_VERSION) {
       const { quick_check } = database.prepare('PRAGMA quick_check(1)').get() ?? {};
-      if (quick_check === 'ok') return database;
+      if (quick_check === 'ok') return withoutWal(database);
     }
   } catch (error) {
     if (!isCorruption(error)) {
@@ -106,8 +106,17 @@ function openSound(file: string): DatabaseSync | undefined {
   return undefined;
 }
 
+/** Up to SQLite 3.51.2 WAL can lose commits when two connections write and checkpoint at once. */
+function withoutWal(database: DatabaseSync): DatabaseSync {
+  try {
+    database.exec('PRAGMA journal_mode = DELETE');
+  } catch {
+    // A window with an earlier version of the extension, which uses WAL, has it open: the next opening tries again.
+  }
+  return database;
+}
+
 function create(file: string): DatabaseSync {
-  // Not WAL: up to SQLite 3.51.2 it can lose commits when two connections write and checkpoint at once.
   const database = connect(file);
   transaction(database, () => {
     database.exec(SCHEMA);
@@ -128,7 +137,7 @@ function connect(file: string): DatabaseSync {
 function setAside(file: string, now: number): string {
   const stamp = new Date(now).toISOString().replaceAll(/\D/g, '');
   const aside = file.replace(/\.sqlite$/, `.set-aside-${stamp}-${randomBytes(2).toString('hex')}.sqlite`);
-  for (const suffix of ['', '-journal']) {
+  for (const suffix of ['', '-journal', '-wal', '-shm']) {
     if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
   }
   return path.basename(aside);

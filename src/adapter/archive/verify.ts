@@ -7,13 +7,13 @@ import { seekableBytes, streamedBytes } from './tarBytes.ts';
 import { tarMembers } from './tar.ts';
 import { openZip } from './zip.ts';
 
-/** What could be verified of a file; of `unknown` nothing: another format, or an archive that is not read. */
-export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unknown';
+/** How a file was verified; `unread`: an archive or safetensors file that could not be checked; `unknown`: neither of the two. */
+export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown';
 
 /**
  * Whether a file is whole, by what is in it: of a ZIP each CRC-32, and that its headers agree; of gzip CRC-32 and length;
  * of tar the checksums and the end; of safetensors the header and the lengths. Reads it once, in pieces.
- * An archive that is unsafe, encrypted or too big is not broken by that: it is `unknown`, and inspecting it says more.
+ * An archive that is unsafe, encrypted or too big is not broken by that: it is `unread`, and inspecting it says more.
  * @throws BrokenArchiveError, CancelledError, and what the file system says
  */
 export async function verifyArchive(
@@ -24,7 +24,7 @@ export async function verifyArchive(
   try {
     return await verify(bytes, signal);
   } catch (error) {
-    if (error instanceof BrokenArchiveError && verdictOf(error).code !== 'broken') return 'unknown';
+    if (error instanceof BrokenArchiveError && verdictOf(error).code !== 'broken') return 'unread';
     throw error;
   } finally {
     await bytes.close();

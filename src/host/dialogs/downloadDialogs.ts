@@ -18,8 +18,8 @@ interface Artifact {
 export interface Downloaded {
   path: string;
   artifactType: string;
-  /** By its own checks, or by its length alone: a file without checks, a web page or an archive that fails its own. */
-  verified: 'zip' | 'gzip' | 'tar' | 'safetensors' | 'length' | 'html' | 'damaged';
+  /** By its own checks, or by its length alone: an archive that could not be checked or fails, a web page, any other file. */
+  verified: 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'length' | 'html' | 'damaged';
   completedAtMs: number;
 }
 
@@ -223,7 +223,12 @@ function downloadedSentence(files: readonly Downloaded[], file: Downloaded): str
   const folder = strangerText(path.dirname(file.path), 400);
   if (files.length > 1) return l10n.t('Downloaded {0} files to {1}.', files.length, folder);
   const name = strangerText(path.basename(file.path), 120);
-  return file.verified === 'length'
-    ? l10n.t('Downloaded {0} to {1}. Only its size could be verified.', name, folder)
-    : l10n.t('Downloaded {0} to {1}.', name, folder);
+  switch (file.verified) {
+    case 'length':
+      return l10n.t('Downloaded {0} to {1}. Only its size could be verified.', name, folder);
+    case 'unread':
+      return l10n.t('Downloaded {0} to {1}. Its contents couldn’t be checked.', name, folder);
+    default:
+      return l10n.t('Downloaded {0} to {1}.', name, folder);
+  }
 }

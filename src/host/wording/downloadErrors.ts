@@ -77,7 +77,7 @@ export function downloadFailure(code: string, error: Error): DownloadFailure | u
 }
 
 /** Why the storage behind a download link did not give the file. The service, and its address, have no part in it. */
-export function storageSentence(failure: NetworkError | UnexpectedAnswerError): string {
+export function downloadLinkSentence(failure: NetworkError | UnexpectedAnswerError): string {
   const { l10n } = vscode;
   if (failure.code === 'unexpected-answer')
     switch (failure.kind) {
@@ -122,10 +122,7 @@ export function storageSentence(failure: NetworkError | UnexpectedAnswerError): 
 export function refusedLinkSentence(httpStatus: number): string {
   return [400, 401, 403, 404, 410].includes(httpStatus)
     ? vscode.l10n.t('The server rejected every download link ({0}). Try again later.', httpStatus)
-    : vscode.l10n.t(
-        'The download link failed with an error of its server ({0}). Try again later.',
-        httpStatus,
-      );
+    : vscode.l10n.t('The download server returned an error ({0}). Try again later.', httpStatus);
 }
 
 function expiredSentence(error: Error): string {

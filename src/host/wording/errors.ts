@@ -1,15 +1,15 @@
 import * as vscode from 'vscode';
 import {
   DatasetChangedError,
+  DownloadLinkError,
   NetworkError,
   ServiceError,
   SignedUrlRefusedError,
-  StorageError,
   UnexpectedAnswerError,
 } from '../../api/errors.ts';
 import { ExpectedError } from '../../base/errors.ts';
 import { COMMANDS, type CommandId } from '../ids.ts';
-import { downloadFailure, refusedLinkSentence, storageSentence } from './downloadErrors.ts';
+import { downloadFailure, downloadLinkSentence, refusedLinkSentence } from './downloadErrors.ts';
 import { formatDuration } from './format.ts';
 import { journalSentence } from './journalErrors.ts';
 
@@ -41,8 +41,8 @@ export function explain(error: unknown): Explanation {
   if (error instanceof UnexpectedAnswerError) return explainUnexpected(error);
   if (error instanceof SignedUrlRefusedError)
     return { sentence: refusedLinkSentence(error.httpStatus), action: downloadAgain() };
-  if (error instanceof StorageError)
-    return { sentence: storageSentence(error.failure), action: downloadAgain() };
+  if (error instanceof DownloadLinkError)
+    return { sentence: downloadLinkSentence(error.failure), action: downloadAgain() };
   if (error instanceof DatasetChangedError)
     return { sentence: changedSentence(error), action: submitAgain() };
   if (error instanceof ExpectedError) {
@@ -129,16 +129,19 @@ function refusedKey(): Explanation {
 
 function rateLimitedSentence(retryAfterMs: number | undefined): string {
   if (retryAfterMs === undefined) return vscode.l10n.t('Too many requests. Wait a moment, then try again.');
-  // Rounded up: who comes too early is refused again.
-  const unitMs = retryAfterMs > 60_000 ? 60_000 : 1_000;
-  const wait = formatDuration(Math.ceil(retryAfterMs / unitMs) * unitMs);
-  return vscode.l10n.t('Too many requests. Try again in {0}.', wait);
+  return vscode.l10n.t('Too many requests. Try again in {0}.', waitText(retryAfterMs));
 }
 
 function unavailableSentence(retryAfterMs: number | undefined): string {
   return retryAfterMs === undefined
     ? vscode.l10n.t('The service is unavailable. Try again later.')
-    : vscode.l10n.t('The service is unavailable. Try again in {0}.', formatDuration(retryAfterMs));
+    : vscode.l10n.t('The service is unavailable. Try again in {0}.', waitText(retryAfterMs));
+}
+
+/** Rounded up: who comes too early is refused again. */
+function waitText(ms: number): string {
+  const unitMs = ms > 60_000 ? 60_000 : 1_000;
+  return formatDuration(Math.ceil(ms / unitMs) * unitMs);
 }
 
 function networkSentence(error: NetworkError): string {
@@ -184,7 +187,7 @@ function explainUnexpected(error: UnexpectedAnswerError): Explanation {
       };
     if (httpStatus === 422)
       return {
-        sentence: vscode.l10n.t('A proxy or gateway rejected the request (422), not the service.'),
+        sentence: vscode.l10n.t('The request was rejected (422) without the service’s usual error message.'),
         action: showLog(),
       };
   }

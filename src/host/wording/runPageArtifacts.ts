@@ -87,7 +87,7 @@ export const downloadWords = {
 interface FileView {
   sizeBytes: number;
   sha256: string;
-  verified: 'zip' | 'gzip' | 'tar' | 'safetensors' | 'length' | 'html' | 'damaged';
+  verified: 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'length' | 'html' | 'damaged';
   completedAtMs: number;
   isGone: boolean;
 }
@@ -119,6 +119,8 @@ function verifiedText(verified: FileView['verified']): string {
       );
     case 'safetensors':
       return l10n.t('Verified: it has its full length, and the lengths in its safetensors header fit.');
+    case 'unread':
+      return l10n.t('Its size is right, but its contents couldn’t be checked.');
     case 'length':
       return l10n.t('Verified by its length alone: this kind of file has no checks of its own.');
     case 'html':

@@ -27,7 +27,7 @@ const LEASE_TRIES = 80;
 export type VerifyArchive = (
   file: string,
   options: { signal: AbortSignal },
-) => Promise<'zip' | 'gzip' | 'tar' | 'safetensors' | 'unknown'>;
+) => Promise<'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown'>;
 
 export interface DownloadTools {
   book: DownloadBook;
@@ -164,9 +164,9 @@ export class Download {
     if (sizeBytes === 0 && isAdapter(this.pending.artifactType))
       throw new DownloadBrokenError('download-empty');
     const kind = await this.#checkArchive();
-    if (kind !== 'unknown' && kind !== 'damaged') return kind;
+    if (kind !== 'unknown' && kind !== 'unread' && kind !== 'damaged') return kind;
     if (!isSure) throw new DownloadBrokenError('length-unknown');
-    if (kind === 'damaged') return kind;
+    if (kind !== 'unknown') return kind;
     const isAnAdapter = isAdapter(this.pending.artifactType);
     return isAnAdapter && (await onDisk(isWebPage(this.#place.part))) ? 'html' : 'length';
   }

@@ -53,13 +53,22 @@ export class DownloadBook implements Disposable {
   readonly #file: string;
   readonly #onChange: (before: Content, after: Content) => void;
   readonly #watch: FolderWatch;
+  readonly #onSetAside: (file: string) => void;
   #content: Content = NOTHING;
   #work: Promise<unknown> = Promise.resolve();
 
-  /** @param onChange told of each change, also one of another window */
-  constructor(file: string, onChange: (before: Content, after: Content) => void) {
+  /**
+   * @param onChange told of each change, also one of another window
+   * @param onSetAside told where what could not be read is kept, before it is written over
+   */
+  constructor(
+    file: string,
+    onChange: (before: Content, after: Content) => void,
+    onSetAside: (file: string) => void = () => undefined,
+  ) {
     this.#file = file;
     this.#onChange = onChange;
+    this.#onSetAside = onSetAside;
     this.#watch = new FolderWatch(path.dirname(file), path.basename(file), () => this.read());
   }
 
@@ -150,10 +159,12 @@ export class DownloadBook implements Disposable {
       if (lease === undefined) throw new LeaseUnavailableError();
       try {
         const { isDamaged, ...content } = await this.#load();
-        if (isDamaged) await copyFile(this.#file, `${this.#file}.set-aside-${Date.now()}`);
+        const aside = `${this.#file}.set-aside-${Date.now()}`;
+        if (isDamaged) await copyFile(this.#file, aside);
         const next = change(content);
         await writeFileDurably(this.#file, JSON.stringify({ version: 1, ...next }, null, 1));
         this.#accept(next, false);
+        if (isDamaged) this.#onSetAside(aside);
       } finally {
         lease.release();
       }

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 
 /**
- * By what a download was found complete: the checks of the archive itself, or the length alone: of a file without checks, of
- * a web page (`html`) and of an archive that fails its own (`damaged`).
+ * By what a download was found complete: the checks of the archive itself, or the length alone: of an archive that could not
+ * be checked (`unread`) or fails its checks (`damaged`), of a web page (`html`) and of any other file.
  */
-export type Verified = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'length' | 'html' | 'damaged';
+export type Verified = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'length' | 'html' | 'damaged';
 
 const wholeNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
@@ -22,6 +22,7 @@ export const downloadRecordSchema = v.object({
     'gzip',
     'tar',
     'safetensors',
+    'unread',
     'length',
     'html',
     'damaged',

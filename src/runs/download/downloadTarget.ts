@@ -66,7 +66,7 @@ export function placeIn(
   return { name, other: numberedFileName(name, number), isFile: isFile(name) };
 }
 
-/** Whether a downloaded file is an adapter that could be read: an archive or safetensors. */
+/** Whether a downloaded file is an adapter that is not known to be broken: an archive or safetensors. */
 export function isSoundAdapter({
   artifactType,
   verified,

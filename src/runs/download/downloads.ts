@@ -26,6 +26,8 @@ export interface DownloadsOptions {
   sessionOf: (accountId: string) => Session | undefined;
   /** `verifyArchive` of the adapter room: throws on a broken archive. */
   verify: VerifyArchive;
+  /** Told where a list of downloads that could not be read is kept. */
+  onSetAside?: (file: string) => void;
   clock?: Clock;
   /** From 0 up to 1; for the jitter. */
   random?: () => number;
@@ -96,7 +98,7 @@ export class Downloads implements Disposable {
    * Downloads, or goes on with what is kept of the same artifact and target, or joins the same download of this window.
    * @param signal cancels: nothing is kept. One who joined only leaves
    * @throws ArtifactsMissingError, DownloadBusyError, DownloadBrokenError, FileExistsError, DiskError, SignedUrlRefusedError,
-   * StorageError, ApiError, KeyMissingError, LeaseUnavailableError, CancelledError. It is `interrupted` after those which may
+   * DownloadLinkError, ApiError, KeyMissingError, LeaseUnavailableError, CancelledError. It is `interrupted` after those which may
    * pass where something of it came, and gone after the others
    */
   async start(request: DownloadRequest, signal?: AbortSignal): Promise<DownloadRecord> {
@@ -243,6 +245,7 @@ export class Downloads implements Disposable {
         (runIds) => {
           for (const runId of runIds) this.#onDidChange.fire({ accountId, runId });
         },
+        this.#options.onSetAside,
       );
       this.#accounts.set(accountId, account);
     }

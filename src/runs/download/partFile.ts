@@ -64,7 +64,8 @@ export class PartFile {
         const { nlink, size, ino, dev } = await onDisk(handle.stat({ bigint: true }));
         if (prefix === undefined) return undefined;
         const continued = new PartFile(handle, sidecar, hashes);
-        if (nlink === 1n) {
+        // Some file systems of a network count none.
+        if (nlink <= 1n) {
           await continued.#continue(kept, prefix, Number(size));
           return continued;
         }

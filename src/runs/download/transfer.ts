@@ -2,7 +2,7 @@ import {
   NetworkError,
   ServiceError,
   SignedUrlRefusedError,
-  StorageError,
+  DownloadLinkError,
   UnexpectedAnswerError,
   type NetworkErrorReason,
 } from '../../api/errors.ts';
@@ -45,7 +45,7 @@ export interface TransferOptions {
 /**
  * Fills a part to its end, over expired URLs and lost networks, as long as it gets on.
  * @returns whether it is known by more than the end of a connection that it is whole
- * @throws SignedUrlRefusedError, StorageError, ApiError, KeyMissingError, ArtifactsMissingError, DiskError, CancelledError; the part holds
+ * @throws SignedUrlRefusedError, DownloadLinkError, ApiError, KeyMissingError, ArtifactsMissingError, DiskError, CancelledError; the part holds
  * what came until then
  */
 export async function transfer(part: PartFile, link: SignedLink, options: TransferOptions): Promise<boolean> {
@@ -122,7 +122,7 @@ async function receive(
 /** What the network or the answer of the storage is at fault for is not the service's. */
 function ofStorage(error: unknown): unknown {
   return error instanceof NetworkError || error instanceof UnexpectedAnswerError
-    ? new StorageError(error)
+    ? new DownloadLinkError(error)
     : error;
 }
 
@@ -131,7 +131,7 @@ function ofStorage(error: unknown): unknown {
  * @param waits how many there were since something came
  */
 function waitOf(thrown: unknown, waits: number, random: number): number | undefined {
-  const error = thrown instanceof StorageError ? thrown.failure : thrown;
+  const error = thrown instanceof DownloadLinkError ? thrown.failure : thrown;
   if (waits >= MAX_WAITS || !(error instanceof ExpectedError) || error instanceof CancelledError)
     return undefined;
   let retryAfterMs = 0;

@@ -28,25 +28,28 @@ export class UnfinishedDownloads implements Disposable {
   /**
    * @param isRunning whether this window works at one
    * @param onChange told of which runs something is different
+   * @param onSetAside see DownloadBook
    */
   constructor(
     accountId: string,
     folder: AccountFolder,
     isRunning: (id: string) => boolean,
     onChange: (runIds: Iterable<string>) => void,
+    onSetAside?: (file: string) => void,
   ) {
     this.#accountId = accountId;
     this.#folder = folder;
     this.#isRunning = isRunning;
     this.#onChange = onChange;
-    this.book = new DownloadBook(folder.downloads, (before, after) => {
+    const onBookChange: ConstructorParameters<typeof DownloadBook>[1] = (before, after) => {
       const old = new Set([...before.records, ...before.pending].map((one) => JSON.stringify(one)));
       const changed = [...after.records, ...after.pending].filter((one) => !old.has(JSON.stringify(one)));
       const gone = before.pending.filter(({ id }) => !after.pending.some((one) => one.id === id));
       if (changed.length + gone.length > 0)
         onChange(new Set([...changed, ...gone].map(({ runId }) => runId)));
       void this.#lookAtAll();
-    });
+    };
+    this.book = new DownloadBook(folder.downloads, onBookChange, onSetAside);
   }
 
   get interrupted(): readonly ActiveDownload[] {

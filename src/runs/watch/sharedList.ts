@@ -90,11 +90,12 @@ export class SharedList implements Disposable {
 
   #compose(): SavedList {
     const { runs, models, balance, state, offlineSince, notBeforeMs, readsNotBeforeMs } = this.#session;
+    const saved = runs.save();
     return {
       readAtMs: runs.readAtMs,
-      runs: runs.save(),
+      runs: saved,
       balance: this.#balance(balance.current),
-      modelNames: models.names ?? this.#list?.modelNames,
+      modelNames: models.namesOf(new Set(saved?.rows.map(({ model_id }) => model_id))),
       clockSkewMs: this.#clockSkewMs(),
       offlineSinceMs: state === 'offline' ? offlineSince : undefined,
       notBeforeMs,

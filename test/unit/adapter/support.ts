@@ -70,7 +70,7 @@ export class Place {
     assert.deepEqual({ code: verdict.code, fault: verdict.fault }, { code, fault });
     if (code === 'broken')
       await assert.rejects(verifyArchive(file), { name: 'BrokenArchiveError', code: fault });
-    else assert.equal(await verifyArchive(file), 'unknown');
+    else assert.equal(await verifyArchive(file), 'unread');
   }
 }
 

@@ -205,15 +205,17 @@ describe('client', () => {
     });
 
     it('need nothing of a model but its model_id', async () => {
-      const odd = { name: '', provider: 7, available: 'yes', terms_url: 7 };
-      for (const rest of [{}, odd, { name: null, provider: null, available: null }]) {
+      const odd = { name: '', provider: 7, terms_url: 7 };
+      for (const rest of [{}, odd, { name: null, provider: null }]) {
         answer = json({ data: [{ model_id: 'm', ...rest }] });
         const { data } = await client().listModels();
         const [{ model_id, name, provider, available } = assert.fail()] = data;
         assert.deepEqual([model_id, name, provider, available], ['m', 'm', '', true]);
       }
-      answer = json({ data: [{ model_id: 'm', available: false }] });
-      assert.equal((await client().listModels()).data[0]?.available, false);
+      for (const no of [false, null, 0, 1, 'false', 'no', 'yes', {}]) {
+        answer = json({ data: [{ model_id: 'm', available: no }] });
+        assert.equal((await client().listModels()).data[0]?.available, false, JSON.stringify(no));
+      }
     });
 
     it('make optional fields of another type "not told"', async () => {

@@ -106,6 +106,22 @@ describe('"Download Adapter…"', () => {
   const said = () => standIn.told.sentences;
   const set = (directory: string) => standIn.settings.set('fineTuning.downloadDirectory', directory);
 
+  /** The title of the last progress. */
+  async function titleOf(work: () => Promise<void>): Promise<unknown> {
+    const original = standIn.window.withProgress;
+    let title: unknown;
+    standIn.window.withProgress = (options, progressing) => {
+      ({ title } = options as { title: string });
+      return original(options, progressing);
+    };
+    try {
+      await work();
+    } finally {
+      standIn.window.withProgress = original;
+    }
+    return title;
+  }
+
   it('brings it into the folder that is chosen, and tells where it is', async () => {
     press('Inspect');
     await download({ kind: 'run', runId });
@@ -123,19 +139,8 @@ describe('"Download Adapter…"', () => {
     // One that has read nothing but the list.
     session = bench.session(sandbox);
     newWindow();
-    const original = standIn.window.withProgress;
-    const titles: unknown[] = [];
-    standIn.window.withProgress = (options, work) => {
-      titles.push((options as { title: string }).title);
-      return original(options, work);
-    };
-    try {
-      assert.equal(session.runs.label(runId), undefined);
-      await download(runId);
-    } finally {
-      standIn.window.withProgress = original;
-    }
-    assert.equal(titles.at(-1), 'Downloading the adapter of maths');
+    assert.equal(session.runs.label(runId), undefined);
+    assert.equal(await titleOf(() => download(runId)), 'Downloading the adapter of maths');
   });
 
   it('without a run asks which, and goes on as a call of its own', async () => {
@@ -381,6 +386,22 @@ describe('"Download Adapter…"', () => {
       assert.equal(said().length, 1);
       assert.deepEqual(await readdir(out), [file]);
     });
+
+    for (const [answer, title] of [
+      ['that is read first', 'Downloading the adapter of maths'],
+      ['unless the service does not answer', /^Downloading the adapter of run [0-9a-f]+$/],
+    ] as const)
+      it(`goes on titled by the label, ${answer}`, async () => {
+        await interrupt();
+        session = bench.session(sandbox);
+        if (typeof title !== 'string') session.runs.loadDetail = () => new Promise(() => undefined);
+        newWindow();
+        await downloads.open(session.account.id);
+        const shown = String(await titleOf(() => download({ runId, resume: true })));
+        if (typeof title === 'string') assert.equal(shown, title);
+        else assert.match(shown, title);
+        assert.deepEqual(await readdir(out), [file]);
+      });
 
     it('discards it and begins anew, elsewhere', async () => {
       await interrupt();

@@ -32,7 +32,7 @@ describe('dialogs of downloads', () => {
   });
 
   it('name a downloaded file for what it is', () => {
-    const file = (verified: 'zip' | 'length' | 'html' | 'damaged', artifactType = 'model') => {
+    const file = (verified: 'zip' | 'unread' | 'length' | 'html' | 'damaged', artifactType = 'model') => {
       standIn.forget();
       dialogs.tellDownloaded([{ path: '/out/a.zip', artifactType, verified, completedAtMs: 0 }], false);
       return standIn.told.sentences;
@@ -44,6 +44,8 @@ describe('dialogs of downloads', () => {
     ]);
     assert.deepEqual(file('length', 'log'), ['Downloaded a.zip to /out. Only its size could be verified.']);
     for (const type of ['model', 'log'])
+      assert.deepEqual(file('unread', type), ['Downloaded a.zip to /out. Its contents couldn’t be checked.']);
+    for (const type of ['model', 'log'])
       assert.deepEqual(file('damaged', type), [
         'a.zip was downloaded, but its archive looks damaged. It was kept as /out/a.zip.',
       ]);
@@ -53,5 +55,13 @@ describe('dialogs of downloads', () => {
     const view = { state: 'interrupted', receivedBytes: 1, totalBytes: 2 } as const;
     await dialogs.askInterrupted('maths', view, ['/a.zip', '/b.jsonl']);
     assert.deepEqual(standIn.told.details, ['/a.zip\n/b.jsonl']);
+  });
+
+  it('name the file that a list of downloads was copied to', async () => {
+    const { tellDownloadsSetAside } = await import('../../../src/host/wording/downloadNotices.ts');
+    tellDownloadsSetAside('/runs/downloads.json.set-aside-1');
+    assert.deepEqual(standIn.told.sentences, [
+      'The list of downloads could not be read completely. A copy was kept as /runs/downloads.json.set-aside-1. Unfinished downloads may have left hidden .part files.',
+    ]);
   });
 });

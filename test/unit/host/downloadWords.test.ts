@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ModuleHooks } from 'node:module';
 import {
+  DownloadLinkError,
   NetworkError,
   SignedUrlRefusedError,
-  StorageError,
   UnexpectedAnswerError,
 } from '../../../src/api/errors.ts';
 import { ExpectedError } from '../../../src/base/errors.ts';
@@ -51,11 +51,7 @@ describe('downloads in words', () => {
       [disk('ENOENT'), /not there any more/, 'Choose Another Folder…'],
       [disk('EIO'), /Writing to that folder failed/, 'Choose Another Folder…'],
       [new SignedUrlRefusedError(403), /^The server rejected every download link \(403\)/, 'Download Again…'],
-      [
-        new SignedUrlRefusedError(500),
-        /download link failed with an error of its server \(500\)/,
-        'Download Again…',
-      ],
+      [new SignedUrlRefusedError(500), /^The download server returned an error \(500\)\./, 'Download Again…'],
       [new NetworkError('dns'), /cannot be found/, 'Try Again'],
       [new NetworkError('stalled'), /stood still/, 'Try Again'],
     ];
@@ -65,7 +61,7 @@ describe('downloads in words', () => {
       assert.equal(explanation.action?.title, title, explanation.sentence);
     }
     // Not the service, nor its address.
-    const failures: [StorageError['failure'], RegExp][] = [
+    const failures: [DownloadLinkError['failure'], RegExp][] = [
       [new NetworkError('other', 'ERR_TOO_SHORT'), /too early/],
       [new NetworkError('other', 'ERR_TOO_LONG'), /more than the announced/],
       [new NetworkError('dns'), /can’t be reached/],
@@ -77,12 +73,12 @@ describe('downloads in words', () => {
       [new UnexpectedAnswerError(200, 'unsafe-link'), /unsafe download link/],
     ];
     for (const [failure, sentence] of failures) {
-      const explanation = explain(new StorageError(failure));
+      const explanation = explain(new DownloadLinkError(failure));
       assert.match(explanation.sentence, sentence);
       assert.match(explanation.sentence, /download link/);
       assert.doesNotMatch(explanation.sentence, /the address|of (the|this) service|to the service/);
       assert.equal(explanation.action?.title, 'Download Again…');
-      ends.push([new StorageError(failure), sentence, '']);
+      ends.push([new DownloadLinkError(failure), sentence, '']);
     }
     const sentences = ends.map(([error]) => explain(error).sentence);
     assert.equal(new Set(sentences).size, ends.length);

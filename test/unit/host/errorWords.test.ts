@@ -30,10 +30,25 @@ describe('what a status means', () => {
         }
     });
 
+  it('names a wait that is never too short', () => {
+    for (const [ms, wait] of [
+      [400, '1 s'],
+      [29_001, '30 s'],
+      [60_000, '1 min'],
+      [60_001, '2 min'],
+      [89_000, '2 min'],
+    ] as const)
+      for (const status of [429, 503])
+        assert.ok(
+          explain(new UnexpectedAnswerError(status, 'no-error-body', ms)).sentence.endsWith(` in ${wait}.`),
+          `${status} ${ms}`,
+        );
+  });
+
   it('is told where a proxy or gateway answered in place of the service', () => {
     for (const [status, sentence] of [
       [413, /^A proxy or gateway rejected the upload as too large/],
-      [422, /^A proxy or gateway rejected the request/],
+      [422, /^The request was rejected \(422\) without the service’s usual error message\.$/],
       [429, /often|many/],
       [404, /not one of this service \(404\)\. Check the address/],
     ] as const)

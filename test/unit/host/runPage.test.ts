@@ -232,9 +232,12 @@ describe('words of the run page', () => {
     const line = (verified: Parameters<typeof artifacts.fileLines>[0]['verified']) =>
       artifacts.fileLines({ sizeBytes: 1, sha256: 'ab', verified, completedAtMs: NOON_MS, isGone: false })[1];
     assert.equal(
-      new Set((['zip', 'gzip', 'tar', 'safetensors', 'length', 'html', 'damaged'] as const).map(line)).size,
-      7,
+      new Set(
+        (['zip', 'gzip', 'tar', 'safetensors', 'unread', 'length', 'html', 'damaged'] as const).map(line),
+      ).size,
+      8,
     );
     assert.match(line('length') ?? '', /by its length alone/);
+    assert.match(line('unread') ?? '', /contents couldn’t be checked/);
   });
 });

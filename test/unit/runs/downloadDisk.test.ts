@@ -278,7 +278,8 @@ describe('Downloads to a disk that errs', () => {
       await stopped;
       const spoiled = spoil(await readFile(file, 'utf8'));
       await writeFile(file, spoiled);
-      const next = bench.window();
+      const told: string[] = [];
+      const next = bench.window({ onSetAside: (one) => told.push(one) });
       await next.open(ACCOUNT);
       await next.start(bench.request());
       assert.equal(bench.starts().at(-1), 2_500 * KIB);
@@ -287,6 +288,7 @@ describe('Downloads to a disk that errs', () => {
         one.startsWith('downloads.json.set'),
       );
       assert.deepEqual([await readFile(path.join(folder, aside ?? 'none'), 'utf8'), others], [spoiled, []]);
+      assert.deepEqual(told, [path.join(folder, aside ?? 'none')]);
     });
 
   it('never writes over a book that cannot be read, and takes away nothing that was kept', async () => {

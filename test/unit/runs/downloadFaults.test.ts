@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../../../src/base/errors.ts';
 import type { Downloads } from '../../../src/runs/download/downloads.ts';
@@ -231,6 +231,18 @@ describe('Downloads from a storage that errs', () => {
         await other.open(ACCOUNT);
         assert.deepEqual(other.records(ACCOUNT), [record]);
       });
+
+    it('that is an archive which could not be checked counts as downloaded where its length is right', async () => {
+      window = bench.window({ verify: () => Promise.resolve('unread') });
+      const record = await window.start(bench.request());
+      assert.equal(record.verified, 'unread');
+      const other = bench.window();
+      await other.open(ACCOUNT);
+      assert.deepEqual(atHome(other.records(ACCOUNT), RUN), record);
+      await rm(bench.target);
+      bench.server.always = { framing: 'close' };
+      await assertRefused('length-unknown');
+    });
 
     for (const etag of ['"one"', null])
       it(`whose archive seems to be broken is kept where its length is right, and does not count (ETag ${etag})`, async () => {

@@ -154,6 +154,19 @@ describe('PartFile', () => {
       }
     });
 
+    it('where the file system counts no names', async () => {
+      await (await fill(5 * MIB)).close();
+      const openFile: typeof open = async (...args) => {
+        const handle = await open(...args);
+        const stat = handle.stat.bind(handle);
+        const value = async (options: { bigint: true }) => Object.assign(await stat(options), { nlink: 0n });
+        return Object.defineProperty(handle, 'stat', { value });
+      };
+      const part = await PartFile.open(place, silent(), { openFile });
+      assert.ok(part.receivedBytes > 0);
+      await part.close();
+    });
+
     it('never what got another name and is not whole', async () => {
       const other = path.join(folder, 'mine.zip');
       await link(place.part, other);

@@ -471,6 +471,23 @@ describe('Watcher', function () {
       );
     });
 
+    it('has the names of those models alone that its runs have, and not all of a long one', async () => {
+      bench.rows = [made(bench, 'r', HOUR, 'complete')];
+      bench.instead = (request, response) => {
+        if (request.url?.includes('/models') !== true) return false;
+        const name = 'N'.repeat(5_000);
+        const models = ['m', 'm', ...Array.from({ length: 500 }, (_, index) => `other-${index}`)];
+        sendJson(response, 200, {
+          data: models.map((model_id) => ({ model_id, name, provider: 'p', available: true })),
+        });
+        return true;
+      };
+      const [a] = await open('a');
+      await a?.session.models.refresh();
+      const { modelNames } = await bench.list(({ modelNames: names = [] }) => names.length > 0);
+      assert.deepEqual(modelNames, [['m', 'N'.repeat(200)]]);
+    });
+
     it('has the models’ names and the service’s clock, for a window that cannot reach the service', async () => {
       bench.rows = [made(bench, 'r', HOUR, 'complete')];
       bench.aheadMs = 20 * MINUTE;

@@ -71,6 +71,38 @@ describe('sandbox database', () => {
     aside.close();
   });
 
+  it('sets aside what belongs to it, too', async () => {
+    await restartOn(() => {
+      damages['a file that is no database']!();
+      for (const suffix of ['-wal', '-shm']) writeFileSync(file() + suffix, suffix);
+    });
+    const [aside = ''] = setAside();
+    for (const suffix of ['-wal', '-shm'])
+      assert.deepEqual(
+        [existsSync(path.join(bench().directory, aside + suffix)), existsSync(file() + suffix)],
+        [true, false],
+      );
+  });
+
+  it('of an earlier version leaves WAL, once no other window has it open', async () => {
+    let other: DatabaseSync | undefined;
+    const accountId = await restartOn(() => {
+      other = new DatabaseSync(file());
+      other.exec('PRAGMA journal_mode = WAL; UPDATE account SET balance_cents = 7');
+    });
+    assert.equal((await bench().get('/balance')).body.balance_cents, 7);
+    const mode = () => other?.prepare('PRAGMA journal_mode').get()?.journal_mode;
+    assert.equal(mode(), 'wal');
+    await bench().sandbox.close();
+    other?.close();
+    await bench().start();
+    assert.equal((await bench().get('/balance')).body.balance_cents, 7);
+    assert.equal(bench().sandbox.accountId, accountId);
+    other = new DatabaseSync(file());
+    assert.equal(mode(), 'delete');
+    other.close();
+  });
+
   it('does not set aside what it cannot open for another reason than its bytes', async () => {
     await bench().sandbox.close();
     rmSync(file());

@@ -41,6 +41,12 @@ describe('reminders of adapters', () => {
   const watch = (window: Window) => faces.push(new create(window, { focused: 5, behind: 5 }));
   const said = () => standIn.told.sentences;
 
+  /** It may come late on a machine that is busy. */
+  async function saidTimes(count: number): Promise<void> {
+    await until(() => said().length >= count);
+    assert.equal(said().length, count);
+  }
+
   /** A finished run; the sandbox keeps its adapter for 7 days. */
   async function finished(label: string): Promise<string> {
     const runId = await stage.submit(first, label);
@@ -63,16 +69,16 @@ describe('reminders of adapters', () => {
     stage.pass(6 * DAY);
     await look(first);
     await look(first);
-    assert.equal(said().length, 1);
+    await saidTimes(1);
     assert.match(said()[0] ?? '', /^The adapter for “maths” expires in 23 h and isn’t downloaded\.$/);
     stage.pass(22 * HOUR);
     await look(first);
     await look(first);
-    assert.equal(said().length, 2);
+    await saidTimes(2);
     assert.match(said()[1] ?? '', /expires in 1 h and/);
     stage.pass(2 * HOUR);
     await look(first);
-    assert.equal(said().length, 2);
+    await saidTimes(2);
   });
 
   it('that passed unseen come as one, and several runs in one sentence', async () => {
@@ -81,7 +87,7 @@ describe('reminders of adapters', () => {
     stage.pass(6 * DAY + 21 * HOUR);
     watch(first);
     await look(first);
-    assert.equal(said().length, 1);
+    await saidTimes(1);
     assert.match(
       said()[0] ?? '',
       /^The adapters for 2 runs expire soon and aren’t downloaded\. The first one is “one”, in 1 h\.$/,
@@ -101,7 +107,7 @@ describe('reminders of adapters', () => {
     third.session.budget.open(false);
     watch(third);
     await look(third);
-    assert.equal(said().length, 1);
+    await saidTimes(1);
   });
 
   it('do not come of what is on the disk, and do when it is there no more', async () => {
@@ -115,7 +121,7 @@ describe('reminders of adapters', () => {
     assert.deepEqual(said(), []);
     await rm(target);
     await look(first);
-    assert.equal(said().length, 1);
+    await saidTimes(1);
   });
 
   it('do not come of what is on its way', async () => {
@@ -132,7 +138,7 @@ describe('reminders of adapters', () => {
     await first.downloads.discard(first.downloads.active[0]?.id ?? '');
     await ended;
     await look(first);
-    assert.equal(said().length, 1);
+    await saidTimes(1);
   });
 
   it('come of a run of which only another artifact is on the disk, or on its way', async () => {
@@ -149,12 +155,12 @@ describe('reminders of adapters', () => {
     stage.pass(6 * DAY);
     watch(first);
     await look(first);
-    assert.equal(said().length, 1);
+    await saidTimes(1);
     const active = { ...log('b.jsonl'), accountId: 'account-1', artifactType: artifact.type };
     Object.defineProperty(first.downloads, 'active', { value: [{ ...active, state: 'downloading' }] });
     stage.pass(22 * HOUR);
     await look(first);
-    assert.equal(said().length, 2);
+    await saidTimes(2);
   });
 
   it('do not come of the last two hours where the run ended in them', async () => {
@@ -210,9 +216,11 @@ describe('reminders of adapters', () => {
     stage.pass(6 * DAY);
     standIn.told.answer = () => 'Download';
     await look(first);
+    await until(() => standIn.executed.length === 1);
     stage.pass(22 * HOUR);
     standIn.told.answer = () => 'Show';
     await look(first);
+    await until(() => standIn.executed.length === 2);
     assert.deepEqual(standIn.executed, [
       ['fineTuning.downloadAdapter', runId],
       ['fineTuning.showRun', runId],
@@ -229,7 +237,7 @@ describe('reminders of adapters', () => {
     assert.deepEqual(said(), []);
     stage.pass(22 * HOUR);
     await look(second);
-    assert.equal(said().length, 1);
+    await saidTimes(1);
   });
 
   it('do not come where they lie before the end of the run', async () => {
@@ -242,7 +250,7 @@ describe('reminders of adapters', () => {
     stage.pass(HOUR);
     assert.deepEqual(said(), []);
     await look(first);
-    assert.equal(said().length, 1);
+    await saidTimes(1);
     assert.match(said()[0] ?? '', /expires in 1 h and/);
   });
 
