@@ -15,10 +15,8 @@ describe('commands without an active account', () => {
   });
 
   for (const command of [
-    'checkSubmission',
     'continueSubmission',
     'copyRunId',
-    'discardSubmission',
     'downloadAdapter',
     'loadMoreRuns',
     'openModelTerms',
@@ -27,7 +25,6 @@ describe('commands without an active account', () => {
     'refreshModels',
     'refreshBalance',
     'replaceKey',
-    'resolveSubmission',
     'showRun',
     'signOut',
     'submitAgain',
@@ -35,6 +32,13 @@ describe('commands without an active account', () => {
     it(`${command} says so, and offers where to work`, async () => {
       assert.deepEqual(await messagesOf(() => run(command, 'some-id')), [
         { text: 'No account is active.', buttons: ['Sign In…', 'Use the Sandbox'] },
+      ]);
+    });
+
+  for (const command of ['checkSubmission', 'discardSubmission', 'resolveSubmission'])
+    it(`${command} needs none: it serves the submissions of every account`, async () => {
+      assert.deepEqual(await messagesOf(() => run(command, 'some-id')), [
+        { text: 'This submission is already resolved. See Runs.', buttons: [] },
       ]);
     });
 });
