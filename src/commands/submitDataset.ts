@@ -4,7 +4,6 @@ import { MAX_DATASET_BYTES } from '../api/types.ts';
 import { inspectDataset, type DatasetFile } from '../dataset/inspect.ts';
 import type { Reports } from '../dataset/reports.ts';
 import { summaryOrFailure, type Summary } from '../dataset/summary.ts';
-import { confirmBesideOther } from '../host/dialogs/accountDialogs.ts';
 import { tellCheckFailed } from '../host/dialogs/checkDialogs.ts';
 import { chooseDataset, refuseDataset, saveIfNeeded } from '../host/dialogs/datasetDialogs.ts';
 import { offerOpenOne } from '../host/dialogs/pendingDialogs.ts';
@@ -207,8 +206,9 @@ async function passOpenOnes(
       origin === placeOf(account) && state !== 'refused' && dataset.sha256 === sha256,
   );
   for (const one of open) {
-    const offer = one.accountId === account.id ? offerOpenOne : confirmBesideOther;
-    const choice = await offer(path.basename(file.path), one, models.nameOf(one.intent.model_id));
+    const modelName = models.nameOf(one.intent.model_id);
+    const isOther = one.accountId !== account.id;
+    const choice = await offerOpenOne(path.basename(file.path), one, modelName, isOther);
     if (choice === 'open') await vscode.commands.executeCommand(COMMANDS.resolveSubmission, one.id);
     if (choice !== 'another') return undefined;
   }

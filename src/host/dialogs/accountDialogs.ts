@@ -5,9 +5,7 @@ import { API_KEY_PREFIX } from '../../api/types.ts';
 import { accountWords } from '../wording/accounts.ts';
 import { asText, explain } from '../wording/errors.ts';
 import { formatDay } from '../wording/format.ts';
-import { stateText, type SubmissionView } from '../wording/pending.ts';
 import { ask, runSteps, type Choice, pick, type Place, type Step, type StepEnd } from './steps.ts';
-import { strangerText } from '../wording/strangerText.ts';
 import { showWarning } from '../notifications.ts';
 
 /** What a person enters to sign in. */
@@ -111,31 +109,6 @@ function pickFormer(place: Place, former: readonly FormerAccount[]) {
       },
     ],
   });
-}
-
-/** Where another account of the service has a submission of the same dataset: it may be the same account of the service. */
-export async function confirmBesideOther(
-  fileName: string,
-  view: SubmissionView,
-  modelName: string,
-): Promise<'open' | 'another' | undefined> {
-  const { l10n } = vscode;
-  const open = l10n.t('Open It');
-  const another = l10n.t('Submit Anyway');
-  const choice = await showWarning(
-    l10n.t('Another account of this service has an open submission of {0}.', fileName),
-    {
-      modal: true,
-      detail: l10n.t(
-        '{0}, model {1}. If both are the same account of the service, you can be charged twice.',
-        stateText(view, Date.now()),
-        strangerText(modelName),
-      ),
-    },
-    open,
-    another,
-  );
-  return choice === open ? 'open' : choice === another ? 'another' : undefined;
 }
 
 /** Asks for another API key of an account; undefined when given up. */

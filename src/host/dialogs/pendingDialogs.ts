@@ -161,24 +161,35 @@ export async function confirmAdopt(
   return choice === yes;
 }
 
-/** Before the steps, where a submission of the same dataset is open. */
+/**
+ * Before the steps, where a submission of the same dataset is open. One of another account of the service counts as well: both may
+ * be the same account there.
+ */
 export async function offerOpenOne(
   fileName: string,
   view: SubmissionView,
   modelName: string,
+  isOtherAccount: boolean,
 ): Promise<'open' | 'another' | undefined> {
   const { l10n } = vscode;
   const open = l10n.t('Open It');
-  const another = l10n.t('Go On with Another Model');
+  const another = isOtherAccount ? l10n.t('Submit Anyway') : l10n.t('Go On with Another Model');
+  const facts = [stateText(view, Date.now()), strangerText(modelName)];
   const choice = await showWarning(
-    l10n.t('A submission of {0} is open already.', fileName),
+    isOtherAccount
+      ? l10n.t('Another account of this service has an open submission of {0}.', fileName)
+      : l10n.t('A submission of {0} is open already.', fileName),
     {
       modal: true,
-      detail: l10n.t(
-        '{0}, model {1}. The same dataset with the same model can be submitted again once that one is settled or discarded; with another model it is another run, with another charge.',
-        stateText(view, Date.now()),
-        strangerText(modelName),
-      ),
+      detail: isOtherAccount
+        ? l10n.t(
+            '{0}, model {1}. If both are the same account of the service, you can be charged twice.',
+            ...facts,
+          )
+        : l10n.t(
+            '{0}, model {1}. The same dataset with the same model can be submitted again once that one is settled or discarded; with another model it is another run, with another charge.',
+            ...facts,
+          ),
     },
     open,
     another,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import { DatasetChangedError, NetworkError, ServiceError } from '../../../src/api/errors.ts';
 import { CancelledError, ExpectedError } from '../../../src/base/errors.ts';
+import { WindowClosedError } from '../../../src/runs/submission/sendingWindow.ts';
 import { standInForVscode } from '../../helpers/standInForVscode.ts';
 
 type Submission = typeof import('../../../src/host/submissionOutcome.ts');
@@ -186,6 +187,12 @@ describe('outcomes of submissions, told', () => {
       ['fineTuning.resolveSubmission', 'id-1'],
     ]);
     assert.deepEqual(logged, ['outcome-unknown', 'outcome-unknown']);
+  });
+
+  it('promise to keep checking only where that is done', async () => {
+    const end = async (error: Error) => (await tell({ kind: 'unknown', error })).sentence;
+    assert.match(await end(broken), /We’ll keep checking\.$/);
+    assert.doesNotMatch(await end(new WindowClosedError()), /keep checking/);
   });
 
   it('open the submission that is open already', async () => {
