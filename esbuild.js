@@ -4,7 +4,8 @@ import path from 'node:path';
 import asc from 'assemblyscript/asc';
 import { build, transform } from 'esbuild';
 
-const PAGES = ['preview', 'adapter', 'run'];
+/** Each page's folder in media. */
+const PAGES = { preview: 'datasets', adapter: 'adapters', run: 'runs' };
 const minify = process.argv.includes('--minify');
 
 /**
@@ -16,9 +17,9 @@ async function bundleExtension() {
   const { metafile, outputFiles } = await build({
     entryPoints: {
       extension: 'src/extension.ts',
-      datasetWorker: 'src/dataset/worker.ts',
-      digestWorker: 'src/api/digestWorker.ts',
-      measureWorker: 'src/adapter/measure/measureWorker.ts',
+      datasetWorker: 'src/core/datasets/worker.ts',
+      digestWorker: 'src/core/api/digestWorker.ts',
+      measureWorker: 'src/core/adapters/measure/measureWorker.ts',
     },
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
@@ -58,8 +59,8 @@ async function bundleExtension() {
 /** The pages of webviews: a script and a style each, for the browser. */
 function bundlePages() {
   return build({
-    entryPoints: PAGES.flatMap((page) =>
-      ['ts', 'css'].map((type) => ({ in: `media/${page}/${page}.${type}`, out: `${page}/${page}` })),
+    entryPoints: Object.entries(PAGES).flatMap(([page, folder]) =>
+      ['ts', 'css'].map((type) => ({ in: `media/${folder}/${page}.${type}`, out: `${page}/${page}` })),
     ),
     outdir: 'dist',
     bundle: true,
@@ -77,7 +78,7 @@ function bundlePages() {
 
 /** The dataset scanner, from AssemblyScript to WebAssembly. */
 async function compileScanner() {
-  const config = 'src/dataset/scanner/asconfig.json';
+  const config = 'src/core/datasets/scanner/asconfig.json';
   const { error, stderr } = await asc.main(['--config', config, '--outFile', 'dist/scanner.wasm']);
   if (error) throw new Error(`${error.message}\n${stderr.toString()}`);
 }

@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 const names = '/^(show(Information|Warning|Error)Message|withProgress)$/';
-const message = 'Show it with src/host/notifications.ts.';
+const message = 'Show it with src/ui/shared/notifications.ts.';
 const directNotifications = [
   { selector: `MemberExpression[property.name=${names}]`, message },
   { selector: `ObjectPattern > Property[key.name=${names}]`, message },
@@ -9,7 +9,7 @@ const directNotifications = [
 
 export default tseslint.config(
   // The scanner is written in AssemblyScript, whose compiler checks it.
-  { ignores: ['**/node_modules/', 'dist/', 'test-results/', 'test/fixtures/', 'src/dataset/scanner/'] },
+  { ignores: ['**/node_modules/', 'dist/', 'test-results/', 'test/fixtures/', 'src/core/datasets/scanner/'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
@@ -28,7 +28,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/host/notifications.ts'],
+    ignores: ['src/ui/shared/notifications.ts'],
     rules: {
       // In a notification VS Code makes links of a stranger's text; `host/notifications.ts` does not let it.
       'no-restricted-syntax': ['error', ...directNotifications],
@@ -36,12 +36,12 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/base/instant.ts', 'src/api/retry.ts'],
+    ignores: ['src/core/base/instant.ts', 'src/core/api/retry.ts'],
     rules: {
       // It reads a time without a zone as local.
       'no-restricted-properties': [
         'error',
-        { object: 'Date', property: 'parse', message: 'Read it with src/base/instant.ts.' },
+        { object: 'Date', property: 'parse', message: 'Read it with src/core/base/instant.ts.' },
       ],
     },
   },

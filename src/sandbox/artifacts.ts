@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Artifact } from '../api/types.ts';
+import type { Artifact } from '../core/api/types.ts';
 import { archiveName, buildArchive } from './adapterArchive.ts';
 import { parseRange } from './byteRange.ts';
 import { Refusal, refuse } from './errors.ts';

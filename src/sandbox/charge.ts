@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RunCreation } from '../api/types.ts';
+import type { RunCreation } from '../core/api/types.ts';
 import { transaction } from './database.ts';
 import { Refusal, refuse } from './errors.ts';
 import type { FirstUse } from './idempotency.ts';

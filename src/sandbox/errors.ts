@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../api/types.ts';
+import type { ErrorCode } from '../core/api/types.ts';
 
 /** HTTP status of each code of the contract (spec: "Errors"). */
 const STATUS: Readonly<Record<ErrorCode, number>> = {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
-import { MAX_DATASET_BYTES } from '../api/types.ts';
+import { MAX_DATASET_BYTES } from '../core/api/types.ts';
 import { DatasetReader, firstRowRefusal, type DatasetDigest } from './dataset.ts';
 import { invalid } from './errors.ts';
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { IDEMPOTENCY_WINDOW_MS, type RunCreation } from '../api/types.ts';
+import { IDEMPOTENCY_WINDOW_MS, type RunCreation } from '../core/api/types.ts';
 
 /** What was answered when an Idempotency-Key was used first, and what identifies the parameters of that request. */
 export interface FirstUse {

@@ -1,4 +1,4 @@
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type RunDetail, type RunSummary } from '../api/types.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type RunDetail, type RunSummary } from '../core/api/types.ts';
 import { invalid, refuse } from './errors.ts';
 import * as lifecycle from './lifecycle.ts';
 import { PLAN_NAME } from './pricing.ts';

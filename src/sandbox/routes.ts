@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { API_PATH, type Balance } from '../api/types.ts';
+import { API_PATH, type Balance } from '../core/api/types.ts';
 import { offerArtifacts, sendArtifact } from './artifacts.ts';
 import { Refusal, refuse } from './errors.ts';
 import { MODELS } from './models.ts';

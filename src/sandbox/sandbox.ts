@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { API_KEY_PREFIX } from '../api/types.ts';
+import { API_KEY_PREFIX } from '../core/api/types.ts';
 import { createControl } from './control.ts';
 import { openDatabase } from './database.ts';
 import { EveryOther } from './everyOther.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { MAX_LABEL_LENGTH } from '../api/types.ts';
+import { MAX_LABEL_LENGTH } from '../core/api/types.ts';
 import type { DatasetDigest } from './dataset.ts';
 import { invalid, refuse } from './errors.ts';
 import { readForm } from './form.ts';

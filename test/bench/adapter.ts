@@ -12,7 +12,7 @@ const LARGE_BYTES = 500_000_000;
 const CAP_MS = 120_000;
 const SOURCES = {
   child: path.join(import.meta.dirname, 'adapterChild.ts'),
-  worker: path.join(import.meta.dirname, '../../src/adapter/measure/measureWorker.ts'),
+  worker: path.join(import.meta.dirname, '../../src/core/adapters/measure/measureWorker.ts'),
 };
 
 /** Measures the adapter room, in about two minutes, and returns a section of RESULTS.md. */

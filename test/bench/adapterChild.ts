@@ -1,8 +1,8 @@
 // A process of its own that does one thing with one adapter and says what it took: `adapterChild <task> <file> <worker>`.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { inspectAdapter } from '../../src/adapter/inspect.ts';
-import { measureAdapter } from '../../src/adapter/measure/measure.ts';
-import { verifyArchive } from '../../src/adapter/archive/verify.ts';
+import { inspectAdapter } from '../../src/core/adapters/inspect.ts';
+import { measureAdapter } from '../../src/core/adapters/measure/measure.ts';
+import { verifyArchive } from '../../src/core/adapters/archive/verify.ts';
 import type { Said } from './measure.ts';
 import { peakBytes } from './peak.ts';
 

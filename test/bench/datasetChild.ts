@@ -3,7 +3,7 @@ import { createReadStream, openSync, readSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { DatasetChecker, type CheckOptions } from '../../src/dataset/checker.ts';
+import { DatasetChecker, type CheckOptions } from '../../src/core/datasets/checker.ts';
 import type { Said } from './measure.ts';
 import { peakBytes } from './peak.ts';
 

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Client } from '../../src/api/client.ts';
-import { Transport } from '../../src/api/transport.ts';
-import { Downloads } from '../../src/runs/download/downloads.ts';
-import { Session } from '../../src/runs/session.ts';
+import { Client } from '../../src/core/api/client.ts';
+import { Transport } from '../../src/core/api/transport.ts';
+import { Downloads } from '../../src/core/downloads/downloads.ts';
+import { Session } from '../../src/core/runs/session.ts';
 import type { Said } from './measure.ts';
 import { peakBytes } from './peak.ts';
 

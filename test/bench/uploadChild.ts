@@ -1,9 +1,9 @@
 // A process of its own that uploads datasets and says what it took; started with an `UploadJob` as JSON.
 import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Client } from '../../src/api/client.ts';
-import { Transport } from '../../src/api/transport.ts';
-import type { RunSubmission } from '../../src/api/types.ts';
+import { Client } from '../../src/core/api/client.ts';
+import { Transport } from '../../src/core/api/transport.ts';
+import type { RunSubmission } from '../../src/core/api/types.ts';
 import type { Said } from './measure.ts';
 import { peakBytes } from './peak.ts';
 

@@ -6,7 +6,12 @@ import ts from 'typescript';
 import { fail, root } from './project.ts';
 
 /** The files that put everything together by hand. */
-const COMPOSITION = ['src/extension.ts', 'src/services.ts', 'src/commandTable.ts', 'src/lazySandbox.ts'];
+const COMPOSITION = [
+  'src/extension.ts',
+  'src/services.ts',
+  'src/commandTable.ts',
+  'src/ui/sandbox/lazySandbox.ts',
+];
 const SMALL_FILE_LINES = 40;
 const LONG_SENTENCE_WORDS = 25;
 
@@ -82,9 +87,9 @@ async function eagerBytes(): Promise<number> {
     absWorkingDir: root,
     entryPoints: {
       extension: 'src/extension.ts',
-      datasetWorker: 'src/dataset/worker.ts',
-      digestWorker: 'src/api/digestWorker.ts',
-      measureWorker: 'src/adapter/measure/measureWorker.ts',
+      datasetWorker: 'src/core/datasets/worker.ts',
+      digestWorker: 'src/core/api/digestWorker.ts',
+      measureWorker: 'src/core/adapters/measure/measureWorker.ts',
     },
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },

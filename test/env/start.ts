@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { AccountStore } from '../../src/runs/accountStore.ts';
+import { AccountStore } from '../../src/core/accounts/accountStore.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { cleanEnvironment, run } from './processes.ts';
 import { fail, root, say, SetUpError, vsix } from './project.ts';

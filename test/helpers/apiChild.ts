@@ -1,8 +1,8 @@
 // A process of its own for what belongs to a process: its certificates, its memory, its globals. Started by `runChild`.
-import { Client, type Connection } from '../../src/api/client.ts';
-import { ApiError, NetworkError } from '../../src/api/errors.ts';
-import { Transport, type ProxySettings } from '../../src/api/transport.ts';
-import type { RunSubmission } from '../../src/api/types.ts';
+import { Client, type Connection } from '../../src/core/api/client.ts';
+import { ApiError, NetworkError } from '../../src/core/api/errors.ts';
+import { Transport, type ProxySettings } from '../../src/core/api/transport.ts';
+import type { RunSubmission } from '../../src/core/api/types.ts';
 import { DIGEST_WORKER } from './digestWorker.ts';
 
 export type ChildTask =

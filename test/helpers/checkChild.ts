@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { DatasetChecker, type CheckerFiles } from '../../src/dataset/checker.ts';
-import { verdictOf } from '../../src/dataset/report.ts';
+import { DatasetChecker, type CheckerFiles } from '../../src/core/datasets/checker.ts';
+import { verdictOf } from '../../src/core/datasets/report.ts';
 
 /** A file that repeats a text, up to a size, between what stands around it. */
 export interface HardFile {

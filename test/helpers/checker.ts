@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { DatasetChecker, type CheckerFiles, type CheckOptions } from '../../src/dataset/checker.ts';
-import type { Problem } from '../../src/dataset/problems.ts';
-import type { Report } from '../../src/dataset/report.ts';
+import { DatasetChecker, type CheckerFiles, type CheckOptions } from '../../src/core/datasets/checker.ts';
+import type { Problem } from '../../src/core/datasets/problems.ts';
+import type { Report } from '../../src/core/datasets/report.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const scanner = path.join(root, 'test-results/scanner.wasm');
@@ -14,7 +14,7 @@ const compiler = path.join(root, 'node_modules/assemblyscript/bin/asc.js');
 
 /** The worker's source and the scanner compiled from its own, if it was changed since. */
 export async function checkerFiles(): Promise<CheckerFiles> {
-  const sources = globSync('src/dataset/scanner/*', { cwd: root }).map((file) => path.join(root, file));
+  const sources = globSync('src/core/datasets/scanner/*', { cwd: root }).map((file) => path.join(root, file));
   const changedMs = await Promise.all(sources.map(async (file) => (await stat(file)).mtimeMs));
   const builtMs = await stat(scanner).then(
     ({ mtimeMs }) => mtimeMs,
@@ -23,12 +23,12 @@ export async function checkerFiles(): Promise<CheckerFiles> {
   if (builtMs < Math.max(...changedMs)) {
     await mkdir(path.dirname(scanner), { recursive: true });
     const temporary = `${scanner}.${process.pid}`;
-    const config = path.join(root, 'src/dataset/scanner/asconfig.json');
+    const config = path.join(root, 'src/core/datasets/scanner/asconfig.json');
     // As a program: the compiler's types would replace those of JavaScript's own classes.
     await promisify(execFile)(process.execPath, [compiler, '--config', config, '--outFile', temporary]);
     await rename(temporary, scanner);
   }
-  return { worker: path.join(root, 'src/dataset/worker.ts'), scanner };
+  return { worker: path.join(root, 'src/core/datasets/worker.ts'), scanner };
 }
 
 /** A checker over the sources; the caller disposes it. */

@@ -1,10 +1,10 @@
 // A process of its own that downloads an artifact as a window of VS Code does, and says how it ended; started with a `DownloadTask`
 // as JSON.
-import { Client } from '../../src/api/client.ts';
-import { Transport } from '../../src/api/transport.ts';
-import { SYSTEM_CLOCK } from '../../src/base/clock.ts';
-import { Downloads } from '../../src/runs/download/downloads.ts';
-import { Session } from '../../src/runs/session.ts';
+import { Client } from '../../src/core/api/client.ts';
+import { Transport } from '../../src/core/api/transport.ts';
+import { SYSTEM_CLOCK } from '../../src/core/base/clock.ts';
+import { Downloads } from '../../src/core/downloads/downloads.ts';
+import { Session } from '../../src/core/runs/session.ts';
 
 export interface DownloadTask {
   url: string;

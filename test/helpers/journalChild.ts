@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { writeFileDurably } from '../../src/base/durableFile.ts';
-import type { Intent, Receipt } from '../../src/runs/submission/intent.ts';
-import { Journal } from '../../src/runs/submission/journal.ts';
-import { Lease } from '../../src/runs/lease.ts';
+import { writeFileDurably } from '../../src/core/storage/durableFile.ts';
+import type { Intent, Receipt } from '../../src/core/submission/intent.ts';
+import { Journal } from '../../src/core/submission/journal.ts';
+import { Lease } from '../../src/core/storage/lease.ts';
 
 /** Where the process kills itself: before a write, with half of its temporary file, or after the rename. */
 export type CrashPoint = 'before' | 'half' | 'renamed';

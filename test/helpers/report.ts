@@ -1,5 +1,10 @@
-import { PROBLEM_FIELDS, PROBLEMS, ProblemGroup, type ProblemCode } from '../../src/dataset/problems.ts';
-import { FORMATS, ROLES, type Report } from '../../src/dataset/report.ts';
+import {
+  PROBLEM_FIELDS,
+  PROBLEMS,
+  ProblemGroup,
+  type ProblemCode,
+} from '../../src/core/datasets/problems.ts';
+import { FORMATS, ROLES, type Report } from '../../src/core/datasets/report.ts';
 
 /** One place of a problem by hand: only its row matters to most tests. */
 export interface Place {

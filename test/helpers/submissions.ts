@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Intent } from '../../src/runs/submission/intent.ts';
-import type { PendingSubmission } from '../../src/runs/submission/pendingSubmission.ts';
+import type { Intent } from '../../src/core/submission/intent.ts';
+import type { PendingSubmission } from '../../src/core/submission/pendingSubmission.ts';
 
 /** An intent by hand: never sent, but for what is given. */
 export function intentOf(changes: Partial<Intent> = {}): Intent {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { PROBLEMS } from '../../src/dataset/problems.ts';
-import { problemSentence } from '../../src/host/wording/problems.ts';
+import { PROBLEMS } from '../../src/core/datasets/problems.ts';
+import { problemSentence } from '../../src/ui/datasets/problemMessages.ts';
 
 const BOM = '\uFEFF';
 const GOOD = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}';

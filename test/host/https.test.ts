@@ -4,8 +4,8 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { Client } from '../../src/api/client.ts';
-import { Transport } from '../../src/api/transport.ts';
+import { Client } from '../../src/core/api/client.ts';
+import { Transport } from '../../src/core/api/transport.ts';
 
 // VS Code patches node:tls in its extension host: our own certificates have to get along with that.
 describe('https from inside the extension host', () => {

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../src/dataset/problems.ts';
-import type { PreviewCard } from '../../src/dataset/previewProtocol.ts';
-import type { FileKind, Report } from '../../src/dataset/report.ts';
-import { summaryOf } from '../../src/dataset/summary.ts';
+import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../src/core/datasets/problems.ts';
+import type { PreviewCard } from '../../src/ui/datasets/protocol.ts';
+import type { FileKind, Report } from '../../src/core/datasets/report.ts';
+import { summaryOf } from '../../src/core/datasets/summary.ts';
 import {
   changedNotice,
   listStatus,
   noPreview,
   previewWords,
   restOfRow,
-} from '../../src/host/wording/preview.ts';
-import { previewCard } from '../../src/host/wording/previewCard.ts';
-import { problemClassName, problemName } from '../../src/host/wording/problemNames.ts';
+} from '../../src/ui/datasets/previewMessages.ts';
+import { previewCard } from '../../src/ui/datasets/previewCardMessages.ts';
+import { problemClassName, problemName } from '../../src/ui/datasets/problemNameMessages.ts';
 
 const group = (code: ProblemCode, total: number) =>
   new ProblemGroup(

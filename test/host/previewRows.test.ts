@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../src/dataset/problems.ts';
-import type { PreviewRow } from '../../src/dataset/previewProtocol.ts';
-import type { Report } from '../../src/dataset/report.ts';
-import { RowFile } from '../../src/dataset/rowFile.ts';
-import { previewRows } from '../../src/views/dataset/previewRows.ts';
+import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../src/core/datasets/problems.ts';
+import type { PreviewRow } from '../../src/ui/datasets/protocol.ts';
+import type { Report } from '../../src/core/datasets/report.ts';
+import { RowFile } from '../../src/core/datasets/rowFile.ts';
+import { previewRows } from '../../src/ui/datasets/previewRows.ts';
 
 const CAP = 256 * 1024;
 

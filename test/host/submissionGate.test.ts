@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import type { CheckFailure } from '../../src/dataset/errors.ts';
-import { summaryOf, type Summary } from '../../src/dataset/summary.ts';
-import { passGate } from '../../src/host/submissionGate.ts';
+import type { CheckFailure } from '../../src/core/datasets/errors.ts';
+import { summaryOf, type Summary } from '../../src/core/datasets/summary.ts';
+import { passGate } from '../../src/ui/submission/submissionGate.ts';
 import {
   checkRows,
   failureSentence,
@@ -10,7 +10,7 @@ import {
   verdictLine,
   verdictPhrase,
   verdictSentence,
-} from '../../src/host/wording/dataset.ts';
+} from '../../src/ui/datasets/messages.ts';
 import { groupOf, reportOf } from '../helpers/report.ts';
 import { messagesOf, type Message } from './messages.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import * as vscode from 'vscode';
-import { ApiKeys } from '../../src/host/apiKeys.ts';
-import { registerCommands } from '../../src/host/commands.ts';
+import { ApiKeys } from '../../src/ui/accounts/apiKeys.ts';
+import { registerCommands } from '../../src/ui/shared/commands.ts';
 import { messagesOf } from './messages.ts';
 
 const run = (command: string, ...args: unknown[]) =>

@@ -5,16 +5,16 @@ import {
   ServiceError,
   SignedUrlRefusedError,
   UnexpectedAnswerError,
-} from '../../src/api/errors.ts';
-import { ERROR_CODES } from '../../src/api/types.ts';
-import { scenarioRows } from '../../src/host/dialogs/sandboxDialogs.ts';
-import { COMMANDS } from '../../src/host/ids.ts';
-import { SandboxNotStartedError } from '../../src/host/sandboxNotStarted.ts';
-import { act, asText, explain } from '../../src/host/wording/errors.ts';
-import { formatBytes, formatDuration, formatMoney, formatTime } from '../../src/host/wording/format.ts';
-import { runDescription, runFacts } from '../../src/host/wording/runs.ts';
-import { DiskError } from '../../src/runs/download/diskError.ts';
-import { FileExistsError } from '../../src/runs/download/exclusiveName.ts';
+} from '../../src/core/api/errors.ts';
+import { ERROR_CODES } from '../../src/core/api/types.ts';
+import { scenarioRows } from '../../src/ui/sandbox/sandboxDialogs.ts';
+import { COMMANDS } from '../../src/ui/shared/ids.ts';
+import { SandboxNotStartedError } from '../../src/ui/sandbox/sandboxNotStarted.ts';
+import { act, asText, explain } from '../../src/ui/shared/serviceErrors.ts';
+import { formatBytes, formatDuration, formatMoney, formatTime } from '../../src/ui/shared/format.ts';
+import { runDescription, runFacts } from '../../src/ui/runs/messages.ts';
+import { DiskError } from '../../src/core/downloads/diskError.ts';
+import { FileExistsError } from '../../src/core/downloads/exclusiveName.ts';
 import { OFFERED_SCENARIOS } from '../../src/sandbox/scenarios.ts';
 
 describe('errors in words', () => {

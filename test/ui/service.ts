@@ -13,7 +13,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Balance, RunDetail, RunSummary } from '../../src/api/types.ts';
+import type { Balance, RunDetail, RunSummary } from '../../src/core/api/types.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 
 /** A service on loopback with an API key of the test's choice. */

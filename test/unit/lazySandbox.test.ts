@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { LazySandbox } from '../../src/lazySandbox.ts';
+import { LazySandbox } from '../../src/ui/sandbox/lazySandbox.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 
 describe('LazySandbox', () => {

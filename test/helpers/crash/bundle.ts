@@ -28,7 +28,7 @@ export async function bundleWindow(folder: string, sabotages: readonly Sabotage[
     absWorkingDir: ROOT,
     entryPoints: {
       window: 'test/helpers/crash/window.ts',
-      digestWorker: 'src/api/digestWorker.ts',
+      digestWorker: 'src/core/api/digestWorker.ts',
     },
     outdir: folder,
     outExtension: { '.js': '.cjs' },

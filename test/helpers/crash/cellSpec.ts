@@ -1,5 +1,5 @@
 import type { Mode } from './books.ts';
-import type { SubmissionState } from '../../../src/runs/submission/pendingSubmission.ts';
+import type { SubmissionState } from '../../../src/core/submission/pendingSubmission.ts';
 import type { FaultName } from './faults.ts';
 import type { Crash, CrashPoint } from './protocol.ts';
 

@@ -1,6 +1,6 @@
-import type { Draft, Intent, Receipt } from '../../../src/runs/submission/intent.ts';
-import type { SubmissionState } from '../../../src/runs/submission/pendingSubmission.ts';
-import type { RunCreation } from '../../../src/api/types.ts';
+import type { Draft, Intent, Receipt } from '../../../src/core/submission/intent.ts';
+import type { SubmissionState } from '../../../src/core/submission/pendingSubmission.ts';
+import type { RunCreation } from '../../../src/core/api/types.ts';
 
 /** The moments at which a process can be killed, in the order in which a submission comes to them. */
 export const CRASH_POINTS = [

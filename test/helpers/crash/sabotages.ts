@@ -12,16 +12,16 @@ export interface Trial {
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 
-const series = (from: string, to: string): Sabotage => ({ file: 'src/runs/submission/series.ts', from, to });
+const series = (from: string, to: string): Sabotage => ({ file: 'src/core/submission/series.ts', from, to });
 const nextStep = (from: string, to: string): Sabotage => ({
-  file: 'src/runs/submission/nextStep.ts',
+  file: 'src/core/submission/nextStep.ts',
   from,
   to,
 });
-const look = (from: string, to: string): Sabotage => ({ file: 'src/runs/submission/look.ts', from, to });
-const judge = (from: string, to: string): Sabotage => ({ file: 'src/runs/submission/judge.ts', from, to });
+const look = (from: string, to: string): Sabotage => ({ file: 'src/core/submission/look.ts', from, to });
+const judge = (from: string, to: string): Sabotage => ({ file: 'src/core/submission/judge.ts', from, to });
 const journal = (from: string, to: string): Sabotage => ({
-  file: 'src/runs/submission/journal.ts',
+  file: 'src/core/submission/journal.ts',
   from,
   to,
 });
@@ -54,7 +54,7 @@ export const TRIALS: readonly Trial[] = [
     name: 'no digest check',
     sabotages: [
       {
-        file: 'src/api/upload.ts',
+        file: 'src/core/api/upload.ts',
         from: '(await expected.digest.read()) !== expected.sha256',
         to: '(await expected.digest.read()) === ""',
       },
@@ -83,7 +83,7 @@ export const TRIALS: readonly Trial[] = [
     name: 'no lease check',
     sabotages: [
       {
-        file: 'src/runs/lease.ts',
+        file: 'src/core/storage/lease.ts',
         from: 'identityOf(this.file) === this.#identity',
         to: 'true',
       },
@@ -139,7 +139,7 @@ export const TRIALS: readonly Trial[] = [
     name: 'sent to another account',
     sabotages: [
       {
-        file: 'src/runs/submission/submitter.ts',
+        file: 'src/core/submission/submitter.ts',
         from: 'if (accountId === session.account.id && origin === placeOf(session.account)) return owned;',
         to: 'if (accountId !== origin) return owned;',
       },
@@ -151,7 +151,11 @@ export const TRIALS: readonly Trial[] = [
     name: 'Retry-After ignored',
     sabotages: [
       nextStep('(error.retryAfterMs ?? 0)', '0'),
-      { file: 'src/api/rateGate.ts', from: 'if (remainingMs > 0) throw', to: 'if (remainingMs < 0) throw' },
+      {
+        file: 'src/core/api/rateGate.ts',
+        from: 'if (remainingMs > 0) throw',
+        to: 'if (remainingMs < 0) throw',
+      },
     ],
     cell: { faults: ['429 seconds', '503', '429 date'] },
     expected: /^I7: .* before the Retry-After/,
@@ -210,7 +214,7 @@ export const TRIALS: readonly Trial[] = [
     name: 'sent again after 23 hours',
     sabotages: [
       {
-        file: 'src/runs/submission/sendingWindow.ts',
+        file: 'src/core/submission/sendingWindow.ts',
         from: 'if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new WindowClosedError();',
         to: '',
       },
@@ -228,7 +232,7 @@ export const TRIALS: readonly Trial[] = [
     name: 'the service’s words kept as a code',
     sabotages: [
       {
-        file: 'src/api/answer.ts',
+        file: 'src/core/api/answer.ts',
         from: "CODE.test(code) && !code.includes(secret) ? code : 'unknown'",
         to: 'code',
       },

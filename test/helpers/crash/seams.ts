@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
-import { writeFileDurably } from '../../../src/base/durableFile.ts';
-import { Journal } from '../../../src/runs/submission/journal.ts';
-import type { Lease } from '../../../src/runs/lease.ts';
-import type { Intent, Receipt } from '../../../src/runs/submission/intent.ts';
+import { writeFileDurably } from '../../../src/core/storage/durableFile.ts';
+import { Journal } from '../../../src/core/submission/journal.ts';
+import type { Lease } from '../../../src/core/storage/lease.ts';
+import type { Intent, Receipt } from '../../../src/core/submission/intent.ts';
 import type { Crash, CrashPoint } from './protocol.ts';
 
 /** Points at which nothing is being written. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
-import type { Clock } from '../../../src/base/clock.ts';
-import { CancelledError } from '../../../src/base/errors.ts';
+import type { Clock } from '../../../src/core/base/clock.ts';
+import { CancelledError } from '../../../src/core/base/errors.ts';
 
 /** What time it is in a cell: the service's, how far the machine's wall clock is off, how long the machine has slept. */
 export interface Time {

@@ -2,15 +2,15 @@
 // is the person, the network and the time.
 import { readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import { Client } from '../../../src/api/client.ts';
-import { ServiceError } from '../../../src/api/errors.ts';
-import { ExpectedError } from '../../../src/base/errors.ts';
-import type { Finding } from '../../../src/runs/submission/finding.ts';
-import type { Draft } from '../../../src/runs/submission/intent.ts';
-import type { Outcome } from '../../../src/runs/submission/outcome.ts';
-import type { PendingSubmission } from '../../../src/runs/submission/pendingSubmission.ts';
-import { Session } from '../../../src/runs/session.ts';
-import { Submitter } from '../../../src/runs/submission/submitter.ts';
+import { Client } from '../../../src/core/api/client.ts';
+import { ServiceError } from '../../../src/core/api/errors.ts';
+import { ExpectedError } from '../../../src/core/base/errors.ts';
+import type { Finding } from '../../../src/core/submission/finding.ts';
+import type { Draft } from '../../../src/core/submission/intent.ts';
+import type { Outcome } from '../../../src/core/submission/outcome.ts';
+import type { PendingSubmission } from '../../../src/core/submission/pendingSubmission.ts';
+import { Session } from '../../../src/core/runs/session.ts';
+import { Submitter } from '../../../src/core/submission/submitter.ts';
 import { Random } from '../random.ts';
 import type {
   AccountConfig,

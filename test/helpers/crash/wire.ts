@@ -1,6 +1,6 @@
-import { NetworkError } from '../../../src/api/errors.ts';
-import type { HttpAnswer, HttpRequest, Timeouts } from '../../../src/api/exchange.ts';
-import { Transport } from '../../../src/api/transport.ts';
+import { NetworkError } from '../../../src/core/api/errors.ts';
+import type { HttpAnswer, HttpRequest, Timeouts } from '../../../src/core/api/exchange.ts';
+import { Transport } from '../../../src/core/api/transport.ts';
 import type { AttemptPlan } from './protocol.ts';
 import type { CrashSeam } from './seams.ts';
 

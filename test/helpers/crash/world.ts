@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import type http from 'node:http';
 import path from 'node:path';
-import type { Draft } from '../../../src/runs/submission/intent.ts';
+import type { Draft } from '../../../src/core/submission/intent.ts';
 import { startHttpServer, type TestServer } from '../httpServer.ts';
 import { Random } from '../random.ts';
 import { CellFolder } from './cellFolder.ts';

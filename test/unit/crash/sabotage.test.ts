@@ -32,7 +32,7 @@ describe('The harness notices', function () {
     });
 
   it('that a sabotage has nothing to break any more', async () => {
-    const gone = { file: 'src/runs/submission/series.ts', from: 'no such line', to: '' };
+    const gone = { file: 'src/core/submission/series.ts', from: 'no such line', to: '' };
     await assert.rejects(Stage.set([gone]), /does not find its one place/);
     const unused = { file: 'src/extension.ts', from: 'import', to: '' };
     await assert.rejects(Stage.set([unused]), /is not bundled/);

@@ -1,41 +1,63 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import ts from 'typescript';
-import { at, readScanner, readSources, sourceOf, walk, type Import, type Source } from './sources.ts';
+import { at, readScanner, readSources, roomOf, sourceOf, walk, type Import, type Source } from './sources.ts';
 
-/**
- * What each room may import besides itself. `rooms`: everything; `types`: nothing that is left when the program runs;
- * `files`: these files. Node's own modules are everybody's.
- */
+const CORE = [
+  'base',
+  'storage',
+  'api',
+  'accounts',
+  'runs',
+  'submission',
+  'downloads',
+  'datasets',
+  'adapters',
+];
+const UI = ['accounts', 'datasets', 'submission', 'runs', 'downloads', 'adapters', 'sandbox', 'shared'];
+
+/** What each room may import besides itself: rooms, single files, and packages. Node's own modules are everybody's. */
 interface Rule {
   rooms: readonly string[];
-  types: readonly string[];
-  files: readonly string[];
-  packages: readonly string[];
+  files?: readonly string[];
+  packages?: readonly string[];
 }
-const API_VALUES = ['src/api/types.ts', 'src/api/errors.ts'];
-const FACE: Rule = {
-  rooms: ['host', 'runs', 'dataset', 'adapter', 'base'],
-  types: ['api'],
-  files: API_VALUES,
-  packages: ['vscode'],
-};
+const BELOW_RUNS = ['core/base', 'core/storage', 'core/api', 'core/accounts'];
 const RULES: Readonly<Record<string, Rule>> = {
-  base: { rooms: [], types: [], files: [], packages: [] },
-  api: { rooms: ['base'], types: [], files: [], packages: ['undici', 'valibot'] },
-  dataset: { rooms: ['base'], types: [], files: [], packages: [] },
-  adapter: { rooms: ['base'], types: [], files: [], packages: [] },
-  runs: { rooms: ['api', 'adapter', 'base'], types: [], files: [], packages: ['valibot'] },
-  sandbox: { rooms: [], types: [], files: ['src/api/types.ts'], packages: ['@fastify/busboy', 'yazl'] },
-  host: { rooms: ['base', 'api'], types: ['dataset', 'adapter'], files: [], packages: ['vscode'] },
-  views: FACE,
-  commands: FACE,
+  'core/base': { rooms: [] },
+  'core/storage': { rooms: ['core/base'] },
+  'core/api': { rooms: ['core/base'], packages: ['undici', 'valibot'] },
+  'core/accounts': { rooms: ['core/base', 'core/storage', 'core/api'], packages: ['valibot'] },
+  'core/runs': { rooms: BELOW_RUNS, packages: ['valibot'] },
+  'core/submission': { rooms: [...BELOW_RUNS, 'core/runs'], packages: ['valibot'] },
+  'core/downloads': { rooms: [...BELOW_RUNS, 'core/runs', 'core/adapters'], packages: ['valibot'] },
+  'core/datasets': { rooms: ['core/base'] },
+  'core/adapters': { rooms: ['core/base'] },
+  // It knows the wire types, and how a database is opened; nothing else of the product.
+  sandbox: {
+    rooms: ['core/storage'],
+    files: ['src/core/api/types.ts'],
+    packages: ['@fastify/busboy', 'yazl'],
+  },
+  ...Object.fromEntries(UI.map((feature) => [`ui/${feature}`, featureRule(feature)])),
 };
-/** They see every room. */
-const COMPOSITION_ROOT = ['src/commandTable.ts', 'src/extension.ts', 'src/lazySandbox.ts'];
+
+function featureRule(feature: string): Rule {
+  const rooms = [...CORE.map((room) => `core/${room}`), 'ui/shared'];
+  return { rooms: feature === 'sandbox' ? [...rooms, 'sandbox'] : rooms, packages: ['vscode'] };
+}
+
+/** It sees every room. */
+const COMPOSITION_ROOT = ['src/commandTable.ts', 'src/extension.ts'];
 /** The only file that loads undici, and nothing but re-exports for that reason. */
-const BARREL = 'src/api/undici.ts';
-const NO_VSCODE = ['base', 'api', 'dataset', 'adapter', 'runs', 'sandbox'];
+const BARREL = 'src/core/api/undici.ts';
+/** What does not yet keep to the rules. It only ever gets shorter. */
+const DEBT = new Set(
+  readFileSync(new URL('debt.txt', import.meta.url), 'utf8')
+    .split('\n')
+    .filter(Boolean),
+);
 
 describe('the house', () => {
   const sources = readSources();
@@ -50,30 +72,31 @@ describe('the house', () => {
       assert.ok(room === '' || room in RULES, `${file} is in no known room`);
   });
 
-  it('lets rooms import only what they may', () => assert.deepEqual(sources.flatMap(forbiddenImports), []));
+  it('lets rooms import only what they may', () =>
+    assert.deepEqual(
+      sources.flatMap(forbiddenImports).filter((one) => !DEBT.has(one)),
+      [],
+    ));
 
-  it('keeps commands apart from each other', () => {
-    const between = sources
-      .filter(({ room }) => room === 'commands')
-      .flatMap(({ file, imports }) =>
-        imports
-          .filter(({ target }) => target?.startsWith('src/commands/'))
-          .map(({ target }) => `${file} → ${target}`),
-      );
-    assert.deepEqual(between, []);
+  it('forgets a debt that is paid', () => {
+    const owed = new Set([...sources.flatMap(forbiddenImports), ...sources.flatMap(misplacedSentences)]);
+    assert.deepEqual(
+      [...DEBT].filter((one) => !owed.has(one)),
+      [],
+    );
   });
 
   it('sends a submission from two commands, which ask a person in a modal dialog first', () => {
     const senders = sources.filter(({ tree }) => /\bsubmitter\s*\.(submit|resume)\(/.test(tree.text));
     assert.deepEqual(
       senders.map(({ file }) => file),
-      ['src/commands/continueSubmission.ts', 'src/commands/submitDataset.ts'],
+      ['src/ui/submission/continueSubmission.ts', 'src/ui/submission/submitDataset.ts'],
     );
-    const QUESTION = 'src/host/dialogs/confirmDialogs.ts';
+    const QUESTION = 'src/ui/submission/confirmDialogs.ts';
     const askers = sources.filter(({ imports }) => imports.some(({ target }) => target === QUESTION));
     assert.deepEqual(
       askers.map(({ file }) => file),
-      ['src/commands/continueSubmission.ts', 'src/host/dialogs/consentSteps.ts'],
+      ['src/ui/submission/continueSubmission.ts', 'src/ui/submission/consentSteps.ts'],
     );
     assert.match(sources.find(({ file }) => file === QUESTION)?.tree.text ?? '', /modal: true/);
   });
@@ -117,59 +140,48 @@ describe('the house', () => {
 
   it('reaches notifications and progress in one file only, by whatever way', () =>
     assert.deepEqual(
-      sources.filter(({ file }) => file !== 'src/host/notifications.ts').flatMap(notifications),
+      sources.filter(({ file }) => file !== 'src/ui/shared/notifications.ts').flatMap(notifications),
       [],
     ));
 
-  describe('makes sentences in host only', () => {
-    it('with l10n', () => {
-      for (const source of sources.filter(({ room }) => room !== 'host'))
-        walk(source.tree, (node) => {
-          if (ts.isIdentifier(node) && node.text === 'l10n') assert.fail(at(source, node));
-        });
-    });
-
-    it('and no words in views and commands', () =>
-      assert.deepEqual(
-        sources.filter(({ room }) => ['views', 'commands', ''].includes(room)).flatMap(sentences),
-        [],
-      ));
-  });
+  it('makes sentences in messages files only', () =>
+    assert.deepEqual(
+      sources.flatMap(misplacedSentences).filter((one) => !DEBT.has(one)),
+      [],
+    ));
 
   describe('is held by rules that see', () => {
     const rules = (file: string, text: string) => forbiddenImports(sourceOf(file, text));
 
     it('imports', () => {
       for (const [file, text] of [
-        ['src/base/x.ts', "import { x } from '../api/types.ts';"],
-        ['src/api/x.ts', "import * as vscode from 'vscode';"],
-        ['src/api/x.ts', "import type * as vscode from 'vscode';"],
-        ['src/runs/x.ts', "export type X = import('vscode').Uri;"],
-        ['src/runs/x.ts', "import type { Log } from '../host/log.ts';"],
-        ['src/host/x.ts', "import type { Run } from '../runs/runStore.ts';"],
-        ['src/host/x.ts', "import { inspectDataset } from '../dataset/inspect.ts';"],
-        ['src/views/x.ts', "import { x } from '../commands/y.ts';"],
-        ['src/commands/x.ts', "export * from '../views/y.ts';"],
-        ['src/commands/x.ts', "import { Client } from '../api/client.ts';"],
-        ['src/commands/x.ts', "import type { Sandbox } from '../sandbox/sandbox.ts';"],
-        ['src/sandbox/x.ts', "const x = await import('../api/client.ts');"],
-        ['src/sandbox/x.ts', "import { readX } from '../api/schemas.ts';"],
-        ['src/runs/x.ts', "import { request } from 'undici/lib/api/api-request.js';"],
-        ['src/runs/x.ts', "import { x } from '../extension.ts';"],
-        ['src/dataset/x.ts', "import x from 'left-pad';"],
+        ['src/core/base/x.ts', "import { x } from '../api/types.ts';"],
+        ['src/core/api/x.ts', "import * as vscode from 'vscode';"],
+        ['src/core/api/x.ts', "import type * as vscode from 'vscode';"],
+        ['src/core/runs/x.ts', "export type X = import('vscode').Uri;"],
+        ['src/core/runs/x.ts', "import type { Log } from '../../ui/shared/log.ts';"],
+        ['src/core/runs/x.ts', "import type { Journal } from '../submission/journal.ts';"],
+        ['src/core/runs/x.ts', "import { request } from 'undici/lib/api/api-request.js';"],
+        ['src/core/runs/x.ts', "import { x } from '../../extension.ts';"],
+        ['src/core/datasets/x.ts', "import x from 'left-pad';"],
+        ['src/ui/runs/x.ts', "import type { X } from '../submission/y.ts';"],
+        ['src/ui/shared/x.ts', "export * from '../runs/y.ts';"],
+        ['src/ui/runs/x.ts', "import type { Sandbox } from '../../sandbox/sandbox.ts';"],
+        ['src/sandbox/x.ts', "const x = await import('../core/api/client.ts');"],
+        ['src/sandbox/x.ts', "import { readX } from '../core/api/schemas.ts';"],
       ] as const)
         assert.equal(rules(file, text).length, 1, text);
       for (const [file, text] of [
-        ['src/host/x.ts', "import type { DatasetFile } from '../dataset/inspect.ts';"],
-        ['src/commands/x.ts', "import type { Client } from '../api/client.ts';"],
-        ['src/commands/x.ts', "import { readFile } from 'node:fs/promises';"],
+        ['src/ui/datasets/x.ts', "import type { DatasetFile } from '../../core/datasets/inspect.ts';"],
+        ['src/ui/runs/x.ts', "import { Client } from '../../core/api/client.ts';"],
+        ['src/ui/runs/x.ts', "import { readFile } from 'node:fs/promises';"],
         ['src/sandbox/x.ts', "import { DatabaseSync } from 'node:sqlite';"],
       ] as const)
         assert.deepEqual(rules(file, text), []);
     });
 
     it('notifications', () => {
-      const count = (text: string) => notifications(sourceOf('src/views/x.ts', text)).length;
+      const count = (text: string) => notifications(sourceOf('src/ui/runs/x.ts', text)).length;
       for (const text of [
         "vscode.window.showErrorMessage('x');",
         "vscode.window['showErrorMessage']('x');",
@@ -181,13 +193,13 @@ describe('the house', () => {
       for (const text of [
         'vscode.window.showQuickPick([]);',
         "showError('x');",
-        "import { withProgress } from '../host/notifications.ts';",
+        "import { withProgress } from '../shared/notifications.ts';",
       ])
         assert.equal(count(text), 0, text);
     });
 
     it('module state', () => {
-      const count = (text: string) => moduleState(sourceOf('src/base/x.ts', text)).length;
+      const count = (text: string) => moduleState(sourceOf('src/core/base/x.ts', text)).length;
       for (const text of [
         'let x = 1;',
         'export let x: number;',
@@ -211,14 +223,16 @@ describe('the house', () => {
     });
 
     it('barrels, circles and sentences', () => {
-      assert.ok(isBarrel(sourceOf('src/base/x.ts', "export * from './a.ts';\nexport { b } from './b.ts';")));
-      assert.ok(isBarrel(sourceOf('src/base/x.ts', "import { a } from './a.ts';\nexport { a };")));
-      assert.ok(!isBarrel(sourceOf('src/base/x.ts', "export * from './a.ts';\nexport const b = 1;")));
+      assert.ok(
+        isBarrel(sourceOf('src/core/base/x.ts', "export * from './a.ts';\nexport { b } from './b.ts';")),
+      );
+      assert.ok(isBarrel(sourceOf('src/core/base/x.ts', "import { a } from './a.ts';\nexport { a };")));
+      assert.ok(!isBarrel(sourceOf('src/core/base/x.ts', "export * from './a.ts';\nexport const b = 1;")));
       const circle = ['b', 'c', 'a'].map((next, index) =>
-        sourceOf(`src/base/${'abc'[index]}.ts`, `import type { x } from './${next}.ts';`),
+        sourceOf(`src/core/base/${'abc'[index]}.ts`, `import type { x } from './${next}.ts';`),
       );
       assert.equal(circleAmong(circle).length, 4);
-      const count = (text: string) => sentences(sourceOf('src/views/x.ts', text)).length;
+      const count = (text: string) => sentences(sourceOf('src/ui/runs/x.ts', text)).length;
       assert.equal(
         count("show('No runs yet');") + count('show(`No runs ${x}`);') + count("x = { 'a key': 'of the' };"),
         4,
@@ -233,23 +247,33 @@ function forbiddenImports({ file, room, imports }: Source): string[] {
   if (rule === undefined) return [];
   return imports
     .filter((one) => !isAllowed(room, rule, one))
-    .map(({ specifier }) => `${file} → ${specifier}`);
+    .map(({ specifier, target }) => `${file} → ${target ?? specifier}`);
 }
 
-function isAllowed(room: string, { rooms, types, files, packages }: Rule, one: Import): boolean {
-  const { specifier, target, typeOnly } = one;
+function isAllowed(room: string, { rooms, files = [], packages = [] }: Rule, one: Import): boolean {
+  const { specifier, target } = one;
   if (target === undefined) {
     const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
-    if (name === 'vscode' && NO_VSCODE.includes(room)) return false;
     return specifier.startsWith('node:')
       ? builtinModules.includes(specifier.slice(5)) || specifier === 'node:sqlite'
       : packages.includes(name);
   }
-  const [, other = '', ...below] = target.split('/');
-  if (below.length === 0) return false;
-  return (
-    other === room || rooms.includes(other) || files.includes(target) || (typeOnly && types.includes(other))
-  );
+  const other = roomOf(target);
+  return other === room || rooms.includes(other) || files.includes(target);
+}
+
+/** Sentences are made in `ui`, in the messages of a feature; the service's error codes have a file of their own. */
+function misplacedSentences(source: Source): string[] {
+  if (/^src\/ui\/\w+\/(\w*[mM]essages|serviceErrors|format)\.ts$/.test(source.file)) return [];
+  const isMisplaced =
+    source.room.startsWith('ui/') || source.room === '' ? sentences(source).length > 0 : namesL10n(source);
+  return isMisplaced ? [`${source.file} makes sentences`] : [];
+}
+
+function namesL10n({ tree }: Source): boolean {
+  let found = false;
+  walk(tree, (node) => (found ||= ts.isIdentifier(node) && node.text === 'l10n'));
+  return found;
 }
 
 /** Places where VS Code's own notifications and progress are named, or where any member of `window` is taken by its name. */

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import ts from 'typescript';
-import { safeParts } from '../../../src/adapter/archive/entryNames.ts';
-import { ModulePattern } from '../../../src/adapter/modulePattern.ts';
-import { readConfig } from '../../../src/adapter/peftConfig.ts';
-import { printable } from '../../../src/adapter/printable.ts';
-import { Problems } from '../../../src/adapter/problems.ts';
-import { cmdWord, posixWord, powershellWord, pythonString } from '../../../src/adapter/recipe/quote.ts';
-import { parseAddress } from '../../../src/api/address.ts';
-import { toPlainLine } from '../../../src/api/plainText.ts';
-import { resolveRoute } from '../../../src/api/proxy.ts';
-import { parseRetryAfter } from '../../../src/api/retry.ts';
-import { redact } from '../../../src/host/redact.ts';
-import { harmlessText, strangerText } from '../../../src/host/wording/strangerText.ts';
-import { runFolderName } from '../../../src/runs/download/downloadFolder.ts';
-import { numberedFileName, safeFileName } from '../../../src/runs/download/fileName.ts';
-import { filterRuns } from '../../../src/runs/runFilter.ts';
-import { hasMarker, withoutMarker } from '../../../src/runs/submission/marker.ts';
+import { safeParts } from '../../../src/core/adapters/archive/entryNames.ts';
+import { ModulePattern } from '../../../src/core/adapters/modulePattern.ts';
+import { readConfig } from '../../../src/core/adapters/peftConfig.ts';
+import { printable } from '../../../src/core/adapters/printable.ts';
+import { Problems } from '../../../src/core/adapters/problems.ts';
+import { cmdWord, posixWord, powershellWord, pythonString } from '../../../src/core/adapters/recipe/quote.ts';
+import { parseAddress } from '../../../src/core/api/address.ts';
+import { toPlainLine } from '../../../src/core/api/plainText.ts';
+import { resolveRoute } from '../../../src/core/api/proxy.ts';
+import { parseRetryAfter } from '../../../src/core/api/retry.ts';
+import { redact } from '../../../src/ui/shared/redact.ts';
+import { harmlessText, strangerText } from '../../../src/ui/shared/strangerText.ts';
+import { runFolderName } from '../../../src/core/downloads/downloadFolder.ts';
+import { numberedFileName, safeFileName } from '../../../src/core/downloads/fileName.ts';
+import { filterRuns } from '../../../src/core/runs/runFilter.ts';
+import { hasMarker, withoutMarker } from '../../../src/core/submission/marker.ts';
 import { at, readSources, walk } from './sources.ts';
 
 // A linear function takes milliseconds for a megabyte; a quadratic one takes minutes.
@@ -37,7 +37,7 @@ describe('text of strangers, a megabyte of it', () => {
   let splitInvisible: (text: string, marksLeft: number) => unknown;
   before(async () => {
     // Of a page, whose types are the browser's.
-    const file = new URL('../../../media/preview/invisible.ts', import.meta.url).href;
+    const file = new URL('../../../media/datasets/invisible.ts', import.meta.url).href;
     ({ splitInvisible } = (await import(file)) as { splitInvisible: typeof splitInvisible });
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { COMMANDS, CONTEXT_KEYS, EDITORS, SETTINGS, VIEWS } from '../../../src/host/ids.ts';
+import { COMMANDS, CONTEXT_KEYS, EDITORS, SETTINGS, VIEWS } from '../../../src/ui/shared/ids.ts';
 
 interface MenuItem {
   command: string;

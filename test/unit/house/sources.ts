@@ -17,7 +17,7 @@ export interface Import {
 export interface Source {
   /** From the repository's top, with `/`. */
   file: string;
-  /** The first folder below src; empty for the composition root. */
+  /** `core/<room>`, `ui/<feature>` or `sandbox`; empty for the composition root. */
   room: string;
   tree: ts.SourceFile;
   imports: readonly Import[];
@@ -46,19 +46,24 @@ function sourceFiles(): string[] {
 
 /** Only the scanner's numbers are of both languages. */
 function isAssemblyScript(file: string): boolean {
-  return file.startsWith('src/dataset/scanner/') && !file.endsWith('/codes.ts');
+  return file.startsWith('src/core/datasets/scanner/') && !file.endsWith('/codes.ts');
 }
 
 export function sourceOf(file: string, text: string): Source {
   const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-  const [, room = '', ...below] = file.split('/');
   const typeOnly = typeOnlyImports(tree);
   const imports = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName, pos }) => ({
     specifier: fileName,
     target: fileName.startsWith('.') ? path.posix.join(path.posix.dirname(file), fileName) : undefined,
     typeOnly: typeOnly.some((node) => node.pos <= pos && pos < node.end),
   }));
-  return { file, room: below.length === 0 ? '' : room, tree, imports };
+  return { file, room: roomOf(file), tree, imports };
+}
+
+export function roomOf(file: string): string {
+  const [, first = '', ...below] = file.split('/');
+  if (below.length === 0) return '';
+  return first === 'core' || first === 'ui' ? `${first}/${below[0] ?? ''}` : first;
 }
 
 /** Calls `visit` for each node of a file. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { MAX_DATASET_BYTES } from '../../../src/api/types.ts';
+import { MAX_DATASET_BYTES } from '../../../src/core/api/types.ts';
 import { priceCents, STARTING_BALANCE_CENTS } from '../../../src/sandbox/pricing.ts';
 
 describe('sandbox pricing', () => {

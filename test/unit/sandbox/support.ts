@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Artifact, Balance, Model, RunCreation, RunDetail, RunSummary } from '../../../src/api/types.ts';
+import type {
+  Artifact,
+  Balance,
+  Model,
+  RunCreation,
+  RunDetail,
+  RunSummary,
+} from '../../../src/core/api/types.ts';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
 
 /** A Monday; the sandbox's clock stands there until a test moves it. */

@@ -1,0 +1,255 @@
+import type { PreviewWord } from '../../src/ui/datasets/protocol.ts';
+import { button, element, fill } from '../shared/dom.ts';
+import { drawReadable, MOST_MARKS, type MarkBudget } from './invisible.ts';
+import { ExactNumber, isObject, printValue } from './json.ts';
+
+/** A longer text is folded. */
+const FOLD_CHARACTERS = 1_200;
+const FOLD_LINES = 16;
+const FOLD_TURNS = 12;
+/** Fields, turns, parts and calls of a row that are drawn apart; the others are shown together, as JSON. */
+const MOST_ITEMS = 200;
+/** The same once a list of turns was opened. */
+const MOST_OPENED = 1_000;
+/** Deeper than any dataset, and far from the stack's end. */
+const MAX_DEPTH = 100;
+
+/** What is needed to draw the content of a row. */
+export interface ContentContext {
+  words: Readonly<Record<PreviewWord, string>>;
+  language: string;
+  /** Whether a folded part was opened. */
+  isOpen: (key: string) => boolean;
+  toggle: (key: string) => void;
+}
+
+/** The same, and how many items and marks of this row may still be drawn apart. */
+interface RowDrawing extends ContentContext, MarkBudget {
+  left: number;
+  hasOpened: boolean;
+}
+
+/** Draws a row as a person reads it: conversations as such, everything else as named fields. */
+export function drawContent(value: unknown, context: ContentContext): HTMLElement {
+  const drawing: RowDrawing = { ...context, left: MOST_ITEMS, hasOpened: false, marksLeft: MOST_MARKS };
+  const content = element('div', { class: 'content' });
+  if (!isObject(value)) {
+    content.append(drawValue(value, 'value', drawing));
+    return content;
+  }
+  const entries = Object.entries(value);
+  const [only] = entries;
+  const turns = entries.length === 1 && only !== undefined ? turnsOf(only[1]) : undefined;
+  if (only !== undefined && turns !== undefined) content.append(drawTurns(turns, only[0], drawing));
+  else content.append(...drawFields(entries, '', drawing));
+  if (entries.length === 0) content.append(drawText('{}', 'value', drawing));
+  return content;
+}
+
+/** Items one by one while the row has room, what is left of them as one text. */
+function drawItems<T>(
+  items: readonly T[],
+  key: string,
+  drawing: RowDrawing,
+  draw: (item: T, index: number) => HTMLElement,
+  rest: (items: readonly T[]) => unknown = (left) => left,
+): HTMLElement[] {
+  const drawn: HTMLElement[] = [];
+  for (const [index, item] of items.entries()) {
+    if (drawing.left <= 0) {
+      drawn.push(drawCode(rest(items.slice(index)), `${key}/rest`, drawing));
+      break;
+    }
+    drawing.left -= 1;
+    drawn.push(draw(item, index));
+  }
+  return drawn;
+}
+
+function drawFields(
+  entries: readonly (readonly [name: string, value: unknown])[],
+  prefix: string,
+  drawing: RowDrawing,
+): HTMLElement[] {
+  const draw = ([name, value]: readonly [string, unknown]) =>
+    drawField(name, value, `${prefix}${name}`, drawing);
+  return drawItems(entries, `${prefix}/fields`, drawing, draw, Object.fromEntries);
+}
+
+/** A text, cut where it is long, with a button for the rest. */
+export function drawText(
+  text: string,
+  key: string,
+  context: RowDrawing,
+  fold = FOLD_CHARACTERS,
+): HTMLElement {
+  const { words } = context;
+  if (text === '') return element('div', { class: 'text empty', text: words.emptyText });
+  const cut = foldAt(text, fold);
+  const drawShown = (shown: string) =>
+    element('div', { class: 'text', attributes: { dir: 'auto' } }, drawReadable(shown, context));
+  if (cut === text.length) return drawShown(text);
+  const isOpen = context.isOpen(key);
+  return element('div', { class: 'folded' }, [
+    drawShown(isOpen ? text : `${text.slice(0, cut)}…`),
+    button(isOpen ? words.showLess : words.showMore, () => context.toggle(key), {
+      class: 'link',
+      key,
+      attributes: { 'aria-expanded': String(isOpen) },
+    }),
+  ]);
+}
+
+function foldAt(text: string, characters: number): number {
+  let at = -1;
+  for (let line = 0; line < FOLD_LINES; line++) {
+    at = text.indexOf('\n', at + 1);
+    if (at === -1 || at >= characters) break;
+  }
+  const cut = at === -1 || at > characters ? characters : at;
+  // A little more is shown at once rather than folded.
+  if (text.length <= cut * 1.2 && at === -1) return text.length;
+  if (cut >= text.length) return text.length;
+  return isLowSurrogate(text, cut) ? cut - 1 : cut;
+}
+
+function isLowSurrogate(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+function drawField(name: string, value: unknown, key: string, context: RowDrawing): HTMLElement {
+  const turns = turnsOf(value);
+  return element('div', { class: 'field' }, [
+    element('div', { class: 'name' }, drawReadable(name, context)),
+    turns === undefined ? drawValue(value, key, context) : drawTurns(turns, key, context),
+  ]);
+}
+
+function drawValue(value: unknown, key: string, context: RowDrawing): HTMLElement {
+  if (typeof value === 'string') return drawText(value, key, context);
+  if (value === null || typeof value !== 'object' || value instanceof ExactNumber)
+    return element('div', { class: 'text code', text: printValue(value) });
+  return drawCode(value, key, context);
+}
+
+function drawCode(value: unknown, key: string, context: RowDrawing): HTMLElement {
+  const drawn = drawText(depthOf(value) > MAX_DEPTH ? '[…]' : printValue(value), key, context);
+  drawn.classList.add('code');
+  return drawn;
+}
+
+/** Without recursion: rows are anybody's. */
+function depthOf(value: unknown): number {
+  let depth = 0;
+  let level: unknown[] = [value];
+  while (level.length > 0 && depth <= MAX_DEPTH) {
+    depth += 1;
+    level = level.flatMap((item) =>
+      typeof item === 'object' && item !== null ? (Object.values(item) as unknown[]) : [],
+    );
+  }
+  return depth;
+}
+
+/** A list of turns: objects that say who speaks. */
+function turnsOf(value: unknown): Record<string, unknown>[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const turns = value.filter(isObject);
+  return turns.length === value.length && turns.some((turn) => 'role' in turn || 'from' in turn)
+    ? turns
+    : undefined;
+}
+
+function drawTurns(turns: readonly Record<string, unknown>[], key: string, context: RowDrawing): HTMLElement {
+  const allKey = `${key}/all`;
+  const isOpen = context.isOpen(allKey);
+  if (isOpen && !context.hasOpened) [context.left, context.hasOpened] = [MOST_OPENED, true];
+  const shown = isOpen ? turns : turns.slice(0, FOLD_TURNS);
+  const list = element(
+    'div',
+    { class: 'turns' },
+    drawItems(shown, key, context, (turn, index) => drawTurn(turn, `${key}/${index}`, context)),
+  );
+  const hidden = turns.length - shown.length;
+  if (hidden > 0) {
+    const words = fill(context.words.moreTurns, hidden.toLocaleString(context.language));
+    list.append(button(words, () => context.toggle(allKey), { class: 'link', key: allKey }));
+  }
+  return list;
+}
+
+function drawTurn(turn: Record<string, unknown>, key: string, context: RowDrawing): HTMLElement {
+  const { words } = context;
+  const speakerKey = 'role' in turn ? 'role' : 'from';
+  const contentKey = 'content' in turn || !('value' in turn) ? 'content' : 'value';
+  const {
+    [speakerKey]: speaker,
+    [contentKey]: content,
+    tool_calls: calls,
+    tool_call_id: callId,
+    ...rest
+  } = turn;
+  const name = typeof speaker === 'string' && speaker !== '' ? speaker : words.noRole;
+  const head = element('div', { class: 'head' }, [
+    element('span', { class: 'role' }, drawReadable(name, context)),
+  ]);
+  if (typeof callId === 'string')
+    head.append(element('span', { class: 'note' }, drawReadable(fill(words.toolCallId, callId), context)));
+  const drawn = element('div', { class: 'turn', attributes: { 'data-speaker': speakerOf(name) } }, [head]);
+  if (contentKey in turn && !(content === null && calls !== undefined))
+    drawn.append(drawParts(content, `${key}/content`, context));
+  if (calls !== undefined) drawn.append(...drawCalls(calls, `${key}/calls`, context));
+  drawn.append(...drawFields(Object.entries(rest), `${key}/`, context));
+  return drawn;
+}
+
+/** The colour of a speaker; other formats have other names for the same. */
+function speakerOf(role: string): string {
+  const name = role.toLowerCase();
+  if (['system', 'developer'].includes(name)) return 'system';
+  if (['user', 'human'].includes(name)) return 'user';
+  if (['assistant', 'gpt', 'model', 'bot'].includes(name)) return 'assistant';
+  if (['tool', 'function', 'observation'].includes(name)) return 'tool';
+  return 'other';
+}
+
+function drawParts(content: unknown, key: string, context: RowDrawing): HTMLElement {
+  if (!Array.isArray(content)) return drawValue(content, key, context);
+  return element(
+    'div',
+    { class: 'parts' },
+    drawItems(content, key, context, (part: unknown, index) => {
+      const partKey = `${key}/${index}`;
+      if (isObject(part) && typeof part['text'] === 'string' && (part['type'] ?? 'text') === 'text')
+        return drawText(part['text'], partKey, context);
+      const type = isObject(part) && typeof part['type'] === 'string' ? part['type'] : '';
+      return element('div', { class: 'part' }, [
+        element('div', { class: 'name' }, drawReadable(type, context)),
+        drawValue(part, partKey, context),
+      ]);
+    }),
+  );
+}
+
+function drawCalls(calls: unknown, key: string, context: RowDrawing): HTMLElement[] {
+  if (!Array.isArray(calls)) return [drawField('tool_calls', calls, key, context)];
+  return drawItems(calls, key, context, (call: unknown, index) => {
+    const callKey = `${key}/${index}`;
+    const called = isObject(call) ? call['function'] : undefined;
+    if (!isObject(called) || typeof called['name'] !== 'string')
+      return drawField('tool_calls', call, callKey, context);
+    return element('div', { class: 'call' }, [
+      element('div', { class: 'name' }, drawReadable(fill(context.words.toolCall, called['name']), context)),
+      called['arguments'] === undefined
+        ? element('div')
+        : drawArguments(called['arguments'], callKey, context),
+    ]);
+  });
+}
+
+function drawArguments(value: unknown, key: string, context: RowDrawing): HTMLElement {
+  const drawn = drawValue(value, key, context);
+  drawn.classList.add('code');
+  return drawn;
+}

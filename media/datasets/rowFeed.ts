@@ -1,0 +1,289 @@
+import type { PreviewList, PreviewRows, PreviewStart } from '../../src/ui/datasets/protocol.ts';
+import { element } from '../shared/dom.ts';
+import type { PreviewExtension } from './pageState.ts';
+import { ReadRows } from './readRows.ts';
+import { drawPending, drawRow } from './rowView.ts';
+import { VirtualList } from './virtualList.ts';
+
+const LINE_PIXELS = 60;
+
+/** The rows: asks for what is to be seen, keeps what was read lately, and follows the keyboard. */
+export class RowFeed {
+  readonly #extension: PreviewExtension;
+  readonly #start: PreviewStart;
+  readonly #list: VirtualList;
+  readonly #onScroll: () => void;
+  readonly #rows = new ReadRows();
+  /** Rows shown the other way than by themselves, and folded parts that were opened, as `row/part`. */
+  readonly #switched: Set<number>;
+  readonly #open = new Set<string>();
+  #state: PreviewList | undefined;
+  #lastTop: number;
+  /** Whether it is to be gone to where it was left: until then what stands at the top is not what was. */
+  #isReturning: boolean;
+  /** The position with the keyboard. */
+  #active = 0;
+  #asked: { from: number; count: number } | undefined;
+  #shown = { first: 0, last: -1 };
+
+  /** @param left the row at the top when it was left, which it will be told to go to */
+  constructor(
+    extension: PreviewExtension,
+    start: PreviewStart,
+    switched: readonly number[],
+    left: number | undefined,
+    onScroll: () => void,
+  ) {
+    this.#extension = extension;
+    this.#start = start;
+    this.#switched = new Set(switched);
+    this.#lastTop = left ?? 1;
+    this.#isReturning = left !== undefined;
+    this.#onScroll = onScroll;
+    this.#list = new VirtualList(
+      {
+        length: () => this.#state?.length ?? 0,
+        draw: (position) => this.#draw(position),
+        shown: (first, last) => this.#didShow(first, last),
+        scrolled: () => this.#onScroll(),
+      },
+      start.words.feed,
+    );
+    this.#list.feed.addEventListener('keydown', (event) => this.#key(event));
+    this.#list.feed.addEventListener('focusin', (event) => this.#didFocus(event));
+  }
+
+  get root(): HTMLElement {
+    return this.#list.root;
+  }
+
+  /** The row at the top, or the last one that was known there. */
+  get topRow(): number {
+    return (this.#isReturning ? undefined : this.#rows.at(this.#list.position)?.row) ?? this.#lastTop;
+  }
+
+  get switched(): readonly number[] {
+    return [...this.#switched];
+  }
+
+  /** Takes another state of the list; another generation begins at its first row. */
+  show(state: PreviewList): void {
+    const isNew = state.generation !== this.#state?.generation;
+    this.#state = state;
+    if (isNew) {
+      this.#rows.clear();
+      this.#asked = undefined;
+      this.#active = 0;
+      this.#list.reset(0);
+    } else {
+      // What was asked for before it was known may be there now.
+      if (this.#asked !== undefined && this.#asked.count === 0) this.#asked = undefined;
+      this.#updateSizes();
+      this.#list.update();
+    }
+    this.#list.feed.setAttribute('aria-busy', String(state.busy));
+  }
+
+  /** Takes rows that were asked for. */
+  take({ generation, from, rows }: PreviewRows): void {
+    if (generation !== this.#state?.generation) return;
+    this.#asked = rows.length === 0 ? { from, count: 0 } : undefined;
+    this.#rows.keep(from, rows, this.#shown.first, this.#shown.last);
+    for (const index of rows.keys()) this.#redraw(from + index);
+    this.#ask();
+    this.#onScroll();
+  }
+
+  /** Everything has to be asked for again; the old stays until the new is there. */
+  forget(): void {
+    this.#rows.expire(this.#shown.first, this.#shown.last);
+    this.#asked = undefined;
+    this.#ask();
+  }
+
+  /** Shows a position at the top and gives it the keyboard's place; the focus goes there only if it is wanted. */
+  goTo(position: number, withFocus: boolean): void {
+    this.#isReturning = false;
+    this.#list.goTo(position);
+    this.#activate(position, withFocus);
+  }
+
+  #didShow(first: number, last: number): void {
+    this.#shown = { first, last };
+    this.#lastTop = this.topRow;
+    this.#updateTabStop();
+    this.#ask();
+  }
+
+  /** Asks for the rows in the page that are not there, one request at a time. */
+  #ask(): void {
+    if (this.#asked !== undefined || this.#state === undefined) return;
+    const { first, last } = this.#shown;
+    // What is seen comes first.
+    const from =
+      this.#rows.firstMissing(Math.max(first, this.#list.position), last) ??
+      this.#rows.firstMissing(first, last);
+    if (from === undefined) return;
+    let count = 1;
+    while (from + count <= last && this.#rows.isMissing(from + count)) count += 1;
+    this.#request(from, count);
+  }
+
+  #request(from: number, count: number): void {
+    if (this.#state === undefined) return;
+    this.#asked = { from, count };
+    this.#extension.send({ type: 'need', generation: this.#state.generation, from, count });
+  }
+
+  #draw(position: number): HTMLElement {
+    const row = this.#rows.at(position);
+    const titleId = `row${position}`;
+    const { words, language, hasSource } = this.#start;
+    const drawn = element('article', {
+      class: 'row',
+      attributes: {
+        tabindex: '-1',
+        'data-position': String(position),
+        'aria-posinset': String(position + 1),
+        'aria-setsize': String(this.#setSize()),
+        ...(row === undefined ? { 'aria-busy': 'true' } : { 'aria-labelledby': titleId }),
+      },
+    });
+    if (row === undefined) {
+      drawn.append(...drawPending(words));
+      return drawn;
+    }
+    const partKey = (key: string) => `${row.row}/${key}`;
+    drawn.append(
+      ...drawRow(row, titleId, {
+        words,
+        language,
+        hasSource,
+        isOpen: (key) => this.#open.has(partKey(key)),
+        toggle: (key) => this.#toggle(this.#open, partKey(key), position),
+        isSwitched: this.#switched.has(row.row),
+        onSwitch: () => this.#toggle(this.#switched, row.row, position),
+        onOpenSource: (problem) => this.#extension.send({ type: 'openSource', row: row.row, problem }),
+      }),
+    );
+    return drawn;
+  }
+
+  #toggle<T>(set: Set<T>, item: T, position: number): void {
+    this.#list.settle();
+    if (!set.delete(item)) set.add(item);
+    this.#redraw(position);
+    this.#onScroll();
+  }
+
+  /** Draws a row anew; what had the focus in it gets it back. */
+  #redraw(position: number): void {
+    const old = this.#list.elementAt(position);
+    const focused = document.activeElement;
+    const hadFocus = old !== undefined && old.contains(focused);
+    const key = hadFocus ? focused?.getAttribute('data-key') : undefined;
+    this.#list.redraw(position);
+    this.#updateTabStop();
+    if (!hadFocus) return;
+    const made = this.#list.elementAt(position);
+    const again = [...(made?.querySelectorAll<HTMLElement>('[data-key]') ?? [])].find(
+      (candidate) => candidate.getAttribute('data-key') === key,
+    );
+    (again ?? made)?.focus({ preventScroll: true });
+  }
+
+  #setSize(): number {
+    // −1 says that it is not known.
+    return this.#state === undefined || this.#state.busy ? -1 : this.#state.length;
+  }
+
+  #updateSizes(): void {
+    for (let position = this.#shown.first; position <= this.#shown.last; position++)
+      this.#list.elementAt(position)?.setAttribute('aria-setsize', String(this.#setSize()));
+  }
+
+  /** Only the active row and its buttons are reached with Tab; if it is not in the page, the one at the top. */
+  #updateTabStop(): void {
+    const stop = this.#list.elementAt(this.#active) === undefined ? this.#list.position : this.#active;
+    for (let position = this.#shown.first; position <= this.#shown.last; position++) {
+      const drawn = this.#list.elementAt(position);
+      const tabindex = position === stop ? '0' : '-1';
+      drawn?.setAttribute('tabindex', tabindex);
+      for (const inner of drawn?.querySelectorAll('button') ?? []) inner.setAttribute('tabindex', tabindex);
+    }
+  }
+
+  #didFocus(event: Event): void {
+    const article = (event.target as Element).closest('article');
+    if (article === null) return;
+    this.#active = Number(article.getAttribute('data-position'));
+    this.#updateTabStop();
+  }
+
+  #activate(position: number, withFocus = true): void {
+    this.#active = position;
+    this.#updateTabStop();
+    if (withFocus) this.#list.elementAt(position)?.focus({ preventScroll: true });
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.altKey || event.metaKey || this.#state === undefined) return;
+    const target = event.target as Element;
+    const isOnRow = target.matches('article, [role=feed]');
+    if (event.ctrlKey && event.key !== 'Home' && event.key !== 'End') return;
+    const last = this.#state.length - 1;
+    // After the pointer has scrolled elsewhere, the keyboard goes on from there.
+    const isThere = this.#list.elementAt(this.#active) !== undefined;
+    const from = isThere ? this.#active : this.#list.position;
+    const page = this.#list.viewHeight * 0.9;
+    switch (event.key) {
+      case 'ArrowDown':
+      case 'ArrowUp':
+        this.#step(from, event.key === 'ArrowDown' ? 1 : -1, last);
+        break;
+      case 'PageDown':
+      case 'PageUp':
+        this.#list.scrollBy(event.key === 'PageDown' ? page : -page);
+        this.#list.layOut();
+        this.#activate(this.#list.position);
+        break;
+      case 'Home':
+        this.goTo(0, true);
+        break;
+      case 'End':
+        this.goTo(last, true);
+        break;
+      case 'Enter':
+        if (!isOnRow) return;
+        this.#switch(from);
+        break;
+      default:
+        return;
+    }
+    event.preventDefault();
+  }
+
+  /** To the next row; in one that is higher than the view, a little further in it first. */
+  #step(from: number, by: 1 | -1, last: number): void {
+    const article = this.#list.elementAt(from);
+    const view = this.root.getBoundingClientRect();
+    if (article !== undefined) {
+      const { top, bottom } = article.getBoundingClientRect();
+      const hidden = by === 1 ? bottom - view.bottom : view.top - top;
+      if (hidden > 1 && top < view.bottom && bottom > view.top) {
+        this.#list.scrollBy(by * Math.min(LINE_PIXELS, hidden));
+        this.#list.layOut();
+        this.#activate(from);
+        return;
+      }
+    }
+    const next = Math.max(0, Math.min(last, from + by));
+    this.#list.reveal(next);
+    this.#activate(next);
+  }
+
+  #switch(position: number): void {
+    const row = this.#rows.at(position);
+    if (row !== undefined) this.#toggle(this.#switched, row.row, position);
+  }
+}

@@ -1,0 +1,163 @@
+import { isUtf8 } from 'node:buffer';
+import { Breath } from '../base/breath.ts';
+import { BrokenArchiveError } from './faults.ts';
+import { HeaderText } from './headerText.ts';
+import { MAX_HEADER_BYTES, MAX_TENSORS } from './limits.ts';
+
+/** Bits of a value, by the names of the format. */
+const DTYPE_BITS: Readonly<Record<string, number>> = {
+  BOOL: 8,
+  F4: 4,
+  F6_E2M3: 6,
+  F6_E3M2: 6,
+  U8: 8,
+  I8: 8,
+  F8_E5M2: 8,
+  F8_E4M3: 8,
+  F8_E8M0: 8,
+  I16: 16,
+  U16: 16,
+  F16: 16,
+  BF16: 16,
+  I32: 32,
+  U32: 32,
+  F32: 32,
+  C64: 64,
+  F64: 64,
+  I64: 64,
+  U64: 64,
+};
+const LENGTH_BYTES = 8;
+const METADATA = '__metadata__';
+/** As many as arrays have in the tools that make them. */
+const MAX_DIMENSIONS = 64;
+
+/** A tensor as the header has it. */
+export interface Tensor {
+  name: string;
+  dtype: string;
+  shape: readonly number[];
+  /** Number of its values. */
+  parameters: number;
+  /** From the beginning of the data. */
+  from: number;
+  to: number;
+}
+
+export interface SafetensorsHeader {
+  /** In the order of their data. */
+  tensors: readonly Tensor[];
+  metadata: ReadonlyMap<string, string>;
+  /** Where the data begins in the file. */
+  dataAt: number;
+}
+
+/**
+ * Reads the header of a safetensors file from its pieces, and leaves the rest unread. The header is what the format
+ * demands: no name twice, the data without gaps up to the end of the file, each tensor as long as its dtype and shape.
+ * @throws BrokenArchiveError, CancelledError
+ */
+export async function readSafetensorsHeader(
+  pieces: AsyncGenerator<Buffer, void>,
+  sizeBytes: number,
+  signal?: AbortSignal,
+): Promise<SafetensorsHeader> {
+  const header = await headerBytes(pieces, sizeBytes);
+  // It begins with the object and may end with spaces, but not with other blanks.
+  let end = header.length;
+  while (end > 0 && header[end - 1] === 0x20) end--;
+  if (header[0] !== 0x7b || !isUtf8(header)) throw new BrokenArchiveError('safetensors-header');
+  const { tensors, metadata } = await parse(header.subarray(0, end), signal);
+  // As a rule they are in order, and sorting many takes its time.
+  if (tensors.some(({ from }, index) => from < (tensors[index - 1]?.to ?? 0)))
+    tensors.sort((a, b) => a.from - b.from || a.to - b.to);
+  const dataAt = LENGTH_BYTES + header.length;
+  let at = 0;
+  for (const { from, to, name } of tensors) {
+    if (from !== at) throw new BrokenArchiveError('safetensors-offsets', name);
+    at = to;
+  }
+  if (dataAt + at !== sizeBytes) throw new BrokenArchiveError('safetensors-length');
+  return { tensors, metadata, dataAt };
+}
+
+async function headerBytes(pieces: AsyncGenerator<Buffer, void>, sizeBytes: number): Promise<Buffer> {
+  if (sizeBytes < LENGTH_BYTES) throw new BrokenArchiveError('safetensors-header');
+  let header = Buffer.alloc(LENGTH_BYTES);
+  let isLength = true;
+  let filled = 0;
+  for await (const piece of pieces) {
+    for (let used = 0; used < piece.length && (isLength || filled < header.length);) {
+      const copied = piece.copy(header, filled, used);
+      used += copied;
+      filled += copied;
+      if (!isLength || filled < LENGTH_BYTES) continue;
+      isLength = false;
+      filled = 0;
+      header = Buffer.allocUnsafe(headerLength(header, sizeBytes));
+    }
+    if (!isLength && filled === header.length) return header;
+  }
+  throw new BrokenArchiveError('truncated');
+}
+
+function headerLength(bytes: Buffer, sizeBytes: number): number {
+  const length = bytes.readBigUInt64LE(0);
+  if (length > BigInt(MAX_HEADER_BYTES)) throw new BrokenArchiveError('header-too-large');
+  if (Number(length) + LENGTH_BYTES > sizeBytes) throw new BrokenArchiveError('safetensors-length');
+  if (length === 0n) throw new BrokenArchiveError('safetensors-header');
+  return Number(length);
+}
+
+async function parse(header: Buffer, signal: AbortSignal | undefined) {
+  const text = new HeaderText(header);
+  const breath = new Breath(signal);
+  const tensors: Tensor[] = [];
+  const names = new Set<string>();
+  const metadata = new Map<string, string>();
+  for (const name of text.keys()) {
+    if (names.has(name)) throw new BrokenArchiveError('safetensors-header', name);
+    names.add(name);
+    if (names.size > MAX_TENSORS) throw new BrokenArchiveError('header-too-large');
+    if (name === METADATA) readMetadata(text, metadata);
+    else tensors.push(readTensor(text, name));
+    if (breath.isDue) await breath.take();
+  }
+  text.end();
+  return { tensors, metadata };
+}
+
+function readMetadata(text: HeaderText, metadata: Map<string, string>): void {
+  for (const key of text.keys()) {
+    if (metadata.has(key) || metadata.size >= MAX_TENSORS)
+      throw new BrokenArchiveError('safetensors-header', METADATA);
+    metadata.set(key, text.string());
+  }
+}
+
+function readTensor(text: HeaderText, name: string): Tensor {
+  let dtype: string | undefined;
+  let shape: number[] | undefined;
+  let offsets: number[] | undefined;
+  for (const key of text.keys()) {
+    if (key === 'dtype' && dtype === undefined) dtype = text.string();
+    else if (key === 'shape' && shape === undefined) shape = text.integers(MAX_DIMENSIONS);
+    else if (key === 'data_offsets' && offsets === undefined) offsets = text.integers(2);
+    else throw new BrokenArchiveError('safetensors-header', name);
+  }
+  const [from, to] = offsets ?? [];
+  if (
+    dtype === undefined ||
+    shape === undefined ||
+    from === undefined ||
+    to === undefined ||
+    offsets?.length !== 2
+  )
+    throw new BrokenArchiveError('safetensors-header', name);
+  const bits = DTYPE_BITS[dtype];
+  if (bits === undefined) throw new BrokenArchiveError('method', name);
+  const parameters = shape.reduce((product, side) => product * side, 1);
+  // Beyond exact numbers, the product is still larger than any offset.
+  if (to - from !== (parameters * bits) / 8) throw new BrokenArchiveError('safetensors-offsets', name);
+  return { name, dtype, shape, parameters, from, to };
+}

@@ -1,0 +1,296 @@
+import { createHash } from 'node:crypto';
+import { lstat, open } from 'node:fs/promises';
+import path from 'node:path';
+import type { Transport } from '../api/transport.ts';
+import type { Clock } from '../base/clock.ts';
+import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
+import type { ActiveDownload } from './activeDownload.ts';
+import { DiskError, onDisk } from './diskError.ts';
+import type { DownloadBook, PendingDownload } from './downloadBook.ts';
+import { ArtifactsMissingError, DownloadBrokenError, DownloadBusyError } from './downloadErrors.ts';
+import type { DownloadRecord, Verified } from './downloadRecord.ts';
+import { isAdapter } from './downloadTarget.ts';
+import { FileExistsError, nameExclusively } from './exclusiveName.ts';
+import { Lease } from '../storage/lease.ts';
+import { syncFolder } from './partDisk.ts';
+import { PartFile, type PartOptions } from './partFile.ts';
+import type { PartPlace } from './sidecar.ts';
+import type { SignedLink } from './signedLink.ts';
+import { transfer } from './transfer.ts';
+
+/** Progress is told this often, in milliseconds. */
+const TELL_EVERY_MS = 200;
+
+/** A window that finds what an earlier download left has its lease until that is taken away: about a second. */
+const LEASE_TRIES = 80;
+
+export type VerifyArchive = (
+  file: string,
+  options: { signal: AbortSignal },
+) => Promise<'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown'>;
+
+export interface DownloadTools {
+  book: DownloadBook;
+  /** For `Lease` alone. */
+  lockFile: string;
+  transport: () => Transport;
+  clock: Clock;
+  random: () => number;
+  verify: VerifyArchive;
+  part?: PartOptions;
+}
+
+/** The same for the same artifact and target of an account, in every window. */
+export function downloadId(accountId: string, pending: Omit<PendingDownload, 'id'>): string {
+  const { runId, artifactType, filename, target } = pending;
+  return createHash('sha256')
+    .update(JSON.stringify([accountId, runId, artifactType, filename ?? null, path.resolve(target)]))
+    .digest('hex')
+    .slice(0, 32);
+}
+
+export function placeOf({ id, runId, artifactType, target }: PendingDownload): PartPlace {
+  const part = path.join(path.dirname(target), `.${id}.part`);
+  return { part, sidecar: `${part}.json`, id, runId, artifactType, targetName: path.basename(target) };
+}
+
+/**
+ * One download in this window, from its lease to the file under its final name. In between it is in the book, so that nothing
+ * that stands beside the target is ever forgotten.
+ */
+export class Download {
+  readonly pending: PendingDownload;
+  readonly accountId: string;
+  readonly #place: PartPlace;
+  readonly #tools: DownloadTools;
+  readonly #onChange: () => void;
+  readonly #stop = new AbortController();
+  #isKept = false;
+  #isBegun = false;
+  /** Whether something of it was left before. */
+  #isContinued = false;
+  #part: PartFile | undefined;
+  #state: ActiveDownload['state'] = 'waiting';
+  #toldAtMs = -Infinity;
+  #late: NodeJS.Timeout | undefined;
+  #isWritten = true;
+
+  constructor(accountId: string, pending: PendingDownload, tools: DownloadTools, onChange: () => void) {
+    this.accountId = accountId;
+    this.pending = pending;
+    this.#place = placeOf(pending);
+    this.#tools = tools;
+    this.#onChange = onChange;
+  }
+
+  get active(): ActiveDownload {
+    const { id, runId, artifactType, filename, target } = this.pending;
+    const totalBytes = this.#part?.totalBytes;
+    return {
+      id,
+      accountId: this.accountId,
+      runId,
+      artifactType,
+      filename,
+      target,
+      receivedBytes: this.#part?.receivedBytes ?? 0,
+      ...(totalBytes !== undefined && { totalBytes }),
+      state: this.#state,
+    };
+  }
+
+  /** Whether the book knows that it came home, if it did. */
+  get isWritten(): boolean {
+    return this.#isWritten;
+  }
+
+  /** Stops it. @param keep what came, to go on with it later */
+  stop(keep: boolean): void {
+    this.#isKept ||= keep;
+    this.#stop.abort();
+  }
+
+  /** To be called once. @throws as `Downloads.start` */
+  async run(link: SignedLink): Promise<DownloadRecord> {
+    const lease = await Lease.take(this.#tools.lockFile, LEASE_TRIES);
+    if (lease === undefined) throw new DownloadBusyError();
+    try {
+      const record = await this.#runOwned(link);
+      lease.remove();
+      return record;
+    } catch (error) {
+      if (await this.#leave(error)) lease.remove();
+      throw error;
+    } finally {
+      clearTimeout(this.#late);
+      lease.release();
+    }
+  }
+
+  async #runOwned(link: SignedLink): Promise<DownloadRecord> {
+    const { target } = this.pending;
+    const { book, clock, random, transport } = this.#tools;
+    const { signal } = this.#stop;
+    throwIfCancelled(signal);
+    if (await isInTheWay(target, this.#place.part)) throw new FileExistsError();
+    // Before anything stands beside the target.
+    this.#isContinued = book.pending.some(({ id }) => id === this.pending.id);
+    await onDisk(book.addPending(this.pending));
+    this.#isBegun = true;
+    const part = (this.#part = await PartFile.open(this.#place, signal, this.#tools.part));
+    const isSure =
+      part.isWhole ||
+      (await transfer(part, link, {
+        transport,
+        clock,
+        random,
+        signal,
+        onState: (state) => this.#enter(state),
+        onProgress: () => this.#tellProgress(),
+      }));
+    this.#enter('verifying');
+    await part.sync();
+    const sha256 = part.digest();
+    const sizeBytes = part.receivedBytes;
+    await part.close();
+    const verified = await this.#verify(isSure, sizeBytes);
+    throwIfCancelled(signal);
+    await this.#name();
+    return this.#settle({ sizeBytes, sha256, verified });
+  }
+
+  /** What is complete by its length is kept, though it cannot be read: that may be our fault. */
+  async #verify(isSure: boolean, sizeBytes: number): Promise<Verified> {
+    if (sizeBytes === 0 && isAdapter(this.pending.artifactType))
+      throw new DownloadBrokenError('download-empty');
+    const kind = await this.#checkArchive();
+    if (kind !== 'unknown' && kind !== 'unread' && kind !== 'damaged') return kind;
+    if (!isSure) throw new DownloadBrokenError('length-unknown');
+    if (kind !== 'unknown') return kind;
+    const isAnAdapter = isAdapter(this.pending.artifactType);
+    return isAnAdapter && (await onDisk(isWebPage(this.#place.part))) ? 'html' : 'length';
+  }
+
+  async #checkArchive(): Promise<Verified | 'unknown'> {
+    const { signal } = this.#stop;
+    try {
+      return await onDisk(this.#tools.verify(this.#place.part, { signal }));
+    } catch (error) {
+      throwIfCancelled(signal);
+      if (error instanceof DiskError || !(error instanceof ExpectedError)) throw error;
+      return 'damaged';
+    }
+  }
+
+  async #name(): Promise<void> {
+    const { target } = this.pending;
+    try {
+      await onDisk(nameExclusively(this.#place.part, target));
+    } catch (error) {
+      // This very file has its name already: a crash came before that was written down.
+      if (!(error instanceof FileExistsError) || (await isInTheWay(target, this.#place.part))) throw error;
+    }
+    await syncFolder(path.dirname(target));
+  }
+
+  /** The file stands whole: whatever fails from here on takes nothing of that away. */
+  async #settle(found: Pick<DownloadRecord, 'sizeBytes' | 'sha256' | 'verified'>): Promise<DownloadRecord> {
+    const { book, clock } = this.#tools;
+    const { id, runId, artifactType, filename, target } = this.pending;
+    const record: DownloadRecord = {
+      runId,
+      artifactType,
+      ...(filename !== undefined && { filename }),
+      path: target,
+      ...found,
+      completedAtMs: clock.nowMs(),
+    };
+    try {
+      await book.addRecord(record);
+    } catch {
+      // The part is another name of the file: whoever goes on with it finds it whole.
+      this.#isWritten = false;
+      return record;
+    }
+    try {
+      // A crash between two of these leaves what the next start ends.
+      await PartFile.remove(this.#place);
+      await book.removePending(id);
+    } catch {
+      await PartFile.remove(this.#place).catch(() => undefined);
+    }
+    return record;
+  }
+
+  /** Leaves the part for later or takes it away. Returns whether nothing is left of the download. */
+  async #leave(error: unknown): Promise<boolean> {
+    // Nothing was begun; what an earlier window left stays.
+    if (!this.#isBegun && !(error instanceof CancelledError))
+      return !this.#tools.book.pending.some(({ id }) => id === this.pending.id);
+    try {
+      if (this.#part !== undefined && this.#isToKeep(error)) await this.#part.sync();
+    } catch {
+      // Then less of it is kept.
+    }
+    await this.#part?.close();
+    if (this.#isToKeep(error)) return false;
+    try {
+      await PartFile.remove(this.#place);
+      await this.#tools.book.removePending(this.pending.id);
+      return true;
+    } catch {
+      return false; // the book remembers it, so that it can be discarded another time
+    }
+  }
+
+  /** Whether the error may pass, so that what came is worth keeping. */
+  #isToKeep(error: unknown): boolean {
+    if (error instanceof CancelledError) return this.#isKept;
+    if (error instanceof FileExistsError) return true;
+    // A disk that was taken out may come back, with what is on it.
+    if (error instanceof DiskError)
+      return error.code === 'folder-missing' && (this.#isContinued || this.#part !== undefined);
+    if (error instanceof DownloadBrokenError || error instanceof ArtifactsMissingError) return false;
+    const isEmpty = (this.#part?.receivedBytes ?? 0) === 0;
+    return error instanceof ExpectedError && this.#state !== 'verifying' && !isEmpty;
+  }
+
+  #enter(state: ActiveDownload['state']): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#tell();
+  }
+
+  /** Now and then, and always the last: where it stands still, what came must not go untold. */
+  #tellProgress(): void {
+    const waitMs = this.#toldAtMs + TELL_EVERY_MS - this.#tools.clock.monotonicMs();
+    if (waitMs <= 0) this.#tell();
+    else this.#late ??= setTimeout(() => this.#tell(), waitMs);
+  }
+
+  #tell(): void {
+    clearTimeout(this.#late);
+    this.#late = undefined;
+    this.#toldAtMs = this.#tools.clock.monotonicMs();
+    this.#onChange();
+  }
+}
+
+/** By its beginning. */
+async function isWebPage(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(512), 0, 512, 0);
+    return /^\ufeff?\s*(<!--|<!doctype html|<html)/i.test(buffer.toString('utf8', 0, bytesRead));
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Whether something else than the part itself has the name. */
+async function isInTheWay(target: string, part: string): Promise<boolean> {
+  const [there, ours] = await Promise.all(
+    [target, part].map((file) => lstat(file, { bigint: true }).catch(() => undefined)),
+  );
+  return there !== undefined && !(ours !== undefined && there.ino === ours.ino && there.dev === ours.dev);
+}

@@ -1,0 +1,53 @@
+import type { Client } from '../api/client.ts';
+import type { Balance } from '../api/types.ts';
+import type { Disposable } from '../base/disposable.ts';
+import { Emitter } from '../base/event.ts';
+import { shared, type Shared } from '../storage/shared.ts';
+
+/** Owns what is known of an account's balance. */
+export class BalanceStore implements Disposable {
+  readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
+  readonly #onDidChange = new Emitter<void>();
+  #balance: Balance | undefined;
+
+  /** Fires when the balance was read or a submission told it. */
+  readonly onDidChange = this.#onDidChange.event;
+
+  /** Reads the balance; calls that overlap share one request. @throws ApiError, KeyMissingError */
+  readonly refresh: Shared<Balance>;
+
+  constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>) {
+    this.#call = call;
+    this.refresh = shared(async (isCurrent) => {
+      for (;;) {
+        const before = this.#balance;
+        const balance = await call((client) => client.getBalance());
+        if (!isCurrent()) return balance;
+        // What a submission told meanwhile is newer than this answer may be.
+        if (this.#balance !== before) continue;
+        this.set(balance);
+        return balance;
+      }
+    });
+  }
+
+  /** Reads it where it was not told yet, with nobody waiting: no request is repeated. @throws ApiError, KeyMissingError */
+  async readMissing(): Promise<void> {
+    const balance = await this.#call((client) => client.getBalance({ isBackground: true }));
+    if (this.#balance === undefined) this.set(balance);
+  }
+
+  /** Undefined until it was told. */
+  get current(): Balance | undefined {
+    return this.#balance;
+  }
+
+  set(balance: Balance): void {
+    this.#balance = balance;
+    this.#onDidChange.fire();
+  }
+
+  dispose(): void {
+    this.#onDidChange.dispose();
+  }
+}

@@ -1,0 +1,241 @@
+import type { Client, Connection } from '../api/client.ts';
+import { isUnauthorized, NetworkError, ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
+import { LONGEST_RETRY_AFTER_MS } from '../api/retry.ts';
+import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
+import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import { ExpectedError } from '../base/errors.ts';
+import { Emitter } from '../base/event.ts';
+import type { Account } from '../accounts/account.ts';
+import { BalanceStore } from './balanceStore.ts';
+import { Budget } from './budget.ts';
+import { ModelStore } from './modelStore.ts';
+import { RunStore } from './runStore.ts';
+
+/** What is known of the way to the service: nothing yet, it answers, it cannot be reached, or the API key is no good. */
+export type SessionState = 'connecting' | 'ready' | 'offline' | 'key-rejected' | 'key-missing';
+
+/** The account's API key is not on this machine (deleted by the keyring, or entered for another origin). */
+export class KeyMissingError extends ExpectedError {
+  readonly code = 'key-missing';
+
+  constructor() {
+    super('no API key is stored for this account');
+  }
+}
+
+/** The service refused this API key earlier, so that nothing was sent this time. */
+export class KeyRejectedError extends ExpectedError {
+  readonly code = 'key-rejected';
+
+  constructor() {
+    super('the API key was refused earlier; nothing was sent');
+  }
+}
+
+/** What a window tells the others of the way to the service. */
+export interface SharedState {
+  /** Whether that window goes on: what one that has ended knew of the way is old. */
+  isOfLiving: boolean;
+  /** Undefined when the service answers. */
+  offlineSinceMs?: number | undefined;
+  /** The service asked for nothing to be sent before then: milliseconds since the epoch by this machine's clock. */
+  notBeforeMs?: number | undefined;
+  /** How far the service's clock was ahead of this machine's. */
+  clockSkewMs?: number | undefined;
+  /** The same for what somebody waits for, which is held for some minutes only. */
+  readsNotBeforeMs?: number | undefined;
+}
+
+/** One account at work: its client, its truth (runs, models, balance) and whether the service can be reached. */
+export class Session implements Disposable {
+  readonly account: Account;
+  readonly runs: RunStore;
+  readonly models: ModelStore;
+  readonly balance: BalanceStore;
+  /** The GETs that nobody asks for; closed but in the window that watches the account. */
+  readonly budget: Budget;
+  readonly #clock: Clock;
+  readonly #connect: () => Promise<Connection | undefined>;
+  readonly #createClient: (connection: Connection) => Client;
+  readonly #disposables = new DisposableStore();
+  readonly #onDidChangeState = this.#disposables.add(new Emitter<SessionState>());
+  #client: Promise<Client> | undefined;
+  /** The last one that was opened. */
+  #opened: Client | undefined;
+  #heldUntilMs = 0;
+  #sharedClockSkewMs: number | undefined;
+  #readsHeldUntilMs: number | undefined;
+  #state: SessionState = 'connecting';
+  #offlineSince: number | undefined;
+  #disposed = false;
+  /** The 401s by which the state became `key-rejected`. */
+  readonly #refusals = new WeakSet();
+
+  /** Fires when the state changes, with the new one. */
+  readonly onDidChangeState = this.#onDidChangeState.event;
+
+  /** @param connect resolves address and API key; undefined where there is no key */
+  constructor(
+    account: Account,
+    connect: () => Promise<Connection | undefined>,
+    createClient: (connection: Connection) => Client,
+    clock: Clock = SYSTEM_CLOCK,
+  ) {
+    this.account = account;
+    this.#clock = clock;
+    this.budget = new Budget(clock, account.kind === 'sandbox');
+    this.#connect = connect;
+    this.#createClient = createClient;
+    const call = <T>(work: (client: Client) => Promise<T>) => this.call(work);
+    this.runs = this.#disposables.add(new RunStore(call, () => clock.nowMs()));
+    this.models = this.#disposables.add(new ModelStore(call));
+    this.balance = this.#disposables.add(new BalanceStore(call));
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** Milliseconds since the epoch, while offline. */
+  get offlineSince(): number | undefined {
+    return this.#offlineSince;
+  }
+
+  /** The service asked for nothing to be sent before then: milliseconds since the epoch by this machine's clock. */
+  get notBeforeMs(): number | undefined {
+    if (this.#opened !== undefined) return this.#opened.notBeforeMs;
+    const heldMs = this.#heldUntilMs - this.#clock.nowMs();
+    // More than a week is a clock that was set.
+    return heldMs > 0 && heldMs <= LONGEST_RETRY_AFTER_MS ? this.#heldUntilMs : undefined;
+  }
+
+  /** The same for what somebody waits for. */
+  get readsNotBeforeMs(): number | undefined {
+    return this.#opened === undefined ? this.#readsHeldUntilMs : this.#opened.readsNotBeforeMs;
+  }
+
+  /**
+   * How far the service's clock was ahead of this machine's at the last answer, here or in another window, in milliseconds;
+   * undefined where it is not known. For what is shown: what is sent is decided by the client's own answers.
+   */
+  get clockSkewMs(): number | undefined {
+    return this.#opened?.clockSkewMs ?? this.#sharedClockSkewMs;
+  }
+
+  /** Takes in what another window knows of the way to the service. What a refused API key means is not its matter. */
+  acceptShared(shared: SharedState): void {
+    const { isOfLiving, offlineSinceMs, notBeforeMs, readsNotBeforeMs, clockSkewMs } = shared;
+    this.#sharedClockSkewMs = clockSkewMs ?? this.#sharedClockSkewMs;
+    if (notBeforeMs !== undefined) {
+      this.#heldUntilMs = notBeforeMs;
+      this.#readsHeldUntilMs = readsNotBeforeMs;
+      this.#opened?.holdUntil(notBeforeMs, readsNotBeforeMs);
+    }
+    if (this.#disposed || this.isLocked || !isOfLiving) return;
+    if (offlineSinceMs === undefined) this.#setState('ready');
+    else this.#setState('offline', offlineSinceMs);
+  }
+
+  /**
+   * Works with the account's client and learns from how it ends. After a 401 nothing is sent any more until `reconnect`.
+   * @throws KeyMissingError, KeyRejectedError, and whatever the work throws
+   */
+  async call<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    if (this.#disposed) throw new KeyMissingError();
+    if (this.#state === 'key-rejected') throw new KeyRejectedError();
+    const pending = (this.#client ??= this.#open());
+    const client = await this.#openedOf(pending);
+    // Opened with what `reconnect` has replaced since: nothing is sent with it.
+    if (pending !== this.#client) return this.call(work);
+    try {
+      const result = await work(client);
+      if (pending === this.#client) this.#setState('ready');
+      return result;
+    } catch (error) {
+      // What the connection before `reconnect` met says nothing of the one since.
+      if (pending === this.#client) this.#learnFrom(error);
+      throw error;
+    }
+  }
+
+  /** Whether the change to `key-rejected` has told this error already. */
+  isToldByState(error: unknown): boolean {
+    return error instanceof Error && this.#refusals.has(error);
+  }
+
+  /** Whether no API key stands that the service takes: then nothing that was read with an earlier one is shown. */
+  get isLocked(): boolean {
+    return this.#state === 'key-rejected' || this.#state === 'key-missing';
+  }
+
+  /**
+   * Forgets the connection, after the API key or the proxy's settings changed. Reads that are on their way are read anew;
+   * `connecting` is told each time, also while it is the state already.
+   */
+  reconnect(): void {
+    this.#client = undefined;
+    this.#readsHeldUntilMs = this.readsNotBeforeMs;
+    this.#heldUntilMs = this.notBeforeMs ?? 0;
+    this.#opened = undefined;
+    this.runs.drop();
+    this.models.refresh.drop();
+    this.balance.refresh.drop();
+    this.#state = 'connecting';
+    this.#offlineSince = undefined;
+    this.#onDidChangeState.fire('connecting');
+  }
+
+  /** Ends it: the API key is forgotten, and nothing new is sent. What is under way ends as it would. */
+  dispose(): void {
+    this.#disposed = true;
+    this.#client = undefined;
+    this.#opened = undefined;
+    this.#disposables.dispose();
+  }
+
+  async #open(): Promise<Client> {
+    const connection = await this.#connect();
+    if (connection === undefined) throw new KeyMissingError();
+    const client = this.#createClient(connection);
+    // What it asked for does not end with a connection.
+    client.holdUntil(this.#heldUntilMs, this.#readsHeldUntilMs);
+    this.#opened = client;
+    return client;
+  }
+
+  async #openedOf(pending: Promise<Client>): Promise<Client> {
+    try {
+      return await pending;
+    } catch (error) {
+      if (pending === this.#client) {
+        // A sandbox that could not start, or a keyring that was locked, may do so the next time.
+        this.#client = undefined;
+        this.#setState(error instanceof KeyMissingError ? 'key-missing' : 'offline');
+      }
+      throw error;
+    }
+  }
+
+  #learnFrom(error: unknown): void {
+    if (error instanceof Error && isUnauthorized(error)) {
+      this.#refusals.add(error);
+      this.#setState('key-rejected');
+    } else if (error instanceof NetworkError) this.#setState('offline');
+    else if (error instanceof UnexpectedAnswerError)
+      this.#setState(isOfAnotherSender(error) ? 'offline' : 'ready');
+    else if (error instanceof ServiceError) this.#setState('ready');
+  }
+
+  #setState(state: SessionState, sinceMs = this.#clock.nowMs()): void {
+    // A refused API key stays refused until `reconnect`, however what was under way ends.
+    if (state === this.#state || this.#state === 'key-rejected') return;
+    this.#state = state;
+    this.#offlineSince = state === 'offline' ? sinceMs : undefined;
+    this.#onDidChangeState.fire(state);
+  }
+}
+
+/** Whether a portal or a gateway answered in the service's place; an odd answer of the service says that it is there. */
+function isOfAnotherSender({ kind, httpStatus }: UnexpectedAnswerError): boolean {
+  return kind === 'html' || kind === 'redirect' || (kind === 'no-error-body' && httpStatus >= 502);
+}

@@ -1,0 +1,158 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import type { Clock } from '../base/clock.ts';
+import { placeOf, type Account } from '../accounts/account.ts';
+
+const text = v.pipe(v.string(), v.nonEmpty());
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const time = v.pipe(v.number(), v.finite());
+
+/**
+ * A moment by this machine's clock, which anybody may set; by its monotonic one; and, where an answer had a `Date`, by the
+ * service's. Only the latter two are compared.
+ */
+const moment = v.object({ localMs: time, monotonicMs: v.optional(time), serviceMs: v.optional(time) });
+
+const attempt = v.object({
+  started: moment,
+  /** Durable before the closing boundary leaves: from here on it may have been charged. */
+  closed: v.optional(moment),
+  /** Missing while it is under way, and after a crash. */
+  ended: v.optional(moment),
+  /** How it ended without a run: a code of ours or of the contract, for messages and the log. */
+  code: v.optional(v.string()),
+  httpStatus: v.optional(v.number()),
+  /** Nothing is sent before this moment, as the service asked (Retry-After). */
+  notBefore: v.optional(moment),
+});
+
+const look = v.object({
+  at: moment,
+  /** Whether every run that could be this one was listed and read, and the balance too. */
+  complete: v.boolean(),
+  /** Runs that could be this one. */
+  candidates: v.array(v.string()),
+  balance_cents: v.optional(v.number()),
+  /** Whether it was made with another API key than the last attempt: that may be one of another account of the service. */
+  otherKey: v.optional(v.literal(true)),
+});
+
+/** What the service says, cut: a receipt is small, however much was said. */
+const said = v.pipe(
+  v.string(),
+  v.transform((words) => words.slice(0, 200)),
+);
+
+const run = v.object({
+  run_id: v.pipe(said, v.nonEmpty()),
+  status: v.optional(said),
+  price_cents: v.optional(v.number()),
+  currency: v.optional(said),
+  balance_after_cents: v.optional(v.number()),
+  plan_name: v.optional(said),
+});
+
+const settlement = v.variant('kind', [
+  /** `how`: the service answered, the marker was found, or the person recognised the run. */
+  v.object({
+    kind: v.literal('charged'),
+    at: moment,
+    run,
+    how: v.picklist(['answered', 'found', 'recognised']),
+  }),
+  v.object({ kind: v.literal('not-charged'), at: moment, code: v.optional(v.string()) }),
+  /** The person gave it up without knowing whether it was charged. */
+  v.object({ kind: v.literal('discarded'), at: moment }),
+]);
+
+/** What a file of the journal holds. */
+export const intentSchema = v.object({
+  version: v.literal(1),
+  /** The Idempotency-Key of every attempt, and the name of the file. */
+  id: v.pipe(v.string(), v.uuid()),
+  /** The multipart boundary of every attempt. */
+  boundary: text,
+  accountId: text,
+  /** The account's origin; `sandbox` for the sandbox, whose address is another one at each start. */
+  origin: text,
+  /** Which of the account's API keys it was last sent with: a random id, not derived from the API key. */
+  keyId: v.optional(v.string()),
+  created: moment,
+  dataset: v.object({
+    path: text,
+    filename: text,
+    sizeBytes: count,
+    sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+    /** When it was last written; not known to earlier versions. */
+    mtimeMs: v.optional(time),
+    /** Not told where the file was not checked. */
+    rows: v.optional(count),
+  }),
+  model_id: text,
+  /** As it is sent, the marker included. */
+  label: v.optional(v.string()),
+  /** The end of the label by which the run is recognised. */
+  marker: v.optional(v.string()),
+  priority_processing: v.boolean(),
+  /** What the person accepted, when (ISO 8601), and the addresses that were shown. */
+  consents: v.object({
+    model_terms: v.object({ accepted_at: text, urls: v.array(v.string()) }),
+    data_policy: v.object({ accepted_at: text }),
+  }),
+  /** Before the first attempt. */
+  balanceBefore: v.optional(v.object({ balance_cents: v.number(), currency: said })),
+  attempts: v.array(attempt),
+  /** The first look since the last attempt that was complete and found nothing; every other finding takes it away. */
+  firstCleanLook: v.optional(look),
+  lastLook: v.optional(look),
+  /** Refused before anything could be charged: what is left is a draft, to be continued with another Idempotency-Key. */
+  refused: v.optional(v.object({ at: moment, code: v.string(), httpStatus: v.optional(v.number()) })),
+  /** Missing while it is open; afterwards this is a receipt. */
+  settled: v.optional(settlement),
+});
+
+/** One wish to train: one Idempotency-Key, one or more attempts with the same bytes. It holds no API key and no row. */
+export type Intent = v.InferOutput<typeof intentSchema>;
+export type Attempt = Intent['attempts'][number];
+export type Look = NonNullable<Intent['lastLook']>;
+export type Moment = Intent['created'];
+export type Settlement = NonNullable<Intent['settled']>;
+/** A settled intent. */
+export type Receipt = Intent & { settled: Settlement };
+
+/** What the person chose and consented to. */
+export type Draft = Pick<
+  Intent,
+  'dataset' | 'model_id' | 'label' | 'marker' | 'priority_processing' | 'consents' | 'balanceBefore'
+>;
+
+/** Whether an attempt has released its closing boundary, and was not the one that the service refused: from then on it may have been charged. */
+export function mayBeCharged({ attempts, refused }: Intent): boolean {
+  return refused === undefined && attempts.some(({ closed }) => closed !== undefined);
+}
+
+/**
+ * Whether two intents are for the same bytes and model of one service, so that only one may be open. Two accounts of this
+ * machine may be one account of the service: it is not told who one is, and each sign-in can make another account.
+ */
+export function isSameWish(one: Intent, other: Intent): boolean {
+  return (
+    one.origin === other.origin &&
+    one.model_id === other.model_id &&
+    one.dataset.sha256 === other.dataset.sha256
+  );
+}
+
+/** A wish that nothing is done for yet: its own Idempotency-Key and boundary. */
+export function newIntent(account: Account, draft: Draft, clock: Clock): Intent {
+  return {
+    version: 1,
+    id: randomUUID(),
+    boundary: `----FineTuning${randomBytes(18).toString('hex')}`,
+    accountId: account.id,
+    origin: placeOf(account),
+    created: { localMs: clock.nowMs() },
+    ...draft,
+    attempts: [],
+  };
+}

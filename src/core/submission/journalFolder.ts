@@ -1,0 +1,268 @@
+import { existsSync } from 'node:fs';
+import { rename, rm, unlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { makeDirectoryDurably, syncDirectory, writeFileDurably } from '../storage/durableFile.ts';
+import type { Intent, Receipt } from './intent.ts';
+import {
+  idOfIntentFile,
+  idOfLockFile,
+  idOfTemporaryFile,
+  isIntentId,
+  intentFileName,
+  intentText,
+  namesIn,
+  readJournalFile,
+  type LaterWish,
+} from './journalFiles.ts';
+import { Lease } from '../storage/lease.ts';
+
+const RECEIPTS_AT_ONCE = 8;
+
+/** What the folder of open intents holds. */
+export interface Contents {
+  intents: Intent[];
+  /** Intents of a later version, of which no more is known. */
+  later: LaterWish[];
+  /** Files that could not be read now and may be intents: then it is not known what is open. */
+  unread: { file: string; cause: unknown }[];
+}
+
+/** Owns the journal's files on the disk: their names, what stands in them, and what is done with those that are not ours. */
+export class JournalFolder {
+  /** Where the open intents stand. */
+  readonly intents: string;
+  readonly #receipts: string;
+  readonly #leases: string;
+  /** An empty file for each receipt of a charge that nobody was told of yet, by its id. */
+  /** Of charges that the disk took no notice of: this window alone knows that they are to be told. */
+  readonly #unwrittenNotices = new Set<string>();
+  readonly #notices: string;
+  readonly #onSetAside: (file: string) => void;
+  readonly #write: typeof writeFileDurably;
+  readonly #told = new Set<string>();
+  /** By the names of their files: they never change. */
+  readonly #readReceipts = new Map<string, Receipt>();
+
+  /** @param onSetAside told each file that cannot be read as ours: where it was moved to, or where it was left */
+  constructor(directory: string, onSetAside: (file: string) => void, write: typeof writeFileDurably) {
+    this.intents = path.join(directory, 'intents');
+    this.#receipts = path.join(directory, 'receipts');
+    this.#leases = path.join(directory, 'leases');
+    this.#notices = path.join(directory, 'notices');
+    this.#onSetAside = onSetAside;
+    this.#write = write;
+  }
+
+  /** Makes the folders where they are missing, for their owner alone. */
+  async make(): Promise<void> {
+    for (const folder of [this.intents, this.#receipts, this.#leases, this.#notices])
+      await makeDirectoryDurably(folder, 0o700);
+  }
+
+  /** The file of an open intent. */
+  intentFile(id: string): string {
+    return path.join(this.intents, intentFileName(id));
+  }
+
+  /** The lock file of an intent. */
+  lockFile(id: string): string {
+    return path.join(this.#leases, `${id}.lock`);
+  }
+
+  /** The lock file of those that create an intent. */
+  get gateFile(): string {
+    return path.join(this.#leases, 'create.lock');
+  }
+
+  /** Ends the lease of an intent, and with it the lock file where there is no file to own any more. */
+  letGo(lease: Lease, id: string): void {
+    if (existsSync(this.intentFile(id))) lease.release();
+    else lease.remove();
+  }
+
+  /** Reads the open intents; sets foreign files aside, and ends settlements that a crash interrupted. */
+  async read(): Promise<Contents> {
+    const contents: Contents = { intents: [], later: [], unread: [] };
+    for (const name of await namesIn(this.intents))
+      if (name.endsWith('.json'))
+        try {
+          await this.#readInto(contents, name);
+        } catch (cause) {
+          const file = path.join(this.intents, name);
+          contents.unread.push({ file, cause });
+          this.#tellOnce(file);
+        }
+    return contents;
+  }
+
+  /** An intent, if it is open. */
+  async readOpen(id: string): Promise<Intent | undefined> {
+    const found = await readJournalFile(this.intentFile(id), intentFileName(id));
+    if (found.kind !== 'intent' || found.intent.settled !== undefined) return undefined;
+    return (await this.#receiptOf(id)) === undefined ? found.intent : undefined;
+  }
+
+  /** Makes an open intent durable, and returns it as it will be read. */
+  async put(open: Intent): Promise<Intent> {
+    const { text, intent } = intentText(open);
+    await this.#write(this.intentFile(intent.id), text);
+    return intent;
+  }
+
+  /** The ids of the receipts of charges that nobody was told of yet. */
+  async noticeIds(): Promise<string[]> {
+    return [...(await namesIn(this.#notices)).filter(isIntentId), ...this.#unwrittenNotices];
+  }
+
+  /** @returns whether this window is the one that removed it */
+  claimNotice(id: string): Promise<boolean> {
+    if (this.#unwrittenNotices.delete(id)) return Promise.resolve(true);
+    return unlink(path.join(this.#notices, id)).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Makes a receipt durable. From then on it prevails over the intent. */
+  async putReceipt(receipt: Receipt): Promise<void> {
+    // Before it: a crash between leaves what stands for nothing. Where the disk does not take it, only a crash keeps it from being told.
+    if (receipt.settled.kind === 'charged')
+      await writeFile(path.join(this.#notices, receipt.id), '', { mode: 0o600 }).catch(() =>
+        this.#unwrittenNotices.add(receipt.id),
+      );
+    else await this.claimNotice(receipt.id);
+    await this.#write(path.join(this.#receipts, intentFileName(receipt.id)), intentText(receipt).text);
+  }
+
+  /** Removes the file of an intent, durably. */
+  async remove(id: string): Promise<void> {
+    await rm(this.intentFile(id), { force: true });
+    await syncDirectory(this.intents);
+  }
+
+  /** Ends a settlement that a crash interrupted; whoever calls it owns the intent. */
+  async finish(id: string): Promise<void> {
+    const found = await readJournalFile(this.intentFile(id), intentFileName(id));
+    if (found.kind !== 'intent') return;
+    if ((await this.#receiptOf(id)) === undefined) {
+      const receipt = receiptFrom(found.intent);
+      if (receipt === undefined) return;
+      await this.putReceipt(receipt);
+    }
+    await this.remove(id);
+  }
+
+  /** The receipts, newest first; unreadable ones are left out. */
+  async receipts(): Promise<Receipt[]> {
+    const names = (await namesIn(this.#receipts)).filter((name) => name.endsWith('.json'));
+    const present = new Set(names);
+    for (const name of this.#readReceipts.keys()) if (!present.has(name)) this.#readReceipts.delete(name);
+    const unread = names.filter((name) => !this.#readReceipts.has(name)).values();
+    const readSome = async () => {
+      for (const name of unread) await this.#readReceipt(name);
+    };
+    await Promise.all(Array.from({ length: RECEIPTS_AT_ONCE }, readSome));
+    return [...this.#readReceipts.values()].sort(
+      (one, other) => other.settled.at.localMs - one.settled.at.localMs,
+    );
+  }
+
+  /** Removes what killed processes left: temporary files, and lock files without an intent. */
+  async sweep(): Promise<void> {
+    const orphans = new Map<string, string[]>();
+    for (const folder of [this.intents, this.#receipts])
+      for (const name of await namesIn(folder)) {
+        const id = idOfTemporaryFile(name);
+        if (id !== undefined) orphans.set(id, [...(orphans.get(id) ?? []), path.join(folder, name)]);
+      }
+    const intents = new Set(await namesIn(this.intents));
+    for (const name of await namesIn(this.#leases)) {
+      const id = idOfLockFile(name);
+      if (id !== undefined && !intents.has(intentFileName(id)) && !orphans.has(id)) orphans.set(id, []);
+    }
+    for (const [id, files] of orphans)
+      // What cannot be removed harms nobody.
+      await this.#ifFree(id, async () => {
+        for (const file of files) await rm(file, { force: true });
+      }).catch(() => undefined);
+  }
+
+  async #readInto(contents: Contents, name: string): Promise<void> {
+    const file = path.join(this.intents, name);
+    let found = await readJournalFile(file, name);
+    // It may be another one after that: its owner writes it anew.
+    if (found.kind === 'foreign') found = await this.#setAside(file, name);
+    if (found.kind === 'later') {
+      if (found.wish !== undefined) contents.later.push(found.wish);
+      this.#tellOnce(file);
+    }
+    if (found.kind !== 'intent') return;
+    const { intent } = found;
+    if (intent.settled === undefined && (await this.#receiptOf(intent.id)) === undefined)
+      contents.intents.push(intent);
+    // It is settled, whether or not that can be tidied up now.
+    else await this.#ifFree(intent.id, () => this.finish(intent.id)).catch(() => undefined);
+  }
+
+  /** @throws what the file system says where it cannot be known whether there is a receipt */
+  async #receiptOf(id: string): Promise<Receipt | undefined> {
+    const name = intentFileName(id);
+    const found = await readJournalFile(path.join(this.#receipts, name), name);
+    return found.kind === 'intent' ? receiptFrom(found.intent) : undefined;
+  }
+
+  async #readReceipt(name: string): Promise<void> {
+    const file = path.join(this.#receipts, name);
+    try {
+      let found = await readJournalFile(file, name);
+      if (found.kind === 'foreign') found = await this.#setAside(file, name);
+      const receipt = found.kind === 'intent' ? receiptFrom(found.intent) : undefined;
+      if (receipt !== undefined) this.#readReceipts.set(name, receipt);
+      else if (found.kind !== 'gone') this.#tellOnce(file);
+    } catch {
+      this.#tellOnce(file);
+    }
+  }
+
+  /**
+   * Renames a foreign file, and returns what stands there then.
+   * @throws where it stays, because it has an owner or cannot be renamed
+   */
+  async #setAside(file: string, name: string): Promise<Awaited<ReturnType<typeof readJournalFile>>> {
+    const id = idOfIntentFile(name);
+    const work = async () => {
+      // Its owner may have written it since.
+      const found = await readJournalFile(file, name);
+      if (found.kind !== 'foreign') return found;
+      const aside = `${file}.unreadable-${Date.now()}`;
+      await rename(file, aside);
+      this.#onSetAside(aside);
+      return { kind: 'gone' } as const;
+    };
+    const found = id === undefined ? await work() : await this.#ifFree(id, work);
+    if (found === undefined) throw new Error('a foreign file stands in the place of an owned intent');
+    return found;
+  }
+
+  /** Does something as the owner of an intent, unless it has one. */
+  async #ifFree<T>(id: string, work: () => Promise<T>): Promise<T | undefined> {
+    const lease = await Lease.take(this.lockFile(id), 1);
+    if (lease === undefined) return undefined;
+    try {
+      return await work();
+    } finally {
+      this.letGo(lease, id);
+    }
+  }
+
+  #tellOnce(file: string): void {
+    if (this.#told.has(file)) return;
+    this.#told.add(file);
+    this.#onSetAside(file);
+  }
+}
+
+function receiptFrom(intent: Intent): Receipt | undefined {
+  const { settled } = intent;
+  return settled && { ...intent, settled };
+}

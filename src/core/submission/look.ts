@@ -1,0 +1,172 @@
+import type { Client } from '../api/client.ts';
+import { type Balance, type RunCreation, type RunDetail, type RunSummary } from '../api/types.ts';
+import { throwIfCancelled } from '../base/errors.ts';
+import { instantOf } from '../base/instant.ts';
+import { isUnauthorized } from '../api/errors.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Intent, Moment } from './intent.ts';
+import { lastSendMs, PRICING_MS } from './judge.ts';
+import { folded, hasMarker } from './marker.ts';
+import { MARGIN_MS } from './sendingWindow.ts';
+
+const PAGE_SIZE = 100;
+const MAX_PAGES = 20;
+const MAX_DETAILS = 300;
+/** Details are read so many at a time. */
+const BATCH = 8;
+/** No service cuts a label shorter than this. */
+const CUT_LABEL_LENGTH = 16;
+
+/** What was seen of an intent's run. */
+export interface Sight {
+  at: Moment;
+  /** Whether every run that could be this one was listed and read, and the balance too. */
+  complete: boolean;
+  /** The run that holds the marker. */
+  match: RunDetail | undefined;
+  /** Runs that could be this one, newest first. */
+  candidates: RunDetail[];
+  balance: Balance | undefined;
+  /** Whether it was seen with another API key than that of the last attempt. */
+  otherKey: boolean;
+}
+
+/** Now, by this machine's clocks. */
+export function localMoment(clock: Clock): Moment {
+  return { localMs: clock.nowMs(), monotonicMs: Math.round(clock.monotonicMs()) };
+}
+
+/** Now, by all clocks as far as the client knows the service's. */
+export function momentOf(client: Pick<Client, 'clockSkewMs'>, clock: Clock): Moment {
+  const { clockSkewMs } = client;
+  return withService(localMoment(clock), clockSkewMs);
+}
+
+/**
+ * Looks for the run of an intent that may have been charged: the runs of its time, their details (only they hold the
+ * label), then the balance. Nothing but reads.
+ * @param isClaimed whether a run that does not hold the marker belongs to another intent
+ * @throws ApiError when not even the list can be read, CancelledError
+ */
+export async function lookFor(
+  client: Client,
+  intent: Intent,
+  clock: Clock,
+  isClaimed: (runId: string) => boolean,
+  signal?: AbortSignal,
+): Promise<Sight> {
+  const options = signal === undefined ? {} : { signal };
+  const started = localMoment(clock);
+  const listed = await listSince(client, intent, options);
+  // The skew is that of an answer of this look: the time of its beginning, by the service's clock.
+  const at = withService(started, client.clockSkewMs);
+  const rows = listed.rows.filter((row) => isWorthReading(intent, row));
+  let complete = listed.complete && rows.length <= MAX_DETAILS;
+  let match: RunDetail | undefined;
+  const candidates: RunDetail[] = [];
+  for (let start = 0; start < Math.min(rows.length, MAX_DETAILS); start += BATCH) {
+    throwIfCancelled(signal);
+    const batch = rows.slice(start, Math.min(start + BATCH, MAX_DETAILS));
+    const details = await Promise.allSettled(batch.map((row) => client.getRun(row.run_id, options)));
+    for (const [index, detail] of details.entries()) {
+      if (detail.status === 'rejected') {
+        rethrowUnauthorized(detail.reason);
+        complete = false;
+      }
+      // The last one is the oldest of them, should the service have made two of one Idempotency-Key.
+      else if (isMarked(intent, detail.value)) match = detail.value;
+      else if (isCandidate(intent, batch[index], detail.value) && !isClaimed(detail.value.run_id))
+        candidates.push(detail.value);
+    }
+  }
+  throwIfCancelled(signal);
+  // After the list: a charge in between shows as a lower balance.
+  const balance = await client.getBalance(options).catch(rethrowUnauthorized);
+  const otherKey = client.keyId !== intent.keyId;
+  return { at, complete: complete && balance !== undefined, match, candidates, balance, otherKey };
+}
+
+function withService(moment: Moment, clockSkewMs: number | undefined): Moment {
+  return clockSkewMs === undefined ? moment : { ...moment, serviceMs: moment.localMs + clockSkewMs };
+}
+
+/** After a 401 nothing more is sent with an API key. */
+function rethrowUnauthorized(error: unknown): undefined {
+  if (isUnauthorized(error)) throw error;
+  return undefined;
+}
+
+/** What is known of a run's charge from its details; only the answer of the submission itself tells plan and balance. */
+export function creationOf(detail: RunDetail): RunCreation {
+  return {
+    run_id: detail.run_id,
+    status: detail.status,
+    ...(detail.price_cents !== undefined && { price_cents: detail.price_cents }),
+    ...(detail.plan !== undefined && { plan_name: detail.plan }),
+  };
+}
+
+/** The runs since shortly before the first attempt, by the service's own times; without one, the newest page. */
+async function listSince(
+  client: Client,
+  intent: Intent,
+  options: { signal?: AbortSignal },
+): Promise<{ rows: RunSummary[]; complete: boolean }> {
+  const firstMs = intent.attempts[0]?.started.serviceMs;
+  const sinceMs = firstMs === undefined ? undefined : firstMs - MARGIN_MS;
+  const rows: RunSummary[] = [];
+  let complete = sinceMs !== undefined;
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const page = await client.listRuns(
+      { limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) },
+      options,
+    );
+    if (page.skipped > 0) complete = false;
+    rows.push(...page.data.filter((row) => sinceMs === undefined || !isBefore(row, sinceMs)));
+    const last = page.data.at(-1);
+    const isOver = last !== undefined && (sinceMs === undefined || isBefore(last, sinceMs));
+    if (!page.has_more || isOver) return { rows, complete };
+    // It says that there is more, and not where.
+    if (page.next_cursor === undefined) return { rows, complete: false };
+    cursor = page.next_cursor;
+  }
+  return { rows, complete: false };
+}
+
+/** A run without a time, or with none that can be read, could be of any. */
+function isBefore(row: RunSummary, timeMs: number): boolean {
+  return instantOf(row.created_at) < timeMs;
+}
+
+/** With a marker every run of the time is read: the service may call the model by another name. */
+function isWorthReading(intent: Intent, row: RunSummary): boolean {
+  return intent.marker !== undefined || (row.model_id === intent.model_id && !isAfterAll(intent, row));
+}
+
+/** Created later than any attempt could have been priced. */
+function isAfterAll(intent: Intent, row: RunSummary): boolean {
+  const lastMs = lastSendMs(intent);
+  return lastMs !== undefined && instantOf(row.created_at) > lastMs + PRICING_MS + MARGIN_MS;
+}
+
+/** Whether a run's label holds the marker of an intent. */
+export function isMarked({ marker }: Intent, { label = '' }: Pick<RunDetail, 'label'>): boolean {
+  return marker !== undefined && hasMarker(label, marker);
+}
+
+/** Where a marker was sent, a run that tells no label, or one that may have lost its end; otherwise one with the same label. */
+function isCandidate(
+  intent: Intent,
+  row: RunSummary | undefined,
+  { label = '', model_id }: RunDetail,
+): boolean {
+  if (row !== undefined && isAfterAll(intent, row)) return false;
+  if (intent.marker !== undefined && label === '') return true;
+  if (model_id !== intent.model_id) return false;
+  const sent = folded(intent.label ?? '');
+  const found = folded(label);
+  // What a cut may leave at the end: an ellipsis, or half of a character.
+  const start = found.replace(/(?<![\s.\ufffd])[\s.\ufffd]+$/, '');
+  return found === sent || (start.length >= CUT_LABEL_LENGTH && sent.startsWith(start));
+}

@@ -1,0 +1,119 @@
+import type { Intent, Moment } from './intent.ts';
+import {
+  DatasetChangedError,
+  NetworkError,
+  ServiceError,
+  UnexpectedAnswerError,
+  type NetworkErrorReason,
+} from '../api/errors.ts';
+import { LONGEST_RETRY_AFTER_MS } from '../api/retry.ts';
+import { CancelledError, ExpectedError } from '../base/errors.ts';
+
+/** The service asked, after an earlier attempt, to be left alone for some more time; nothing was sent. */
+export class TooEarlyError extends ExpectedError {
+  readonly code = 'too-early';
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number) {
+    super('the service asked to wait');
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** What follows an attempt that ended without a run. */
+export type Step =
+  /** The service refused it, and nothing can have been charged: a change and a new Idempotency-Key may help. */
+  | { kind: 'refused' }
+  /** Nothing can have been charged, and these bytes will not be sent any more. */
+  | { kind: 'dropped' }
+  /** Nothing can have been charged; the same may be sent later, after the wait that the service asked for. */
+  | { kind: 'unsent'; waitMs: number }
+  /** Again with the same Idempotency-Key and bytes; `waitMs` of the time is what the service asked for. */
+  | { kind: 'retry'; afterMs: number; waitMs: number }
+  /** It may have been charged: look before anything else is done. */
+  | { kind: 'reconcile'; waitMs: number };
+
+/** What has happened since a person last asked for it to be sent. */
+export interface Series {
+  /** Whether an attempt before the last one, at any time, released its closing boundary. */
+  closedBefore: boolean;
+  /** Whether the last one did. */
+  closedNow: boolean;
+  /** How many attempts there were, the last one included. */
+  attempts: number;
+  /** How many at the end got the status of the last one. */
+  sameStatus: number;
+}
+
+const MAX_ATTEMPTS = 5;
+const MAX_SAME_SERVER_ERROR = 3;
+const BASE_MS = 2_000;
+const CAP_MS = 60_000;
+/** A longer Retry-After is not waited for: the person is asked. */
+export const MAX_RETRY_AFTER_MS = 10 * 60_000;
+
+/** Another attempt would end the same way. */
+const NOT_REPEATED: ReadonlySet<NetworkErrorReason> = new Set(['tls', 'proxy']);
+/** The refusals of the contract (spec: POST /runs): whatever they refuse was not charged. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 402, 422]);
+
+/**
+ * Decides what follows an attempt (the contract's answers; for all else nothing is believed but the closing boundary).
+ * @param random from 0 up to 1; full jitter, so that clients which failed together do not return together
+ */
+export function nextStep(error: unknown, series: Series, random: number): Step {
+  const closed = series.closedBefore || series.closedNow;
+  if (error instanceof CancelledError || error instanceof DatasetChangedError)
+    return closed ? { kind: 'reconcile', waitMs: 0 } : { kind: 'dropped' };
+  // The earlier attempt may have been charged, and its charge be the very reason of the refusal.
+  if (isRefusal(error)) return series.closedBefore ? { kind: 'reconcile', waitMs: 0 } : { kind: 'refused' };
+  const retryAfterMs = retryAfterOf(error);
+  if (!isWorthRepeating(error, series) || retryAfterMs > MAX_RETRY_AFTER_MS)
+    return { kind: closed ? 'reconcile' : 'unsent', waitMs: retryAfterMs };
+  const jitterMs = random * Math.min(CAP_MS, BASE_MS * 2 ** (series.attempts - 1));
+  return { kind: 'retry', afterMs: retryAfterMs + jitterMs, waitMs: retryAfterMs };
+}
+
+/**
+ * Keeps what the service asked for after the last attempt: nothing is sent before.
+ * @throws TooEarlyError
+ */
+export function assertNotTooEarly({ attempts }: Intent, now: Moment): void {
+  const notBefore = attempts.at(-1)?.notBefore;
+  if (notBefore === undefined) return;
+  const waitMs =
+    notBefore.serviceMs === undefined || now.serviceMs === undefined
+      ? notBefore.localMs - now.localMs
+      : notBefore.serviceMs - now.serviceMs;
+  // Longer than any that is kept: the clock was set.
+  if (waitMs > 0 && waitMs <= LONGEST_RETRY_AFTER_MS) throw new TooEarlyError(waitMs);
+}
+
+/** The status of an answer that is none of the contract's successes. */
+export function statusOf(error: unknown): number | undefined {
+  return error instanceof ServiceError || error instanceof UnexpectedAnswerError
+    ? error.httpStatus
+    : undefined;
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServiceError && error.known && REFUSALS.has(error.httpStatus);
+}
+
+function isWorthRepeating(error: unknown, { attempts, sameStatus }: Series): boolean {
+  if (attempts >= MAX_ATTEMPTS) return false;
+  if (error instanceof TooEarlyError) return true;
+  if (error instanceof NetworkError) return !NOT_REPEATED.has(error.reason);
+  const status = statusOf(error);
+  if (status === undefined) return false;
+  if (status === 408 || status === 429) return true;
+  return status >= 500 && sameStatus < MAX_SAME_SERVER_ERROR;
+}
+
+function retryAfterOf(error: unknown): number {
+  return error instanceof ServiceError ||
+    error instanceof UnexpectedAnswerError ||
+    error instanceof TooEarlyError
+    ? (error.retryAfterMs ?? 0)
+    : 0;
+}

@@ -1,0 +1,40 @@
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import { CONTEXT_KEYS } from '../shared/ids.ts';
+import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { Sessions } from '../../core/runs/sessions.ts';
+import { followActive } from '../runs/activeSession.ts';
+
+/** Keeps the context keys by which package.json picks the welcome text of an empty view. */
+export function keepWelcomeState(sessions: Sessions, accounts: AccountStore): Disposable {
+  const disposables = new DisposableStore();
+  disposables.add(
+    followActive(sessions, (session) => {
+      tell(session);
+      return session === undefined
+        ? []
+        : [session.onDidChangeState(() => tell(session)), session.runs.onDidChange(() => tell(session))];
+    }),
+  );
+  const tellAccounts = () => {
+    setContext(CONTEXT_KEYS.accountsStored, accounts.accounts.length > 0);
+    setContext(CONTEXT_KEYS.accountsUnreadable, accounts.isUnreadable);
+  };
+  tellAccounts();
+  disposables.add(accounts.onDidChange(tellAccounts));
+  return disposables;
+}
+
+function tell(session: Session | undefined): void {
+  // "No runs yet" is true only when the list was read.
+  const isUnread = session?.state === 'ready' && session.runs.rows === undefined;
+  const unread = session?.runs.failed === true ? 'offline' : 'connecting';
+  const state = isUnread ? unread : (session?.state ?? 'signedOut');
+  setContext(CONTEXT_KEYS.state, state);
+  setContext(CONTEXT_KEYS.sandbox, session?.account.kind === 'sandbox');
+}
+
+function setContext(key: string, value: string | boolean): void {
+  void vscode.commands.executeCommand('setContext', key, value);
+}

@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { chooseAdapter, tellAdapterNotOnDisk, tellNotDownloaded } from './adapterDialogs.ts';
+import { runIdOf } from '../runs/runArgument.ts';
+import { tellSignedOut } from '../accounts/messages.ts';
+import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
+import { withoutMarker } from '../../core/submission/marker.ts';
+import type { Session } from '../../core/runs/session.ts';
+
+/** What came home of an account. */
+export interface DownloadedAdapters {
+  open(accountId: string): Promise<void>;
+  records(accountId: string): readonly DownloadRecord[];
+}
+
+/**
+ * Shows what an adapter is and how it is used. Called with a file's URI from the explorer, with a row or a `run_id` (whose
+ * downloaded archive is meant), with an absolute path, or without anything: then the person chooses.
+ * @param show opens the page of a file
+ */
+export function inspectAdapter(
+  sessions: { active: Session | undefined },
+  downloads: DownloadedAdapters,
+  show: (file: string) => Promise<void>,
+) {
+  return async (argument?: unknown, selection?: unknown): Promise<void> => {
+    const uris = urisIn(argument, selection);
+    if (uris.length > 0) {
+      for (const uri of uris) {
+        if (uri.scheme === 'file') await show(uri.fsPath);
+        else tellAdapterNotOnDisk(path.posix.basename(uri.path));
+      }
+      return;
+    }
+    const session = sessions.active;
+    const given = runIdOf(argument);
+    if (given !== undefined && path.isAbsolute(given)) {
+      await show(given);
+      return;
+    }
+    if (session !== undefined) await downloads.open(session.account.id);
+    const records = session === undefined ? [] : downloads.records(session.account.id);
+    if (given === undefined) {
+      const there = records.filter(({ path: file }) => existsSync(file));
+      const chosen = await chooseAdapter(
+        there.map((record) => ({ file: record.path, description: nameOf(record.runId, session) })),
+      );
+      if (chosen !== undefined) await show(chosen);
+    } else if (session === undefined) tellSignedOut();
+    else {
+      const found = fileOf(given, session, records);
+      if (typeof found === 'string') await show(found);
+      else tellNotDownloaded(given, found.missing);
+    }
+  };
+}
+
+/** The downloaded archive of a run, or why there is none. */
+function fileOf(
+  runId: string,
+  session: Session,
+  records: readonly DownloadRecord[],
+): string | { missing: 'never' | 'not-yet' | { gone: string } } {
+  const ofRun = records.filter((record) => record.runId === runId && record.verified !== 'html');
+  // A run can have artifacts of other types.
+  const adapters = ofRun.filter(({ artifactType }) => artifactType === 'model');
+  const known = adapters.length > 0 ? adapters : ofRun;
+  const there = known.find(({ path: file }) => existsSync(file));
+  if (there !== undefined) return there.path;
+  const [newest] = known;
+  if (newest !== undefined) return { missing: { gone: newest.path } };
+  const run = session.runs.rows?.find(({ run_id }) => run_id === runId);
+  return { missing: run?.artifacts_available === false ? 'not-yet' : 'never' };
+}
+
+/** The label of the run, or its model. */
+function nameOf(runId: string, session: Session | undefined): string {
+  const label = withoutMarker(session?.runs.label(runId) ?? '');
+  if (label !== '') return label;
+  const run = session?.runs.rows?.find(({ run_id }) => run_id === runId);
+  return run === undefined ? runId : (session?.models.nameOf(run.model_id) ?? runId);
+}
+
+/** The explorer gives the file, and all that are selected. */
+function urisIn(argument: unknown, selection: unknown): vscode.Uri[] {
+  const selected = (Array.isArray(selection) ? selection : []).filter((item) => item instanceof vscode.Uri);
+  if (selected.length > 1) return selected;
+  return argument instanceof vscode.Uri ? [argument] : [];
+}

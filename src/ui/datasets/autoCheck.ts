@@ -1,0 +1,96 @@
+import { stat } from 'node:fs/promises';
+import * as vscode from 'vscode';
+import type { Disposable } from '../../core/base/disposable.ts';
+import { CancelledError } from '../../core/base/errors.ts';
+import type { Reports } from '../../core/datasets/reports.ts';
+import type { Log } from '../shared/log.ts';
+import { autoCheckMaxBytes } from '../shared/settings.ts';
+import { openDocument } from './syncedDocuments.ts';
+import { isInTab, urisOf } from '../shared/tabs.ts';
+
+/** What is opened only to be closed again, as when somebody steps through the explorer, is not checked. */
+const DEBOUNCE_MS = 250;
+
+/**
+ * Checks JSONL documents as they stand on disk when they are opened, saved or reloaded, up to the size of the setting. What
+ * was found without being asked for goes when no editor shows the file any more; all of it when the file is gone.
+ */
+export class AutoCheck implements Disposable {
+  readonly #reports: Reports;
+  readonly #log: Log;
+  readonly #subscriptions: Disposable[];
+  /** Checks that wait or run, by path. */
+  readonly #stops = new Map<string, AbortController>();
+
+  constructor(reports: Reports, log: Log) {
+    this.#reports = reports;
+    this.#log = log;
+    const { workspace, window } = vscode;
+    const watcher = workspace.createFileSystemWatcher('**/*.{jsonl,ndjson}', true, true, false);
+    this.#subscriptions = [
+      watcher,
+      watcher.onDidDelete((uri) => void this.#dropIfGone(uri.fsPath)),
+      workspace.onDidOpenTextDocument((document) => this.#schedule(document)),
+      workspace.onDidSaveTextDocument((document) => this.#schedule(document)),
+      // Reloaded from the disk, or reverted: the document is as it is there.
+      workspace.onDidChangeTextDocument(({ document }) => {
+        if (!document.isDirty) this.#schedule(document);
+      }),
+      workspace.onDidCloseTextDocument(({ uri }) => this.#leave(uri)),
+      // VS Code may keep a document for minutes after its last tab.
+      window.tabGroups.onDidChangeTabs(({ opened, closed }) => {
+        for (const uri of closed.flatMap(urisOf)) this.#leave(uri);
+        for (const { fsPath } of opened.flatMap(urisOf)) {
+          const document = openDocument(fsPath);
+          if (document !== undefined) this.#schedule(document);
+        }
+      }),
+    ];
+    for (const document of workspace.textDocuments) this.#schedule(document);
+  }
+
+  dispose(): void {
+    for (const subscription of this.#subscriptions) subscription.dispose();
+    for (const stop of this.#stops.values()) stop.abort();
+  }
+
+  #schedule({ languageId, uri }: vscode.TextDocument): void {
+    if (languageId !== 'jsonl' || uri.scheme !== 'file') return;
+    const path = uri.fsPath;
+    this.#stops.get(path)?.abort();
+    const stop = new AbortController();
+    this.#stops.set(path, stop);
+    const timer = setTimeout(() => void this.#check(path, stop), DEBOUNCE_MS);
+    stop.signal.addEventListener('abort', () => clearTimeout(timer));
+  }
+
+  async #check(path: string, stop: AbortController): Promise<void> {
+    try {
+      const found = await stat(path).catch(() => undefined);
+      if (stop.signal.aborted) return;
+      if (found?.isFile() !== true || found.size === 0 || found.size > autoCheckMaxBytes()) {
+        // What a person asked for stays as long as it is true.
+        await this.#reports.dropIfOld(path);
+        return;
+      }
+      await this.#reports.fresh(path, stop.signal);
+    } catch (error) {
+      if (!(error instanceof CancelledError)) this.#log.error('not-checked', error);
+    } finally {
+      if (this.#stops.get(path) === stop) this.#stops.delete(path);
+    }
+  }
+
+  /** Perhaps no editor shows the file any more. */
+  #leave(uri: vscode.Uri): void {
+    if (uri.scheme !== 'file' || isInTab(uri)) return;
+    this.#stops.get(uri.fsPath)?.abort();
+    this.#stops.delete(uri.fsPath);
+    this.#reports.release(uri.fsPath);
+  }
+
+  /** A file that is replaced is told as deleted by some. */
+  async #dropIfGone(path: string): Promise<void> {
+    if ((await stat(path).catch(() => undefined)) === undefined) this.#reports.drop(path);
+  }
+}

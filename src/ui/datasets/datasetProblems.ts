@@ -1,0 +1,80 @@
+import * as vscode from 'vscode';
+import type { Disposable } from '../../core/base/disposable.ts';
+import type { Problem } from '../../core/datasets/problems.ts';
+import type { Report } from '../../core/datasets/report.ts';
+import type { CheckState, Reports } from '../../core/datasets/reports.ts';
+import { shownProblems } from '../../core/datasets/shownProblems.ts';
+import { EXTENSION_NAME } from '../shared/ids.ts';
+import { canShowProblems } from './syncedDocuments.ts';
+import { kindSentence, moreSentence } from './messages.ts';
+import { problemSentence } from './problemMessages.ts';
+
+/** The Problems panel is no place for more of one file; VS Code itself cuts at 1,000. */
+const MAX_SHOWN = 200;
+
+/** Shows the last report of each checked file in the Problems panel, where VS Code can show the file at all. */
+export class DatasetProblems implements Disposable {
+  readonly #collection = vscode.languages.createDiagnosticCollection('fineTuning.dataset');
+  readonly #subscription: Disposable;
+  readonly #shown = new Map<string, Report>();
+
+  constructor(reports: Reports) {
+    this.#subscription = reports.onDidChange((state) => this.#show(state));
+    for (const state of reports.all) this.#show(state);
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+    this.#collection.dispose();
+  }
+
+  #show({ path, report }: CheckState): void {
+    // A check under way tells of its progress many times.
+    if (this.#shown.get(path) === report) return;
+    const uri = vscode.Uri.file(path);
+    if (report === undefined || !canShowProblems(path, report.sizeBytes)) {
+      this.#shown.delete(path);
+      this.#collection.delete(uri);
+    } else {
+      this.#shown.set(path, report);
+      this.#collection.set(uri, diagnosticsOf(report));
+    }
+  }
+}
+
+function diagnosticsOf(report: Report): vscode.Diagnostic[] {
+  const start = new vscode.Range(0, 0, 0, 1);
+  // Where there are no rows, what is wrong with them says nothing.
+  if (report.kind !== 'rows') return [diagnostic(start, kindSentence(report.kind), 'error', report.kind)];
+  const { shown, hiddenErrors, hiddenWarnings } = shownProblems(report, MAX_SHOWN);
+  const diagnostics = shown.map((problem) =>
+    diagnostic(rangeOf(problem), problemSentence(problem), problem.severity, problem.code),
+  );
+  if (hiddenErrors + hiddenWarnings > 0)
+    diagnostics.push(
+      diagnostic(
+        start,
+        moreSentence(shown.length, hiddenErrors, hiddenWarnings),
+        hiddenErrors > 0 ? 'error' : 'warning',
+        'more',
+      ),
+    );
+  return diagnostics;
+}
+
+function rangeOf({ line, column, length }: Problem): vscode.Range {
+  return new vscode.Range(line - 1, column - 1, line - 1, column - 1 + length);
+}
+
+function diagnostic(
+  range: vscode.Range,
+  message: string,
+  severity: Problem['severity'],
+  code: string,
+): vscode.Diagnostic {
+  const { Error, Warning } = vscode.DiagnosticSeverity;
+  const made = new vscode.Diagnostic(range, message, severity === 'error' ? Error : Warning);
+  made.source = EXTENSION_NAME;
+  made.code = code;
+  return made;
+}

@@ -1,0 +1,231 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
+import { DisposableStore } from '../../core/base/disposable.ts';
+import { CancelledError } from '../../core/base/errors.ts';
+import { Emitter } from '../../core/base/event.ts';
+import { CheckError, type CheckFailure } from '../../core/datasets/errors.ts';
+import { inspectDataset, type DatasetProblem } from '../../core/datasets/inspect.ts';
+import type { Report } from '../../core/datasets/report.ts';
+import type { Reports } from '../../core/datasets/reports.ts';
+import { RowFile } from '../../core/datasets/rowFile.ts';
+import type { Log } from '../shared/log.ts';
+
+const SETTLE_MS = 200;
+/** The check begins then at the latest. */
+const CHECK_AFTER_MS = 1_000;
+
+/** What there is to show of a file: its rows, or why there are none. */
+export type PreviewContent = { file: RowFile } | { problem: DatasetProblem | 'not-on-disk' };
+
+/** What the check came to. */
+export interface PreviewCheck {
+  progress: number | undefined;
+  report: Report | undefined;
+  failure: CheckFailure | 'too-large' | undefined;
+}
+
+/** Owns one previewed file: it is open, its rows are counted, it is checked beside, and watched on the disk. */
+export class PreviewDocument implements vscode.CustomDocument {
+  readonly uri: vscode.Uri;
+  readonly name: string;
+  readonly #reports: Reports;
+  readonly #log: Log;
+  readonly #store = new DisposableStore();
+  readonly #opened = this.#store.add(new Emitter<undefined>());
+  readonly #counted = this.#store.add(new Emitter<undefined>());
+  readonly #checked = this.#store.add(new Emitter<undefined>());
+  readonly #noticed = this.#store.add(new Emitter<undefined>());
+  #content: PreviewContent | undefined;
+  #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
+  #change: 'changed' | 'missing' | undefined;
+  #isUnsaved = false;
+  #stop = new AbortController();
+  #settle: NodeJS.Timeout | undefined;
+  #beginCheck: NodeJS.Timeout | undefined;
+
+  /** Fires when the file was opened, anew too, or could not be. */
+  readonly onDidOpen = this.#opened.event;
+  /** Fires while rows become known. */
+  readonly onDidCount = this.#counted.event;
+  /** Fires when the check begins, goes on or ends. */
+  readonly onDidCheck = this.#checked.event;
+  /** Fires when `change` is another. */
+  readonly onDidNotice = this.#noticed.event;
+
+  constructor(uri: vscode.Uri, reports: Reports, log: Log) {
+    this.uri = uri;
+    this.name = path.posix.basename(uri.path);
+    this.#reports = reports;
+    this.#log = log;
+    this.#store.add(reports.onDidChange((state) => this.#take(state.path)));
+    if (uri.scheme === 'file') this.#watch();
+    void this.reload();
+  }
+
+  /** Undefined until the file was looked at. */
+  get content(): PreviewContent | undefined {
+    return this.#content;
+  }
+
+  get check(): PreviewCheck {
+    return this.#check;
+  }
+
+  /** How the disk, or an editor with unsaved changes, differs from what is shown. */
+  get change(): 'changed' | 'missing' | 'unsaved' | undefined {
+    return this.#change ?? (this.#isUnsaved ? 'unsaved' : undefined);
+  }
+
+  /** Opens the file as it is now. Never throws. */
+  async reload(): Promise<void> {
+    this.#close();
+    const stop = new AbortController();
+    this.#stop = stop;
+    const content = await this.#open();
+    if (stop.signal.aborted || this.#store.disposed) {
+      if ('file' in content) content.file.dispose();
+      return;
+    }
+    this.#content = content;
+    this.#change = undefined;
+    this.#check = { progress: undefined, report: undefined, failure: undefined };
+    this.#opened.fire(undefined);
+    if ('file' in content) {
+      void this.#count(content.file, stop.signal);
+      this.#beginCheck = setTimeout(() => this.startCheck(), CHECK_AFTER_MS);
+    }
+  }
+
+  /** Begins the check, if it has not begun: its workers would keep the processors from showing the first rows. */
+  startCheck(): void {
+    if (this.#beginCheck === undefined) return;
+    clearTimeout(this.#beginCheck);
+    this.#beginCheck = undefined;
+    const content = this.#content;
+    if (content !== undefined && 'file' in content) void this.#checkFile(content.file, this.#stop.signal);
+  }
+
+  /** Looks whether the disk still holds what is shown. */
+  async look(): Promise<void> {
+    const content = this.#content;
+    if (content === undefined) return;
+    if (!('file' in content)) {
+      if (content.problem !== 'not-on-disk') await this.reload();
+      return;
+    }
+    const found = await content.file.look();
+    if (this.#content !== content) return;
+    const change = found === 'same' ? undefined : found;
+    if (change === this.#change) return;
+    this.#change = change;
+    this.#noticed.fire(undefined);
+  }
+
+  dispose(): void {
+    clearTimeout(this.#settle);
+    this.#close();
+    this.#store.dispose();
+  }
+
+  #close(): void {
+    clearTimeout(this.#beginCheck);
+    this.#beginCheck = undefined;
+    this.#stop.abort();
+    if (this.#content !== undefined && 'file' in this.#content) this.#content.file.dispose();
+  }
+
+  async #open(): Promise<PreviewContent> {
+    if (this.uri.scheme !== 'file') return { problem: 'not-on-disk' };
+    const { fsPath } = this.uri;
+    const found = await inspectDataset(fsPath, Infinity);
+    if (typeof found === 'string') return { problem: found };
+    try {
+      return { file: await RowFile.open(fsPath) };
+    } catch (error) {
+      const isMissing = error instanceof CheckError && error.code === 'missing';
+      return { problem: isMissing ? 'missing' : 'unreadable' };
+    }
+  }
+
+  async #count(file: RowFile, signal: AbortSignal): Promise<void> {
+    try {
+      await file.count(signal, () => {
+        if (!signal.aborted) this.#counted.fire(undefined);
+      });
+    } catch (error) {
+      if (error instanceof CancelledError) return;
+      this.#log.error('preview-not-read', error);
+      this.#fail('unreadable', signal);
+    }
+  }
+
+  async #checkFile(file: RowFile, signal: AbortSignal): Promise<void> {
+    if (file.sizeBytes > MAX_DATASET_BYTES) {
+      this.#fail('too-large', signal);
+      return;
+    }
+    this.#check = { progress: 0, report: undefined, failure: undefined };
+    this.#checked.fire(undefined);
+    try {
+      await this.#reports.fresh(file.path, signal);
+      if (!signal.aborted) this.#take(file.path);
+    } catch (error) {
+      if (error instanceof CancelledError) return;
+      this.#log.error('preview-not-checked', error);
+      this.#fail(error instanceof CheckError ? error.code : 'worker-died', signal);
+    }
+    if (!signal.aborted) await this.look();
+  }
+
+  #fail(failure: PreviewCheck['failure'], signal: AbortSignal): void {
+    if (signal.aborted) return;
+    this.#check = { progress: undefined, report: undefined, failure };
+    this.#checked.fire(undefined);
+  }
+
+  /** Takes over what is known of the file, if it is about the same bytes. */
+  #take(changedPath: string): void {
+    const content = this.#content;
+    if (content === undefined || !('file' in content) || content.file.path !== changedPath) return;
+    const state = this.#reports.get(changedPath);
+    const { file } = content;
+    // Where there is none any more, as after a check that failed, what was known of the shown bytes is still true.
+    const known = state?.report ?? this.#check.report;
+    const isSame = known?.sizeBytes === file.sizeBytes && Math.trunc(known.mtimeMs) === file.mtimeMs;
+    const report = isSame ? known : undefined;
+    const { failure } = this.#check;
+    this.#check = { progress: state?.progress, report, failure: report === undefined ? failure : undefined };
+    this.#checked.fire(undefined);
+  }
+
+  #setUnsaved(isUnsaved: boolean): void {
+    if (isUnsaved === this.#isUnsaved) return;
+    this.#isUnsaved = isUnsaved;
+    this.#noticed.fire(undefined);
+  }
+
+  #watch(): void {
+    const folder = vscode.Uri.file(path.dirname(this.uri.fsPath));
+    // Else a name with brackets would be a pattern.
+    const name = path.basename(this.uri.fsPath).replace(/[*?{[]/g, '[$&]');
+    const watcher = this.#store.add(
+      vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, name)),
+    );
+    const changed = () => {
+      clearTimeout(this.#settle);
+      this.#settle = setTimeout(() => void this.look(), SETTLE_MS);
+    };
+    this.#store.add(watcher.onDidChange(changed));
+    this.#store.add(watcher.onDidCreate(changed));
+    this.#store.add(watcher.onDidDelete(changed));
+    const { workspace } = vscode;
+    const edited = (document: vscode.TextDocument) => {
+      if (document.uri.toString() === this.uri.toString()) this.#setUnsaved(document.isDirty);
+    };
+    this.#store.add(workspace.onDidChangeTextDocument(({ document }) => edited(document)));
+    this.#store.add(workspace.onDidSaveTextDocument(edited));
+    this.#store.add(workspace.onDidCloseTextDocument(edited));
+    workspace.textDocuments.forEach(edited);
+  }
+}

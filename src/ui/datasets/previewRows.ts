@@ -1,0 +1,108 @@
+import type { PreviewProblem, PreviewRow } from './protocol.ts';
+import type { Problem } from '../../core/datasets/problems.ts';
+import type { Report } from '../../core/datasets/report.ts';
+import type { FileRow, RowFile } from '../../core/datasets/rowFile.ts';
+import { problemsOfRow } from '../../core/datasets/rowProblems.ts';
+import { moreProblems, placeOf, restOfRow, rowTitle } from './previewMessages.ts';
+import { problemSentence } from './problemMessages.ts';
+
+/** A longer row is shown up to here. */
+const ROW_BYTES = 256 * 1024;
+/** Of one message; the page asks again for what did not fit. */
+const MESSAGE_BYTES = 1024 * 1024;
+const MOST_PROBLEMS = 20;
+const EXCERPT_BYTES = 120;
+const MOST_MARKED = 40;
+
+/**
+ * Rows as the page shows them, as many of the wanted ones as fit into a message.
+ * @throws CheckError, CancelledError
+ */
+export async function previewRows(
+  file: RowFile,
+  report: Report | undefined,
+  wanted: readonly number[],
+): Promise<PreviewRow[]> {
+  const shown: PreviewRow[] = [];
+  let totalBytes = 0;
+  for (let index = 0; index < wanted.length && (shown.length === 0 || totalBytes < MESSAGE_BYTES);) {
+    const from = wanted[index] ?? 0;
+    let count = 1;
+    while (wanted[index + count] === from + count) count += 1;
+    const limits = { rowBytes: ROW_BYTES, totalBytes: MESSAGE_BYTES - totalBytes };
+    const rows = await file.readRows(from, count, limits);
+    for (const row of rows) {
+      shown.push(await previewRow(file, report, row));
+      totalBytes += row.bytes.length;
+    }
+    if (rows.length < count) break;
+    index += count;
+  }
+  return shown;
+}
+
+async function previewRow(file: RowFile, report: Report | undefined, row: FileRow): Promise<PreviewRow> {
+  const { bytes, sizeBytes } = row;
+  const found = report === undefined ? [] : problemsOfRow(report, row.row, MOST_PROBLEMS + 1);
+  const shown = found.slice(0, MOST_PROBLEMS);
+  const isCut = bytes.length < sizeBytes;
+  return {
+    row: row.row,
+    title: rowTitle(row.row),
+    // The last character of what is cut may be cut too.
+    text: (isCut ? bytes.subarray(0, bytes.length - cutBytes(bytes)) : bytes).toString('utf8'),
+    rest: isCut ? restOfRow(sizeBytes - bytes.length) : undefined,
+    problems: await Promise.all(shown.map((problem) => previewProblem(file, row, problem))),
+    moreProblems: found.length > MOST_PROBLEMS ? moreProblems() : undefined,
+  };
+}
+
+async function previewProblem(file: RowFile, row: FileRow, problem: Problem): Promise<PreviewProblem> {
+  const { severity, line, column, offset, length } = problem;
+  const before = offset - row.offset;
+  return {
+    severity,
+    text: problemSentence(problem),
+    place: placeOf(line, column),
+    at: before >= 0 && before <= row.bytes.length ? row.bytes.toString('utf8', 0, before).length : undefined,
+    length,
+    excerpt: severity === 'error' ? await excerptOf(file, row, problem) : undefined,
+  };
+}
+
+async function excerptOf(
+  file: RowFile,
+  row: FileRow,
+  { offset, length }: Problem,
+): Promise<PreviewProblem['excerpt']> {
+  const end = row.offset + row.sizeBytes;
+  const from = Math.max(row.offset, offset - EXCERPT_BYTES);
+  const to = Math.min(end, offset + EXCERPT_BYTES);
+  if (offset < row.offset || offset > end) return undefined;
+  const bytes = await file.read(Buffer.alloc(to - from), from);
+  const start = from === row.offset ? 0 : leadingContinuations(bytes);
+  const stop = to === end ? bytes.length : bytes.length - cutBytes(bytes);
+  const behind = bytes.toString('utf8', offset - from, stop);
+  const marked = behind.slice(0, Math.min(length, MOST_MARKED));
+  return {
+    before: `${from === row.offset ? '' : '…'}${bytes.toString('utf8', start, offset - from)}`,
+    marked,
+    after: `${behind.slice(marked.length)}${to === end ? '' : '…'}`,
+  };
+}
+
+function leadingContinuations(bytes: Buffer): number {
+  let count = 0;
+  while (count < 3 && ((bytes[count] ?? 0) & 0xc0) === 0x80) count += 1;
+  return count;
+}
+
+/** How many bytes at the end belong to a character that is not whole. */
+function cutBytes(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back ? back : 0;
+  }
+  return 0;
+}

@@ -1,0 +1,143 @@
+import { mkdir, rmdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { CancelledError } from '../../core/base/errors.ts';
+import type { Disposable } from '../../core/base/disposable.ts';
+import { tellDownloaded } from './downloadDialogs.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import type { Log } from '../shared/log.ts';
+import { downloadDirectorySetting, downloadWhenCompleteSetting } from '../shared/settings.ts';
+import { runName } from './messages.ts';
+import { tellAutoDownloadFailed } from './noticeMessages.ts';
+import { becameAvailable } from '../../core/downloads/autoDownload.ts';
+import { DiskError, onDisk } from '../../core/downloads/diskError.ts';
+import { directoryOf, runFolderName } from '../../core/downloads/downloadFolder.ts';
+import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
+import type { Downloads } from '../../core/downloads/downloads.ts';
+import {
+  adapterFirst,
+  atHome,
+  isAdapter,
+  isSoundAdapter,
+  placeIn,
+} from '../../core/downloads/downloadTarget.ts';
+import { withoutMarker } from '../../core/submission/marker.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { Sessions } from '../../core/runs/sessions.ts';
+import type { Told } from '../../core/runs/told.ts';
+import { followActive } from '../runs/activeSession.ts';
+
+interface Parts {
+  sessions: Sessions;
+  downloads: Downloads;
+  told: Pick<Told, 'claim'>;
+  log: Pick<Log, 'error'>;
+  beActive: (accountId: string) => Promise<boolean>;
+  /** Whether notifications are turned down: then only what went wrong is told. */
+  isQuiet: () => boolean;
+}
+
+/**
+ * Downloads the adapter of a run that has finished into the download directory, where the person wants that: in one window, one
+ * after the other, and never over a file.
+ */
+export class AutoDownloads implements Disposable {
+  readonly #parts: Parts;
+  readonly #subscription: Disposable;
+  #work: Promise<void> = Promise.resolve();
+  #disposed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#subscription = followActive(parts.sessions, (session) =>
+      session === undefined
+        ? []
+        : [
+            session.runs.onDidChange(({ moved }) => {
+              for (const runId of becameAvailable(moved)) this.#enqueue(session, runId);
+            }),
+          ],
+    );
+  }
+
+  /** Whether what finishes is downloaded by itself: where the directory does not stand, it is offered instead. */
+  get takes(): boolean {
+    return this.#directory() !== undefined;
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    this.#subscription.dispose();
+  }
+
+  #directory(): string | undefined {
+    if (downloadWhenCompleteSetting() !== 'always') return undefined;
+    const directory = directoryOf(downloadDirectorySetting(), homedir());
+    return directory.kind === 'there' ? directory.path : undefined;
+  }
+
+  #enqueue(session: Session, runId: string): void {
+    if (this.takes) this.#work = this.#work.then(() => this.#bring(session, runId));
+  }
+
+  /** Never rejects. */
+  async #bring(session: Session, runId: string): Promise<void> {
+    const { downloads, told, isQuiet } = this.#parts;
+    const { account } = session;
+    if (this.#disposed || downloadWhenCompleteSetting() !== 'always') return;
+    try {
+      if (!(await told.claim(account.id, runId, 'download-when-complete'))) return;
+      await downloads.open(account.id);
+      const isUnderWay = downloads.active.some(
+        (download) =>
+          download.accountId === account.id && download.runId === runId && isAdapter(download.artifactType),
+      );
+      if (isUnderWay || atHome(downloads.records(account.id), runId) !== undefined) return;
+      const directory = this.#directory();
+      // It stood when the run finished, so that the download was not offered.
+      if (directory === undefined) throw new DiskError({ name: 'Error', message: '', code: 'ENOENT' });
+      const record = await this.#download(session, runId, directory);
+      // A doubt is reported all the same.
+      if (record !== undefined && !(isQuiet() && isSoundAdapter(record)))
+        tellDownloaded([record], account.kind === 'sandbox');
+    } catch (error) {
+      this.#tell(session, runId, error);
+    }
+  }
+
+  async #download(session: Session, runId: string, directory: string): Promise<DownloadRecord | undefined> {
+    const { downloads } = this.#parts;
+    const [artifact] = adapterFirst(await downloads.list(session, runId));
+    if (artifact === undefined) return undefined;
+    // The list has no labels, and the folder is called after it.
+    if (session.runs.label(runId) === undefined) await session.runs.loadDetail(runId).catch(() => undefined);
+    const folder = path.join(directory, runFolderName(session.runs.label(runId), runId));
+    // Not with what stands above: a directory that went meanwhile is a drive that was taken away.
+    await onDisk(mkdir(folder).catch(unlessThere));
+    try {
+      const { name, other } = placeIn(folder, artifact, runId, downloads.active);
+      return await downloads.start({ session, runId, artifact, target: path.join(folder, other ?? name) });
+    } finally {
+      // It stays where something is in it.
+      await rmdir(folder).catch(() => undefined);
+    }
+  }
+
+  #tell(session: Session, runId: string, error: unknown): void {
+    const { beActive, log, sessions } = this.#parts;
+    if (error instanceof CancelledError) return;
+    log.error('auto-download', error);
+    if (sessions.isToldByState(error)) return;
+    const { account, runs } = session;
+    tellAutoDownloadFailed(runName(withoutMarker(runs.label(runId) ?? ''), runId), error, () => {
+      void beActive(account.id).then((isActive) => {
+        if (isActive) void vscode.commands.executeCommand(COMMANDS.downloadAdapter, runId);
+      });
+    });
+  }
+}
+
+function unlessThere(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+}

@@ -1,0 +1,117 @@
+import * as vscode from 'vscode';
+import type { Disposable } from '../../core/base/disposable.ts';
+import type { Log } from '../shared/log.ts';
+import { accountFolder } from '../../core/accounts/accountFolder.ts';
+import type { Journal } from '../../core/submission/journal.ts';
+import { MissingRead, type Missing } from '../../core/runs/missingRead.ts';
+import type { Receipt } from '../../core/submission/intent.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { Submitter } from '../../core/submission/submitter.ts';
+import type { Sessions } from '../../core/runs/sessions.ts';
+import { Watcher } from '../../core/runs/watcher.ts';
+import { followActive } from './activeSession.ts';
+
+/** When the window comes to the front, the watch looks at the runs and the balance, at most this often. */
+const FOCUS_PAUSE_MS = 10_000;
+
+/**
+ * Keeps the active account's stores fresh: reads them on a switch, after the connection changed and on focus, and watches
+ * runs while some are active. What fails shows as the session's state; the log has the reason.
+ */
+export class ActiveWatch implements Disposable {
+  readonly #submitter: Submitter;
+  readonly #receipts: () => Promise<readonly Receipt[]>;
+  readonly #log: Log;
+  readonly #runsFolder: string;
+  readonly #subscriptions: Disposable[];
+  #watcher: Watcher | undefined;
+  #missing: readonly MissingRead[] = [];
+  #readAtMs = -Infinity;
+
+  /** @param runsFolder where windows share what they know of the runs of all accounts */
+  constructor(
+    sessions: Sessions,
+    submitter: Submitter,
+    journal: Pick<Journal, 'receipts'>,
+    log: Log,
+    runsFolder: string,
+  ) {
+    this.#runsFolder = runsFolder;
+    this.#submitter = submitter;
+    this.#receipts = () => journal.receipts();
+    this.#log = log;
+    this.#subscriptions = [
+      followActive(sessions, (session) => this.#follow(session)),
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused && performance.now() - this.#readAtMs > FOCUS_PAUSE_MS) this.#read();
+      }),
+    ];
+  }
+
+  dispose(): void {
+    for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+
+  #follow(session: Session | undefined): Disposable[] {
+    this.#watcher = undefined;
+    this.#missing = [];
+    if (session === undefined) return [];
+    const { id: accountId } = session.account;
+    const onError = (error: unknown) => this.#log.warn(String(error));
+    const watcher = new Watcher({
+      session,
+      folder: accountFolder(this.#runsFolder, accountId),
+      isFocused: () => vscode.window.state.focused,
+      isAwaiting: () => this.#submitter.isUnknown(accountId),
+      recallSubmitted: () => this.#recall(session),
+      onError,
+    });
+    this.#watcher = watcher;
+    const missing = (what: Missing) =>
+      new MissingRead(session, what, () => vscode.window.state.focused, onError);
+    const { models, balance } = session;
+    const missingModels = missing({
+      isMissing: () => models.models === undefined,
+      read: () => models.readMissing(),
+    });
+    const missingBalance = missing({
+      isMissing: () => balance.current === undefined,
+      read: () => balance.readMissing(),
+    });
+    this.#missing = [missingModels, missingBalance];
+    const readAll = () => {
+      this.#read();
+      missingModels.begin(models.refresh());
+      missingBalance.begin(balance.refresh());
+    };
+    const reconnecting = session.onDidChangeState((state) => {
+      if (state === 'connecting') readAll();
+      if (state === 'ready') for (const one of this.#missing) one.wake();
+    });
+    // The charge may come minutes after the answer was given up: runs are watched until the person has decided.
+    const awaiting = this.#submitter.onDidChange(({ id, accountId: changedId, state }) => {
+      if (changedId !== accountId) return;
+      if (state === 'unknown') void watcher.look();
+      // Another window ended it: what came of it is not told here, but stands in the runs and the balance.
+      const isOpen = this.#submitter.pending.some((pending) => pending.id === id);
+      if (state === 'elsewhere' && !isOpen) void watcher.look();
+    });
+    readAll();
+    return [watcher, missingModels, missingBalance, reconnecting, awaiting];
+  }
+
+  /** Their end is told as well, though no list named them before the windows were closed. */
+  async #recall({ account, runs }: Session): Promise<void> {
+    if (runs.rows === undefined) return;
+    for (const { accountId, settled, model_id, label } of await this.#receipts())
+      if (accountId === account.id && settled.kind === 'charged' && settled.at.localMs > runs.readAtMs)
+        runs.insertCreated(settled.run, model_id, label);
+  }
+
+  #read(): void {
+    if (this.#watcher === undefined) return;
+    this.#readAtMs = performance.now();
+    void this.#watcher.look();
+    for (const one of this.#missing) one.wake();
+  }
+}

@@ -1,0 +1,14 @@
+import type { Model } from '../../core/api/types.ts';
+
+/** The model that a command was called with: a row of the Models view, or a `model_id`. */
+export function modelOf(argument: unknown, models: readonly Model[]): Model | undefined {
+  const id = typeof argument === 'string' ? argument : idOfRow(argument);
+  return id === undefined ? undefined : models.find((model) => model.model_id === id);
+}
+
+function idOfRow(argument: unknown): string | undefined {
+  if (typeof argument !== 'object' || argument === null || !('model' in argument)) return undefined;
+  const { model } = argument;
+  if (typeof model !== 'object' || model === null || !('model_id' in model)) return undefined;
+  return typeof model.model_id === 'string' ? model.model_id : undefined;
+}

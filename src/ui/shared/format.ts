@@ -1,0 +1,71 @@
+import * as vscode from 'vscode';
+import { instantOf } from '../../core/base/instant.ts';
+import { amountText } from './amount.ts';
+import { strangerText } from './strangerText.ts';
+
+/** A currency code has three letters; this is room for what a service may call one. */
+const MAX_CURRENCY_UNITS = 12;
+
+/**
+ * An amount with its code as that stands, both if told: `Intl.NumberFormat` throws on a currency that is not three
+ * letters, and how many decimals a currency has is not the service's word ("cents").
+ */
+export function formatMoney(cents: number | undefined, currency?: string): string {
+  const amount = cents === undefined ? undefined : amountText(cents, vscode.env.language);
+  if (amount === undefined) return vscode.l10n.t('not told');
+  return currency === undefined ? amount : `${amount} ${strangerText(currency, MAX_CURRENCY_UNITS)}`;
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes === 1) return vscode.l10n.t('1 byte');
+  if (bytes < 1_000) return vscode.l10n.t('{0} bytes', bytes);
+  const units = ['kB', 'MB', 'GB'];
+  let value = bytes / 1_000;
+  let unit = 0;
+  while (value >= 999.95 && unit < units.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${value.toFixed(1)} ${units[unit] ?? ''}`;
+}
+
+/** `45 s`, `3 min`, `2 h 5 min`, `4 d`. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 60) return vscode.l10n.t('{0} s', seconds);
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return vscode.l10n.t('{0} min', minutes);
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48)
+    return minutes % 60 === 0
+      ? vscode.l10n.t('{0} h', hours)
+      : vscode.l10n.t('{0} h {1} min', hours, minutes % 60);
+  return vscode.l10n.t('{0} d', Math.round(hours / 24));
+}
+
+export function formatAgo(timeMs: number, nowMs: number): string {
+  return nowMs - timeMs < 10_000
+    ? vscode.l10n.t('just now')
+    : vscode.l10n.t('{0} ago', formatDuration(nowMs - timeMs));
+}
+
+/** A time of the service in the person's zone and language, or the text as it came where it is no time. */
+export function formatTime(text: string | number): string {
+  const timeMs = typeof text === 'number' ? text : instantOf(text);
+  if (Number.isNaN(timeMs)) return strangerText(String(text));
+  return formatDate(timeMs, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+/** A day in the person's zone and language. */
+export function formatDay(timeMs: number): string {
+  return formatDate(timeMs, { dateStyle: 'medium' });
+}
+
+export function formatClock(timeMs: number): string {
+  return formatDate(timeMs, { timeStyle: 'short' });
+}
+
+/** Without the marks of direction that Arabic and Hebrew dates have: in a notification they would be shown as `<U+200F>`. */
+function formatDate(timeMs: number, options: Intl.DateTimeFormatOptions): string {
+  return new Date(timeMs).toLocaleString(vscode.env.language, options).replace(/[\u200e\u200f\u061c]/g, '');
+}

@@ -1,0 +1,77 @@
+import * as vscode from 'vscode';
+import type { ProxySettings } from '../../core/api/transport.ts';
+import { SETTINGS } from './ids.ts';
+
+const SECTION = 'fineTuning';
+
+/** The address that sign-in offers; empty by default, since no address of the service is known. */
+export function baseUrlSetting(): string {
+  return own().get(SETTINGS.baseUrl, '');
+}
+
+/** Below this balance, in whole units of its currency, the status bar warns; 0 never warns. */
+export function lowBalanceSetting(): number {
+  return own().get(SETTINGS.lowBalance, 0);
+}
+
+export function onDidChangeLowBalance(listener: () => void): vscode.Disposable {
+  return vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration(`${SECTION}.${SETTINGS.lowBalance}`)) listener();
+  });
+}
+
+/** Up to this size a JSONL document is checked without being asked; 0 never is. */
+export function autoCheckMaxBytes(): number {
+  return own().get(SETTINGS.checkAutomaticallyUpToMB, 0) * 1_000_000;
+}
+
+/** Whether a marker is added to the label of each run, by which it is recognised. */
+export function labelMarkerSetting(): boolean {
+  return own().get(SETTINGS.labelMarker, true);
+}
+
+/** How a person is told of runs: with notifications, or by the badge alone. */
+export function notificationsSetting(): 'all' | 'badge' {
+  return own().get<string>(SETTINGS.notifications, 'all') === 'badge' ? 'badge' : 'all';
+}
+
+export function onDidChangeNotifications(listener: () => void): vscode.Disposable {
+  return vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration(`${SECTION}.${SETTINGS.notifications}`)) listener();
+  });
+}
+
+/** The folder that adapters are downloaded into, as the person wrote it; empty where it is asked for each time. */
+export function downloadDirectorySetting(): string {
+  return own().get(SETTINGS.downloadDirectory, '');
+}
+
+/** What happens when a run's adapter can be downloaded. */
+export function downloadWhenCompleteSetting(): 'off' | 'ask' | 'always' {
+  const value = own().get<string>(SETTINGS.downloadWhenComplete, 'ask');
+  return value === 'off' || value === 'always' ? value : 'ask';
+}
+
+/** What VS Code itself is told about proxies and certificates. */
+export function proxySettings(): ProxySettings {
+  const http = vscode.workspace.getConfiguration('http');
+  const isOff = http.get<string>('proxySupport') === 'off';
+  return {
+    httpProxy: isOff ? '' : http.get('proxy', ''),
+    proxyAuthorization: http.get<string | null>('proxyAuthorization') ?? '',
+    noProxy: http.get<string[]>('noProxy', []),
+    strictSsl: http.get('proxyStrictSSL', true),
+    systemCertificates: http.get('systemCertificates', true),
+    env: isOff ? {} : process.env,
+  };
+}
+
+export function onDidChangeProxySettings(listener: () => void): vscode.Disposable {
+  return vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration('http')) listener();
+  });
+}
+
+function own(): vscode.WorkspaceConfiguration {
+  return vscode.workspace.getConfiguration(SECTION);
+}

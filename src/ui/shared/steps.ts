@@ -1,0 +1,153 @@
+import * as vscode from 'vscode';
+import { harmlessText, strangerText } from './strangerText.ts';
+
+/** How a step ended: on to the next, back to the one before, to a certain one, or given up with Esc. */
+export type StepEnd<S> =
+  { kind: 'next'; state: S } | { kind: 'back' } | { kind: 'go'; to: number } | { kind: 'cancel' };
+
+/** Where a step stands among the others, as its title bar shows. */
+export interface Place {
+  title: string;
+  step: number;
+  totalSteps: number;
+}
+
+export type Step<S> = (state: S, place: Place) => Promise<StepEnd<S>>;
+
+/**
+ * Leads a person through steps that each have a Back button but the first. Nothing outside the returned state changes
+ * before the last step ends; Esc leaves no trace.
+ * @returns undefined when it was given up
+ */
+export async function runSteps<S>(
+  title: string,
+  steps: readonly Step<S>[],
+  initial: S,
+  start = 0,
+): Promise<S | undefined> {
+  let state = initial;
+  let index = start;
+  for (;;) {
+    const step = steps[index];
+    if (step === undefined) return state;
+    const end = await step(state, { title, step: index + 1, totalSteps: steps.length });
+    if (end.kind === 'cancel') return undefined;
+    if (end.kind === 'next') state = end.state;
+    index = end.kind === 'next' ? index + 1 : end.kind === 'go' ? end.to : Math.max(0, index - 1);
+  }
+}
+
+/** What the person did in one step's dialog. */
+export type Answer<T> = { kind: 'value'; value: T } | { kind: 'back' } | { kind: 'cancel' };
+
+export interface Choice<T> extends vscode.QuickPickItem {
+  /** The id of an icon before the label; there is none in the texts, which hold what strangers wrote. */
+  icon?: string;
+  value: T;
+}
+
+/** The longest text that a row shows; the box cuts it at its width. */
+const MAX_ROW_UNITS = 300;
+
+/** How long an answered step stays, for the next one to come; order, not latency, is what it has to cover. */
+const HANDOVER_MS = 100;
+
+/** A quick pick that stays open when the focus moves elsewhere, so that one can look something up meanwhile. */
+export function pick<T>(
+  place: Place,
+  options: {
+    placeholder: string;
+    items: readonly Choice<T>[];
+    active?: T;
+    onButton?: (value: T, button: vscode.QuickInputButton) => void;
+    /** Rows that do something and leave the dialog open. */
+    stays?: (value: T) => boolean;
+  },
+): Promise<Answer<T>> {
+  const input = vscode.window.createQuickPick<Choice<T>>();
+  input.placeholder = harmlessText(options.placeholder);
+  input.matchOnDescription = true;
+  input.matchOnDetail = true;
+  const items = options.items.map(harmlessRow);
+  input.items = items;
+  const active =
+    options.active === undefined ? undefined : items.find((item) => item.value === options.active);
+  if (active !== undefined) input.activeItems = [active];
+  if (options.onButton !== undefined)
+    input.onDidTriggerItemButton(({ item, button }) => options.onButton?.(item.value, button));
+  return show(input, place, () => {
+    const item = input.selectedItems[0];
+    if (item === undefined || options.stays?.(item.value) === true) return undefined;
+    return { value: item.value };
+  });
+}
+
+function harmlessRow<T>({ icon, label, description, detail, ...rest }: Choice<T>): Choice<T> {
+  const text = strangerText(label, MAX_ROW_UNITS);
+  return {
+    ...rest,
+    label: icon === undefined ? text : `$(${icon}) ${text}`,
+    ...(description !== undefined && { description: strangerText(description, MAX_ROW_UNITS) }),
+    ...(detail !== undefined && { detail: strangerText(detail, MAX_ROW_UNITS) }),
+  };
+}
+
+/** An input box; `validate` returns what is wrong, or undefined. */
+export function ask(
+  place: Place,
+  options: {
+    prompt: string;
+    value?: string;
+    placeholder?: string;
+    password?: boolean;
+    validate: (text: string) => string | vscode.InputBoxValidationMessage | undefined;
+  },
+): Promise<Answer<string>> {
+  const input = vscode.window.createInputBox();
+  input.prompt = harmlessText(options.prompt);
+  input.value = options.value ?? '';
+  input.placeholder = options.placeholder;
+  input.password = options.password ?? false;
+  const check = () => {
+    input.validationMessage = options.validate(input.value);
+    return input.validationMessage;
+  };
+  // An empty box is not scolded before anything was typed.
+  if (input.value !== '') check();
+  input.onDidChangeValue(check);
+  return show(input, place, () => {
+    const problem = check();
+    const blocks =
+      typeof problem === 'string' || problem?.severity === vscode.InputBoxValidationSeverity.Error;
+    return blocks ? undefined : { value: input.value };
+  });
+}
+
+function show<T>(
+  input: (vscode.QuickPick<Choice<T>> | vscode.InputBox) & { onDidAccept: vscode.Event<void> },
+  place: Place,
+  accept: () => { value: T } | undefined,
+): Promise<Answer<T>> {
+  input.title = harmlessText(place.title);
+  if (place.totalSteps > 1) {
+    input.step = place.step;
+    input.totalSteps = place.totalSteps;
+  }
+  input.ignoreFocusOut = true;
+  if (place.step > 1) input.buttons = [vscode.QuickInputButtons.Back];
+  return new Promise<Answer<T>>((resolve) => {
+    input.onDidTriggerButton((button) => {
+      if (button === vscode.QuickInputButtons.Back) resolve({ kind: 'back' });
+    });
+    input.onDidAccept(() => {
+      const accepted = accept();
+      if (accepted !== undefined) resolve({ kind: 'value', ...accepted });
+    });
+    input.onDidHide(() => resolve({ kind: 'cancel' }));
+    input.show();
+  }).finally(() => {
+    // Not at once: until the next step stands in its place, keys would go into the editor behind.
+    input.enabled = false;
+    setTimeout(() => input.dispose(), HANDOVER_MS);
+  });
+}

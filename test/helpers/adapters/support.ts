@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { inspectAdapter } from '../../../src/core/adapters/inspect.ts';
+import { recipesOf } from '../../../src/core/adapters/recipe/recipes.ts';
+import type {
+  AdapterReport,
+  ProblemCode,
+  Recipe,
+  RecipeBlock,
+  RecipePlace,
+  Tool,
+  Verdict,
+} from '../../../src/core/adapters/report.ts';
+import { verifyArchive } from '../../../src/core/adapters/archive/verify.ts';
+import { sampleAdapter, type SampleOptions } from './sampleAdapter.ts';
+import { writeTar } from './tarWriter.ts';
+import { writeZip, type ZipPart } from './zipWriter.ts';
+
+export const MEASURE_WORKER = new URL('../../../src/core/adapters/measure/measureWorker.ts', import.meta.url)
+  .pathname;
+
+/** Where recipes find an adapter. */
+export const FOLDER = '/home/jo/adapters/my run';
+
+/** A folder of the tests of one file, made before them and gone after them. */
+export class Place {
+  #folder = '';
+  #count = 0;
+
+  constructor() {
+    before(async () => {
+      this.#folder = await mkdtemp(path.join(tmpdir(), 'adapter-test-'));
+    });
+    after(() => rm(this.#folder, { recursive: true, force: true }));
+  }
+
+  get folder(): string {
+    return this.#folder;
+  }
+
+  /** A new name in it, whose extension says nothing. */
+  name(): string {
+    return path.join(this.#folder, `${++this.#count}.dat`);
+  }
+
+  async file(bytes: Buffer): Promise<string> {
+    const file = this.name();
+    await writeFile(file, bytes);
+    return file;
+  }
+
+  async inspect(bytes: Buffer): Promise<AdapterReport> {
+    return await inspectAdapter(await this.file(bytes));
+  }
+
+  /** The recipes of a sample. */
+  async recipes(options?: SampleOptions, at?: Partial<RecipePlace>): Promise<Record<Tool, Recipe>> {
+    const report = await this.inspect(zipOf(sampleAdapter(options)));
+    const all = recipesOf(report, { folder: FOLDER, platform: 'linux', ...at });
+    return Object.fromEntries(all.map((recipe) => [recipe.tool, recipe])) as Record<Tool, Recipe>;
+  }
+
+  /** The verdict of inspecting, and what verifying says of it: only what is broken is not whole. */
+  async assertVerdict(bytes: Buffer, { code, fault }: Verdict): Promise<void> {
+    const file = await this.file(bytes);
+    const { verdict } = await inspectAdapter(file);
+    assert.deepEqual({ code: verdict.code, fault: verdict.fault }, { code, fault });
+    if (code === 'broken')
+      await assert.rejects(verifyArchive(file), { name: 'BrokenArchiveError', code: fault });
+    else assert.equal(await verifyArchive(file), 'unread');
+  }
+}
+
+export function zipOf(files: Readonly<Record<string, Buffer>>, options: Partial<ZipPart> = {}): Buffer {
+  return writeZip(Object.entries(files).map(([name, data]) => ({ name, data, ...options })));
+}
+
+export function tarOf(files: Readonly<Record<string, Buffer>>): Buffer {
+  return writeTar(Object.entries(files).map(([name, data]) => ({ name, data })));
+}
+
+export function tarGzOf(files: Readonly<Record<string, Buffer>>): Buffer {
+  return gzipSync(tarOf(files));
+}
+
+export function codesOf({ problems }: AdapterReport): ProblemCode[] {
+  return problems.map(({ code }) => code);
+}
+
+/** A block of a recipe, which must be there. */
+export function block({ blocks }: Recipe, purpose: string, language?: string): RecipeBlock {
+  const found = blocks.find((one) => one.purpose === purpose && (language ?? one.language) === one.language);
+  assert.ok(found !== undefined, `no ${purpose}`);
+  return found;
+}

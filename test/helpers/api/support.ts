@@ -1,0 +1,201 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Client } from '../../../src/core/api/client.ts';
+import type { Timeouts } from '../../../src/core/api/exchange.ts';
+import { Transport } from '../../../src/core/api/transport.ts';
+import type { RunSubmission } from '../../../src/core/api/types.ts';
+import type { UploadHooks } from '../../../src/core/api/upload.ts';
+import { DIGEST_WORKER } from '../digestWorker.ts';
+import { bodyOf, sendJson, startHttpServer, type TestServer } from '../httpServer.ts';
+
+export const MIB = 1024 * 1024;
+/** What a service answers. */
+export const CREATED = {
+  run_id: 'run-1',
+  status: 'queued',
+  price_cents: 100,
+  currency: 'EUR',
+  balance_after_cents: 5,
+  plan_name: 'p',
+};
+/** The end of the body of `UploadBench.submission`. */
+export const CLOSING = '\r\n--b0undary--\r\n';
+
+/** Whole requests, as a service got them. */
+export interface Receiver extends TestServer {
+  bodies: Buffer[];
+  headers: http.IncomingHttpHeaders[];
+}
+
+export interface ClientSettings {
+  timeouts?: Partial<Timeouts>;
+  strictSsl?: boolean;
+  /** Null where it is never told of one. */
+  digestWorker?: string | null;
+  /** Where proxies are named. */
+  env?: Record<string, string>;
+}
+
+/**
+ * What one test of uploads opens, all of it closed at its end: a folder with one dataset, local servers, transports. It
+ * fails a test that left a rejection to nobody.
+ */
+export class UploadBench {
+  readonly folder: string;
+  /** The dataset. */
+  readonly file: string;
+  readonly #open: { close(): Promise<void> }[] = [];
+  readonly #unhandled: unknown[] = [];
+  readonly #noteUnhandled = (reason: unknown) => this.#unhandled.push(reason);
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    this.file = path.join(folder, 'dataset.jsonl');
+    process.on('unhandledRejection', this.#noteUnhandled);
+  }
+
+  static async start(): Promise<UploadBench> {
+    return new UploadBench(await mkdtemp(path.join(tmpdir(), 'create-run-')));
+  }
+
+  async end(): Promise<void> {
+    for (const server of this.#open) await server.close();
+    await rm(this.folder, { recursive: true });
+    process.off('unhandledRejection', this.#noteUnhandled);
+    if (this.#unhandled.length > 0)
+      throw new Error('a rejection was left to nobody', { cause: this.#unhandled });
+  }
+
+  async served(starting: Promise<TestServer>): Promise<TestServer> {
+    const server = await starting;
+    this.#open.push(server);
+    return server;
+  }
+
+  /** A server that reads whole bodies and answers with a run. */
+  async receiver(start: typeof startHttpServer = startHttpServer): Promise<Receiver> {
+    const bodies: Buffer[] = [];
+    const headers: http.IncomingHttpHeaders[] = [];
+    const server = await this.served(
+      start((request, response) => {
+        headers.push(request.headers);
+        bodyOf(request).then(
+          (body) => {
+            bodies.push(body);
+            sendJson(response, 201, CREATED);
+          },
+          () => undefined,
+        );
+      }),
+    );
+    return { ...server, bodies, headers };
+  }
+
+  /** A server that takes a first chunk and then nothing until told: the upload stands in the middle of a large file. */
+  async standstill() {
+    let request: http.IncomingMessage | undefined;
+    let response: http.ServerResponse | undefined;
+    const standing = Promise.withResolvers<undefined>();
+    const server = await this.served(
+      startHttpServer((...both) => {
+        [request, response] = both;
+        request.once('data', () => {
+          request?.pause();
+          standing.resolve(undefined);
+        });
+      }),
+    );
+    let last: Buffer = Buffer.alloc(0);
+    return {
+      url: server.url,
+      /** Resolves when it has taken the first chunk. */
+      standing: standing.promise,
+      /** Takes the rest, and answers after it. */
+      resume: () => {
+        request?.on('data', (chunk: Buffer) => (last = chunk));
+        request?.on('end', () => response && sendJson(response, 201, CREATED));
+        request?.resume();
+      },
+      /** The last chunk that came. */
+      last: () => last,
+    };
+  }
+
+  /** @param bytes what is expected to be sent; nothing is, where they are undefined */
+  submission(sizeBytes: number, bytes?: Uint8Array): RunSubmission {
+    return {
+      idempotencyKey: '8d5b2f9c-1111-4222-8333-444455556666',
+      boundary: 'b0undary',
+      dataset: {
+        path: this.file,
+        filename: 'dataset.jsonl',
+        sizeBytes,
+        ...(bytes && { sha256: sha256Of(bytes) }),
+      },
+      model_id: 'm',
+      label: 'Ünique',
+      model_terms_accepted: true,
+      data_policy_accepted: true,
+      priority_processing: true,
+    };
+  }
+
+  async dataset(sizeBytes: number): Promise<Buffer> {
+    const bytes = randomBytes(sizeBytes);
+    await writeFile(this.file, bytes);
+    return bytes;
+  }
+
+  clientOf(url: string, settings: ClientSettings = {}): Client {
+    const { timeouts = {}, strictSsl = true, digestWorker = DIGEST_WORKER, env = {} } = settings;
+    const transport = new Transport({ strictSsl, systemCertificates: false, env }, { timeouts });
+    this.#open.push({
+      close: () => {
+        transport.dispose();
+        return Promise.resolve();
+      },
+    });
+    return new Client({ baseUrl: url, apiKey: 'k', keyId: 'key-1' }, () => transport, {
+      ...(digestWorker !== null && { digestWorker }),
+    });
+  }
+
+  /** How many descriptors of the dataset this process has open, also after it lost its name. */
+  openDescriptors(): number {
+    return descriptors().filter((target) => target.startsWith(this.file)).length;
+  }
+}
+
+/** What each descriptor of this process leads to. */
+export function descriptors(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${descriptor}`)];
+    } catch {
+      return []; // the one that read the folder
+    }
+  });
+}
+
+/** Hooks that note what was told, in order. */
+export function noted(hooks: UploadHooks = {}) {
+  const told: string[] = [];
+  return {
+    told,
+    hooks: {
+      beforeClose: () => {
+        told.push('beforeClose');
+        return hooks.beforeClose?.() ?? Promise.resolve();
+      },
+      onClosed: () => void told.push('onClosed'),
+    },
+  };
+}
+
+export function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,122 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Client } from '../../../src/core/api/client.ts';
+import { Transport } from '../../../src/core/api/transport.ts';
+import { Downloads, type DownloadsOptions } from '../../../src/core/downloads/downloads.ts';
+import { Session } from '../../../src/core/runs/session.ts';
+import { BlobServer } from '../blobServer.ts';
+import { descriptors } from '../api/support.ts';
+import { TestClock } from './testClock.ts';
+
+export const RUN = 'run-1';
+export const ACCOUNT = 'account-1';
+const KIB = 1024;
+
+/** What one test of downloads opens, all of it closed at its end: a server, windows, a folder. */
+export class DownloadBench {
+  readonly folder: string;
+  readonly server: BlobServer;
+  readonly clock = new TestClock();
+  readonly out: string;
+  /** In `out`. */
+  readonly target: string;
+  readonly transport = new Transport(
+    { strictSsl: true, systemCertificates: false, env: {} },
+    { timeouts: { stallMs: 1_500 } },
+  );
+  readonly #open: { dispose(): unknown }[] = [];
+
+  private constructor(folder: string, server: BlobServer) {
+    this.folder = folder;
+    this.server = server;
+    this.out = path.join(folder, 'out');
+    this.target = path.join(this.out, 'adapter.zip');
+  }
+
+  static async start(sizeBytes = 400 * KIB): Promise<DownloadBench> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'downloads-test-'));
+    const bench = new DownloadBench(folder, await BlobServer.start(randomBytes(sizeBytes)));
+    await mkdir(bench.out);
+    bench.server.received = () => 0;
+    return bench;
+  }
+
+  async end(): Promise<void> {
+    for (const one of this.#open.toReversed()) await one.dispose();
+    await this.server.close();
+    this.transport.dispose();
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  session(accountId = ACCOUNT): Session {
+    const session = new Session(
+      { kind: 'service', id: accountId, name: accountId, baseUrl: this.server.url },
+      () => Promise.resolve({ baseUrl: this.server.url, apiKey: 'service_CaNaRy', keyId: 'key-1' }),
+      (connection) =>
+        new Client(connection, () => this.transport, {
+          sleep: () => Promise.resolve(),
+          now: () => this.clock.nowMs(),
+        }),
+    );
+    this.#open.push(session);
+    return session;
+  }
+
+  /** A window of VS Code, as far as downloads go. */
+  window(options: Partial<DownloadsOptions> = {}): Downloads {
+    const sessions = new Map<string, Session>();
+    const downloads = new Downloads({
+      runsFolder: path.join(this.folder, 'runs'),
+      transport: () => this.transport,
+      sessionOf: (accountId) => {
+        const session = sessions.get(accountId) ?? this.session(accountId);
+        sessions.set(accountId, session);
+        return session;
+      },
+      verify: () => Promise.resolve('unknown'),
+      clock: this.clock,
+      random: () => 1,
+      ...options,
+    });
+    this.#open.push(downloads);
+    const before = this.server.received;
+    this.server.received = () => {
+      const own = downloads.active.filter(({ state }) => state === 'downloading');
+      return own.length === 0 ? before() : Math.max(...own.map(({ receivedBytes }) => receivedBytes));
+    };
+    return downloads;
+  }
+
+  request(target = this.target, artifact = { type: 'model', filename: 'adapter.zip' }) {
+    return { session: this.session(), runId: RUN, artifact, target };
+  }
+
+  /** What stands in the folder. */
+  left(): Promise<string[]> {
+    return readdir(this.out).catch(() => []);
+  }
+
+  /** What the book of the account says. */
+  async book(): Promise<{ records: unknown[]; pending: unknown[] }> {
+    const file = path.join(this.folder, 'runs', ACCOUNT, 'downloads.json');
+    if (!existsSync(file)) return { records: [], pending: [] };
+    return JSON.parse(await readFile(file, 'utf8')) as { records: unknown[]; pending: unknown[] };
+  }
+
+  /** Descriptors into the folder that this process has open. */
+  openFiles(): string[] {
+    return descriptors().filter((target) => target.startsWith(this.out));
+  }
+
+  /** Where the bytes of each request began. */
+  starts(): number[] {
+    return this.server.requests.filter(({ status }) => status < 300).map(({ startByte }) => startByte);
+  }
+}
+
+export function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,93 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { verifyArchive } from '../../../src/core/adapters/archive/verify.ts';
+import { Emitter } from '../../../src/core/base/event.ts';
+import { accountFolder } from '../../../src/core/accounts/accountFolder.ts';
+import { Downloads } from '../../../src/core/downloads/downloads.ts';
+import type { Session } from '../../../src/core/runs/session.ts';
+import type { Sessions } from '../../../src/core/runs/sessions.ts';
+import { Submitter } from '../../../src/core/submission/submitter.ts';
+import { Told } from '../../../src/core/runs/told.ts';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { Bench, silent } from './support.ts';
+
+/** One window of VS Code, as far as the notices of downloads go. */
+export interface Window {
+  session: Session;
+  sessions: Sessions;
+  downloads: Downloads;
+  told: Told;
+  beActive: () => Promise<boolean>;
+}
+
+/** A sandbox whose time passes when it is told to, and windows on it that share what windows share. */
+export class DownloadStage {
+  readonly bench: Bench;
+  readonly sandbox: Sandbox;
+  readonly #clock: { nowMs: number };
+  readonly #windows: Window[] = [];
+
+  private constructor(bench: Bench, sandbox: Sandbox, clock: { nowMs: number }) {
+    this.bench = bench;
+    this.sandbox = sandbox;
+    this.#clock = clock;
+  }
+
+  static async start(): Promise<DownloadStage> {
+    const bench = await Bench.start();
+    const clock = { nowMs: Date.now() };
+    const stage = new DownloadStage(bench, await bench.sandbox(() => clock.nowMs), clock);
+    await mkdir(stage.out);
+    return stage;
+  }
+
+  async end(): Promise<void> {
+    for (const { downloads, told } of this.#windows) {
+      await downloads.dispose();
+      told.dispose();
+    }
+    await this.bench.end();
+  }
+
+  /** A folder that is empty at first. */
+  get out(): string {
+    return path.join(this.bench.folder, 'out');
+  }
+
+  /** Passes time at the service. */
+  pass(ms: number): void {
+    this.#clock.nowMs += ms;
+  }
+
+  /** @param accountId what belongs to one account all windows share */
+  window(accountId = 'account-1'): Window {
+    const session = this.bench.session(this.sandbox, accountId);
+    const runsFolder = path.join(this.bench.folder, 'runs');
+    const window: Window = {
+      session,
+      sessions: {
+        active: session,
+        onDidChangeActive: new Emitter<Session | undefined>().event,
+        isToldByState: () => false,
+      } as unknown as Sessions,
+      downloads: new Downloads({
+        runsFolder,
+        transport: () => this.bench.transport,
+        sessionOf: () => session,
+        verify: verifyArchive,
+      }),
+      told: new Told((id) => accountFolder(runsFolder, id).told),
+      beActive: () => Promise.resolve(true),
+    };
+    this.#windows.push(window);
+    return window;
+  }
+
+  /** Submits a run; labels begin anew for each. */
+  async submit({ session }: Window, label: string): Promise<string> {
+    const draft = await this.bench.draft(10, `${label}.jsonl`, { label });
+    const outcome = await new Submitter(this.bench.journal).submit(session, draft, silent());
+    if (outcome.kind !== 'charged') throw new Error(outcome.kind);
+    return outcome.run.run_id;
+  }
+}

@@ -1,0 +1,203 @@
+import type http from 'node:http';
+import type { RunDetail } from '../../../src/core/api/types.ts';
+import type { Draft, Intent } from '../../../src/core/submission/intent.ts';
+import type { Journal, JournalOptions } from '../../../src/core/submission/journal.ts';
+import { withMarker } from '../../../src/core/submission/marker.ts';
+import type { Session } from '../../../src/core/runs/session.ts';
+import { Submitter } from '../../../src/core/submission/submitter.ts';
+import { bodyOf, sendJson } from '../httpServer.ts';
+import { Bench } from './support.ts';
+import { TestClock } from './testClock.ts';
+
+/** A submission that reached the service whole. */
+export interface Post {
+  key: string;
+  authorization: string;
+  body: Buffer;
+  /** When, by the service's clock. */
+  atMs: number;
+}
+
+/** What the service does with a whole submission. */
+export type Answer = (
+  stage: Stage,
+  post: Post,
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+) => void;
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const MARKER = 'ft-7k3m9qpx';
+const PRICE = 100;
+
+/** Charges, and says so. */
+export const created: Answer = (stage, post, _request, response) =>
+  sendJson(response, 201, stage.charge(post), stage.date);
+
+/** Charges, and the connection ends without an answer. */
+export const chargedAndLost: Answer = (stage, post, request) => {
+  stage.charge(post);
+  request.socket.destroy();
+};
+
+/** Does nothing, and the connection ends. */
+export const lost: Answer = (_stage, _post, request) => request.socket.destroy();
+
+/** An error of the contract. */
+export const error =
+  (status: number, code: string, headers: http.OutgoingHttpHeaders = {}): Answer =>
+  (stage, _post, _request, response) =>
+    sendJson(response, status, { error: { code, message: '' } }, { ...stage.date, ...headers });
+
+export const tooPoor = error(402, 'insufficient_balance');
+export const broken = error(500, 'internal');
+
+/** A service, its clock and a window that submits to it; time passes only when it is told to. */
+export class Stage {
+  readonly bench: Bench;
+  readonly clock = new TestClock();
+  readonly posts: Post[] = [];
+  /** The paths of the reads. */
+  readonly gets: string[] = [];
+  /** Newest first. */
+  readonly runs: RunDetail[] = [];
+  balanceCents = 5000;
+  /** How far the service's clock is ahead of the time that passes. */
+  dateOffsetMs = 0;
+  /** One for each submission; the last one stays. */
+  answers: Answer[] = [created];
+  /** Answers a read in the place of the service when it returns true. */
+  onGet: (request: http.IncomingMessage, response: http.ServerResponse) => boolean = () => false;
+  /** Called when a submission's head has come. */
+  onHead: (request: http.IncomingMessage, response: http.ServerResponse) => void = () => undefined;
+  readonly submitter: Submitter;
+  url = '';
+  readonly #submitters: Submitter[] = [];
+
+  private constructor(bench: Bench) {
+    this.bench = bench;
+    this.submitter = this.newSubmitter();
+  }
+
+  static async start(journalOptions: JournalOptions = {}): Promise<Stage> {
+    const stage = new Stage(await Bench.start(journalOptions));
+    const server = await stage.bench.serve((request, response) => stage.#serve(request, response));
+    stage.url = server.url;
+    return stage;
+  }
+
+  async end(): Promise<void> {
+    for (const submitter of this.#submitters) submitter.dispose();
+    await this.bench.end();
+  }
+
+  get date(): http.OutgoingHttpHeaders {
+    return { date: new Date(this.clock.serviceMs + this.dateOffsetMs).toUTCString() };
+  }
+
+  /** A window's submitter. */
+  newSubmitter(journal: Journal = this.bench.journal, random = () => 0.5): Submitter {
+    const submitter = new Submitter(journal, { clock: this.clock, random });
+    this.#submitters.push(submitter);
+    return submitter;
+  }
+
+  /** An open journal of another window, and its submitter. */
+  async otherWindow(): Promise<{ journal: Journal; submitter: Submitter }> {
+    const journal = this.bench.otherJournal();
+    const submitter = this.newSubmitter(journal);
+    await journal.open();
+    return { journal, submitter };
+  }
+
+  session(id = 'account-1', keyId = 'key-1'): Session {
+    const connection = { baseUrl: this.url, apiKey: `service_${id}_${keyId}`, keyId };
+    return this.bench.session(connection, id, () => this.clock.nowMs());
+  }
+
+  /** A draft whose label holds a marker. */
+  async marked(marker = MARKER, name = 'train.jsonl'): Promise<Draft> {
+    return this.bench.draft(10, name, { marker, label: withMarker('Läbel', marker) });
+  }
+
+  /** The one open intent. */
+  get intent(): Intent {
+    const [intent, ...others] = this.bench.journal.intents;
+    if (intent === undefined || others.length > 0) throw new Error(`${others.length + 1} open intents`);
+    return intent;
+  }
+
+  /** Makes the run of a submission, and the answer that tells it. */
+  charge({ body }: Post): object {
+    const run = {
+      run_id: `run-${this.runs.length + 1}`,
+      status: 'queued',
+      model_id: fieldOf(body, 'model_id') ?? '',
+      label: fieldOf(body, 'label') ?? '',
+      plan: 'p',
+      price_cents: PRICE,
+      created_at: new Date(this.clock.serviceMs).toISOString(),
+    };
+    this.runs.unshift(run);
+    this.balanceCents -= PRICE;
+    const { run_id, status, price_cents, plan } = run;
+    return {
+      run_id,
+      status,
+      price_cents,
+      currency: 'EUR',
+      balance_after_cents: this.balanceCents,
+      plan_name: plan,
+    };
+  }
+
+  #serve(request: http.IncomingMessage, response: http.ServerResponse): void {
+    if (request.method === 'GET') {
+      this.#read(request, response);
+      return;
+    }
+    this.onHead(request, response);
+    if (response.writableEnded) return;
+    bodyOf(request).then(
+      (body) => {
+        const { 'idempotency-key': key, authorization = '' } = request.headers;
+        const post = { key: String(key), authorization, body, atMs: this.clock.serviceMs };
+        this.posts.push(post);
+        const answer = this.answers.length > 1 ? this.answers.shift() : this.answers[0];
+        answer?.(this, post, request, response);
+      },
+      () => undefined,
+    );
+  }
+
+  #read(request: http.IncomingMessage, response: http.ServerResponse): void {
+    const path = request.url?.replace('/api/v1', '') ?? '';
+    this.gets.push(path);
+    if (this.onGet(request, response)) return;
+    const runId = /^\/runs\/([^?]+)/.exec(path)?.[1];
+    const run = this.runs.find(({ run_id }) => run_id === runId);
+    if (path === '/balance')
+      sendJson(response, 200, { balance_cents: this.balanceCents, currency: 'EUR' }, this.date);
+    else if (run !== undefined) sendJson(response, 200, { run }, this.date);
+    else if (runId !== undefined)
+      sendJson(response, 404, { error: { code: 'not_found', message: '' } }, this.date);
+    else
+      sendJson(
+        response,
+        200,
+        { data: this.runs.map(summaryOf), next_cursor: null, has_more: false },
+        this.date,
+      );
+  }
+}
+
+export function fieldOf(body: Buffer, name: string): string | undefined {
+  return new RegExp(`name="${name}"\\r\\n(?:[^\\r\\n]+\\r\\n)*\\r\\n(.*?)\\r\\n--`, 's').exec(
+    body.toString(),
+  )?.[1];
+}
+
+function summaryOf({ run_id, status, model_id, created_at }: RunDetail): object {
+  return { run_id, status, model_id, created_at, artifacts_available: false };
+}

@@ -1,0 +1,56 @@
+import type { Clock } from '../../../src/core/base/clock.ts';
+import { CancelledError, throwIfCancelled } from '../../../src/core/base/errors.ts';
+
+const START_MS = Date.UTC(2031, 4, 3, 12);
+
+/** A machine's clocks that stand still until a test passes time; who sleeps wakes up in order. */
+export class SteppedClock implements Clock {
+  #passedMs = 0;
+  #wallOffsetMs = 0;
+  readonly #sleepers = new Set<{ atMs: number; wake: () => void }>();
+
+  nowMs(): number {
+    return START_MS + this.#passedMs + this.#wallOffsetMs;
+  }
+
+  monotonicMs(): number {
+    return this.#passedMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    throwIfCancelled(signal);
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#sleepers.delete(sleeper);
+        reject(new CancelledError());
+      };
+      const wake = () => {
+        this.#sleepers.delete(sleeper);
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      const sleeper = { atMs: this.#passedMs + ms, wake };
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  /** Passes time; whenever somebody wakes up, the clock stands still until `settle` says that all is done. */
+  async pass(ms: number, settle: () => Promise<void>): Promise<void> {
+    const endMs = this.#passedMs + ms;
+    for (;;) {
+      const next = [...this.#sleepers].sort((a, b) => a.atMs - b.atMs)[0];
+      if (next === undefined || next.atMs > endMs) break;
+      this.#passedMs = Math.max(this.#passedMs, next.atMs);
+      next.wake();
+      await settle();
+    }
+    this.#passedMs = endMs;
+    await settle();
+  }
+
+  /** Somebody sets the wall clock. */
+  setWall(byMs: number): void {
+    this.#wallOffsetMs += byMs;
+  }
+}

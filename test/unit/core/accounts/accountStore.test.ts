@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { originOf, type Account, type ServiceAccount } from '../../../../src/core/accounts/account.ts';
+import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import { until } from '../../../helpers/runs/support.ts';
+
+describe('AccountStore', () => {
+  let folder: string;
+  let stores: AccountStore[];
+
+  beforeEach(async () => {
+    folder = path.join(await mkdtemp(path.join(tmpdir(), 'accounts-')), 'storage');
+    stores = [];
+  });
+  afterEach(async () => {
+    for (const store of stores) store.dispose();
+    await rm(path.dirname(folder), { recursive: true });
+  });
+
+  async function opened(): Promise<AccountStore> {
+    const store = new AccountStore(folder);
+    stores.push(store);
+    await store.open();
+    return store;
+  }
+  const file = () => path.join(folder, 'accounts.json');
+  const service = (id: string): ServiceAccount => ({
+    kind: 'service',
+    id,
+    name: `Näme ${id}`,
+    baseUrl: 'https://service.test:8443/prefix',
+  });
+
+  it('begins empty in a folder that it makes', async () => {
+    const store = await opened();
+    assert.deepEqual([store.accounts, store.active], [[], undefined]);
+  });
+
+  it('keeps accounts and which is active over a restart', async () => {
+    const first = await opened();
+    const sandbox: Account = { kind: 'sandbox', id: 's', name: 'Sandbox' };
+    await first.save(service('a'));
+    await first.save(sandbox);
+    await first.activate('a');
+    const second = await opened();
+    assert.deepEqual(second.accounts, [service('a'), sandbox]);
+    assert.deepEqual(second.active, service('a'));
+  });
+
+  it('has one sandbox, also after its database became another one', async () => {
+    const store = await opened();
+    await store.save(service('a'));
+    await store.save({ kind: 'sandbox', id: 'old', name: 'Sandbox' });
+    await store.save({ kind: 'sandbox', id: 'new', name: 'Sandbox' });
+    assert.deepEqual(
+      store.accounts.map(({ id }) => id),
+      ['a', 'new'],
+    );
+    assert.equal(store.active?.id, 'new');
+  });
+
+  it('replaces the account with the same id', async () => {
+    const store = await opened();
+    await store.save(service('a'));
+    await store.save({ ...service('a'), name: 'other' });
+    assert.deepEqual(
+      store.accounts.map(({ name }) => name),
+      ['other'],
+    );
+  });
+
+  it('has no active account after the active one was removed', async () => {
+    const store = await opened();
+    await store.save(service('a'));
+    await store.save(service('b'));
+    await store.remove('b');
+    assert.deepEqual([store.active, store.accounts.length], [undefined, 1]);
+    await store.activate('a');
+    await store.remove('unknown');
+    assert.equal(store.active?.id, 'a');
+  });
+
+  it('does not activate an id that is unknown', async () => {
+    const store = await opened();
+    await store.save(service('a'));
+    await store.activate('nobody');
+    assert.equal(store.active?.id, 'a');
+  });
+
+  it('loses none of many changes at once', async () => {
+    const store = await opened();
+    await Promise.all(Array.from({ length: 20 }, (_, index) => store.save(service(String(index)))));
+    assert.equal(store.accounts.length, 20);
+    assert.equal((await opened()).accounts.length, 20);
+  });
+
+  it('loses none of what many windows change at once', async () => {
+    const windows = await Promise.all(Array.from({ length: 10 }, opened));
+    await Promise.all(windows.map((store, index) => store.save(service(String(index)))));
+    assert.equal((await opened()).accounts.length, 10);
+    await Promise.all(windows.map((store, index) => store.remove(String(index))));
+    assert.deepEqual((await opened()).accounts, []);
+  });
+
+  it('sets a torn file aside once, and loses nothing that many windows write after it', async () => {
+    const windows = await Promise.all(Array.from({ length: 10 }, opened));
+    await writeFile(file(), 'torn');
+    await Promise.all(windows.map((store, index) => store.save(service(String(index)))));
+    assert.equal((await opened()).accounts.length, 10);
+  });
+
+  it('shows another window what this one changed', async () => {
+    const here = await opened();
+    const there = await opened();
+    let changes = 0;
+    there.onDidChange(() => (changes += 1));
+    await here.save(service('a'));
+    await until(() => there.active?.id === 'a');
+    await there.save(service('b'));
+    await until(() => here.active?.id === 'b');
+    assert.equal(here.accounts.length, 2);
+    await here.remove('b');
+    await until(() => there.accounts.length === 1);
+    assert.equal(there.active, undefined);
+    assert.ok(changes >= 3);
+  });
+
+  it('changes what the disk holds now, not what this window last saw', async () => {
+    const store = await opened();
+    // From here on it hears of nothing.
+    store.dispose();
+    await store.save(service('a'));
+    const others = { version: 1, activeId: 'b', accounts: [service('a'), service('b')] };
+    await writeFile(file(), JSON.stringify(others));
+    await store.save(service('c'));
+    assert.deepEqual(
+      store.accounts.map(({ id }) => id),
+      ['a', 'b', 'c'],
+    );
+  });
+
+  it('tells one change once, whatever the order of an account’s fields', async () => {
+    const store = await opened();
+    let changes = 0;
+    store.onDidChange(() => (changes += 1));
+    const { id, name, baseUrl } = service('a');
+    await store.save({ baseUrl, name, id, kind: 'service' });
+    const before = store.active;
+    await writeFile(file(), await readFile(file()));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await store.activate('a');
+    assert.deepEqual([changes, JSON.stringify(store.active)], [1, JSON.stringify(before)]);
+  });
+
+  for (const [name, text] of [
+    ['torn', '{"version":1,"acc'],
+    ['empty', ''],
+    ['foreign', '"something else"'],
+    ['of a later version', '{"version":2,"accounts":[]}'],
+    ['with a broken account', '{"version":1,"accounts":[{"kind":"service","id":1}]}'],
+    [
+      'with an address that is none',
+      JSON.stringify({ version: 1, accounts: [{ ...service('a'), baseUrl: 'x' }] }),
+    ],
+  ] as const) {
+    it(`sets a file aside that is ${name}, whole, and goes on`, async () => {
+      await mkdir(folder);
+      await writeFile(file(), text);
+      const store = await opened();
+      assert.deepEqual(store.accounts, []);
+      const [aside] = (await readdir(folder)).filter((entry) => entry.includes('.unreadable-'));
+      assert.equal(await readFile(path.join(folder, aside ?? 'none'), 'utf8'), text);
+      await store.save(service('a'));
+      assert.equal((await opened()).active?.id, 'a');
+    });
+  }
+
+  it('opens in many windows at once on a torn file', async () => {
+    await mkdir(folder);
+    await writeFile(file(), 'torn');
+    const all = await Promise.all(Array.from({ length: 8 }, opened));
+    for (const store of all) assert.deepEqual(store.accounts, []);
+  });
+
+  it('refuses to write what it could not read back', async () => {
+    const store = await opened();
+    await store.save(service('a'));
+    await assert.rejects(store.save({ ...service('b'), baseUrl: 'no address' }));
+    assert.equal(store.active?.id, 'a');
+    await store.save(service('c'));
+    assert.equal(store.accounts.length, 2);
+  });
+
+  it('does not take a file that cannot be read for none, and reads it when it can be again', async () => {
+    await (await opened()).save(service('a'));
+    const text = await readFile(file());
+    await rm(file());
+    await mkdir(file());
+    const store = new AccountStore(folder);
+    stores.push(store);
+    const unreadable = { code: 'accounts-unreadable', file: file() };
+    await assert.rejects(store.open(), unreadable);
+    await assert.rejects(store.save(service('b')), unreadable);
+    assert.deepEqual([store.isUnreadable, store.accounts], [true, []]);
+    assert.equal(await store.readKeptIds(), undefined);
+    await rm(file(), { recursive: true });
+    await writeFile(file(), text);
+    await store.open();
+    assert.deepEqual([store.isUnreadable, store.active?.id], [false, 'a']);
+  });
+
+  it('says that it can be read again, though no account is there', async () => {
+    await mkdir(file(), { recursive: true });
+    const store = new AccountStore(folder);
+    stores.push(store);
+    await assert.rejects(store.open());
+    const changed = new Promise<void>((resolve) => store.onDidChange(resolve));
+    await rm(file(), { recursive: true });
+    await store.open();
+    await changed;
+    assert.deepEqual([store.isUnreadable, store.accounts], [false, []]);
+  });
+
+  it('survives that its folder vanishes', async () => {
+    const store = await opened();
+    await rm(folder, { recursive: true });
+    await store.save(service('a'));
+    assert.equal(store.active?.id, 'a');
+  });
+
+  it('names the one origin that may get the API key', () => {
+    assert.equal(originOf(service('a')), 'https://service.test:8443');
+  });
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { extractAdapter } from '../../../../../src/core/adapters/archive/extract.ts';
+import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
+import { sampleAdapter } from '../../../../helpers/adapters/sampleAdapter.ts';
+import { writeTar } from '../../../../helpers/adapters/tarWriter.ts';
+import { writeZip } from '../../../../helpers/adapters/zipWriter.ts';
+import { Place, tarGzOf, tarOf, zipOf } from '../../../../helpers/adapters/support.ts';
+
+const FILES = sampleAdapter();
+
+describe('unpacking an adapter', () => {
+  const place = new Place();
+  let folder = '';
+  let count = 0;
+
+  beforeEach(async () => {
+    folder = path.join(place.folder, `room-${++count}`);
+    await mkdir(folder);
+  });
+
+  const extract = async (bytes: Buffer, options = {}) =>
+    await extractAdapter(await place.file(bytes), path.join(folder, 'out'), options);
+
+  for (const [name, bytes] of Object.entries({
+    ZIP: zipOf(FILES),
+    'deflated ZIP': zipOf(FILES, { isDeflated: true }),
+    tar: tarOf(FILES),
+    'packed tar': tarGzOf(FILES),
+  }))
+    it(`brings a ${name} into a new folder`, async () => {
+      const told: number[] = [];
+      const { adapterFolder, files, sizeBytes, leftOut } = await extract(bytes, {
+        onProgress: ({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }) =>
+          told.push(doneBytes / totalBytes),
+      });
+      assert.equal(adapterFolder, path.join(folder, 'out'));
+      const total = Object.values(FILES).reduce((sum, data) => sum + data.length, 0);
+      assert.deepEqual([files, sizeBytes, leftOut, told.at(-1)], [2, total, [], 1]);
+      assert.deepEqual(await readdir(folder), ['out']);
+      for (const [file, data] of Object.entries(FILES)) {
+        assert.ok((await readFile(path.join(adapterFolder, file))).equals(data));
+        assert.equal((await stat(path.join(adapterFolder, file))).mode & 0o111, 0);
+      }
+      const { problems, verdict } = await inspectAdapter(adapterFolder);
+      assert.deepEqual([verdict.code, problems], ['adapter', []]);
+    });
+
+  it('says where in it the adapter is, makes folders, and leaves pickles out', async () => {
+    const inner = Object.fromEntries(Object.entries(FILES).map(([name, data]) => [`a/b/${name}`, data]));
+    const done = await extract(
+      zipOf({ ...inner, 'a/optimizer.pt': Buffer.from('x'), 'c/d': Buffer.from('y') }),
+    );
+    assert.equal(done.adapterFolder, path.join(folder, 'out', 'a', 'b'));
+    assert.deepEqual(done.leftOut, ['a/optimizer.pt']);
+    assert.deepEqual((await readdir(path.join(folder, 'out'), { recursive: true })).sort(), [
+      'a',
+      'a/b',
+      'a/b/adapter_config.json',
+      'a/b/adapter_model.safetensors',
+      'c',
+      'c/d',
+    ]);
+  });
+
+  it('replaces nothing, not even an empty folder', async () => {
+    const out = path.join(folder, 'out');
+    await mkdir(out);
+    await assert.rejects(extract(zipOf(FILES)), { code: 'folder-exists' });
+    assert.deepEqual(await readdir(out), []);
+    await writeFile(path.join(out, 'mine'), '');
+    await assert.rejects(extract(zipOf(FILES)), { code: 'folder-exists' });
+    assert.deepEqual(await readdir(folder, { recursive: true }), ['out', 'out/mine']);
+  });
+
+  const parts = Object.entries(FILES).map(([name, data]) => ({ name, data }));
+  for (const [name, bytes, code] of [
+    [
+      'a path that leads out',
+      writeZip([...parts, { name: '../escaped', data: Buffer.from('x') }]),
+      'path-outside',
+    ],
+    [
+      'an absolute path',
+      writeZip([...parts, { name: '/tmp/escaped', data: Buffer.from('x') }]),
+      'path-absolute',
+    ],
+    ['a link', writeZip([...parts, { name: 'a', data: Buffer.from('/etc'), mode: 0o120777 }]), 'link'],
+    [
+      'a link and a file through it',
+      writeTar([...parts, { name: 'a', type: '2', linkName: '..' }, { name: 'a/x', data: Buffer.from('x') }]),
+      'link',
+    ],
+    ['a CRC that is wrong', writeZip([...parts, { name: 'z', data: Buffer.from('x'), crc: 1 }]), 'zip-crc'],
+    [
+      'less than it tells',
+      writeZip([
+        ...parts,
+        { name: 'z', data: Buffer.from('x'.repeat(99)), isDeflated: true, toldBytes: 100 },
+      ]),
+      'zip-length',
+    ],
+    ['its end missing', tarOf(FILES).subarray(0, -1024), 'truncated'],
+    ['its packed end missing', tarGzOf(FILES).subarray(0, -4), 'gzip-data'],
+    ['no adapter in it', zipOf({ readme: Buffer.from('x') }), 'not-an-adapter'],
+    ['no archive', Buffer.from('x'), 'not-an-adapter'],
+  ] as const)
+    it(`leaves nothing behind of what has ${name}`, async () => {
+      await assert.rejects(extract(bytes), { code });
+      assert.deepEqual(await readdir(folder), []);
+      assert.ok(!(await readdir(place.folder)).includes('escaped'));
+    });
+
+  it('leaves nothing behind when it is told to stop', async () => {
+    await assert.rejects(extract(zipOf(FILES), { signal: AbortSignal.abort() }), { code: 'cancelled' });
+    const stop = new AbortController();
+    const going = extract(zipOf(FILES), { signal: stop.signal, onProgress: () => stop.abort() });
+    await assert.rejects(going, { code: 'cancelled' });
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  it('says that the disk does not take it', async () => {
+    await writeFile(path.join(folder, 'file'), '');
+    const file = await place.file(zipOf(FILES));
+    await assert.rejects(extractAdapter(file, path.join(folder, 'file', 'out')), {
+      name: 'UnpackError',
+      code: 'disk',
+    });
+    await assert.rejects(extractAdapter(path.join(folder, 'missing'), path.join(folder, 'out')), {
+      name: 'UnpackError',
+    });
+  });
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { ExpectedError } from '../../../../src/core/base/errors.ts';
+import { extractAdapter } from '../../../../src/core/adapters/archive/extract.ts';
+import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
+import { measurePass } from '../../../../src/core/adapters/measure/measurePass.ts';
+import { recipesOf } from '../../../../src/core/adapters/recipe/recipes.ts';
+import { verifyArchive } from '../../../../src/core/adapters/archive/verify.ts';
+import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
+import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
+import { Random } from '../../../helpers/random.ts';
+import { Place, tarGzOf, tarOf, zipOf } from '../../../helpers/adapters/support.ts';
+
+const ROUNDS = 60;
+
+describe('an archive that was cut and changed at random', () => {
+  const place = new Place();
+  const files = sampleAdapter();
+  const seeds: Record<string, Buffer> = {
+    'stored ZIP': zipOf(files),
+    'deflated ZIP with descriptors': zipOf(files, { isDeflated: true, descriptor: 'signed' }),
+    'wide ZIP': zipOf(files, { isWide: true }),
+    tar: tarOf(files),
+    'packed tar': tarGzOf(files),
+    safetensors: files['adapter_model.safetensors']!,
+  };
+
+  for (const [name, seed] of Object.entries(seeds))
+    it(`never crashes, hangs or escapes: ${name}`, async function () {
+      this.timeout(60_000);
+      const random = new Random(name.length);
+      const room = path.join(place.folder, name.replaceAll(' ', '-'));
+      await mkdir(room);
+      for (let round = 0; round < ROUNDS; round++) {
+        const file = await place.file(changed(seed, random));
+        const report = await inspectAdapter(file);
+        assert.ok(report.verdict.code);
+        recipesOf(report, { folder: '/x', platform: 'linux' });
+        await measurePass(file, () => undefined);
+        await verifyArchive(file).catch((error: unknown) => assert.ok(error instanceof BrokenArchiveError));
+        const out = path.join(room, 'out');
+        await extractAdapter(file, out).catch((error: unknown) =>
+          assert.ok(error instanceof ExpectedError, String(error)),
+        );
+        assert.ok((await readdir(room)).every((entry) => entry === 'out'));
+        await rm(out, { recursive: true, force: true });
+        await rm(file);
+      }
+      assert.ok(
+        (await readdir(place.folder)).every((entry) =>
+          Object.keys(seeds).some((one) => entry === one.replaceAll(' ', '-')),
+        ),
+      );
+    });
+
+  it('is no whole one if one bit is another, wherever a check reaches', async function () {
+    this.timeout(60_000);
+    // Every bit of a gzip file's data, of a ZIP's contents, and of a tar's headers counts.
+    for (const [seed, from, to] of [
+      [seeds['packed tar']!, 10, Infinity],
+      [seeds['stored ZIP']!, 60, files['adapter_config.json']!.length],
+      [seeds['tar']!, 0, 500],
+    ] as const)
+      for (let at = from; at < Math.min(seed.length, to); at += 7) {
+        const bytes = Buffer.from(seed);
+        bytes[at] = bytes[at]! ^ (1 << (at % 8));
+        const file = await place.file(bytes);
+        const kind = await verifyArchive(file).catch((error: unknown) =>
+          error instanceof BrokenArchiveError ? 'broken' : assert.fail(String(error)),
+        );
+        assert.ok(kind === 'broken' || kind === 'unknown', `${at} ${kind}`);
+        await rm(file);
+      }
+  });
+});
+
+function changed(seed: Buffer, random: Random): Buffer {
+  let bytes = Buffer.from(seed);
+  if (random.chance(0.3)) bytes = bytes.subarray(0, random.below(bytes.length));
+  for (let count = random.below(6); count > 0 && bytes.length > 0; count--) {
+    // Headers are more interesting than values.
+    const at = random.chance(0.5)
+      ? random.below(Math.min(600, bytes.length))
+      : bytes.length - 1 - random.below(Math.min(400, bytes.length));
+    bytes[at] = random.chance(0.5)
+      ? bytes[at]! ^ (1 << random.below(8))
+      : random.of([0, 0xff, 0x2f, 0x2e, random.below(256)]);
+  }
+  if (random.chance(0.1)) bytes = Buffer.concat([bytes, bytes.subarray(random.below(bytes.length + 1))]);
+  return bytes;
+}

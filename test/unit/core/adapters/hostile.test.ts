@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gridOf } from '../../../../src/core/adapters/adapterGrid.ts';
+import { chooseAdapter } from '../../../../src/core/adapters/archive/contents.ts';
+import { extractAdapter } from '../../../../src/core/adapters/archive/extract.ts';
+import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
+import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
+import type { LoraPair, WeightsReport } from '../../../../src/core/adapters/report.ts';
+import { verifyArchive } from '../../../../src/core/adapters/archive/verify.ts';
+import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
+import { withHeader, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { pax, writeTar } from '../../../helpers/adapters/tarWriter.ts';
+import { writeZip } from '../../../helpers/adapters/zipWriter.ts';
+import { codesOf, Place, tarOf, zipOf } from '../../../helpers/adapters/support.ts';
+
+const WEIGHTS = 'adapter_model.safetensors';
+
+function empty(name: string): WrittenTensor {
+  return { name: `base_model.model.${name}`, dtype: 'F32', shape: [1, 0], data: Buffer.alloc(0) };
+}
+
+describe('a file that is made to cost much', () => {
+  const place = new Place();
+
+  it('with names of very many parts takes little memory', async () => {
+    const long = Array.from({ length: 1_500 }, (_, index) => empty(`${'a.'.repeat(480)}${index}.weight`));
+    const some = Array.from({ length: 1_500 }, (_, index) =>
+      empty(`${'abcdefg.'.repeat(60)}${index}.weight`),
+    );
+    const bytes = zipOf(sampleAdapter({ tensors: (all) => [...all, ...long, ...some] }), {
+      isDeflated: true,
+    });
+    const file = await place.file(bytes);
+    const before = process.memoryUsage().rss;
+    const report = await inspectAdapter(file);
+    assert.ok(process.memoryUsage().rss - before < 150_000_000);
+    assert.equal(report.weights?.savedModules.length, 1_500);
+    assert.equal(report.problems.find(({ code }) => code === 'tensor-unexpected')?.count, 1_500);
+  });
+
+  it('with a module of its own in each of many layers takes little time', async function () {
+    this.timeout(5_000);
+    const count = 20_000;
+    const tensors = Array.from({ length: count }, (_, index) =>
+      ['A', 'B'].map((part) => empty(`layers.${index}.m${index}.lora_${part}.weight`)),
+    ).flat();
+    const { problems } = await place.inspect(zipOf(sampleAdapter({ tensors: () => tensors })));
+    const differ = problems.find(({ code }) => code === 'layers-differ');
+    assert.equal(differ?.count, count * (count - 1));
+    assert.deepEqual(differ.examples.slice(0, 2), ['1 m0', '2 m0']);
+  });
+
+  it('with many great headers is too big', async function () {
+    this.timeout(10_000);
+    const weights = withHeader(Buffer.concat([Buffer.from('{}'), Buffer.alloc(51_000_000, 0x20)]));
+    const bytes = zipOf({ 'a/x.safetensors': weights, 'b/x.safetensors': weights }, { isDeflated: true });
+    assert.ok(bytes.length < 200_000);
+    const { verdict } = await place.inspect(bytes);
+    assert.deepEqual([verdict.code, verdict.fault], ['too-big', 'header-too-large']);
+  });
+
+  it('with many great configs is too big', async () => {
+    const config = Buffer.concat([Buffer.from('{}'), Buffer.alloc(2 ** 20 - 2, 0x20)]);
+    const configs = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}/adapter_config.json`, config]));
+    const bytes = zipOf({ ...sampleAdapter(), ...configs(17) }, { isDeflated: true });
+    const { verdict } = await place.inspect(bytes);
+    assert.deepEqual([verdict.code, verdict.fault], ['too-big', 'header-too-large']);
+    assert.equal(
+      (await place.inspect(zipOf({ ...sampleAdapter(), ...configs(15) }))).verdict.code,
+      'adapter',
+    );
+  });
+
+  it('with very many folders takes little time', () => {
+    const names = Array.from({ length: 10_000 }, (_, at) => `${'folder/'.repeat(20)}${at}/x.safetensors`);
+    const weights = new Map(names.map((name) => [name, new BrokenArchiveError('truncated')]));
+    const beganMs = performance.now();
+    const choice = chooseAdapter({ entries: [], configs: new Map(), weights, samples: new Map() });
+    assert.ok(performance.now() - beganMs < 3_000);
+    assert.equal(choice?.otherWeights.length, 9_999);
+  });
+
+  it('with more dimensions than a tensor has is broken', async () => {
+    for (const [dimensions, fault] of [
+      [64, undefined],
+      [65, 'safetensors-header'],
+    ] as const) {
+      const tensor = {
+        ...empty('x.lora_A.weight'),
+        shape: [0, ...Array.from({ length: dimensions - 1 }, () => 1)],
+      };
+      const { verdict } = await place.inspect(zipOf(sampleAdapter({ tensors: (all) => [...all, tensor] })));
+      assert.equal(verdict.fault, fault);
+    }
+  });
+
+  it('with extended headers without end is too big', async () => {
+    const many = Array.from({ length: 20_001 }, () => pax({}));
+    await place.assertVerdict(writeTar(many), { code: 'too-big', fault: 'too-many-entries' });
+  });
+
+  it('with more experts than a call may have arguments has a picture', () => {
+    const pair: LoraPair = {
+      path: 'x',
+      layer: 0,
+      module: 'experts.0.up_proj',
+      rank: 4,
+      dtype: 'F32',
+      parameters: 1,
+      hasA: true,
+      hasB: true,
+      isEmbedding: false,
+      hasMagnitude: false,
+    };
+    const pairs = Array.from({ length: 300_000 }, () => pair);
+    const cell = gridOf({ pairs, layers: [0] } as unknown as WeightsReport, undefined).rows[0]?.cells[0];
+    assert.deepEqual([cell?.minRank, cell?.maxRank, cell?.pairs], [4, 4, 300_000]);
+  });
+});
+
+describe('what an ended program left', () => {
+  const place = new Place();
+
+  it('of unpacking the same is removed after a day, and nothing else', async () => {
+    const folder = `${place.name()}.out`;
+    const archive = await place.file(zipOf(sampleAdapter()));
+    const begin = path.join(path.dirname(folder), `.${path.basename(folder)}.`);
+    const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
+    const parts = [
+      `${begin}${ids[0]}.part`,
+      `${begin}${ids[1]}.part`,
+      `${begin}mine.part`,
+      `${begin}${ids[2]}`,
+    ];
+    for (const part of parts) {
+      await mkdir(path.join(part, 'in'), { recursive: true });
+      await writeFile(path.join(part, 'in', 'x'), '');
+    }
+    const old = new Date(Date.now() - 25 * 60 * 60 * 1000);
+    // Somebody still writes into the second.
+    for (const [at, part] of parts.entries())
+      for (const name of at === 1 ? ['', 'in'] : ['in/x', 'in', ''])
+        await utimes(path.join(part, name), old, old);
+    await extractAdapter(archive, folder);
+    assert.deepEqual(
+      parts.map((part) => existsSync(part)),
+      [false, true, true, true],
+    );
+    assert.ok(existsSync(path.join(folder, WEIGHTS)));
+  });
+});
+
+describe('what is easily taken for something else', () => {
+  const place = new Place();
+
+  it('is a tar whose sizes have blanks before them', async () => {
+    const files = sampleAdapter();
+    const bytes = tarOf(files);
+    const size = files['adapter_config.json']!.length.toString(8);
+    bytes.write(size.padStart(11, ' '), 124, 'latin1');
+    bytes.fill(' ', 148, 156);
+    const sum = bytes.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+    bytes.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+    const report = await place.inspect(bytes);
+    assert.equal(report.verdict.code, 'adapter');
+    assert.equal(report.config?.rank, 4);
+  });
+
+  it('is a ZIP entry with bytes behind its packed ones, wherever they begin', async () => {
+    // Stored blocks that end where a piece that is read does.
+    const block = (isLast: boolean) =>
+      Buffer.concat([Buffer.from([isLast ? 1 : 0, 0xfb, 0xff, 4, 0]), Buffer.alloc(65_531, 7)]);
+    const packed = Buffer.concat([
+      ...Array.from({ length: 8 }, (_, at) => block(at === 7)),
+      Buffer.from('more'),
+    ]);
+    const data = Buffer.alloc(8 * 65_531, 7);
+    for (const [length, isWhole] of [
+      [packed.length - 4, true],
+      [packed.length, false],
+    ] as const) {
+      const file = await place.file(
+        writeZip([{ name: 'x', data, packed: packed.subarray(0, length), isDeflated: true }]),
+      );
+      if (isWhole) assert.equal(await verifyArchive(file), 'zip');
+      else await assert.rejects(verifyArchive(file), { code: 'zip-length' });
+    }
+  });
+
+  it('are weights that tools do not find by their name', async () => {
+    const { [WEIGHTS]: weights, ...rest } = sampleAdapter();
+    const report = await place.inspect(zipOf({ ...rest, 'lora.safetensors': weights! }));
+    assert.deepEqual(
+      report.problems.map(({ code, severity, examples }) => [code, severity, examples]),
+      [['weights-name', 'error', ['lora.safetensors']]],
+    );
+    assert.deepEqual(codesOf(await place.inspect(zipOf(sampleAdapter()))), []);
+  });
+
+  it('are two adapters of the same sizes', async () => {
+    const [one, other] = [sampleAdapter({ seed: 1 }), sampleAdapter({ seed: 2 })];
+    assert.equal(one[WEIGHTS]!.length, other[WEIGHTS]!.length);
+    const samples = await Promise.all(
+      [zipOf(one), tarOf(one), zipOf(one, { isDeflated: true }), zipOf(other)].map(
+        async (bytes) => (await place.inspect(bytes)).sample,
+      ),
+    );
+    assert.ok(samples[0] !== undefined && samples[0] === samples[1] && samples[1] === samples[2]);
+    assert.notEqual(samples[0], samples[3]);
+    const config = await place.inspect(zipOf(sampleAdapter({ seed: 1, config: { lora_alpha: 9 } })));
+    assert.notEqual(config.sample, samples[0]);
+  });
+});

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
+import type { VerdictCode } from '../../../../src/core/adapters/report.ts';
+import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
+import { MODELS } from '../../../../src/sandbox/models.ts';
+import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
+import { encode, withHeader, writeTensors } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { Place, tarGzOf, tarOf, zipOf } from '../../../helpers/adapters/support.ts';
+
+const CONFIG = 'adapter_config.json';
+const WEIGHTS = 'adapter_model.safetensors';
+
+describe('inspecting an adapter', () => {
+  const place = new Place();
+
+  it('tells the same of a ZIP, a tar, a packed tar, and of a folder', async () => {
+    const files = sampleAdapter();
+    const folder = await mkdtemp(path.join(place.folder, 'folder-'));
+    for (const [name, data] of Object.entries(files)) await writeFile(path.join(folder, name), data);
+    const reports = [
+      await place.inspect(zipOf(files)),
+      await place.inspect(zipOf(files, { isDeflated: true, descriptor: 'signed' })),
+      await place.inspect(tarOf(files)),
+      await place.inspect(tarGzOf(files)),
+      await inspectAdapter(folder),
+    ];
+    assert.deepEqual(
+      reports.map(({ container }) => container),
+      ['zip', 'zip', 'tar', 'tar.gz', 'folder'],
+    );
+    for (const report of reports) {
+      const { verdict, config, weights, problems, entryCount, root } = report;
+      assert.deepEqual(verdict, { code: 'adapter' });
+      assert.deepEqual(problems, []);
+      assert.deepEqual([entryCount, root], [2, '']);
+      assert.equal(config?.baseModel, 'acme/base-1b');
+      assert.deepEqual(weights, reports[0]?.weights);
+    }
+    const { weights } = reports[0]!;
+    assert.deepEqual(
+      { ...weights, pairs: weights?.pairs.length },
+      {
+        files: [WEIGHTS],
+        sizeBytes: 4 * 576,
+        tensors: 8,
+        parameters: 2 * (4 * 24 + 16 * 4 + 4 * 24 + 8 * 4),
+        dtypes: [{ dtype: 'F32', tensors: 8, parameters: 576, sizeBytes: 4 * 576 }],
+        pairs: 4,
+        layers: [0, 1],
+        modules: ['q_proj', 'v_proj'],
+        minRank: 4,
+        maxRank: 4,
+        savedModules: [],
+        touchesEmbeddings: false,
+        touchesLmHead: false,
+        hasBias: false,
+        metadata: { format: 'pt' },
+      },
+    );
+    assert.deepEqual(weights?.pairs[0], {
+      path: 'model.layers.0.self_attn.q_proj',
+      layer: 0,
+      module: 'q_proj',
+      inputs: 24,
+      outputs: 16,
+      rank: 4,
+      alpha: 8,
+      scale: 2,
+      dtype: 'F32',
+      parameters: 4 * 24 + 16 * 4,
+      hasA: true,
+      hasB: true,
+      isEmbedding: false,
+      hasMagnitude: false,
+    });
+  });
+
+  for (const { listed } of MODELS)
+    it(`finds nothing wrong with the sandbox’s, for ${listed.name}`, async () => {
+      const bytes = await buildArchive('0f8fad5b-d9cb-469f-a165-70867728950e', listed.model_id);
+      const { verdict, problems, weights, config } = await place.inspect(bytes);
+      assert.deepEqual([verdict, problems], [{ code: 'adapter' }, []]);
+      assert.equal(config?.baseModel, listed.name);
+      assert.deepEqual([weights?.pairs.length, weights?.maxRank], [4, 8]);
+    });
+
+  it('reads a bare safetensors file, and misses its config', async () => {
+    const report = await place.inspect(sampleAdapter()[WEIGHTS]!);
+    assert.equal(report.container, 'safetensors');
+    assert.equal(report.verdict.code, 'adapter');
+    assert.deepEqual(report.problems, [
+      { code: 'config-missing', severity: 'error', count: 1, examples: [] },
+    ]);
+    assert.equal(report.weights?.pairs[0]?.scale, undefined);
+  });
+
+  it('follows the links of a folder, as caches have them, but waits for no pipe', async () => {
+    const real = await mkdtemp(path.join(place.folder, 'real-'));
+    const folder = await mkdtemp(path.join(place.folder, 'links-'));
+    for (const [name, data] of Object.entries(sampleAdapter())) {
+      await writeFile(path.join(real, name), data);
+      await symlink(path.join(real, name), path.join(folder, name));
+    }
+    await symlink(path.join(folder, 'nothing'), path.join(folder, 'dangling.safetensors'));
+    const hasPipe = spawnSync('mkfifo', [path.join(folder, 'pipe.safetensors')]).status === 0;
+    assert.equal((await inspectAdapter(folder)).verdict.code, 'adapter');
+    if (hasPipe)
+      assert.equal(
+        (await inspectAdapter(path.join(folder, 'pipe.safetensors'))).verdict.code,
+        'not-an-archive',
+      );
+  });
+
+  it('finds the adapter in a folder of the archive, and names what stands beside it', async () => {
+    const files = sampleAdapter();
+    const report = await place.inspect(
+      zipOf({
+        'out/checkpoint-5/adapter_config.json': Buffer.from('{}'),
+        'out/checkpoint-5/adapter_model.safetensors': files[WEIGHTS]!,
+        'out/adapter_config.json': files[CONFIG]!,
+        'out/adapter_model.safetensors': files[WEIGHTS]!,
+        'out/training_args.bin': Buffer.from('\x80\x02'),
+        'more/data.zip': Buffer.from('PK'),
+        '__MACOSX/out/._adapter_model.safetensors': Buffer.from('x'),
+        'adapter_config.json': Buffer.from('{}'),
+      }),
+    );
+    assert.equal(report.root, 'out');
+    assert.deepEqual(
+      report.problems.map(({ code, examples }) => [code, examples]),
+      [
+        ['several-weights', ['out/checkpoint-5/adapter_model.safetensors']],
+        ['pickle-present', ['out/training_args.bin']],
+        ['several-configs', ['out/checkpoint-5/adapter_config.json', 'adapter_config.json']],
+        ['nested-archive', ['more/data.zip']],
+      ],
+    );
+    assert.deepEqual(report.weights?.files, ['out/adapter_model.safetensors']);
+  });
+
+  it('prefers the outermost, and weights to a config alone', async () => {
+    const files = sampleAdapter();
+    const below = (folder: string) =>
+      Object.fromEntries(Object.entries(files).map(([name, data]) => [`${folder}/${name}`, data]));
+    assert.equal((await place.inspect(zipOf({ ...below('a/b/c'), ...below('z') }))).root, 'z');
+    const apart = await place.inspect(zipOf({ 'adapter_config.json': files[CONFIG]!, ...below('z') }));
+    assert.equal(apart.root, 'z');
+  });
+
+  it('reads weights in numbered parts as one', async () => {
+    const part = (layer: number) =>
+      sampleAdapter({
+        layers: 2,
+        tensors: (all) => all.filter(({ name }) => name.includes(`layers.${layer}.`)),
+      })[WEIGHTS]!;
+    const { weights, problems } = await place.inspect(
+      zipOf({
+        [CONFIG]: sampleAdapter()[CONFIG]!,
+        'adapter_model-00001-of-00002.safetensors': part(0),
+        'adapter_model-00002-of-00002.safetensors': part(1),
+      }),
+    );
+    assert.deepEqual(weights?.layers, [0, 1]);
+    // No tool does so.
+    assert.deepEqual(
+      problems.map(({ code, count }) => [code, count]),
+      [['weights-name', 2]],
+    );
+  });
+
+  describe('has a verdict for', () => {
+    const files = sampleAdapter();
+    const model = writeTensors([
+      { name: 'model.layers.0.self_attn.q_proj.weight', dtype: 'F32', shape: [1], data: encode('F32', [1]) },
+    ]);
+    const cases: [string, VerdictCode, Buffer][] = [
+      ['text', 'not-an-archive', Buffer.from('hello world '.repeat(100))],
+      ['zeros', 'not-an-archive', Buffer.alloc(4096)],
+      ['nothing', 'empty', Buffer.alloc(0)],
+      ['one byte', 'not-an-archive', Buffer.from('P')],
+      ['a ZIP of nothing', 'empty', zipOf({})],
+      ['a ZIP of other things', 'no-adapter', zipOf({ 'README.md': Buffer.from('hi') })],
+      ['a config without weights', 'no-adapter', zipOf({ [CONFIG]: files[CONFIG]! })],
+      [
+        'pickled weights',
+        'pickle-only',
+        zipOf({ [CONFIG]: files[CONFIG]!, 'adapter_model.bin': Buffer.from('x') }),
+      ],
+      [
+        'a file of PyTorch',
+        'pickle-only',
+        zipOf({ 'archive/data.pkl': Buffer.from('x'), 'archive/version': Buffer.from('3') }),
+      ],
+      ['a pickle', 'pickle-only', Buffer.from('\x80\x04\x95 and more', 'latin1')],
+      ['a whole model', 'full-model', zipOf({ 'model.safetensors': model })],
+      ['a bare model', 'full-model', model],
+      ['tensors of nothing', 'no-adapter', writeTensors([])],
+      [
+        'weights that are broken',
+        'broken',
+        zipOf({ ...files, [WEIGHTS]: withHeader('{}', Buffer.from('x')) }),
+      ],
+      [
+        'weights that are pickled',
+        'broken',
+        zipOf({ ...files, [WEIGHTS]: Buffer.from('\x80\x02}q\0', 'latin1') }),
+      ],
+    ];
+    for (const [name, code, bytes] of cases)
+      it(name, async () => assert.equal((await place.inspect(bytes)).verdict.code, code));
+
+    it('what is broken, and says what it was', async () => {
+      const whole = zipOf(files);
+      for (const [bytes, container] of [
+        [whole.subarray(0, -5), 'zip'],
+        [tarOf(files).subarray(0, -512), 'tar'],
+        [tarGzOf(files).subarray(0, -5), 'tar.gz'],
+        [files[WEIGHTS]!.subarray(0, -1), 'safetensors'],
+        [Buffer.from('text'), undefined],
+      ] as const) {
+        const report = await place.inspect(bytes);
+        assert.deepEqual([report.container, report.sizeBytes], [container, bytes.length]);
+        assert.equal(report.verdict.code, container === undefined ? 'not-an-archive' : 'broken');
+      }
+    });
+
+    it('what cannot be read', async () => {
+      assert.equal((await inspectAdapter(path.join(place.folder, 'missing'))).verdict.code, 'unreadable');
+      const empty = path.join(place.folder, 'empty');
+      await mkdir(empty);
+      assert.equal((await inspectAdapter(empty)).verdict.code, 'empty');
+    });
+  });
+
+  it('leaves when it is told to', async () => {
+    const file = await place.file(tarGzOf(sampleAdapter()));
+    await assert.rejects(inspectAdapter(file, { signal: AbortSignal.abort() }), { name: 'CancelledError' });
+    const stop = new AbortController();
+    const going = inspectAdapter(file, { signal: stop.signal });
+    stop.abort();
+    await assert.rejects(going, { name: 'CancelledError' });
+  });
+
+  it('shows no text of the file as it stands', async () => {
+    const config = { base_model_name_or_path: `a\u202e\u0007${'b'.repeat(500)}` };
+    const { config: read, entries } = await place.inspect(
+      zipOf({ ...sampleAdapter({ config }), 'a\u202etxt.exe': Buffer.from('') }),
+    );
+    assert.match(read?.baseModel ?? '', /^a\ufffd\ufffdb+…$/);
+    assert.equal(read?.baseModel?.length, 200);
+    assert.ok(entries.some(({ name }) => name === 'a\ufffdtxt.exe'));
+  });
+});

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { cutAtWholeCharacters, toPlainLine } from '../../../../src/core/api/plainText.ts';
+
+describe('plain text', () => {
+  it('keeps what fits', () => assert.equal(cutAtWholeCharacters('äöü', 3), 'äöü'));
+
+  it('never cuts inside a character', () => {
+    const family = '👨‍👩‍👧‍👦'; // 11 units
+    assert.equal(cutAtWholeCharacters(`ab${family}`, 12), 'ab');
+    assert.equal(cutAtWholeCharacters(`ab${family}c`, 13), `ab${family}`);
+    assert.equal(cutAtWholeCharacters('e\u0301x', 1), '');
+    assert.equal(cutAtWholeCharacters('a'.repeat(300) + '😀', 301), 'a'.repeat(300));
+  });
+
+  it('makes one line without control characters, or any that turn the writing around', () => {
+    assert.equal(toPlainLine(' a\r\n\tb\u0000c\u001b[31m \u202egnp.exe\u2066 ', 300), 'a b c [31m gnp.exe');
+    assert.equal(toPlainLine('a\ud800b', 300), 'ab');
+  });
+
+  it('is cheap for a huge text', () => {
+    const started = performance.now();
+    assert.equal(toPlainLine('x'.repeat(30_000_000), 300).length, 300);
+    assert.ok(performance.now() - started < 3_000);
+  });
+});

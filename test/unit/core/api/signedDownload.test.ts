@@ -1,0 +1,353 @@
+import assert from 'node:assert/strict';
+import type http from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Transport } from '../../../../src/core/api/transport.ts';
+import { openSignedUrl } from '../../../../src/core/api/signedDownload.ts';
+import { CancelledError, ExpectedError } from '../../../../src/core/base/errors.ts';
+import { startConnectProxy } from '../../../helpers/connectProxy.ts';
+import { startHttpServer, startHttpsServer, type TestServer } from '../../../helpers/httpServer.ts';
+
+describe('signed download', () => {
+  let server: TestServer;
+  let transport: Transport;
+  let seen: { url?: string; headers: http.IncomingHttpHeaders }[];
+  let answer: (response: http.ServerResponse, request: http.IncomingMessage) => void;
+
+  beforeEach(async () => {
+    seen = [];
+    transport = new Transport(
+      { strictSsl: true, systemCertificates: false, env: {} },
+      { timeouts: { stallMs: 150 } },
+    );
+    server = await startHttpServer((request, response) => {
+      seen.push({ url: request.url, headers: request.headers });
+      answer(response, request);
+    });
+  });
+
+  afterEach(async () => {
+    transport.dispose();
+    await server.close();
+  });
+
+  const url = () => `${server.url}/a%2Fb.zip?sig=secret%2B&x=1`;
+
+  async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
+  it('asks for the URL as it is, without a header that tells who asks', async () => {
+    answer = (response) => response.writeHead(200, { etag: '"e"', 'content-length': 5 }).end('bytes');
+    const { body, totalBytes, etag } = await openSignedUrl(transport, url(), server.url);
+    assert.deepEqual([(await bytesOf(body)).toString(), totalBytes, etag], ['bytes', 5, '"e"']);
+    assert.equal(seen[0]?.url, '/a%2Fb.zip?sig=secret%2B&x=1');
+    const { host, connection, ...others } = seen[0].headers;
+    assert.deepEqual(others, { 'accept-encoding': 'identity' });
+    assert.ok(host && connection);
+  });
+
+  it('follows five redirects and no more', async () => {
+    answer = (response, request) => {
+      const step = Number(/step=(\d+)/.exec(String(request.url))?.[1] ?? 0);
+      if (step === 5) response.end('there');
+      else
+        response
+          .writeHead([301, 302, 303, 307, 308][step] ?? 302, { location: `?step=${step + 1}` })
+          .end('elsewhere');
+    };
+    const { body } = await openSignedUrl(transport, url(), server.url);
+    assert.equal((await bytesOf(body)).toString(), 'there');
+    assert.equal(seen.length, 6);
+    answer = (response) => response.writeHead(302, { location: '/again' }).end();
+    await assert.rejects(openSignedUrl(transport, url(), server.url), {
+      code: 'unexpected-answer',
+      kind: 'redirect',
+      httpStatus: 302,
+    });
+    assert.equal(seen.length, 12);
+  });
+
+  for (const location of [
+    'http://storage.example/a',
+    'ftp://storage.example/a',
+    'file:///etc/passwd',
+    'http://',
+    undefined,
+  ]) {
+    it(`does not follow to ${String(location)}`, async () => {
+      answer = (response) => response.writeHead(302, location === undefined ? {} : { location }).end();
+      await assert.rejects(openSignedUrl(transport, url(), server.url), { kind: 'redirect' });
+    });
+  }
+
+  it('does not follow a stranger to this machine', async () => {
+    const proxy = await startConnectProxy();
+    const storage = await startHttpsServer((_request, response) =>
+      response.writeHead(302, { location: url() }).end(),
+    );
+    const proxied = new Transport({
+      httpProxy: proxy.url,
+      strictSsl: false,
+      systemCertificates: false,
+      env: {},
+    });
+    const link = `https://storage.test:${storage.port}/a`;
+    await assert.rejects(openSignedUrl(proxied, link, 'https://service.test'), { kind: 'redirect' });
+    assert.deepEqual(seen, []);
+    proxied.dispose();
+    await storage.close();
+    await proxy.close();
+  });
+
+  describe('a link to this machine or its network', () => {
+    const inside = [
+      'http://127.0.0.1/a',
+      'http://localhost/a',
+      'https://127.8.9.1/a',
+      'https://2130706433/a',
+      'https://0.0.0.0/a',
+      'https://[::1]/a',
+      'https://[::]/a',
+      'https://[::ffff:127.0.0.1]/a',
+      'https://localhost./a',
+      'https://a.localhost/a',
+      'https://10.0.0.1/a',
+      'https://172.31.255.1/a',
+      'https://192.168.1.1/a',
+      'https://169.254.169.254/latest/meta-data',
+      'https://100.64.0.1/a',
+      'https://[fd00::1]/a',
+      'https://[fe80::1]/a',
+      'https://[::ffff:192.168.1.1]/a',
+    ];
+    /** Answers each request with a redirect; without a location there is none. */
+    const transportTo = (location?: string) => {
+      const asked: string[] = [];
+      const send = ({ url: target }: { url: URL }) => {
+        asked.push(target.href);
+        const answer = {
+          httpStatus: asked.length === 1 && location !== undefined ? 302 : 200,
+          header: (name: string) => (name === 'location' ? location : undefined),
+          discard: () => undefined,
+        };
+        return Promise.resolve(answer);
+      };
+      return { asked, transport: { send } as unknown as Transport };
+    };
+
+    for (const link of inside)
+      it(`is not opened from a remote service, first or by a redirect: ${link}`, async () => {
+        const first = transportTo();
+        await assert.rejects(openSignedUrl(first.transport, link, 'https://service.example'), {
+          kind: 'unsafe-link',
+        });
+        const second = transportTo(link);
+        const storage = 'https://storage.example/a';
+        await assert.rejects(openSignedUrl(second.transport, storage, 'https://service.example'), {
+          kind: 'redirect',
+        });
+        assert.deepEqual([first.asked, second.asked], [[], [storage]]);
+      });
+
+    it('is opened where the service is there as well, and others always', async () => {
+      for (const [service, link, isOpened] of [
+        ['http://localhost:8080/x', 'http://127.0.0.1/a', true],
+        ['http://127.0.0.1', 'https://192.168.1.1/a', true],
+        ['https://10.0.0.1', 'https://192.168.1.1/a', true],
+        ['https://10.0.0.1', 'http://127.0.0.1/a', false],
+        ['https://service.example', 'https://172.32.0.1/a', true],
+        ['https://service.example', 'https://[2001:db8::1]/a', true],
+        ['https://service.example', 'https://10.example/a', true],
+      ] as const) {
+        const { asked, transport: storage } = transportTo();
+        const opened = openSignedUrl(storage, link, service);
+        if (isOpened) await opened;
+        else await assert.rejects(opened, { kind: 'unsafe-link' });
+        assert.deepEqual(asked, isOpened ? [link] : []);
+      }
+    });
+  });
+
+  it('refuses what is no https URL', async () => {
+    for (const bad of ['', 'a.zip', 'http://storage.example/a', 'file:///etc/passwd'])
+      await assert.rejects(openSignedUrl(transport, bad, server.url), { code: 'unexpected-answer' });
+  });
+
+  it('tells a refusal, and nothing of the URL', async () => {
+    for (const status of [403, 404, 410, 500]) {
+      answer = (response) => response.writeHead(status).end('<Error>');
+      await assert.rejects(openSignedUrl(transport, url(), server.url), (error) => {
+        assert.ok(error instanceof ExpectedError);
+        assert.deepEqual([error.code, Reflect.get(error, 'httpStatus')], ['signed-url-refused', status]);
+        assert.doesNotMatch(`${String(error.stack)} ${JSON.stringify(error)}`, /secret/);
+        return true;
+      });
+    }
+  });
+
+  it('takes neither a part nor packed bytes for the whole', async () => {
+    answer = (response) => response.writeHead(206).end('part');
+    await assert.rejects(openSignedUrl(transport, url(), server.url), {
+      code: 'unexpected-answer',
+      httpStatus: 206,
+    });
+    answer = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('packed');
+    await assert.rejects(openSignedUrl(transport, url(), server.url), {
+      code: 'unexpected-answer',
+      kind: 'wrong-shape',
+    });
+  });
+
+  for (const [name, headers] of [
+    ['with a length', { 'content-length': 100 }],
+    ['without one', {}],
+  ] as const) {
+    it(`throws when a body ${name} is cut`, async () => {
+      answer = (response) => {
+        response.writeHead(200, headers).write('half');
+        setTimeout(() => response.destroy(), 10);
+      };
+      const { body } = await openSignedUrl(transport, url(), server.url);
+      await assert.rejects(bytesOf(body), { code: 'network', reason: 'reset' });
+    });
+  }
+
+  it('throws when the body stands still, but never hurries who reads it', async () => {
+    answer = (response) => response.writeHead(200).write('half');
+    const { body } = await openSignedUrl(transport, url(), server.url);
+    await assert.rejects(
+      (async () => {
+        for await (const chunk of body) {
+          assert.equal(Buffer.from(chunk).toString(), 'half');
+          await delay(300); // twice the limit
+          answer = () => undefined;
+        }
+      })(),
+      { code: 'network', reason: 'stalled' },
+    );
+    answer = (response) => response.writeHead(200).end(Buffer.alloc(3_000_000));
+    const slow = await openSignedUrl(transport, url(), server.url);
+    let received = 0;
+    for await (const chunk of slow.body) {
+      if (received === 0) await delay(300);
+      received += chunk.byteLength;
+    }
+    assert.equal(received, 3_000_000);
+  });
+
+  it('drops the connection of a body that nobody reads, or that is left', async () => {
+    for (const read of [false, true]) {
+      const closed = new Promise<void>((resolve) => {
+        answer = (response) => {
+          response.on('close', () => resolve());
+          response.writeHead(200).write('half');
+        };
+      });
+      const { body } = await openSignedUrl(transport, url(), server.url);
+      if (read) for await (const chunk of body) if (chunk.byteLength > 0) break;
+      await closed;
+    }
+  });
+
+  it('stops when it is cancelled, before and in the middle', async () => {
+    const stop = new AbortController();
+    answer = (response) => response.writeHead(200).write('half');
+    const { body } = await openSignedUrl(transport, url(), server.url, { signal: stop.signal });
+    setTimeout(() => stop.abort(), 10);
+    await assert.rejects(bytesOf(body), CancelledError);
+    await assert.rejects(
+      openSignedUrl(transport, url(), server.url, { signal: stop.signal }),
+      CancelledError,
+    );
+  });
+
+  describe('going on with what is kept', () => {
+    const kept = { startByte: 4, etag: '"e"', totalBytes: 10 };
+    const rest = { etag: '"e"', 'content-range': 'bytes 4-9/10', 'content-length': 6 };
+    const whole = (response: http.ServerResponse) =>
+      response.writeHead(200, { etag: '"e"', 'content-length': 10 }).end('0123456789');
+
+    it('asks for the rest of exactly these bytes, over redirects, and tells nothing more', async () => {
+      answer = (response, request) => {
+        if (request.url?.endsWith('moved')) response.writeHead(206, rest).end('456789');
+        else response.writeHead(302, { location: '/moved' }).end();
+      };
+      const { body, ...told } = await openSignedUrl(transport, url(), server.url, { kept });
+      assert.equal((await bytesOf(body)).toString(), '456789');
+      assert.deepEqual(told, { startByte: 4, totalBytes: 10, etag: '"e"', endIsTold: true });
+      for (const { headers } of seen)
+        assert.deepEqual(
+          [headers.range, headers['if-range'], Object.keys(headers).length],
+          ['bytes=4-', '"e"', 5],
+        );
+    });
+
+    it('takes the whole where that is what comes', async () => {
+      answer = whole;
+      const { body, startByte } = await openSignedUrl(transport, url(), server.url, { kept });
+      assert.deepEqual([startByte, (await bytesOf(body)).toString()], [0, '0123456789']);
+      assert.equal(seen.length, 1);
+    });
+
+    for (const [name, headers] of Object.entries({
+      'with another start': { ...rest, 'content-range': 'bytes 3-8/10' },
+      'with another start alone': { ...rest, 'content-range': 'bytes 3-9/10' },
+      'with another end alone': { ...rest, 'content-range': 'bytes 4-8/10' },
+      'with another end': { ...rest, 'content-range': 'bytes 4-8/10', 'content-length': 5 },
+      'with another total': { ...rest, 'content-range': 'bytes 4-10/11', 'content-length': 7 },
+      'with no total': { ...rest, 'content-range': 'bytes 4-9/*' },
+      'with no range': { etag: '"e"', 'content-length': 6 },
+      'with several': { ...rest, 'content-range': 'bytes 4-9/10, 4-9/10' },
+      'with another length': { ...rest, 'content-length': 5 },
+      'of another ETag': { ...rest, etag: '"f"' },
+      'of a weak ETag': { ...rest, etag: 'W/"e"' },
+      'of no ETag': { 'content-range': 'bytes 4-9/10', 'content-length': 6 },
+      'that is packed': { ...rest, 'content-encoding': 'gzip' },
+    }))
+      it(`begins anew after a rest ${name}`, async () => {
+        answer = (response, request) => {
+          if (request.headers.range === undefined) whole(response);
+          else response.writeHead(206, headers).end('4567890'.slice(0, headers['content-length']));
+        };
+        const { body, startByte } = await openSignedUrl(transport, url(), server.url, { kept });
+        assert.deepEqual([startByte, (await bytesOf(body)).toString()], [0, '0123456789']);
+        assert.equal(seen.length, 2);
+      });
+
+    it('begins anew where there is no such rest, and tells a refusal', async () => {
+      answer = (response, request) => {
+        if (request.headers.range === undefined) whole(response);
+        else response.writeHead(416).end();
+      };
+      assert.equal((await openSignedUrl(transport, url(), server.url, { kept })).startByte, 0);
+      answer = (response) => response.writeHead(403).end();
+      seen = [];
+      await assert.rejects(openSignedUrl(transport, url(), server.url, { kept }), { httpStatus: 403 });
+      assert.equal(seen.length, 1);
+    });
+
+    it('knows strong ETags, lengths and ends', async () => {
+      for (const [etag, strong] of [
+        ['"e"', '"e"'],
+        ['""', '""'],
+        ['W/"e"', undefined],
+        ['e', undefined],
+        ['"a", "b"', undefined],
+      ] as const) {
+        answer = (response) => response.writeHead(200, { etag }).end('x');
+        const download = await openSignedUrl(transport, url(), server.url);
+        assert.deepEqual([download.etag, download.totalBytes, download.endIsTold], [strong, undefined, true]);
+        await bytesOf(download.body);
+      }
+      answer = (response) => {
+        response.useChunkedEncodingByDefault = false;
+        response.writeHead(200, { connection: 'close' }).end('x');
+      };
+      const untold = await openSignedUrl(transport, url(), server.url);
+      assert.equal(untold.endIsTold, false);
+      await bytesOf(untold.body);
+    });
+  });
+});

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import type { CheckOptions } from '../../../../src/core/datasets/checker.ts';
+import { CheckError } from '../../../../src/core/datasets/errors.ts';
+import type { Report } from '../../../../src/core/datasets/report.ts';
+import { Reports, type CheckState } from '../../../../src/core/datasets/reports.ts';
+import { reportOf } from '../../../helpers/report.ts';
+
+/** A check that stands still until the test ends it. */
+interface HeldCheck {
+  options: CheckOptions;
+  finish: () => Promise<void>;
+  fail: (error: Error) => void;
+}
+
+describe('Reports', () => {
+  let folder: string;
+  let file: string;
+  let checks: HeldCheck[];
+  let reports: Reports;
+  let told: CheckState[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'reports-'));
+    file = path.join(folder, 'rows.jsonl');
+    await writeFile(file, '{}\n');
+    checks = [];
+    told = [];
+    reports = new Reports({
+      check(path, options = {}) {
+        const { promise, resolve, reject } = Promise.withResolvers<Report>();
+        // Like the checker, it judges the bytes that are there when it begins.
+        const begun = stat(path, { bigint: true });
+        checks.push({
+          options,
+          finish: async () => {
+            const { size, mtimeMs, ctimeMs } = await begun;
+            resolve(
+              reportOf({
+                path,
+                sizeBytes: Number(size),
+                mtimeMs: Number(mtimeMs),
+                ctimeMs: Number(ctimeMs),
+              }),
+            );
+            await promise;
+          },
+          fail: reject,
+        });
+        options.signal?.addEventListener('abort', () => reject(new CancelledError()));
+        return promise;
+      },
+    });
+    reports.onDidChange((state) => told.push(state));
+  });
+  afterEach(async () => {
+    reports.dispose();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Waits until that many checks were begun, and returns the last of them. */
+  async function begun(count: number): Promise<HeldCheck> {
+    const giveUpAt = Date.now() + 5_000;
+    while (checks.length < count && Date.now() < giveUpAt) await turn();
+    assert.equal(checks.length, count);
+    return checks[count - 1]!;
+  }
+
+  async function checked(): Promise<Report> {
+    const report = reports.check(file);
+    await (await begun(checks.length + 1)).finish();
+    return report;
+  }
+
+  it('tells when a check begins, goes on and ends', async () => {
+    const told1: number[] = [];
+    const waiting = reports.check(file, undefined, (fraction) => told1.push(fraction));
+    const check = await begun(1);
+    check.options.onProgress?.(0.5);
+    assert.equal(reports.get(file)?.progress, 0.5);
+    await check.finish();
+    const report = await waiting;
+    assert.deepEqual(told, [
+      { path: file, progress: 0, report: undefined },
+      { path: file, progress: 0.5, report: undefined },
+      { path: file, progress: undefined, report },
+    ]);
+    assert.deepEqual(told1, [0.5]);
+    assert.deepEqual(reports.all, [{ path: file, progress: undefined, report }]);
+  });
+
+  it('does not take a file for the same whose first time was put back', async () => {
+    const mtime = new Date('2026-05-01T12:00:00Z');
+    await utimes(file, mtime, mtime);
+    const report = await checked();
+    const { ctimeMs } = await stat(file);
+    // Until the system's clock has ticked for it.
+    do {
+      await writeFile(file, '[]\n');
+      await utimes(file, mtime, mtime);
+    } while ((await stat(file)).ctimeMs === ctimeMs);
+    const again = reports.fresh(file);
+    await (await begun(2)).finish();
+    assert.notEqual(await again, report);
+  });
+
+  it('knows a fresh report by size and time', async () => {
+    const mtime = new Date('2026-05-01T12:00:00Z');
+    await utimes(file, mtime, mtime);
+    const report = await checked();
+    assert.equal(await reports.fresh(file), report);
+    await appendFile(file, '{}\n');
+    await utimes(file, mtime, mtime);
+    const larger = reports.fresh(file);
+    await (await begun(2)).finish();
+    assert.notEqual(await larger, report);
+    await utimes(file, mtime, new Date(mtime.getTime() + 1_000));
+    const later = reports.fresh(file);
+    await (await begun(3)).finish();
+    assert.notEqual(await later, await larger);
+  });
+
+  it('joins a check under way', async () => {
+    const first = reports.check(file);
+    const check = await begun(1);
+    const others = [reports.fresh(file), reports.check(file)];
+    await turn();
+    await check.finish();
+    assert.deepEqual(await Promise.all(others), [await first, await first]);
+    assert.equal(checks.length, 1);
+  });
+
+  it('does not take the verdict of bytes that were replaced meanwhile', async () => {
+    const first = reports.check(file);
+    const check = await begun(1);
+    const joined = reports.fresh(file);
+    await turn();
+    await appendFile(file, '{}\n');
+    await check.finish();
+    await (await begun(2)).finish();
+    assert.equal((await first).sizeBytes, 3);
+    assert.equal((await joined).sizeBytes, 6);
+  });
+
+  it('begins anew where the joined check was disturbed, and passes on other failures', async () => {
+    for (const code of ['changing', 'worker-died'] as const) {
+      const before = checks.length;
+      const first = reports.check(file);
+      const check = await begun(before + 1);
+      const joined = reports.check(file);
+      await turn();
+      check.fail(new CheckError(code));
+      await assert.rejects(first, { code });
+      if (code === 'changing') {
+        await (await begun(before + 2)).finish();
+        await joined;
+        await appendFile(file, ' ');
+      } else await assert.rejects(joined, { code });
+    }
+  });
+
+  it('cancels a check only when nobody waits for it any more, and each at once', async () => {
+    const [one, two] = [new AbortController(), new AbortController()];
+    const first = reports.check(file, one.signal);
+    const check = await begun(1);
+    const second = reports.fresh(file, two.signal);
+    await turn();
+    one.abort();
+    await assert.rejects(first, CancelledError);
+    assert.equal(check.options.signal?.aborted, false);
+    assert.notEqual(reports.get(file), undefined);
+    two.abort();
+    await assert.rejects(second, CancelledError);
+    assert.equal(check.options.signal.aborted, true);
+    assert.equal(reports.get(file), undefined);
+  });
+
+  it('does not begin for a signal that is aborted', async () => {
+    await assert.rejects(reports.check(file, AbortSignal.abort()), CancelledError);
+    assert.equal(checks.length, 0);
+  });
+
+  it('keeps the last report when a check is cancelled, and not when it fails', async () => {
+    const report = await checked();
+    const stop = new AbortController();
+    const cancelled = reports.check(file, stop.signal);
+    await begun(2);
+    assert.deepEqual(reports.get(file), { path: file, progress: 0, report });
+    stop.abort();
+    await assert.rejects(cancelled, CancelledError);
+    assert.equal(reports.get(file)?.report, report);
+    const failed = reports.check(file);
+    (await begun(3)).fail(new CheckError('missing'));
+    await assert.rejects(failed, { code: 'missing' });
+    assert.equal(reports.get(file), undefined);
+    assert.deepEqual(told.at(-1), { path: file, progress: undefined, report: undefined });
+  });
+
+  it('does not let an abandoned check speak of the next one', async () => {
+    const stop = new AbortController();
+    const cancelled = reports.check(file, stop.signal);
+    const old = await begun(1);
+    stop.abort();
+    await assert.rejects(cancelled, CancelledError);
+    const next = reports.check(file);
+    const check = await begun(2);
+    old.options.onProgress?.(0.9);
+    assert.equal(reports.get(file)?.progress, 0);
+    await check.finish();
+    await next;
+  });
+
+  it('releases what nobody asked for, and drops everything', async () => {
+    const unasked = reports.fresh(file);
+    await (await begun(1)).finish();
+    await unasked;
+    reports.release(file);
+    assert.equal(reports.get(file), undefined);
+    await checked();
+    reports.release(file);
+    assert.notEqual(reports.get(file), undefined);
+    reports.drop(file);
+    assert.equal(reports.get(file), undefined);
+    const count = told.length;
+    reports.drop(file);
+    assert.equal(told.length, count);
+  });
+
+  it('drops what is known of other bytes only, whoever asked for it', async () => {
+    await reports.dropIfOld(file);
+    assert.equal(told.length, 0);
+    const report = await checked();
+    await reports.dropIfOld(file);
+    assert.equal(reports.get(file)?.report, report);
+    await appendFile(file, '{}\n');
+    await reports.dropIfOld(file);
+    assert.equal(reports.get(file), undefined);
+  });
+
+  it('stops what is under way when it is disposed, and tells nothing more', async () => {
+    const waiting = reports.check(file);
+    const check = await begun(1);
+    const count = told.length;
+    reports.dispose();
+    assert.equal(check.options.signal?.aborted, true);
+    await assert.rejects(waiting, CancelledError);
+    assert.equal(told.length, count);
+    assert.deepEqual(reports.all, []);
+  });
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ArrayToLines, NotAnArrayError } from '../../../../src/core/datasets/arrayToLines.ts';
+import { rewriteDataset } from '../../../../src/core/datasets/rewrite.ts';
+
+function lines(text: string | Uint8Array, chunkBytes = Infinity): string {
+  const bytes = Buffer.from(text);
+  const transform = new ArrayToLines();
+  const out: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += Math.min(chunkBytes, bytes.length))
+    out.push(transform.push(bytes.subarray(at, at + chunkBytes)));
+  transform.end();
+  return Buffer.concat(out).toString('latin1');
+}
+
+describe('ArrayToLines', () => {
+  it('keeps the elements as they stand', () => {
+    for (const [text, expected] of [
+      ['[{}]', '{}\n'],
+      [' [ {"a" : 1.0} ,\n{"b":"\\u00e9, ]\\"[\\\\"} ] \n', '{"a" : 1.0}\n{"b":"\\u00e9, ]\\"[\\\\"}\n'],
+      ['[1e400,"a",null,[[1],[2]]]', '1e400\n"a"\nnull\n[[1],[2]]\n'],
+      ['[{"a":[1,\n  2]\r\n,\t"b":{}}]', '{"a":[1, 2] ,\t"b":{}}\n'],
+      ['\xef\xbb\xbf[{}]', '{}\n'],
+      ['[tru\ne]', 'tru e\n'],
+      ['[{"a":1},]', '{"a":1}\n'],
+      [`[{"a":${' '.repeat(5_000)}1}]`, '{"a": 1}\n'],
+    ] as const)
+      for (const chunkBytes of [Infinity, 1, 3])
+        assert.equal(lines(Buffer.from(text, 'latin1'), chunkBytes), expected, `${text} by ${chunkBytes}`);
+  });
+
+  it('makes of a pretty-printed array what JSON.parse makes of it', () => {
+    const rows = Array.from({ length: 50 }, (_, index) => ({
+      messages: [{ role: 'user', content: `"${index}" \\ [é]\n` }, { deep: [[{}], [], 'x,'] }],
+    }));
+    const text = lines(JSON.stringify(rows, null, 2), 7);
+    assert.deepEqual(
+      Buffer.from(text, 'latin1')
+        .toString()
+        .trimEnd()
+        .split('\n')
+        .map((row) => JSON.parse(row) as unknown),
+      rows,
+    );
+  });
+
+  it('refuses what is no whole array, and what would tear a row apart', () => {
+    for (const text of [
+      '',
+      ' ',
+      '[]',
+      ' [ ] ',
+      '{}',
+      '[{}',
+      '[{}] {}',
+      '[{}]\n[{}]',
+      '["a\nb"]',
+      '[{"a":"]',
+      '[}]',
+      '[}[]',
+      '\xef[{}]',
+      '\xef\xbb\xbf\xef\xbb\xbf[{}]',
+    ])
+      assert.throws(() => lines(Buffer.from(text, 'latin1')), NotAnArrayError, text);
+  });
+});
+
+describe('rewriteDataset', () => {
+  let folder: string;
+  const file = (name: string) => path.join(folder, name);
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'rewrite-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('writes a new file beside, and never over another', async () => {
+    await writeFile(file('train.jsonl'), '[{"a":1},\n{"a":2}]');
+    const first = await rewriteDataset(file('train.jsonl'), 'array-to-lines');
+    const second = await rewriteDataset(file('train.jsonl'), 'array-to-lines');
+    assert.deepEqual([first, second], [file('train.lines.jsonl'), file('train.lines-2.jsonl')]);
+    assert.equal(await readFile(first, 'utf8'), '{"a":1}\n{"a":2}\n');
+    assert.equal(await readFile(file('train.jsonl'), 'utf8'), '[{"a":1},\n{"a":2}]');
+  });
+
+  it('lets nobody read the copy who may not read the dataset', async function () {
+    if (process.platform === 'win32') this.skip();
+    await writeFile(file('private.jsonl'), '[{}]');
+    for (const [mode, expected] of [
+      [0o600, 0o600],
+      [0o400, 0o600],
+      [0o700, 0o600],
+    ] as const) {
+      await chmod(file('private.jsonl'), mode);
+      const written = await rewriteDataset(file('private.jsonl'), 'array-to-lines');
+      assert.equal((await stat(written)).mode & 0o777, expected);
+    }
+  });
+
+  it('takes the byte order mark from the start only', async () => {
+    await writeFile(file('bom.jsonl'), '\uFEFF{}\n\uFEFF{}\n');
+    const written = await rewriteDataset(file('bom.jsonl'), 'without-bom');
+    assert.equal(written, file('bom.no-bom.jsonl'));
+    assert.equal(await readFile(written, 'utf8'), '{}\n\uFEFF{}\n');
+  });
+
+  it('copies more than one chunk, and tells how far it is', async () => {
+    const row = `{"text":"${'x'.repeat(1_000)}"}`;
+    await writeFile(file('big.jsonl'), `[${Array(3_000).fill(row).join(',\n')}]`);
+    const told: number[] = [];
+    const written = await rewriteDataset(file('big.jsonl'), 'array-to-lines', {
+      onProgress: (fraction) => told.push(fraction),
+    });
+    assert.equal(await readFile(written, 'utf8'), `${row}\n`.repeat(3_000));
+    assert.ok(told.length > 2);
+    assert.deepEqual(
+      told,
+      [...told].sort((a, b) => a - b),
+    );
+    assert.equal(told.at(-1), 1);
+  });
+
+  it('leaves nothing where it fails or is cancelled', async () => {
+    await writeFile(file('cut.jsonl'), `[${'{"a":1},'.repeat(300_000)}`);
+    await assert.rejects(rewriteDataset(file('cut.jsonl'), 'array-to-lines'), { code: 'not-an-array' });
+    const stop = new AbortController();
+    await assert.rejects(
+      rewriteDataset(file('cut.jsonl'), 'array-to-lines', {
+        signal: stop.signal,
+        onProgress: () => stop.abort(),
+      }),
+      { code: 'cancelled' },
+    );
+    await assert.rejects(rewriteDataset(file('gone.jsonl'), 'without-bom'), { code: 'ENOENT' });
+    assert.deepEqual(await readdir(folder), ['cut.jsonl']);
+  });
+});

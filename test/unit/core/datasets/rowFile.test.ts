@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, open, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import { lineOfRow, rowOfLine } from '../../../../src/core/datasets/editorLines.ts';
+import { CheckError } from '../../../../src/core/datasets/errors.ts';
+import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
+import { BLOCK_BYTES, RowMarks } from '../../../../src/core/datasets/rowMarks.ts';
+
+const NO_LIMITS = { rowBytes: 1e9, totalBytes: 1e9 };
+const signal = () => new AbortController().signal;
+
+describe('RowFile', () => {
+  let folder: string;
+  let file: string;
+  let opened: RowFile[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'rows-'));
+    file = path.join(folder, 'rows.jsonl');
+    opened = [];
+  });
+  afterEach(async () => {
+    for (const one of opened) one.dispose();
+    await rm(folder, { recursive: true });
+  });
+
+  async function openFile(): Promise<RowFile> {
+    const rows = await RowFile.open(file);
+    opened.push(rows);
+    return rows;
+  }
+
+  async function counted(content: string | Buffer): Promise<RowFile> {
+    await writeFile(file, content);
+    const rows = await openFile();
+    await rows.count(signal(), () => undefined);
+    return rows;
+  }
+
+  async function texts(rows: RowFile, from: number, count: number): Promise<string[]> {
+    return (await rows.readRows(from, count, NO_LIMITS)).map(({ bytes }) => bytes.toString());
+  }
+
+  it('splits at LF only: no final LF, CRLF, a lone CR, blank rows', async () => {
+    const rows = await counted('a\r\nb\rc\n\nd\u2028e');
+    assert.equal(rows.rows, 4);
+    assert.deepEqual(await texts(rows, 1, 10), ['a\r', 'b\rc', '', 'd\u2028e']);
+    const withLf = await counted('a\nb\n');
+    assert.equal(withLf.rows, 2);
+    assert.deepEqual(await texts(withLf, 1, 10), ['a', 'b']);
+  });
+
+  it('has no rows in an empty file, and one in a file of one LF', async () => {
+    assert.equal((await counted('')).rows, 0);
+    const rows = await counted('\n');
+    assert.equal(rows.rows, 1);
+    assert.deepEqual(await texts(rows, 1, 1), ['']);
+  });
+
+  it('tells offsets and sizes in bytes', async () => {
+    const rows = await counted('ä\n€€\n');
+    const found = await rows.readRows(1, 2, NO_LIMITS);
+    assert.deepEqual(
+      found.map(({ row, offset, sizeBytes }) => ({ row, offset, sizeBytes })),
+      [
+        { row: 1, offset: 0, sizeBytes: 2 },
+        { row: 2, offset: 3, sizeBytes: 6 },
+      ],
+    );
+  });
+
+  it('reads what is outside as nothing', async () => {
+    const rows = await counted('a\nb\n');
+    for (const [from, count] of [
+      [0, 1],
+      [3, 1],
+      [-5, 3],
+      [1e9, 2],
+    ] as const)
+      assert.deepEqual(await texts(rows, from, count), []);
+  });
+
+  it('finds each row of random files as splitting the whole does', async () => {
+    let seed = 7;
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return Math.floor((seed / 2_147_483_648) * below);
+    };
+    for (let round = 0; round < 12; round++) {
+      const longest = [3, 40, 700, 90_000, 300_000][round % 5] ?? 3;
+      const parts: string[] = [];
+      for (let bytes = 0; bytes < 600_000;) {
+        // Lengths around the borders of blocks are the hard ones.
+        const length = random(4) === 0 ? BLOCK_BYTES - 2 + random(5) : random(longest);
+        parts.push('x'.repeat(length));
+        bytes += length + 1;
+      }
+      const text = parts.join('\n') + (round % 2 === 0 ? '\n' : '');
+      const expected = text.split('\n');
+      if (expected.at(-1) === '') expected.pop();
+      const rows = await counted(text);
+      assert.equal(rows.rows, expected.length);
+      for (let look = 0; look < 60; look++) {
+        const from = 1 + random(expected.length);
+        const count = 1 + random(20);
+        const limits = { rowBytes: 1 + random(200_000), totalBytes: 1e9 };
+        const found = await rows.readRows(from, count, limits);
+        const wanted = expected.slice(from - 1, from - 1 + count);
+        assert.deepEqual(
+          found.map(({ bytes, sizeBytes }) => [bytes.length, sizeBytes]),
+          wanted.map((row) => [Math.min(row.length, limits.rowBytes), row.length]),
+        );
+        const before = expected.slice(0, from - 1).reduce((sum, row) => sum + row.length + 1, 0);
+        assert.equal(await rows.offsetOf(from), before);
+      }
+    }
+  });
+
+  it('keeps to the limit of all rows together, but brings the first', async () => {
+    const rows = await counted(`${'a'.repeat(100)}\n${'b'.repeat(100)}\n${'c'.repeat(100)}\n`);
+    assert.equal((await rows.readRows(1, 3, { rowBytes: 1_000, totalBytes: 250 })).length, 2);
+    assert.equal((await rows.readRows(1, 3, { rowBytes: 1_000, totalBytes: 10 })).length, 1);
+  });
+
+  it('takes one row of 200 MB with its length, its beginning, and the row behind it', async function () {
+    this.timeout(30_000);
+    const handle = await open(file, 'w');
+    const piece = Buffer.alloc(10_000_000, 'y');
+    await handle.writeFile('first\n');
+    for (let count = 0; count < 20; count++) await handle.writeFile(piece);
+    await handle.writeFile('\nlast');
+    await handle.close();
+    const rows = await openFile();
+    await rows.count(signal(), () => undefined);
+    assert.equal(rows.rows, 3);
+    const found = await rows.readRows(1, 3, { rowBytes: 1_000, totalBytes: 1e6 });
+    assert.deepEqual(
+      found.map(({ bytes, sizeBytes }) => [bytes.length, sizeBytes]),
+      [
+        [5, 5],
+        [1_000, 200_000_000],
+        [4, 4],
+      ],
+    );
+  });
+
+  it('takes 60 MB of newlines in bounded time and memory', async function () {
+    this.timeout(30_000);
+    await writeFile(file, Buffer.alloc(60_000_000, '\n'));
+    const rows = await openFile();
+    const begun = performance.now();
+    await rows.count(signal(), () => undefined);
+    assert.ok(performance.now() - begun < 5_000);
+    assert.equal(rows.rows, 60_000_000);
+    const [row, ...more] = await rows.readRows(59_999_999, 5, NO_LIMITS);
+    assert.deepEqual([row?.offset, row?.sizeBytes, more.length], [59_999_998, 0, 1]);
+  });
+
+  it('has its first rows before it is counted, and never those it does not know', async () => {
+    await writeFile(file, `first\n${'x'.repeat(3_000_000)}\nlast`);
+    const rows = await openFile();
+    assert.equal(rows.rows, 0);
+    const seen: number[] = [];
+    let early: string[] = [];
+    let reading: Promise<void> | undefined;
+    await rows.count(signal(), () => {
+      seen.push(rows.rows);
+      reading ??= texts(rows, 1, 5).then((found) => {
+        early = found;
+      });
+    });
+    await reading;
+    assert.deepEqual(seen, [1, 1, 2, 3]);
+    assert.equal(early[0], 'first');
+    assert.ok(rows.isCounted);
+  });
+
+  it('lets others run while it counts, and stops when it is told to', async () => {
+    await writeFile(file, Buffer.alloc(20_000_000, 'a\n'));
+    const rows = await openFile();
+    let longest = 0;
+    let last = performance.now();
+    const ticks = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    await rows.count(signal(), () => undefined);
+    clearInterval(ticks);
+    assert.ok(longest < 100, `${longest} ms`);
+    const stop = new AbortController();
+    const other = await openFile();
+    await assert.rejects(
+      other.count(stop.signal, () => stop.abort()),
+      CancelledError,
+    );
+    assert.ok(!other.isCounted && other.countedBytes < 3_000_000);
+  });
+
+  it('is cancelled when it is closed while it reads', async () => {
+    await writeFile(file, Buffer.alloc(20_000_000, 'a'));
+    const rows = await openFile();
+    const counting = rows.count(signal(), () => rows.dispose());
+    await assert.rejects(counting, CancelledError);
+    await assert.rejects(rows.offsetOf(1), CancelledError);
+  });
+
+  it('tells a file that is missing or cannot be read', async () => {
+    const failsWith = (code: string) => (error: unknown) =>
+      error instanceof CheckError && error.code === code;
+    await assert.rejects(RowFile.open(file), failsWith('missing'));
+    await assert.rejects(RowFile.open(path.join(folder, 'no', 'such')), failsWith('missing'));
+    const rows = await RowFile.open(folder);
+    opened.push(rows);
+    await assert.rejects(
+      rows.count(signal(), () => undefined),
+      failsWith('unreadable'),
+    );
+  });
+
+  it('notices a file that changes, is replaced, and goes', async () => {
+    const rows = await counted('a\n');
+    assert.equal(await rows.look(), 'same');
+    await appendFile(file, 'b\n');
+    assert.equal(await rows.look(), 'changed');
+    const rewritten = await openFile();
+    await writeFile(file, 'A\nB\n');
+    await utimes(file, 1, 1);
+    assert.equal(await rewritten.look(), 'changed');
+    const again = await openFile();
+    await writeFile(`${file}.new`, 'a\nb\n');
+    await rename(`${file}.new`, file);
+    assert.equal(await again.look(), 'changed');
+    await rm(file);
+    assert.equal(await again.look(), 'missing');
+  });
+
+  it('gives what is left of a file that became shorter', async () => {
+    await writeFile(file, 'one\ntwo\nthree\n'.repeat(200_000));
+    const rows = await openFile();
+    await truncate(file, 8);
+    await rows.count(signal(), () => undefined);
+    assert.ok(rows.isCounted);
+    assert.deepEqual(await texts(rows, 1, 5), ['one', 'two']);
+  });
+});
+
+describe('RowMarks', () => {
+  it('keeps one mark for each block, whatever the rows', () => {
+    const marks = new RowMarks();
+    for (let count = 0; count < 20; count++) marks.add(Buffer.alloc(BLOCK_BYTES, '\n'));
+    marks.end();
+    assert.equal(marks.rows, 20 * BLOCK_BYTES);
+    assert.deepEqual(marks.before(1), { row: 1, offset: 0 });
+    assert.deepEqual(marks.before(BLOCK_BYTES + 1), { row: 2, offset: 1 });
+    assert.deepEqual(marks.before(BLOCK_BYTES + 2), { row: BLOCK_BYTES + 2, offset: BLOCK_BYTES + 1 });
+    assert.deepEqual(marks.behind(5), { row: BLOCK_BYTES + 2, offset: BLOCK_BYTES + 1 });
+    assert.equal(marks.behind(20 * BLOCK_BYTES), undefined);
+  });
+});
+
+describe('lines of the editor and rows of the file', () => {
+  let folder: string;
+  const files: RowFile[] = [];
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'lines-'));
+  });
+  after(async () => {
+    for (const one of files) one.dispose();
+    await rm(folder, { recursive: true });
+  });
+
+  async function fileOf(text: string): Promise<RowFile> {
+    const name = path.join(folder, `${files.length}.jsonl`);
+    await writeFile(name, text);
+    const file = await RowFile.open(name);
+    files.push(file);
+    await file.count(signal(), () => undefined);
+    return file;
+  }
+
+  it('are the same without a lone CR', async () => {
+    const file = await fileOf('a\r\nb\nc\r\n');
+    for (const number of [1, 2, 3]) {
+      assert.equal(await lineOfRow(file, number), number);
+      assert.equal(await rowOfLine(file, number), number);
+    }
+  });
+
+  it('differ by each lone CR before', async () => {
+    const file = await fileOf('a\rb\nc\r\rd\r\ne');
+    assert.deepEqual(await Promise.all([1, 2, 3].map((row) => lineOfRow(file, row))), [1, 3, 6]);
+    assert.deepEqual(
+      await Promise.all([1, 2, 3, 4, 5, 6].map((line) => rowOfLine(file, line))),
+      [1, 1, 2, 2, 2, 3],
+    );
+  });
+
+  it('do not take CRLF apart at the border of a piece', async () => {
+    const mib = 1024 * 1024;
+    const file = await fileOf(`${'x'.repeat(mib - 1)}\r\nlast`);
+    assert.equal(await lineOfRow(file, 2), 2);
+    assert.equal(await rowOfLine(file, 2), 2);
+    const lone = await fileOf(`${'x'.repeat(mib - 1)}\rx\nlast`);
+    assert.equal(await lineOfRow(lone, 2), 3);
+    assert.equal(await rowOfLine(lone, 3), 2);
+  });
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../../../src/core/datasets/problems.ts';
+import type { Report } from '../../../../src/core/datasets/report.ts';
+import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
+import { RowList, SEARCH_PAGE_ROWS, type ListPhase } from '../../../../src/core/datasets/rowList.ts';
+import { problemsOfRow, rowsWithProblems } from '../../../../src/core/datasets/rowProblems.ts';
+
+/** A report with problems of some codes in some rows; `total` is what the file holds of each. */
+function reportWith(found: Partial<Record<ProblemCode, number[]>>, total?: number): Report {
+  const problems = Object.entries(found).map(([code, rows]) => {
+    const places = rows.flatMap((row, index) => [row, row, index + 1, row * 100 + index, 1]);
+    const index = PROBLEMS.findIndex(([name]) => name === code);
+    return new ProblemGroup(index, total ?? rows.length, new Float64Array(places), []);
+  });
+  return { problems } as unknown as Report;
+}
+
+describe('problems of rows', () => {
+  const report = reportWith(
+    { 'bad-escape': [2, 2, 9], 'trailing-comma': [2, 5], 'email-address': [1, 9] },
+    10,
+  );
+
+  it('leads from a choice to rows, each once, and says how many are known', () => {
+    assert.deepEqual(rowsWithProblems(report, 'all'), { rows: [1, 2, 5, 9], located: 7, total: 30 });
+    assert.deepEqual(rowsWithProblems(report, 'grammar').rows, [2, 5, 9]);
+    assert.deepEqual(rowsWithProblems(report, 'privacy'), { rows: [1, 9], located: 2, total: 10 });
+    assert.deepEqual(rowsWithProblems(report, 'bad-escape').rows, [2, 9]);
+    assert.deepEqual(rowsWithProblems(report, 'crlf').rows, []);
+  });
+
+  it('leads from a row to its problems, in the order of their places', () => {
+    const of = (row: number, most = 10) => problemsOfRow(report, row, most).map(({ code }) => code);
+    assert.deepEqual(of(2), ['bad-escape', 'trailing-comma', 'bad-escape']);
+    assert.deepEqual(of(2, 2), ['bad-escape', 'trailing-comma']);
+    assert.deepEqual(of(9), ['email-address', 'bad-escape']);
+    assert.deepEqual(of(3), []);
+    assert.deepEqual(of(10), []);
+  });
+});
+
+describe('RowList', () => {
+  let folder: string;
+  let file: RowFile;
+  let list: RowList;
+  let report: Report | undefined;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'list-'));
+    const rows = Array.from({ length: 5_000 }, (_, index) => `{"n":"row ${index + 1}"}`);
+    await writeFile(path.join(folder, 'rows.jsonl'), rows.join('\n'));
+    file = await RowFile.open(path.join(folder, 'rows.jsonl'));
+    report = undefined;
+    list = new RowList(file, () => report);
+  });
+  afterEach(async () => {
+    list.dispose();
+    file.dispose();
+    await rm(folder, { recursive: true });
+  });
+
+  const count = () => file.count(new AbortController().signal, () => undefined);
+  const filter = (text: string, problems?: 'all' | 'grammar') => ({ text, matchCase: true, problems });
+
+  function until(...phases: ListPhase[]): Promise<void> {
+    if (phases.includes(list.phase)) return Promise.resolve();
+    return new Promise((resolve) => {
+      const subscription = list.onDidChange(() => {
+        if (!phases.includes(list.phase)) return;
+        subscription.dispose();
+        resolve();
+      });
+    });
+  }
+
+  it('lists all rows that are known', async () => {
+    assert.equal(list.length, 0);
+    assert.equal(list.rowAt(0), undefined);
+    await count();
+    assert.equal(list.length, 5_000);
+    assert.equal(list.rowAt(4_999), 5_000);
+    assert.equal(list.rowAt(5_000), undefined);
+    assert.equal(list.positionOf(5_000), 4_999);
+    assert.equal(list.positionOf(5_001), undefined);
+    assert.equal(list.positionOf(0), undefined);
+  });
+
+  it('waits until rows are counted, then finds those with the text', async () => {
+    list.set(filter('row 77'));
+    assert.equal(list.phase, 'waiting');
+    await count();
+    list.refresh();
+    await until('done');
+    assert.deepEqual(list.rowAt(0), 77);
+    assert.equal(list.length, 11);
+    assert.equal(list.positionOf(770), 1);
+    assert.equal(list.positionOf(5), undefined);
+    assert.equal(list.searched, 1);
+  });
+
+  it('rests after a page of rows and goes on when asked', async () => {
+    await writeFile(file.path, 'some row\n'.repeat(100_000));
+    const large = await RowFile.open(file.path);
+    try {
+      await large.count(new AbortController().signal, () => undefined);
+      list = new RowList(large, () => report);
+      const lengths = [0];
+      list.set(filter('row'));
+      for (;;) {
+        await until('resting', 'done');
+        lengths.push(list.length);
+        if (list.phase === 'done') break;
+        list.more();
+      }
+      assert.equal(list.length, 100_000);
+      assert.ok(lengths.length > 4, lengths.join());
+      assert.ok((lengths[1] ?? 0) >= SEARCH_PAGE_ROWS && (lengths[1] ?? 0) < 20_000, lengths.join());
+    } finally {
+      large.dispose();
+    }
+  });
+
+  it('filters by problems, with and without text, once there is a report', async () => {
+    await count();
+    list.set(filter('', 'grammar'));
+    assert.equal(list.phase, 'waiting');
+    report = reportWith({ 'bad-escape': [7, 70, 71], 'email-address': [5] });
+    list.refresh();
+    assert.equal(list.phase, 'done');
+    assert.deepEqual([list.rowAt(0), list.length, list.problems?.total], [7, 3, 3]);
+    list.set(filter('row 7', 'grammar'));
+    await until('done');
+    assert.equal(list.length, 3);
+    list.set(filter('row 5', 'grammar'));
+    await until('done');
+    assert.equal(list.length, 0);
+    report = reportWith({ 'bad-escape': [50] });
+    list.refresh();
+    await until('done');
+    assert.deepEqual([list.rowAt(0), list.length], [50, 1]);
+  });
+
+  it('gives up a search for the next one', async () => {
+    await count();
+    list.set(filter('row'));
+    list.set(filter('row 123'));
+    list.set(filter('no such text'));
+    await until('done');
+    assert.equal(list.length, 0);
+    list.set(filter(''));
+    assert.equal(list.phase, 'all');
+    assert.equal(list.length, 5_000);
+  });
+
+  it('tells that the file cannot be read any more', async () => {
+    await count();
+    list.set(filter('row'));
+    file.dispose();
+    await until('failed');
+  });
+});

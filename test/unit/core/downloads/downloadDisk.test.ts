@@ -1,0 +1,405 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { link, mkdir, open, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import type { DownloadRecord } from '../../../../src/core/downloads/downloadRecord.ts';
+import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
+import { ACCOUNT, DownloadBench } from '../../../helpers/runs/downloadBench.ts';
+import { until } from '../../../helpers/runs/support.ts';
+
+const KIB = 1024;
+const CHILD = path.join(import.meta.dirname, '../../../helpers/downloadChild.ts');
+
+describe('Downloads to a disk that errs', () => {
+  let bench: DownloadBench;
+  let window: Downloads;
+
+  beforeEach(async () => {
+    bench = await DownloadBench.start(3_000 * KIB);
+    window = bench.window();
+  });
+  afterEach(() => bench.end());
+
+  async function assertRefused(code: string, target = bench.target): Promise<void> {
+    await assert.rejects(window.start(bench.request(target)), { code });
+    assert.deepEqual(window.active, []);
+    assert.deepEqual((await bench.book()).pending, []);
+    assert.deepEqual(bench.openFiles(), []);
+  }
+
+  /** Opens files on a disk that takes so many bytes, the last of them in a short write, and then says why not. */
+  function diskOf(bytes: number, code: string): typeof open {
+    return async (...args) => {
+      const handle = await open(...args);
+      const writev = handle.writev.bind(handle);
+      let left = bytes;
+      handle.writev = async (pieces, position) => {
+        if (left === 0) throw Object.assign(new Error(code), { code });
+        const first = Buffer.concat(pieces as readonly Uint8Array[]).subarray(0, left);
+        left -= first.length;
+        const { bytesWritten } = await writev([first], position);
+        return { bytesWritten, buffers: pieces };
+      };
+      return handle;
+    };
+  }
+
+  for (const [cause, code] of [
+    ['ENOSPC', 'disk-full'],
+    ['EDQUOT', 'disk-full'],
+    ['EIO', 'disk'],
+  ] as const)
+    it(`leaves nothing where the disk says ${cause}`, async () => {
+      for (const bytes of [0, 100 * KIB, 2_500 * KIB]) {
+        window = bench.window({ part: { openFile: diskOf(bytes, cause) } });
+        await assertRefused(code);
+        assert.deepEqual(await bench.left(), []);
+      }
+    });
+
+  it('goes on where the disk takes a part of what it is given', async () => {
+    const slow: typeof open = async (...args) => {
+      const handle = await open(...args);
+      const writev = handle.writev.bind(handle);
+      handle.writev = async (pieces, position) => {
+        const [first] = pieces as readonly Uint8Array[];
+        const { bytesWritten } = await writev([first?.subarray(0, 10_000) ?? first!], position);
+        return { bytesWritten, buffers: pieces };
+      };
+      return handle;
+    };
+    await bench.window({ part: { openFile: slow } }).start(bench.request());
+    assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+  });
+
+  it('leaves nothing where the part cannot be made durable', async () => {
+    const failing: typeof open = async (...args) => {
+      const handle = await open(...args);
+      handle.datasync = () => Promise.reject(Object.assign(new Error('EIO'), { code: 'EIO' }));
+      return handle;
+    };
+    window = bench.window({ part: { openFile: failing } });
+    await assertRefused('disk');
+    assert.deepEqual(await bench.left(), []);
+  });
+
+  it('leaves nothing where a process may write no more', async function () {
+    if (process.platform === 'win32') this.skip();
+    const task = { url: bench.server.url, runsFolder: path.join(bench.folder, 'runs'), target: bench.target };
+    // In blocks of 1 KiB: SQLite's and the book's files are smaller, the part is not.
+    const { stdout } = await promisify(execFile)('bash', [
+      '-c',
+      'ulimit -f 1000; exec "$0" "$@"',
+      process.execPath,
+      CHILD,
+      JSON.stringify(task),
+    ]);
+    assert.deepEqual(JSON.parse(stdout), { code: 'disk-full' });
+    assert.deepEqual(await bench.left(), []);
+    assert.deepEqual((await bench.book()).pending, []);
+  });
+
+  it('asks no storage where the folder takes no file', async () => {
+    await writeFile(path.join(bench.folder, 'plain'), 'a file, no folder');
+    await assertRefused('folder-missing', path.join(bench.folder, 'missing', 'a.zip'));
+    await assertRefused('folder-missing', path.join(bench.folder, 'plain', 'a.zip'));
+    for (const code of ['EACCES', 'EPERM', 'EROFS']) {
+      const openFile = () => Promise.reject(Object.assign(new Error(code), { code }));
+      window = bench.window({ part: { openFile } });
+      await assertRefused('no-permission');
+    }
+    assert.deepEqual([bench.server.requests, bench.server.asked], [[], []]);
+    assert.deepEqual(await bench.left(), []);
+  });
+
+  it('offers what stood in a folder that vanished: it may come back', async () => {
+    const away = `${bench.out}-away`;
+    bench.server.faults.push({ beforeEnd: () => rename(bench.out, away) });
+    await assert.rejects(window.start(bench.request()), { code: 'folder-missing' });
+    assert.equal(existsSync(bench.out), false);
+    assert.deepEqual(bench.openFiles(), []);
+    const [one] = window.active;
+    assert.deepEqual([one?.state, one?.code], ['interrupted', 'folder-missing']);
+    // Nor is it forgotten where it is asked for before.
+    await assert.rejects(window.resume(one?.id ?? ''), { code: 'folder-missing' });
+    assert.deepEqual(
+      window.active.map(({ id }) => id),
+      [one?.id],
+    );
+    await rename(away, bench.out);
+    await window.resume(one?.id ?? '');
+    assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+    assert.equal(bench.server.requests.length, 1);
+    assert.deepEqual(await bench.left(), ['adapter.zip']);
+  });
+
+  it('never writes over what is there: a file, a folder, a link to nowhere', async () => {
+    const inTheWay: Record<string, () => Promise<unknown>> = {
+      file: () => writeFile(path.join(bench.out, 'file'), 'mine'),
+      folder: () => mkdir(path.join(bench.out, 'folder')),
+      link: () => symlink('nowhere', path.join(bench.out, 'link')),
+    };
+    for (const [name, make] of Object.entries(inTheWay)) {
+      await make();
+      await assertRefused('file-exists', path.join(bench.out, name));
+    }
+    assert.equal(await readFile(path.join(bench.out, 'file'), 'utf8'), 'mine');
+    assert.deepEqual((await bench.left()).sort(), ['file', 'folder', 'link']);
+    assert.deepEqual(bench.server.requests, []);
+  });
+
+  describe('where a file of that name appears meanwhile', () => {
+    let id: string;
+
+    beforeEach(async () => {
+      bench.server.faults.push({ beforeEnd: () => writeFile(bench.target, 'mine') });
+      await assert.rejects(window.start(bench.request()), { code: 'file-exists' });
+      assert.equal(await readFile(bench.target, 'utf8'), 'mine');
+      assert.deepEqual(
+        window.active.map((one) => [one.state, one.code, one.receivedBytes === one.totalBytes]),
+        [['interrupted', 'file-exists', true]],
+      );
+      assert.deepEqual(bench.openFiles(), []);
+      id = window.active[0]?.id ?? '';
+    });
+
+    it('leaves that one, and keeps what came until it is gone', async () => {
+      await assert.rejects(window.resume(id), { code: 'file-exists' });
+      assert.equal(await readFile(bench.target, 'utf8'), 'mine');
+      await rm(bench.target);
+      await window.resume(id);
+      assert.equal(bench.server.requests.length, 1);
+      assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+      assert.deepEqual(await bench.left(), ['adapter.zip']);
+    });
+
+    it('leaves that one where it is discarded', async () => {
+      await window.discard(id);
+      assert.deepEqual(await bench.left(), ['adapter.zip']);
+      assert.equal(await readFile(bench.target, 'utf8'), 'mine');
+    });
+
+    it('ends what a crash left between the name and the book', async () => {
+      const part = path.join(bench.out, `.${id}.part`);
+      await rm(bench.target);
+      await link(part, bench.target);
+      const record = await window.resume(id);
+      assert.deepEqual(window.records(ACCOUNT), [record]);
+      assert.deepEqual(await bench.left(), ['adapter.zip']);
+      assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+      assert.equal(bench.server.requests.length, 1);
+    });
+
+    it('never writes into what got another name since, whatever became of the sidecar', async () => {
+      const part = path.join(bench.out, `.${id}.part`);
+      const moved = path.join(bench.out, 'moved.zip');
+      await rm(bench.target);
+      await link(part, moved);
+      const mine = bench.server.bytes;
+      bench.server.bytes = Buffer.alloc(100 * KIB, 1);
+      bench.server.etag = '"two"';
+      await rm(`${part}.json`);
+      await window.resume(id);
+      assert.deepEqual(await readFile(moved), mine);
+      assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+    });
+  });
+
+  it('sweeps what a crash left after the book knew of the file', async () => {
+    await window.start(bench.request());
+    const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
+    const { records } = await bench.book();
+    const id = '0'.repeat(32);
+    const pending = [{ id, runId: 'run-1', artifactType: 'model', target: bench.target }];
+    await writeFile(file, JSON.stringify({ version: 1, records, pending }));
+    await writeFile(path.join(bench.out, `.${id}.part.json`), '{}');
+    await writeFile(`${file}.1234.tmp`, '{');
+    await writeFile(path.join(path.dirname(file), 'downloads', `${'1'.repeat(32)}.lock`), '');
+    const next = bench.window();
+    await next.open(ACCOUNT);
+    assert.deepEqual(next.active, []);
+    assert.deepEqual(await bench.left(), ['adapter.zip']);
+    assert.deepEqual(await bench.book(), { version: 1, records, pending: [] });
+    const names = (await readdir(path.dirname(file), { recursive: true })).sort();
+    assert.deepEqual(names, ['downloads', 'downloads.json', 'downloads.json.lock']);
+  });
+
+  it('follows no link that stands where its own files would', async () => {
+    const victim = path.join(bench.folder, 'victim');
+    await writeFile(victim, 'mine');
+    bench.server.faults.push({ stallAfterBytes: 100 * KIB });
+    const done = window.start(bench.request());
+    const cancelled = assert.rejects(done, CancelledError);
+    await until(() => (window.active[0]?.receivedBytes ?? 0) > 0);
+    const names = await bench.left();
+    await window.discard(window.active[0]?.id ?? '');
+    await cancelled;
+    for (const name of names) await symlink(victim, path.join(bench.out, name));
+    await window.start(bench.request());
+    assert.equal(await readFile(victim, 'utf8'), 'mine');
+    assert.deepEqual(await bench.left(), ['adapter.zip']);
+  });
+
+  it('lives with a book that is not ours', async () => {
+    const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
+    await mkdir(path.dirname(file), { recursive: true });
+    for (const text of [
+      '',
+      '{"version":2}',
+      '[]',
+      'null',
+      '{"version":1,"records":[1],"pending":["x",{}]}',
+    ]) {
+      await writeFile(file, text);
+      const next = bench.window();
+      await next.open(ACCOUNT);
+      assert.deepEqual([next.records(ACCOUNT), next.active], [[], []]);
+      await next.start(bench.request());
+      assert.equal(next.records(ACCOUNT).length, 1);
+      await rm(bench.target);
+    }
+  });
+
+  for (const [name, spoil] of [
+    ['is torn', (text: string) => text.slice(0, -30)],
+    ['is of another version', (text: string) => text.replace('"version": 1', '"version": 2')],
+    ['has a row that cannot be read', (text: string) => text.replace('"runId"', '"run"')],
+  ] as const)
+    it(`sets a record of downloads aside that ${name}, and continues what it named`, async () => {
+      const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
+      await window.start(bench.request(`${bench.target}1`));
+      bench.server.faults.push({ stallAfterBytes: 2_500 * KIB });
+      const stopped = assert.rejects(window.start(bench.request()), CancelledError);
+      await until(() => window.active[0]?.receivedBytes === 2_500 * KIB);
+      await window.dispose();
+      await stopped;
+      const spoiled = spoil(await readFile(file, 'utf8'));
+      await writeFile(file, spoiled);
+      const told: string[] = [];
+      const next = bench.window({ onSetAside: (one) => told.push(one) });
+      await next.open(ACCOUNT);
+      await next.start(bench.request());
+      assert.equal(bench.starts().at(-1), 2_500 * KIB);
+      const folder = path.dirname(file);
+      const [aside, ...others] = (await readdir(folder)).filter((one) =>
+        one.startsWith('downloads.json.set'),
+      );
+      assert.deepEqual([await readFile(path.join(folder, aside ?? 'none'), 'utf8'), others], [spoiled, []]);
+      assert.deepEqual(told, [path.join(folder, aside ?? 'none')]);
+    });
+
+  it('never writes over a book that cannot be read, and takes away nothing that was kept', async () => {
+    const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
+    await window.start(bench.request());
+    const other = `${bench.target}2`;
+    bench.server.bytesPerSecond = 20_000_000;
+    const going = window.start(bench.request(other));
+    await until(() => (window.active[0]?.receivedBytes ?? 0) > 2_500 * KIB);
+    await window.dispose();
+    await assert.rejects(going);
+    const next = bench.window();
+    await next.open(ACCOUNT);
+    const before = [await bench.left(), await bench.book()];
+    const [one] = next.active;
+    assert.equal(one?.state, 'interrupted');
+    await rename(file, `${file}.away`);
+    await symlink(file, file);
+    await assert.rejects(next.resume(one.id), { code: 'disk' });
+    await assert.rejects(next.start(bench.request(`${bench.target}3`)), { code: 'disk' });
+    assert.equal(next.records(ACCOUNT).length, 1);
+    await rename(`${file}.away`, file);
+    assert.deepEqual([await bench.left(), await bench.book()], before);
+    bench.server.requests.length = 0;
+    await next.resume(one.id);
+    assert.ok((bench.starts()[0] ?? 0) > 0);
+    assert.deepEqual(await readFile(other), bench.server.bytes);
+  });
+
+  describe('where it came home and the book cannot be written', () => {
+    let file: string;
+    let record: DownloadRecord;
+
+    const setUp = async (framing?: 'chunked') => {
+      if (framing !== undefined) bench.server.always = { framing };
+      file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
+      window = bench.window({
+        verify: async () => {
+          await rename(file, `${file}.away`);
+          await symlink(file, file);
+          return 'zip';
+        },
+      });
+      await window.open(ACCOUNT);
+      record = await window.start(bench.request());
+      assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+      await rename(`${file}.away`, file);
+    };
+
+    it('is at home for this window', async () => {
+      await setUp();
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record]]);
+      assert.equal(window.records(ACCOUNT), window.records(ACCOUNT));
+      // Nor is it another thing to go on with when the book is read again.
+      await window.start(bench.request(`${bench.target}2`)).catch(() => undefined);
+      await window.open(ACCOUNT);
+      assert.deepEqual(window.active, []);
+      assert.equal(window.records(ACCOUNT).at(0)?.path, bench.target);
+    });
+
+    for (const framing of [undefined, 'chunked'] as const)
+      it(`is found complete by the next window, without a byte fetched (${framing ?? 'of known length'})`, async () => {
+        await setUp(framing);
+        const next = bench.window({ verify: () => Promise.resolve('zip') });
+        await next.open(ACCOUNT);
+        const [one] = next.active;
+        assert.deepEqual([one?.state, one?.receivedBytes], ['interrupted', bench.server.bytes.length]);
+        const { completedAtMs } = await next.resume(one?.id ?? '');
+        assert.deepEqual(next.records(ACCOUNT), [{ ...record, completedAtMs }]);
+        assert.equal(bench.server.requests.length, 1);
+        assert.deepEqual(await bench.left(), ['adapter.zip']);
+        assert.deepEqual((await bench.book()).pending, []);
+      });
+
+    it('is never written into by the next window, resumed and cancelled', async () => {
+      await setUp('chunked');
+      const next = bench.window();
+      await next.open(ACCOUNT);
+      bench.server.always = { stallAfterBytes: 100 * KIB };
+      const stop = new AbortController();
+      const resumed = next.resume(next.active[0]?.id ?? '', stop.signal).catch(() => undefined);
+      await until(() => next.active.every(({ state }) => state === 'downloading'));
+      stop.abort();
+      await resumed;
+      assert.ok(bench.server.bytes.equals(await readFile(bench.target)));
+      assert.deepEqual(await bench.left(), ['adapter.zip']);
+    });
+
+    it('is fetched anew where what has its bytes stands elsewhere and its length is not known', async () => {
+      await setUp('chunked');
+      const moved = path.join(bench.out, 'moved.zip');
+      await rename(bench.target, moved);
+      const bytes = bench.server.bytes;
+      bench.server.bytes = Buffer.alloc(100 * KIB, 1);
+      bench.server.etag = '"two"';
+      const next = bench.window();
+      await next.open(ACCOUNT);
+      await next.resume(next.active[0]?.id ?? '');
+      assert.ok(bytes.equals(await readFile(moved)));
+      assert.ok(bench.server.bytes.equals(await readFile(bench.target)));
+    });
+  });
+
+  it('remembers one file of a name, and those that were moved', async () => {
+    await window.start(bench.request());
+    await rename(bench.target, `${bench.target}.moved`);
+    const record = await window.start(bench.request());
+    assert.deepEqual(window.records(ACCOUNT), [record]);
+    await rm(bench.target);
+    const next = bench.window();
+    await next.open(ACCOUNT);
+    assert.deepEqual(next.records(ACCOUNT), [record]);
+  });
+});

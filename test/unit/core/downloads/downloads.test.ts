@@ -1,0 +1,400 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import fs, { readFile, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import path from 'node:path';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import { DownloadBook } from '../../../../src/core/downloads/downloadBook.ts';
+import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
+import { ACCOUNT, DownloadBench, RUN, sha256Of } from '../../../helpers/runs/downloadBench.ts';
+import { until } from '../../../helpers/runs/support.ts';
+
+const KIB = 1024;
+
+describe('Downloads', () => {
+  let bench: DownloadBench;
+  let window: Downloads;
+
+  beforeEach(async () => {
+    bench = await DownloadBench.start();
+    window = bench.window();
+  });
+  afterEach(() => bench.end());
+
+  /** Nothing but the file, its record, and closed descriptors. */
+  async function assertHome(): Promise<void> {
+    assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+    assert.deepEqual(await bench.left(), ['adapter.zip']);
+    assert.deepEqual((await bench.book()).pending, []);
+    // What is unfinished may be read just now, after another window wrote.
+    await until(() => bench.openFiles().length === 0);
+    assert.deepEqual(window.active, []);
+    // Another window may be finding out just now that nothing is left.
+    const locks = path.join(bench.folder, 'runs', ACCOUNT, 'downloads');
+    await until(() => readdirSync(locks).length === 0);
+  }
+
+  async function assertNothingLeft(): Promise<void> {
+    assert.deepEqual(await bench.left(), []);
+    assert.deepEqual(await bench.book(), { version: 1, records: [], pending: [] });
+    // What is unfinished may be read just now, after another window wrote.
+    await until(() => bench.openFiles().length === 0);
+    assert.deepEqual(window.active, []);
+  }
+
+  it('brings an artifact home, and remembers it for all windows', async () => {
+    const record = await window.start(bench.request());
+    await assertHome();
+    assert.deepEqual(record, {
+      runId: RUN,
+      artifactType: 'model',
+      filename: 'adapter.zip',
+      path: bench.target,
+      sizeBytes: bench.server.bytes.length,
+      sha256: sha256Of(bench.server.bytes),
+      verified: 'length',
+      completedAtMs: bench.clock.nowMs(),
+    });
+    assert.deepEqual(window.records(ACCOUNT), [record]);
+    const other = bench.window();
+    await other.open(ACCOUNT);
+    assert.deepEqual(other.records(ACCOUNT), [record]);
+  });
+
+  it('tells another window what came home, also where neither found a folder when it began', async () => {
+    const other = bench.window();
+    for (const one of [window, other]) {
+      one.records(ACCOUNT);
+      await one.open(ACCOUNT);
+    }
+    const told = Promise.withResolvers<unknown>();
+    other.onDidChange(() => {
+      if (other.records(ACCOUNT).length > 0) told.resolve(undefined);
+    });
+    await window.start(bench.request());
+    await told.promise;
+  });
+
+  it('writes nothing of signed URLs and API keys to the disk, nor what the storage could know who asks by', async () => {
+    bench.server.faults.push({ redirect: true }, { cutAfterBytes: 200 * KIB }, { status: 500 });
+    const texts: string[] = [];
+    window.onDidChange(() => texts.push(JSON.stringify(window.active)));
+    bench.clock.isHeld = true;
+    const cancelled = assert.rejects(window.start(bench.request()), CancelledError);
+    await until(() => bench.clock.sleeps.length === 1);
+    for (const folder of [bench.out, path.join(bench.folder, 'runs', ACCOUNT)])
+      for (const name of await readdir(folder))
+        if (name.includes('json')) texts.push(await readFile(path.join(folder, name), 'utf8'));
+    assert.ok(texts.length > 3);
+    assert.doesNotMatch(texts.join(), /secret|CaNaRy|blob/);
+    await window.dispose();
+    await cancelled;
+    for (const { headers } of bench.server.requests)
+      assert.deepEqual(Object.keys(headers).sort(), ['accept-encoding', 'connection', 'host']);
+  });
+
+  it('takes the adapter where nothing else is asked for, with the URL that was just got', async () => {
+    await window.start({ session: bench.session(), runId: RUN, target: bench.target });
+    await assertHome();
+    assert.equal(bench.server.signed, 1);
+    assert.deepEqual(await window.list(bench.session(), RUN), [{ type: 'model', filename: 'adapter.zip' }]);
+  });
+
+  it('takes an empty artifact that is no adapter', async () => {
+    bench.server.bytes = Buffer.alloc(0);
+    bench.server.artifactType = 'log';
+    const log = { type: 'log', filename: 'adapter.zip' };
+    assert.equal((await window.start(bench.request(bench.target, log))).sizeBytes, 0);
+    await assertHome();
+  });
+
+  it('tells how far it is', async () => {
+    bench.server.faults.push({ cutAfterBytes: 100 * KIB });
+    const told: string[] = [];
+    let ended = false;
+    window.onDidChange(({ accountId, runId }) => {
+      assert.deepEqual([accountId, runId], [ACCOUNT, RUN]);
+      bench.clock.pass(1_000); // or the clock would keep it from being told so often
+      const [one] = window.active;
+      told.push(one === undefined ? 'none' : one.state);
+      if (one?.totalBytes !== undefined) assert.equal(one.totalBytes, bench.server.bytes.length);
+      ended = one === undefined;
+    });
+    await window.start(bench.request());
+    assert.ok(ended);
+    const changes = told.filter((state, index) => state !== told[index - 1]);
+    assert.deepEqual(changes, ['waiting', 'downloading', 'waiting', 'downloading', 'verifying', 'none']);
+    assert.ok(told.length > changes.length);
+  });
+
+  describe('the same artifact to the same place', () => {
+    it('is joined in one window; one who joined only leaves', async () => {
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      bench.server.always = { beforeEnd: () => promise };
+      const first = window.start(bench.request());
+      const second = window.start(bench.request());
+      const stop = new AbortController();
+      const third = window.start(bench.request(), stop.signal);
+      stop.abort();
+      await assert.rejects(third, CancelledError);
+      assert.equal(window.active.length, 1);
+      assert.equal(window.isBusy(ACCOUNT), true);
+      resolve(undefined);
+      assert.deepEqual(await first, await second);
+      assert.equal(bench.server.requests.length, 1);
+      assert.equal(window.isBusy(ACCOUNT), false);
+      await assertHome();
+    });
+
+    it('is busy in another window, where it is not offered either', async () => {
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      bench.server.always = { beforeEnd: () => promise };
+      const done = window.start(bench.request());
+      await until(() => bench.server.requests.length === 1);
+      const other = bench.window();
+      await other.open(ACCOUNT);
+      assert.deepEqual(other.active, []);
+      await assert.rejects(other.start(bench.request()), { code: 'download-busy' });
+      const id = window.active[0]?.id ?? '';
+      await assert.rejects(other.discard(id), { code: 'download-busy' });
+      resolve(undefined);
+      await done;
+      await assertHome();
+    });
+
+    it('lets one of two artifacts have one name', async () => {
+      const ends = await Promise.allSettled([
+        window.start(bench.request()),
+        window.start(bench.request(bench.target, { type: 'model', filename: 'other.zip' })),
+      ]);
+      assert.deepEqual(ends.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
+      assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+    });
+  });
+
+  it('brings several home at once', async () => {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    bench.server.always = { beforeEnd: () => promise };
+    const targets = ['a.zip', 'b.zip', 'c.zip'].map((name) => path.join(bench.out, name));
+    const done = Promise.all(targets.map((target) => window.start(bench.request(target))));
+    await until(() => window.active.filter(({ state }) => state === 'downloading').length === 3);
+    resolve(undefined);
+    await done;
+    for (const target of targets) assert.deepEqual(await readFile(target), bench.server.bytes);
+    assert.equal(window.records(ACCOUNT).length, 3);
+    assert.deepEqual((await bench.left()).sort(), ['a.zip', 'b.zip', 'c.zip']);
+  });
+
+  describe('when it is cancelled', () => {
+    for (const where of ['before', 'in the middle', 'while it waits', 'while it is verified'])
+      it(`leaves nothing, ${where}`, async () => {
+        const stop = new AbortController();
+        const verifying = Promise.withResolvers<undefined>();
+        window = bench.window({
+          verify: (_file, { signal }) =>
+            new Promise((_, reject) => {
+              verifying.resolve(undefined);
+              signal.addEventListener('abort', () => reject(new CancelledError()));
+            }),
+        });
+        if (where === 'before') stop.abort();
+        if (where === 'in the middle') bench.server.faults.push({ stallAfterBytes: 200 * KIB });
+        if (where === 'while it waits') {
+          bench.server.faults.push({ cutAfterBytes: 200 * KIB });
+          bench.clock.isHeld = true;
+        }
+        const done = window.start(bench.request(), stop.signal);
+        if (where === 'in the middle') await until(() => (window.active[0]?.receivedBytes ?? 0) > 0);
+        if (where === 'while it waits') await until(() => bench.clock.sleeps.length > 0);
+        if (where === 'while it is verified') await verifying.promise;
+        stop.abort();
+        await assert.rejects(done, CancelledError);
+        if (where === 'before') assert.deepEqual(await bench.left(), []);
+        else await assertNothingLeft();
+      });
+
+    it('leaves nothing when it is discarded', async () => {
+      bench.server.faults.push({ stallAfterBytes: 200 * KIB });
+      const done = window.start(bench.request());
+      const cancelled = assert.rejects(done, CancelledError);
+      await until(() => (window.active[0]?.receivedBytes ?? 0) > 0);
+      await window.discard(window.active[0]?.id ?? '');
+      await cancelled;
+      await assertNothingLeft();
+      await window.discard('nothing');
+    });
+  });
+
+  describe('when its window closes', () => {
+    beforeEach(async () => {
+      bench.server.faults.push({ stallAfterBytes: 200 * KIB });
+      const done = window.start(bench.request());
+      const cancelled = assert.rejects(done, CancelledError);
+      await until(() => window.active[0]?.receivedBytes === 200 * KIB);
+      await window.dispose();
+      await cancelled;
+      assert.deepEqual(bench.openFiles(), []);
+      window = bench.window();
+      await window.open(ACCOUNT);
+    });
+
+    it('is offered by the next one, and goes on where it was', async () => {
+      const [one] = window.active;
+      assert.ok(one);
+      const { id, ...offered } = one;
+      assert.deepEqual(offered, {
+        accountId: ACCOUNT,
+        runId: RUN,
+        artifactType: 'model',
+        filename: 'adapter.zip',
+        target: bench.target,
+        receivedBytes: 200 * KIB,
+        totalBytes: 400 * KIB,
+        state: 'interrupted',
+      });
+      const record = await window.resume(id);
+      assert.equal(record.sha256, sha256Of(bench.server.bytes));
+      assert.deepEqual(bench.starts(), [0, 200 * KIB]);
+      assert.deepEqual(bench.server.requests[1]?.headers['if-range'], '"one"');
+      await assertHome();
+      await assert.rejects(window.resume(id), { code: 'download-gone' });
+    });
+
+    it('goes on where the same is asked for again', async () => {
+      await window.start(bench.request());
+      assert.deepEqual(bench.starts(), [0, 200 * KIB]);
+      await assertHome();
+    });
+
+    it('is swept when it is discarded, alone or with its account', async () => {
+      const other = path.join(bench.out, 'other.zip');
+      bench.server.faults.push({ cutAfterBytes: 100 * KIB }, { status: 418 });
+      await assert.rejects(window.start(bench.request(other)), { code: 'signed-url-refused' });
+      assert.equal(window.active.length, 2);
+      await window.discard(window.active.find(({ target }) => target === other)?.id ?? '');
+      assert.equal((await bench.left()).length, 2);
+      await window.discardAll(ACCOUNT);
+      await assertNothingLeft();
+    });
+
+    it('stays gone when it is discarded while it is being looked at', async () => {
+      const real = fs.lstat;
+      const reading = Promise.withResolvers<undefined>();
+      const discarded = Promise.withResolvers<undefined>();
+      const ended = Promise.withResolvers<undefined>();
+      // What another window wrote has this one look at its interrupted downloads, on a disk that is slow for a while.
+      const slow = async (file: string) => {
+        const stats = await real(file);
+        if (file.endsWith('.part.json')) {
+          reading.resolve(undefined);
+          await discarded.promise;
+        }
+        return stats;
+      };
+      const last = (file: string) =>
+        real(file).finally(() => {
+          if (file === bench.target) setImmediate(() => ended.resolve(undefined));
+        });
+      const use = (lstat: unknown) => {
+        fs.lstat = lstat as typeof real;
+        syncBuiltinESMExports();
+      };
+      use(slow);
+      try {
+        await utimes(path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json'), 1, 1);
+        await reading.promise;
+        use(last);
+        await window.discard(window.active[0]?.id ?? '');
+        discarded.resolve(undefined);
+        await ended.promise;
+        assert.deepEqual(window.active, []);
+      } finally {
+        use(real);
+      }
+      await assertNothingLeft();
+    });
+
+    it('is swept when its disk is there again, where that was away when it was discarded', async () => {
+      const away = `${bench.out}-away`;
+      await rename(bench.out, away);
+      await window.discard(window.active[0]?.id ?? '');
+      assert.deepEqual(window.active, []);
+      const other = bench.window();
+      await other.open(ACCOUNT);
+      assert.deepEqual(other.active, []);
+      await rename(away, bench.out);
+      assert.equal((await bench.left()).length, 2);
+      window = bench.window();
+      await window.open(ACCOUNT);
+      await assertNothingLeft();
+    });
+
+    it('is not swept where it was begun anew after that', async () => {
+      const away = `${bench.out}-away`;
+      await rename(bench.out, away);
+      await window.discard(window.active[0]?.id ?? '');
+      await rename(away, bench.out);
+      bench.server.faults.push({ status: 418 });
+      await assert.rejects(window.start(bench.request()), { code: 'signed-url-refused' });
+      window = bench.window();
+      await window.open(ACCOUNT);
+      assert.equal(window.active[0]?.receivedBytes, 200 * KIB);
+      assert.equal((await bench.left()).length, 2);
+    });
+
+    it('of many that were discarded while their disk was away the last hundred are remembered', async () => {
+      const book = new DownloadBook(path.join(bench.folder, 'book', 'downloads.json'), () => undefined);
+      const one = (n: number) => ({
+        id: String(n).padStart(32, '0'),
+        runId: RUN,
+        artifactType: 'model',
+        target: bench.target,
+      });
+      await book.addPending(one(0));
+      for (let n = 1; n <= 102; n++) await book.addPending({ ...one(n), discarded: true });
+      assert.deepEqual(book.pending, [one(0)]);
+      assert.deepEqual(
+        [book.discarded.length, book.discarded[0]?.id, book.discarded.at(-1)?.id],
+        [100, one(3).id, one(102).id],
+      );
+      book.dispose();
+    });
+
+    it('is offered by a window that was open all the time', async () => {
+      const first = bench.window();
+      bench.server.faults.push({ stallAfterBytes: 50 * KIB });
+      await first.open(ACCOUNT);
+      const interrupted = assert.rejects(first.resume(first.active[0]?.id ?? ''), CancelledError);
+      await until(() => window.active.length === 0 && first.active[0]?.receivedBytes === 250 * KIB);
+      await first.dispose();
+      await interrupted;
+      await until(() => window.active[0]?.receivedBytes === 250 * KIB);
+    });
+
+    it('begins anew where somebody made what was kept shorter, or its sidecar is torn', async () => {
+      const [part = '', sidecar = ''] = (await bench.left()).sort();
+      const text = await readFile(path.join(bench.out, sidecar), 'utf8');
+      for (const spoil of [
+        () => writeFile(path.join(bench.out, part), 'short'),
+        () => writeFile(path.join(bench.out, sidecar), text.slice(0, 30)),
+        () => writeFile(path.join(bench.out, sidecar), text.replace(/"id":"../, '"id":"zz')),
+      ]) {
+        await writeFile(path.join(bench.out, part), bench.server.bytes.subarray(0, 200 * KIB));
+        await writeFile(path.join(bench.out, sidecar), text);
+        await spoil();
+        bench.server.requests.length = 0;
+        const record = await bench.window().start(bench.request());
+        assert.deepEqual(bench.starts(), [0]);
+        assert.equal(record.sha256, sha256Of(await readFile(bench.target)));
+        await rm(bench.target);
+      }
+    });
+  });
+
+  it('knows a session that is not there any more', async () => {
+    window = bench.window({ sessionOf: () => undefined });
+    bench.server.faults.push({ cutAfterBytes: 100 * KIB }, { status: 418 });
+    await assert.rejects(window.start(bench.request()), { code: 'signed-url-refused' });
+    await assert.rejects(window.resume(window.active[0]?.id ?? ''), { code: 'key-missing' });
+  });
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { link, mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { keptOf, PartFile } from '../../../../src/core/downloads/partFile.ts';
+import type { PartPlace } from '../../../../src/core/downloads/sidecar.ts';
+import { sha256Of } from '../../../helpers/runs/downloadBench.ts';
+import { silent } from '../../../helpers/runs/support.ts';
+
+const MIB = 1024 * 1024;
+const TOTAL = 12 * MIB;
+
+describe('PartFile', () => {
+  let folder: string;
+  let place: PartPlace;
+  const bytes = randomBytes(TOTAL);
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'part-'));
+    const part = path.join(folder, '.x.part');
+    const about = { id: 'x', runId: 'r', artifactType: 'model', targetName: 'a.zip' };
+    place = { part, sidecar: `${part}.json`, ...about };
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  /** Parts that are left as they are at that moment, as by a process that is killed. */
+  async function fill(upTo: number, pieceBytes = 64 * 1024): Promise<PartFile> {
+    const part = await PartFile.open(place, silent());
+    if (part.kept === undefined) await part.begin({ etag: '"e"', totalBytes: TOTAL });
+    while (part.receivedBytes < upTo)
+      await part.add(copyOf(part.receivedBytes, Math.min(upTo, part.receivedBytes + pieceBytes)));
+    return part;
+  }
+
+  function copyOf(start: number, end: number): Buffer {
+    const piece = Buffer.allocUnsafeSlow(end - start);
+    bytes.copy(piece, 0, start, end);
+    return piece;
+  }
+
+  async function openedAt(): Promise<number> {
+    const part = await PartFile.open(place, silent());
+    const { receivedBytes } = part;
+    await part.close();
+    return receivedBytes;
+  }
+
+  it('writes what comes, hashes it, and gives its memory back', async () => {
+    const part = await PartFile.open(place, silent());
+    await part.begin({ etag: '"e"', totalBytes: TOTAL });
+    const pieces: Buffer[] = [];
+    const pool = Buffer.alloc(200_000, 'x');
+    for (let start = 0; start < TOTAL; start += 100_000) {
+      const piece = copyOf(start, Math.min(TOTAL, start + 100_000));
+      pieces.push(piece);
+      await part.add(piece);
+    }
+    await part.sync();
+    assert.ok(part.isWhole);
+    assert.equal(part.digest(), sha256Of(bytes));
+    assert.ok(pieces.every(({ byteLength }) => byteLength === 0));
+    await part.begin({});
+    await part.add(pool.subarray(10, 20));
+    await part.sync();
+    assert.equal(pool.byteLength, 200_000); // a part of it was not its alone
+    await part.close();
+    assert.equal(await readFile(place.part, 'utf8'), 'x'.repeat(10));
+  });
+
+  it('loses a few megabytes at most when its process ends', async () => {
+    for (const upTo of [3 * MIB + 5, 7 * MIB, 11 * MIB + 1]) {
+      const part = await fill(upTo);
+      await part.close();
+      const kept = await openedAt();
+      assert.ok(kept <= upTo && upTo - kept <= 4 * MIB, `${upTo - kept} lost`);
+    }
+  });
+
+  it('goes on to the same bytes', async () => {
+    await (await fill(5 * MIB)).close();
+    const part = await fill(TOTAL, 1000);
+    await part.sync();
+    assert.equal(part.digest(), sha256Of(bytes));
+    await part.close();
+    assert.ok(bytes.equals(await readFile(place.part)));
+    const whole = await PartFile.open(place, silent());
+    assert.ok(whole.isWhole);
+    assert.equal(whole.digest(), sha256Of(bytes));
+    await whole.close();
+  });
+
+  it('keeps what was synced to the last byte, and is not continued without an ETag', async () => {
+    let part = await fill(1234);
+    await part.sync();
+    await part.close();
+    part = await PartFile.open(place, silent());
+    assert.deepEqual(part.kept, { startByte: 1234, etag: '"e"', totalBytes: TOTAL });
+    await part.begin({ totalBytes: TOTAL });
+    await part.add(copyOf(0, 1000));
+    assert.equal(part.kept, undefined);
+    await part.sync();
+    await part.close();
+    assert.equal(await openedAt(), 0);
+  });
+
+  describe('continues only what is what came:', () => {
+    let text: string;
+    let upTo: number;
+    let marks: number[];
+
+    beforeEach(async () => {
+      await (await fill(7 * MIB)).close();
+      text = await readFile(place.sidecar, 'utf8');
+      marks = (await keptOf(place))?.marks.map((mark) => mark.bytes) ?? [];
+      upTo = marks.at(-1) ?? 0;
+      assert.ok(marks.length >= 3);
+    });
+
+    it('not what never reached the disk, or was changed there', async () => {
+      const handle = await open(place.part, 'r+');
+      await handle.write(Buffer.alloc(4096), 0, 4096, (marks[1] ?? 0) + 100);
+      await handle.close();
+      assert.equal(await openedAt(), marks[1]);
+      assert.equal((await readFile(place.part)).length, marks[1]);
+      const part = await fill(TOTAL);
+      await part.sync();
+      assert.equal(part.digest(), sha256Of(bytes));
+      await part.close();
+    });
+
+    it('not what is not there any more', async () => {
+      await truncate(place.part, upTo - 1);
+      assert.equal(await openedAt(), marks.at(-2));
+      await rm(place.part);
+      assert.equal(await openedAt(), 0);
+    });
+
+    it('nothing behind a mark that a crash tore', async () => {
+      await writeFile(place.sidecar, text.slice(0, -3));
+      assert.equal(await openedAt(), marks.at(-2));
+    });
+
+    it('nothing where the first line is torn, of another download, or of another version', async () => {
+      for (const spoilt of [
+        text.slice(0, 20),
+        text.replace('"id":"x"', '"id":"y"'),
+        text.replace('"version":1', '"version":2'),
+        '',
+      ]) {
+        await writeFile(place.sidecar, spoilt);
+        assert.equal(await openedAt(), 0, spoilt.slice(0, 20));
+        await writeFile(place.part, bytes.subarray(0, 7 * MIB));
+      }
+    });
+
+    it('where the file system counts no names', async () => {
+      await (await fill(5 * MIB)).close();
+      const openFile: typeof open = async (...args) => {
+        const handle = await open(...args);
+        const stat = handle.stat.bind(handle);
+        const value = async (options: { bigint: true }) => Object.assign(await stat(options), { nlink: 0n });
+        return Object.defineProperty(handle, 'stat', { value });
+      };
+      const part = await PartFile.open(place, silent(), { openFile });
+      assert.ok(part.receivedBytes > 0);
+      await part.close();
+    });
+
+    it('never what got another name and is not whole', async () => {
+      const other = path.join(folder, 'mine.zip');
+      await link(place.part, other);
+      const mine = await readFile(other);
+      await (await fill(MIB)).close();
+      assert.ok(mine.equals(await readFile(other)));
+    });
+  });
+
+  it('leaves nothing open where it cannot be opened', async () => {
+    let opened = 0;
+    const openFile: typeof open = async (...args) => {
+      if (opened++ > 0) throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' });
+      return open(...args);
+    };
+    await assert.rejects(PartFile.open(place, silent(), { openFile }), { code: 'disk' });
+    const { descriptors } = await import('../../../helpers/api/support.ts');
+    assert.deepEqual(
+      descriptors().filter((target) => target.startsWith(folder)),
+      [],
+    );
+    await PartFile.remove(place);
+    assert.deepEqual(await readdir(folder), []);
+  });
+});

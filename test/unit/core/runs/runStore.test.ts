@@ -1,0 +1,618 @@
+import assert from 'node:assert/strict';
+import type { RunDetail, RunPage, RunSummary } from '../../../../src/core/api/types.ts';
+import { mergeFirstPage, mergeLaterPage } from '../../../../src/core/runs/mergeRuns.ts';
+import type { RunChange, RunStore } from '../../../../src/core/runs/runStore.ts';
+import { sendJson } from '../../../helpers/httpServer.ts';
+import { Bench, row, until } from '../../../helpers/runs/support.ts';
+
+const ids = (rows: readonly RunSummary[] | undefined) => rows?.map(({ run_id }) => run_id);
+const page = (data: RunSummary[], has_more: boolean): RunPage => ({ data, has_more, skipped: 0 });
+
+describe('mergeFirstPage', () => {
+  const loaded = [row('d', 40), row('c', 30), row('b', 20), row('a', 10)];
+
+  it('puts new runs first and keeps the rows of other pages', () => {
+    const merged = mergeFirstPage(loaded, page([row('e', 50), row('d', 40), row('c', 30)], true));
+    assert.deepEqual([ids(merged.rows), merged.restarted], [['e', 'd', 'c', 'b', 'a'], false]);
+  });
+
+  it('takes the page’s word for its rows', () => {
+    const merged = mergeFirstPage(loaded, page([row('d', 40, 'complete')], true));
+    assert.equal(merged.rows[0]?.status, 'complete');
+  });
+
+  it('drops a row that should have stood on the page', () => {
+    const merged = mergeFirstPage(loaded, page([row('d', 40), row('b', 20)], true));
+    assert.deepEqual(ids(merged.rows), ['d', 'b', 'a']);
+  });
+
+  it('starts anew where runs may be missing between the page and the loaded rows', () => {
+    const merged = mergeFirstPage(loaded, page([row('z', 59), row('y', 58)], true));
+    assert.deepEqual([ids(merged.rows), merged.restarted], [['z', 'y'], true]);
+  });
+
+  it('goes on at the page’s cursor where nothing older was loaded, as after the first submission', () => {
+    for (const rows of [[row('d', 40)], [row('d', undefined)]]) {
+      const merged = mergeFirstPage(rows, page([row('d', 40), row('c', 30), row('b', 20)], true));
+      assert.deepEqual([ids(merged.rows), merged.restarted], [['d', 'c', 'b'], true]);
+    }
+  });
+
+  it('keeps nothing beside a page that is the whole list', () => {
+    assert.deepEqual(ids(mergeFirstPage(loaded, page([row('d', 40)], false)).rows), ['d']);
+    assert.deepEqual(ids(mergeFirstPage(loaded, page([], false)).rows), []);
+  });
+
+  it('keeps a run that was just submitted until the list names it', () => {
+    const rows = [row('new', undefined), ...loaded];
+    for (const data of [[row('d', 40)], [row('z', 59)]])
+      assert.equal(ids(mergeFirstPage(rows, page(data, true)).rows)?.[0], 'new');
+    const named = mergeFirstPage(rows, page([row('new', 55), row('d', 40)], true));
+    assert.deepEqual(ids(named.rows), ['new', 'd', 'c', 'b', 'a']);
+    assert.equal(named.rows[0]?.created_at, row('new', 55).created_at);
+  });
+
+  it('shows each run once where the service tells no times', () => {
+    let rows: readonly RunSummary[] = ['d', 'c', 'b', 'a'].map((id) => row(id, undefined));
+    for (let turn = 0; turn < 3; turn++)
+      rows = mergeFirstPage(rows, page([row('d', undefined), row('c', undefined)], true)).rows;
+    assert.deepEqual(ids(rows)?.toSorted(), ['a', 'b', 'c', 'd']);
+  });
+
+  it('takes a time that is none as not told', () => {
+    const odd = { ...row('odd', 0), created_at: 'yesterday' };
+    assert.deepEqual(ids(mergeFirstPage([], page([odd, row('d', 40)], true)).rows), ['odd', 'd']);
+  });
+
+  it('keeps the service’s order among equal times', () => {
+    const same = ['x', 'y', 'z'].map((id) => row(id, 5));
+    assert.deepEqual(ids(mergeFirstPage([], page(same, true)).rows), ['x', 'y', 'z']);
+  });
+
+  it('merges a later page behind, replacing what it repeats', () => {
+    const merged = mergeLaterPage(loaded.slice(0, 3), page([row('b', 20, 'complete'), row('a', 10)], false));
+    assert.deepEqual(ids(merged), ['d', 'c', 'b', 'a']);
+    assert.equal(merged[2]?.status, 'complete');
+  });
+});
+
+describe('RunStore', () => {
+  let bench: Bench;
+  let store: RunStore;
+  let changes: RunChange[];
+  /** What the service has, newest first; rows that are no runs, too. */
+  let listed: unknown[];
+  let details: Map<string, RunDetail>;
+  let urls: string[];
+  /** While set, answers wait for it; they are made when the request comes. */
+  let gate: Promise<unknown> | undefined;
+  let oddities: object;
+  /** The same, for each answer. */
+  let odds: () => object;
+
+  beforeEach(async () => {
+    bench = await Bench.start();
+    listed = [];
+    details = new Map();
+    urls = [];
+    changes = [];
+    gate = undefined;
+    oddities = {};
+    odds = () => ({});
+    const server = await bench.serve((request, response) => {
+      const { pathname, searchParams } = new URL(String(request.url), 'http://x.test');
+      urls.push(String(request.url));
+      const detail = details.get(pathname.split('/').at(-1) ?? '');
+      const start = Number(searchParams.get('cursor') ?? 0);
+      const end = start + Number(searchParams.get('limit'));
+      const has_more = end < listed.length;
+      const body = pathname.endsWith('/runs')
+        ? {
+            data: listed.slice(start, end),
+            has_more,
+            next_cursor: has_more ? String(end) : null,
+            ...oddities,
+            ...odds(),
+          }
+        : { run: detail };
+      const held = gate ?? Promise.resolve();
+      void held.then(() => sendJson(response, 200, body));
+    });
+    store = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' }).runs;
+    store.onDidChange((change) => changes.push(change));
+  });
+  afterEach(() => bench.end());
+
+  /** `count` runs, the newest first, named by their minute. */
+  const many = (count: number, status = 'complete') =>
+    Array.from({ length: count }, (_, index) => row(`r${count - index}`, count - index, status));
+
+  it('reads pages of 100 until there are no more', async () => {
+    assert.deepEqual([store.rows, store.hasMore], [undefined, false]);
+    listed = many(220);
+    await store.refresh();
+    assert.deepEqual([store.rows?.length, store.hasMore], [100, true]);
+    await store.loadMore();
+    await store.loadMore();
+    assert.deepEqual([ids(store.rows), store.hasMore], [ids(many(220)), false]);
+    const before = urls.length;
+    await store.loadMore();
+    assert.equal(urls.length, before);
+    assert.match(urls[0] ?? '', /\/api\/v1\/runs\?limit=100$/);
+  });
+
+  it('shares one request among calls that overlap', async () => {
+    listed = many(220);
+    await Promise.all([store.refresh(), store.refresh(), store.refresh()]);
+    await Promise.all([store.loadMore(), store.loadMore()]);
+    assert.deepEqual([urls.length, store.rows?.length], [2, 200]);
+  });
+
+  it('tells what was added and what changed, and nothing when nothing did', async () => {
+    await store.refresh();
+    listed = [row('b', 2), row('a', 1)];
+    await store.refresh();
+    await store.refresh();
+    listed = [row('c', 3), row('b', 2, 'running'), row('a', 1)];
+    await store.refresh();
+    listed = [row('c', 3)];
+    await store.refresh();
+    assert.deepEqual(changes, [
+      { added: [], changed: [], moved: [] },
+      { added: ['b', 'a'], changed: [], moved: [] },
+      {
+        added: ['c'],
+        changed: ['b'],
+        moved: [{ runId: 'b', before: row('b', 2), after: row('b', 2, 'running') }],
+      },
+      { added: [], changed: [], moved: [] },
+    ]);
+  });
+
+  it('keeps later pages and their cursor over a refresh', async () => {
+    listed = many(220);
+    await store.refresh();
+    await store.loadMore();
+    listed.unshift(row('new', 250));
+    await store.refresh();
+    assert.deepEqual([urls.length, store.rows?.length, ids(store.rows)?.[0]], [3, 201, 'new']);
+    await store.loadMore();
+    assert.equal(new Set(ids(store.rows)).size, 221);
+  });
+
+  it('reads on until the new runs touch the loaded ones, and shows each page as it comes', async () => {
+    listed = many(150);
+    await store.refresh();
+    await store.loadMore();
+    changes.length = 0;
+    listed = many(550);
+    await store.refresh();
+    assert.deepEqual([urls.length - 2, ids(store.rows)], [5, ids(many(550))]);
+    assert.deepEqual(
+      changes.map(({ added, changed }) => [added.length, changed.length]),
+      [100, 100, 100, 100].map((count) => [count, 0]),
+    );
+    await store.loadMore();
+    assert.equal(urls.length, 7);
+  });
+
+  it('starts anew after more than ten pages of new runs: no gap is shown as none', async () => {
+    listed = many(60);
+    await store.refresh();
+    listed = many(1_200);
+    await store.refresh();
+    assert.deepEqual([urls.length, ids(store.rows)], [11, ids(many(1_200).slice(0, 1_000))]);
+    await store.loadMore();
+    assert.deepEqual(ids(store.rows), ids(many(1_200).slice(0, 1_100)));
+  });
+
+  it('starts anew where a page between the new runs and the loaded ones cannot be read', async () => {
+    listed = many(60);
+    await store.refresh();
+    listed = many(600);
+    const unreadable = 'data' as string;
+    store.onDidChange(() => (store.rows?.length === 360 ? (oddities = { [unreadable]: 'none' }) : undefined));
+    await assert.rejects(store.refresh(), { code: 'unexpected-answer' });
+    assert.deepEqual([ids(store.rows), store.hasMore], [ids(many(600).slice(0, 300)), true]);
+    oddities = {};
+    await store.loadMore();
+    assert.deepEqual(ids(store.rows), ids(many(600).slice(0, 400)));
+  });
+
+  it('reads until all runs that go on were seen, and no further', async () => {
+    listed = many(900);
+    listed[349] = row('r551', 551);
+    await store.refresh();
+    for (let page = 0; page < 4; page++) await store.loadMore();
+    urls.length = 0;
+    await store.refresh();
+    assert.equal(urls.length, 4);
+    const after = { ...row('r551', 551, 'complete'), artifacts_available: true };
+    listed[349] = after;
+    changes.length = 0;
+    await store.refresh();
+    assert.deepEqual(changes, [
+      {
+        added: [],
+        changed: ['r551'],
+        moved: [{ runId: 'r551', before: row('r551', 551), after }],
+      },
+    ]);
+    urls.length = 0;
+    await store.refresh();
+    assert.equal(urls.length, 1);
+  });
+
+  it('looks no further for a run that goes on and is gone, or that no list has named yet', async () => {
+    listed = [row('r901', 901), ...many(900)];
+    await store.refresh();
+    await store.loadMore();
+    listed.shift();
+    store.insertCreated({ run_id: 'new' }, 'm', undefined);
+    urls.length = 0;
+    await store.refresh();
+    assert.deepEqual([urls.length, store.get('r901'), store.get('new')?.status], [1, undefined, 'queued']);
+  });
+
+  it('shows the newest of 10,000 runs after one answer, and compares only what was told', async () => {
+    listed = many(10_000);
+    await store.refresh();
+    assert.deepEqual([urls.length, store.rows?.length, changes.length], [1, 100, 1]);
+    while (store.hasMore) await store.loadMore();
+    assert.deepEqual([urls.length, store.rows?.length, changes.length], [100, 10_000, 100]);
+    let compared = 0;
+    for (const one of store.rows ?? [])
+      Object.defineProperty(one, 'toJSON', {
+        value: () => {
+          compared++;
+          return { ...one };
+        },
+      });
+    listed[3] = row('r9997', 9_997, 'archived');
+    await store.refresh();
+    assert.deepEqual([urls.length, compared, changes.at(-1)?.changed], [101, 99, ['r9997']]);
+  });
+
+  it('goes on behind what another window told, until a page brings something new', async () => {
+    listed = many(450);
+    const rows = many(450).slice(0, 200);
+    store.acceptSaved({
+      readAtMs: 1,
+      runs: { rows, contiguous: 200, hasMore: true, skipped: 0, labels: [], changedAtMs: [] },
+    });
+    assert.deepEqual([urls.length, store.rows?.length, store.hasMore], [0, 200, true]);
+    await store.loadMore();
+    assert.deepEqual([urls.length, ids(store.rows)], [3, ids(many(450).slice(0, 300))]);
+    await store.loadMore();
+    await store.loadMore();
+    assert.deepEqual([urls.length, store.rows?.length, store.hasMore], [5, 450, false]);
+  });
+
+  it('drops an older page that arrives after the list began anew', async () => {
+    listed = many(300);
+    await store.refresh();
+    await store.loadMore();
+    const opened = Promise.withResolvers<undefined>();
+    gate = opened.promise;
+    const late = store.loadMore();
+    await until(() => urls.length === 3);
+    gate = undefined;
+    listed = many(4_000);
+    await store.refresh();
+    opened.resolve(undefined);
+    await late;
+    assert.deepEqual(ids(store.rows), ids(many(4_000).slice(0, 1_000)));
+    await store.loadMore();
+    assert.deepEqual(ids(store.rows), ids(many(4_000).slice(0, 1_100)));
+  });
+
+  it('ends where the service says so, whatever cursor it names', async () => {
+    listed = many(100);
+    oddities = { has_more: false, next_cursor: '50' };
+    await store.refresh();
+    assert.deepEqual([store.hasMore, store.isIncomplete], [false, false]);
+  });
+
+  it('may be incomplete where a cursor repeats, and goes on once it does not', async () => {
+    listed = many(320);
+    await store.refresh();
+    oddities = { next_cursor: '100' };
+    await store.loadMore();
+    assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [200, true, true]);
+    urls = [];
+    await store.loadMore();
+    assert.deepEqual([store.isIncomplete, urls.length], [true, 1]);
+    await store.refresh();
+    oddities = {};
+    await store.loadMore();
+    assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [300, true, false]);
+    await store.loadMore();
+    assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [320, false, false]);
+  });
+
+  it('may be incomplete where the service says that there is more, and not where', async () => {
+    listed = many(320);
+    oddities = { next_cursor: null };
+    await store.refresh();
+    assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [100, true, true]);
+    await store.loadMore();
+    assert.equal(store.isIncomplete, true);
+    oddities = {};
+    await store.loadMore();
+    assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [200, true, false]);
+  });
+
+  for (const [name, count, odd] of [
+    ['whose cursors go round in a circle', 200, () => ({ next_cursor: urls.length % 2 === 0 ? '0' : '100' })],
+    [
+      'whose empty pages never end',
+      100,
+      () => ({ data: [], has_more: true, next_cursor: `empty${urls.length}` }),
+    ],
+  ] as const)
+    it(`is left after a few pages without a new run where it is one ${name}`, async () => {
+      listed = many(320);
+      await store.refresh();
+      odds = odd;
+      for (let more = 0; more < count / 100 - 1; more++) await store.loadMore();
+      urls = [];
+      changes = [];
+      await store.loadMore();
+      assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [count, true, true]);
+      assert.equal(urls.length, 10);
+      assert.equal(changes.length, 1, 'what the view says of it is drawn');
+    });
+
+  it('is left by a refresh, too, that looks for a run which the service does not list again', async () => {
+    listed = [...many(250).slice(0, 249), row('r1', 1, 'queued')];
+    await store.refresh();
+    for (let more = 0; more < 2; more++) await store.loadMore();
+    assert.equal(store.watched.length, 1);
+    odds = () => ({ next_cursor: urls.length % 2 === 0 ? '0' : '100' });
+    urls = [];
+    await store.refresh();
+    assert.ok(urls.length <= 12, String(urls.length));
+    assert.equal(store.rows?.length, 250);
+  });
+
+  it('counts rows that it could not read', async () => {
+    listed = [row('b', 2), { run_id: 7 }, 'x', row('a', 1)];
+    await store.refresh();
+    assert.deepEqual([ids(store.rows), store.skipped], [['b', 'a'], 2]);
+    listed = [row('b', 2)];
+    await store.refresh();
+    assert.equal(store.skipped, 0);
+  });
+
+  it('shows a run that was just submitted, and then what the list says of it', async () => {
+    listed = [row('a', 1)];
+    await store.refresh();
+    store.insertCreated({ run_id: 'new' }, 'm', 'Läbel');
+    assert.deepEqual(
+      [ids(store.rows), store.get('new')?.status, store.activeCount],
+      [['new', 'a'], 'queued', 2],
+    );
+    await store.refresh();
+    assert.deepEqual(ids(store.rows), ['new', 'a']);
+    listed = [row('new', 2, 'running'), row('a', 1)];
+    await store.refresh();
+    assert.deepEqual([ids(store.rows), store.get('new')?.status], [['new', 'a'], 'running']);
+    assert.equal(store.label('new'), 'Läbel');
+  });
+
+  it('does not let a submission hide what the list already says, but tells its label', async () => {
+    listed = [row('new', 2, 'running')];
+    await store.refresh();
+    changes.length = 0;
+    store.insertCreated({ run_id: 'new', status: 'queued' }, 'm', 'Läbel');
+    assert.deepEqual([store.get('new')?.status, store.label('new')], ['running', 'Läbel']);
+    assert.deepEqual(changes, [{ added: [], changed: ['new'], moved: [] }]);
+  });
+
+  it('keeps details until the run goes on, and the label for good', async () => {
+    listed = [row('a', 1, 'running')];
+    details.set('a', { run_id: 'a', status: 'running', model_id: 'm', label: 'Läbel' });
+    await store.refresh();
+    assert.deepEqual([store.detail('a'), store.label('a')], [undefined, undefined]);
+    assert.equal((await store.loadDetail('a')).status, 'running');
+    await store.refresh();
+    assert.equal(store.detail('a')?.status, 'running');
+    listed = [row('a', 1, 'complete')];
+    await store.refresh();
+    assert.deepEqual([store.detail('a'), store.label('a'), store.activeCount], [undefined, 'Läbel', 0]);
+  });
+
+  describe('a detail that cannot be read', () => {
+    const detailReads = () => urls.filter((url) => url.endsWith('/runs/a')).length;
+
+    beforeEach(async () => {
+      listed = [row('a', 1, 'running'), row('b', 0)];
+      await store.refresh();
+      await assert.rejects(store.loadDetail('a'), { code: 'unexpected-answer' });
+      changes.length = 0;
+    });
+
+    it('is known as such over reads of the list, until the run goes on', async () => {
+      await store.refresh();
+      assert.deepEqual([store.detailFailure('a') instanceof Error, store.detail('a')], [true, undefined]);
+      assert.equal(store.detailFailure('b'), undefined);
+      assert.deepEqual(changes, []);
+      listed = [row('a', 1, 'complete'), row('b', 0)];
+      await store.refresh();
+      assert.equal(store.detailFailure('a'), undefined);
+    });
+
+    it('may be read again when the person asks, which is told', async () => {
+      store.retryDetails();
+      store.retryDetails();
+      assert.deepEqual(
+        [store.detailFailure('a'), changes],
+        [undefined, [{ added: [], changed: ['a'], moved: [] }]],
+      );
+      details.set('a', { run_id: 'a', status: 'running', model_id: 'm' });
+      await store.loadDetail('a');
+      assert.deepEqual([store.detailFailure('a'), store.detail('a')?.status], [undefined, 'running']);
+    });
+
+    it('is read once by calls that overlap', async () => {
+      const before = detailReads();
+      await Promise.allSettled([store.loadDetail('a'), store.loadDetail('a'), store.loadDetail('a')]);
+      assert.equal(detailReads(), before + 1);
+    });
+  });
+
+  it('lets details that got no answer be read again when the service answers', async () => {
+    let isUp = true;
+    const server = await bench.serve((request, response) => {
+      if (!isUp) request.socket.destroy();
+      else sendJson(response, 200, { data: [row('a', 1, 'running')], has_more: false });
+    });
+    const { runs } = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
+    await runs.refresh();
+    const told: RunChange[] = [];
+    runs.onDidChange((change) => told.push(change));
+    isUp = false;
+    await assert.rejects(runs.loadDetail('a'), { code: 'network' });
+    assert.notEqual(runs.detailFailure('a'), undefined);
+    isUp = true;
+    await runs.refresh();
+    assert.equal(runs.detailFailure('a'), undefined);
+    assert.deepEqual(told, [{ added: [], changed: ['a'], moved: [] }]);
+  });
+
+  it('keeps no detail that was asked for before the run went on', async () => {
+    listed = [row('a', 1, 'running')];
+    details.set('a', { run_id: 'a', status: 'running', model_id: 'm' });
+    await store.refresh();
+    const opened = Promise.withResolvers<undefined>();
+    gate = opened.promise;
+    const late = store.loadDetail('a');
+    await until(() => urls.length === 2);
+    gate = undefined;
+    listed = [row('a', 1, 'complete')];
+    details.set('a', { run_id: 'a', status: 'completed', model_id: 'm' });
+    await store.refresh();
+    opened.resolve(undefined);
+    assert.equal((await late).status, 'completed');
+    assert.equal(store.detail('a')?.status, 'completed');
+  });
+
+  it('keeps no detail that was on its way when everything was forgotten', async () => {
+    listed = [row('a', 1, 'running')];
+    details.set('a', { run_id: 'a', status: 'running', model_id: 'm' });
+    await store.refresh();
+    const opened = Promise.withResolvers<undefined>();
+    gate = opened.promise;
+    const late = store.loadDetail('a');
+    await until(() => urls.length === 2);
+    gate = undefined;
+    listed = [];
+    details.clear();
+    store.clear();
+    opened.resolve(undefined);
+    await assert.rejects(late);
+    assert.deepEqual([store.detail('a'), store.get('a'), store.rows], [undefined, undefined, undefined]);
+    // Another run may have its id.
+    assert.equal(store.detailFailure('a'), undefined);
+  });
+
+  it('keeps no detail of runs that are all gone, such as after another window has reset the sandbox', async () => {
+    listed = [row('b', 2, 'complete'), row('a', 1, 'complete')];
+    details.set('a', { run_id: 'a', status: 'completed', model_id: 'm', label: 'old' });
+    await store.refresh();
+    await store.loadDetail('a');
+    listed = [row('a', 1, 'complete')];
+    await store.refresh();
+    assert.equal(store.detail('a')?.label, 'old');
+    listed = [];
+    await store.refresh();
+    listed = [row('a', 30, 'complete')];
+    await store.refresh();
+    assert.equal(store.detail('a'), undefined);
+  });
+
+  it('finds one of 10,000 rows as fast as one of ten', async () => {
+    listed = many(50);
+    await store.refresh();
+    const time = () => {
+      const startedMs = performance.now();
+      for (let turn = 0; turn < 100_000; turn++) store.get('r1');
+      return performance.now() - startedMs;
+    };
+    time();
+    const few = time();
+    for (let count = 0; count < 2_000; count++) store.insertCreated({ run_id: `n${count}` }, 'm', undefined);
+    assert.ok(time() < Math.max(50, 10 * few));
+  });
+
+  it('gives a run that no page has shown a row of its own, where it belongs', async () => {
+    listed = many(220);
+    await store.refresh();
+    const { run_id, status, model_id, created_at = '' } = row('r5', 5, 'completed');
+    details.set('r5', { run_id, status, model_id, created_at });
+    await store.loadDetail('r5');
+    assert.deepEqual(
+      [store.rows?.length, ids(store.rows)?.at(-1), store.get('r5')?.status],
+      [101, 'r5', 'completed'],
+    );
+    await store.refresh();
+    assert.equal(store.get('r5')?.model_id, 'm');
+  });
+
+  it('takes no run for one that went on, of which a detail alone told before that it had ended', async () => {
+    const detailOf = (runId: string, status: string): RunDetail => {
+      const { run_id, model_id, created_at = '' } = row(runId, 5);
+      return { run_id, status, model_id, created_at };
+    };
+    for (const detail of [detailOf('ended', 'completed'), detailOf('going', 'running')]) {
+      details.set(detail.run_id, detail);
+      await store.loadDetail(detail.run_id);
+    }
+    changes.length = 0;
+    const complete = (runId: string) => ({ ...row(runId, 5, 'complete'), artifacts_available: true });
+    listed = [complete('ended'), complete('going')];
+    await store.refresh();
+    assert.deepEqual(
+      [changes[0]?.changed, changes[0]?.moved.map(({ runId }) => runId)],
+      [['ended', 'going'], ['going']],
+    );
+    assert.equal(store.detail('ended')?.status, 'completed');
+    listed = [{ ...complete('ended'), artifacts_available: false }];
+    await store.refresh();
+    assert.deepEqual(
+      changes.at(-1)?.moved.map(({ runId }) => runId),
+      ['ended'],
+    );
+  });
+
+  it('forgets everything, also what was still on its way', async () => {
+    listed = many(60);
+    await store.refresh();
+    store.insertCreated({ run_id: 'new' }, 'm', 'Läbel');
+    const opened = Promise.withResolvers<undefined>();
+    gate = opened.promise;
+    const late = store.refresh();
+    await until(() => urls.length === 2);
+    listed = [];
+    gate = undefined;
+    store.clear();
+    assert.deepEqual([store.rows, store.hasMore, store.label('new')], [undefined, false, undefined]);
+    const afterwards = store.refresh();
+    opened.resolve(undefined);
+    await Promise.all([late, afterwards]);
+    assert.deepEqual(store.rows, []);
+  });
+
+  it('keeps what it has when a read fails', async () => {
+    listed = [row('a', 1)];
+    await store.refresh();
+    oddities = { data: 'none' };
+    await assert.rejects(store.refresh(), { code: 'unexpected-answer' });
+    assert.deepEqual([ids(store.rows), store.failed], [['a'], true]);
+    oddities = {};
+    changes.length = 0;
+    await store.refresh();
+    // What shows that reading failed hears that it does no more.
+    assert.deepEqual([store.failed, changes], [false, [{ added: [], changed: [], moved: [] }]]);
+  });
+});

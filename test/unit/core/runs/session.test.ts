@@ -1,0 +1,370 @@
+import assert from 'node:assert/strict';
+import type { Connection } from '../../../../src/core/api/client.ts';
+import { NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import { KeyRejectedError, type SessionState } from '../../../../src/core/runs/session.ts';
+import { sendJson } from '../../../helpers/httpServer.ts';
+import { Bench, row, until } from '../../../helpers/runs/support.ts';
+
+const BALANCE = { balance_cents: 100, currency: 'EUR' };
+const REFUSED = { error: { code: 'invalid_api_key', message: 'no' } };
+
+describe('Session', () => {
+  let bench: Bench;
+  let keys: (string | undefined)[];
+  let answer: (key: string | undefined) => [status: number, body: unknown];
+  let url: string;
+
+  beforeEach(async () => {
+    bench = await Bench.start();
+    keys = [];
+    answer = () => [200, BALANCE];
+    const server = await bench.serve((request, response) => {
+      const key = request.headers.authorization?.replace('Bearer ', '');
+      keys.push(key);
+      sendJson(response, ...answer(key));
+    });
+    url = server.url;
+  });
+  afterEach(() => bench.end());
+
+  function watched(apiKey = 'k1') {
+    let key = apiKey;
+    let opened = 0;
+    const session = bench.session(() => {
+      opened += 1;
+      return Promise.resolve(key === '' ? undefined : { baseUrl: url, apiKey: key, keyId: 'key-1' });
+    });
+    const states: SessionState[] = [];
+    session.onDidChangeState((state) => states.push(state));
+    return { session, states, setKey: (next: string) => (key = next), opened: () => opened };
+  }
+
+  it('is connecting until the service answered, then ready, with one client for all calls', async () => {
+    const { session, states, opened } = watched();
+    assert.equal(session.state, 'connecting');
+    await Promise.all([session.balance.refresh(), session.call((client) => client.getBalance())]);
+    await session.balance.refresh();
+    assert.deepEqual([states, opened(), session.balance.current], [['ready'], 1, BALANCE]);
+  });
+
+  it('sends nothing more after a 401: a storm of 20 calls is one request and one change of state', async () => {
+    answer = () => [401, REFUSED];
+    const { session, states } = watched();
+    await assert.rejects(session.balance.refresh(), ServiceError);
+    const storm = await Promise.allSettled(
+      Array.from({ length: 20 }, () => session.call((client) => client.getBalance())),
+    );
+    assert.ok(storm.every((end) => end.status === 'rejected' && end.reason instanceof KeyRejectedError));
+    assert.deepEqual([keys.length, states], [1, ['key-rejected']]);
+  });
+
+  it('takes a 401 that has no body of the contract as one, too', async () => {
+    answer = () => [401, '<html>'];
+    const { session, states } = watched();
+    await assert.rejects(session.balance.refresh());
+    await assert.rejects(session.runs.refresh());
+    assert.deepEqual([keys.length, states], [1, ['key-rejected']]);
+  });
+
+  it('tells once of many calls that were under way when the key was refused', async () => {
+    answer = () => [401, REFUSED];
+    const { session, states } = watched();
+    await Promise.allSettled([session.runs.refresh(), session.models.refresh(), session.balance.refresh()]);
+    assert.deepEqual(states, ['key-rejected']);
+  });
+
+  it('tries again with another key after reconnect', async () => {
+    answer = (key) => (key === 'k2' ? [200, BALANCE] : [401, REFUSED]);
+    const { session, states, setKey } = watched();
+    await assert.rejects(session.balance.refresh());
+    setKey('k2');
+    session.reconnect();
+    await session.balance.refresh();
+    assert.deepEqual(states, ['key-rejected', 'connecting', 'ready']);
+    assert.deepEqual(keys, ['k1', 'k2']);
+  });
+
+  it('does not blame the new key for what the old one met', async () => {
+    const { session, setKey } = watched();
+    const late = Promise.withResolvers<never>();
+    let begun = false;
+    const old = session.call(() => {
+      begun = true;
+      return late.promise;
+    });
+    await until(() => begun);
+    setKey('k2');
+    session.reconnect();
+    await session.balance.refresh();
+    late.reject(new ServiceError('invalid_api_key', 401));
+    await assert.rejects(old, ServiceError);
+    assert.equal(session.state, 'ready');
+    await session.balance.refresh();
+    assert.deepEqual(keys, ['k2', 'k2']);
+  });
+
+  it('stays rejected when an earlier call ends well or fails in the network', async () => {
+    const { session } = watched();
+    const [well, badly] = [Promise.withResolvers<number>(), Promise.withResolvers<never>()];
+    const calls = [session.call(() => well.promise), session.call(() => badly.promise)];
+    answer = () => [401, REFUSED];
+    await assert.rejects(session.balance.refresh());
+    well.resolve(1);
+    badly.reject(new NetworkError('reset'));
+    await Promise.allSettled(calls);
+    assert.equal(session.state, 'key-rejected');
+  });
+
+  it('knows that a key is missing, and finds it later without being told', async () => {
+    const { session, states, setKey } = watched('');
+    await assert.rejects(session.balance.refresh(), { code: 'key-missing' });
+    await assert.rejects(session.runs.refresh(), { code: 'key-missing' });
+    assert.equal(keys.length, 0);
+    setKey('k1');
+    await session.balance.refresh();
+    assert.deepEqual(states, ['key-missing', 'ready']);
+  });
+
+  it('is offline, since when, while nothing answers, and ready again after', async () => {
+    let port = 'http://127.0.0.1:9';
+    const session = bench.session(() => Promise.resolve({ baseUrl: port, apiKey: 'k', keyId: 'key-1' }));
+    const states: SessionState[] = [];
+    session.onDidChangeState((state) => states.push(state));
+    const before = Date.now();
+    await assert.rejects(session.balance.refresh(), NetworkError);
+    const since = session.offlineSince ?? 0;
+    assert.ok(since >= before && since <= Date.now());
+    await assert.rejects(session.balance.refresh(), NetworkError);
+    assert.equal(session.offlineSince, since);
+    port = url;
+    session.reconnect();
+    await session.balance.refresh();
+    assert.deepEqual([states, session.offlineSince], [['offline', 'connecting', 'ready'], undefined]);
+  });
+
+  describe('an answer that the contract does not know', () => {
+    for (const [name, status, headers, text, state] of [
+      ['a page', 200, {}, '<html>sign in</html>', 'offline'],
+      ['a redirect', 302, { location: '/portal' }, '', 'offline'],
+      ['a gateway’s 502', 502, {}, '<html>bad gateway</html>', 'offline'],
+      ['another shape', 200, {}, '{"run":{"run_id":7}}', 'ready'],
+      ['torn JSON', 200, {}, '{"run":', 'ready'],
+      ['nothing', 200, {}, '', 'ready'],
+      ['an error without the contract’s body', 500, {}, 'oops', 'ready'],
+    ] as const)
+      it(`${name}: ${state}`, async () => {
+        const server = await bench.serve(
+          (_request, response) => void response.writeHead(status, headers).end(text),
+        );
+        const session = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
+        const states: SessionState[] = [];
+        session.onDidChangeState((next) => states.push(next));
+        await assert.rejects(session.runs.loadDetail('r'), { code: 'unexpected-answer' });
+        assert.deepEqual(states, [state]);
+      });
+  });
+
+  it('is ready again when the service answers', async () => {
+    const server = await bench.serve((_request, response) => {
+      if (keys.push(undefined) === 1) response.end('<html>');
+      else sendJson(response, 200, BALANCE);
+    });
+    const session = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
+    await assert.rejects(session.balance.refresh(), { code: 'unexpected-answer' });
+    assert.equal(session.state, 'offline');
+    await session.balance.refresh();
+    assert.equal(session.state, 'ready');
+  });
+
+  it('tells each reconnect, also one while it connects', () => {
+    const { session, states } = watched();
+    session.reconnect();
+    session.reconnect();
+    assert.deepEqual(states, ['connecting', 'connecting']);
+  });
+
+  it('reads anew with the new key what the old one was asked for: nothing of the old is kept', async () => {
+    const held = new Map<string, () => void>();
+    const server = await bench.serve((request, response) => {
+      const key = request.headers.authorization?.replace('Bearer ', '') ?? '';
+      const what = String(request.url).split('?')[0]?.split('/').at(-1) ?? '';
+      const of = key === 'k1' ? 'old' : 'new';
+      const bodies: Record<string, unknown> = {
+        balance: { balance_cents: key === 'k1' ? 1 : 2, currency: 'EUR' },
+        models: { data: [{ model_id: of, name: of, provider: 'p', available: true }] },
+        runs: { data: [row(of, 1)], has_more: false },
+        r: { run: { run_id: 'r', status: of, model_id: 'm' } },
+      };
+      const answer = () => sendJson(response, 200, bodies[what]);
+      if (key === 'k1') held.set(what, answer);
+      else answer();
+    });
+    let apiKey = 'k1';
+    const session = bench.session(() => Promise.resolve({ baseUrl: server.url, apiKey, keyId: 'key-1' }));
+    const reads = () => [
+      session.balance.refresh(),
+      session.models.refresh(),
+      session.runs.refresh(),
+      session.runs.loadDetail('r'),
+    ];
+    const old = reads();
+    await until(() => held.size === 4);
+    apiKey = 'k2';
+    session.reconnect();
+    await Promise.all(reads());
+    for (const answer of held.values()) answer();
+    assert.deepEqual(await old[0], { balance_cents: 2, currency: 'EUR' });
+    await Promise.all(old);
+    assert.equal(session.balance.current?.balance_cents, 2);
+    assert.equal(session.models.models?.[0]?.model_id, 'new');
+    assert.equal(session.runs.get('old'), undefined);
+    assert.equal(session.runs.detail('r')?.status, 'new');
+    assert.equal(session.state, 'ready');
+  });
+
+  it('sends nothing with a key that was replaced while it was fetched', async () => {
+    const slow = Promise.withResolvers<Connection>();
+    let connects = 0;
+    const session = bench.session(() =>
+      (connects += 1) === 1 ? slow.promise : Promise.resolve({ baseUrl: url, apiKey: 'k2', keyId: 'key-1' }),
+    );
+    const read = session.call((client) => client.getBalance());
+    session.reconnect();
+    slow.resolve({ baseUrl: url, apiKey: 'k1', keyId: 'key-1' });
+    await read;
+    assert.deepEqual(keys, ['k2']);
+  });
+
+  it('learns nothing of the new connection from how calls of the old one end', async () => {
+    for (const end of [new NetworkError('reset'), undefined]) {
+      const { session } = watched();
+      const late = Promise.withResolvers<undefined>();
+      let begun = false;
+      const old = session.call(() => {
+        begun = true;
+        return late.promise;
+      });
+      await until(() => begun);
+      session.reconnect();
+      if (end === undefined) late.resolve(undefined);
+      else late.reject(end);
+      await Promise.allSettled([old]);
+      assert.equal(session.state, 'connecting');
+    }
+  });
+
+  it('is locked while no API key works', async () => {
+    const { session, setKey } = watched('');
+    assert.equal(session.isLocked, false);
+    await assert.rejects(session.balance.refresh());
+    assert.deepEqual([session.state, session.isLocked], ['key-missing', true]);
+    setKey('k1');
+    answer = () => [401, REFUSED];
+    await assert.rejects(session.balance.refresh());
+    assert.deepEqual([session.state, session.isLocked], ['key-rejected', true]);
+    session.reconnect();
+    assert.equal(session.isLocked, false);
+  });
+
+  it('is ready when the service refuses for another reason', async () => {
+    answer = () => [404, { error: { code: 'not_found', message: '' } }];
+    const { session } = watched();
+    await assert.rejects(session.call((client) => client.getRun('r')));
+    assert.equal(session.state, 'ready');
+  });
+
+  it('learns nothing from a cancel', async () => {
+    const { session, states } = watched();
+    await assert.rejects(session.call(() => Promise.reject(new CancelledError())));
+    assert.deepEqual(states, []);
+  });
+
+  it('is offline when its connection cannot be had, and tries anew at the next call', async () => {
+    let broken = true;
+    const session = bench.session(() =>
+      broken
+        ? Promise.reject(new Error('the sandbox did not start'))
+        : Promise.resolve({ baseUrl: url, apiKey: 'k', keyId: 'key-1' }),
+    );
+    const ends = await Promise.allSettled([session.balance.refresh(), session.runs.refresh()]);
+    assert.ok(ends.every((end) => end.status === 'rejected'));
+    assert.equal(session.state, 'offline');
+    broken = false;
+    await session.balance.refresh();
+    assert.equal(session.state, 'ready');
+  });
+
+  describe('what another window tells', () => {
+    it('is whether the service answers, and since when it does not', async () => {
+      const { session, states } = watched();
+      session.acceptShared({ isOfLiving: true });
+      session.acceptShared({ isOfLiving: true, offlineSinceMs: 5 });
+      session.acceptShared({ isOfLiving: true, offlineSinceMs: 6 });
+      assert.deepEqual([states, session.offlineSince], [['ready', 'offline'], 5]);
+      await session.balance.refresh();
+      assert.deepEqual([session.state, session.offlineSince], ['ready', undefined]);
+    });
+
+    it('is nothing where that window has ended', () => {
+      const { session, states } = watched();
+      session.acceptShared({ isOfLiving: false, offlineSinceMs: 5 });
+      assert.deepEqual([states, session.state], [[], 'connecting']);
+    });
+
+    it('does not make a refused API key good, nor one that is missing', async () => {
+      answer = () => [401, REFUSED];
+      const { session } = watched();
+      await assert.rejects(session.balance.refresh());
+      session.acceptShared({ isOfLiving: true });
+      assert.equal(session.state, 'key-rejected');
+      const { session: without } = watched('');
+      await assert.rejects(without.balance.refresh());
+      without.acceptShared({ isOfLiving: true });
+      assert.equal(without.state, 'key-missing');
+    });
+
+    it('is until when the service is left alone, which a new connection keeps to', async () => {
+      const { session } = watched();
+      const notBeforeMs = Date.now() + 3_600_000;
+      session.acceptShared({ isOfLiving: false, notBeforeMs, readsNotBeforeMs: Date.now() + 300_000 });
+      assert.equal(session.notBeforeMs, notBeforeMs);
+      for (let turn = 0; turn < 2; turn++) {
+        await assert.rejects(session.balance.refresh(), { code: 'rate_limited' });
+        assert.deepEqual([session.notBeforeMs, keys], [notBeforeMs, []]);
+        session.reconnect();
+      }
+    });
+
+    it('is no time that the clock was set back from', () => {
+      const { session } = watched();
+      session.acceptShared({ isOfLiving: false, notBeforeMs: Date.now() + 8 * 24 * 3_600_000 });
+      assert.equal(session.notBeforeMs, undefined);
+    });
+  });
+});
+
+describe('BalanceStore', () => {
+  it('keeps what a submission told over a read that began before it', async () => {
+    const bench = await Bench.start();
+    const held: (() => void)[] = [];
+    let cents = 900;
+    const server = await bench.serve((_request, response) => {
+      const body = { balance_cents: cents, currency: 'EUR' };
+      held.push(() => sendJson(response, 200, body));
+    });
+    const { balance } = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
+    const told: (number | undefined)[] = [];
+    balance.onDidChange(() => told.push(balance.current?.balance_cents));
+    const reading = balance.refresh();
+    await until(() => held.length === 1);
+    cents = 500;
+    balance.set({ balance_cents: 500, currency: 'EUR' });
+    held[0]?.();
+    await until(() => held.length === 2);
+    held[1]?.();
+    assert.equal((await reading).balance_cents, 500);
+    assert.deepEqual(told, [500, 500]);
+    await bench.end();
+  });
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Client } from '../../../../src/core/api/client.ts';
+import type { ServiceAccount } from '../../../../src/core/accounts/account.ts';
+import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import { Sessions } from '../../../../src/core/runs/sessions.ts';
+import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import { sendJson } from '../../../helpers/httpServer.ts';
+import { Bench, silent } from '../../../helpers/runs/support.ts';
+
+describe('Sessions', () => {
+  let bench: Bench;
+  let folder: string;
+  let accounts: AccountStore;
+  let sessions: Sessions;
+  let told: string[];
+
+  const account = (id: string): ServiceAccount => ({
+    kind: 'service',
+    id,
+    name: id,
+    baseUrl: 'https://service.test',
+  });
+
+  beforeEach(async () => {
+    bench = await Bench.start();
+    folder = await mkdtemp(path.join(tmpdir(), 'sessions-'));
+    accounts = new AccountStore(folder);
+    await accounts.open();
+    for (const id of ['one', 'two']) await accounts.save(account(id));
+    const server = await bench.serve((request, response) => {
+      request.resume();
+      request.on('end', () => sendJson(response, 401, { error: { code: 'invalid_api_key', message: 'no' } }));
+    });
+    sessions = new Sessions(
+      accounts,
+      () => Promise.resolve({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' }),
+      (connection) => new Client(connection, () => bench.transport),
+    );
+    told = [];
+    sessions.onDidChangeState(({ session, state }) => told.push(`${session.account.id} ${state}`));
+  });
+  afterEach(async () => {
+    sessions.dispose();
+    accounts.dispose();
+    await bench.end();
+    await rm(folder, { recursive: true });
+  });
+
+  it('tells the state of every account’s session, and that it has told a 401, whichever is active', async () => {
+    const submitter = new Submitter(bench.journal);
+    const session = sessions.active;
+    assert.equal(session?.account.id, 'two');
+    const submission = submitter.submit(session, await bench.draft(), silent());
+    await accounts.activate('one');
+    assert.equal(sessions.active?.account.id, 'one');
+    const outcome = await submission;
+    submitter.dispose();
+    assert.ok(outcome.kind === 'not-charged', JSON.stringify(outcome));
+    assert.deepEqual(told, ['two key-rejected']);
+    assert.equal(sessions.isToldByState(outcome.error), true);
+    assert.equal(sessions.active.isToldByState(outcome.error), false);
+  });
+
+  it('has not told what changed no state', async () => {
+    assert.equal(sessions.isToldByState(new Error('another')), false);
+    await assert.rejects(sessions.of(account('one')).balance.refresh());
+    const again = await sessions
+      .of(account('one'))
+      .balance.refresh()
+      .catch((error: unknown) => error);
+    assert.equal(sessions.isToldByState(again), false);
+  });
+});

@@ -1,0 +1,647 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { sendJson } from '../../../helpers/httpServer.ts';
+import { made, WatchBench, type WatchWindow } from '../../../helpers/runs/watchBench.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+describe('Watcher', function () {
+  this.timeout(30_000);
+  let bench: WatchBench;
+
+  beforeEach(async () => {
+    bench = await WatchBench.start();
+  });
+  afterEach(() => bench.end());
+
+  /** Opens windows one after the other, each with its first look. */
+  async function open(...names: string[]): Promise<WatchWindow[]> {
+    const windows: WatchWindow[] = [];
+    for (const name of names) {
+      const window = bench.window(name);
+      windows.push(window);
+      const before = looks();
+      await window.watcher.look();
+      // What it asks of the window that looks goes through the file system's watch.
+      await bench.until(() => looks() > before);
+      await bench.settle();
+    }
+    return windows;
+  }
+  const statusIn = ({ session }: WatchWindow, runId: string) => session.runs.get(runId)?.status;
+  const looks = () => bench.asked.filter((one) => one.endsWith(' /runs')).length;
+
+  describe('of one window', () => {
+    it('plans the next look after the last one ended, never during it', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      await open('a');
+      assert.equal(looks(), 1);
+      const opened = Promise.withResolvers<undefined>();
+      bench.gate = opened.promise;
+      await bench.pass(5 * SECOND);
+      assert.equal(looks(), 2);
+      await bench.pass(10 * MINUTE);
+      assert.equal(looks(), 2);
+      opened.resolve(undefined);
+      bench.gate = undefined;
+      await bench.settle();
+      bench.rows = [made(bench, 'r', 0, 'evaluating')];
+      await bench.pass(44 * SECOND);
+      assert.equal(looks(), 2);
+      await bench.pass(SECOND);
+      assert.equal(looks(), 3);
+    });
+
+    it('is fast after a change, and slower as the youngest run ages', async () => {
+      bench.rows = [made(bench, 'r', 30 * MINUTE)];
+      const [a] = await open('a');
+      await bench.pass(2 * MINUTE - SECOND);
+      assert.equal(looks(), 1);
+      bench.rows = [{ ...bench.rows[0], status: 'evaluating' } as (typeof bench.rows)[0]];
+      await bench.pass(SECOND);
+      assert.deepEqual(
+        [looks(), a?.moved.map(({ runId, before, after }) => [runId, before.status, after.status])],
+        [2, [['r', 'running', 'evaluating']]],
+      );
+      await bench.pass(5 * SECOND);
+      assert.equal(looks(), 3);
+    });
+
+    it('sleeps when nothing is active, until something is', async () => {
+      bench.rows = [made(bench, 'r', MINUTE, 'complete')];
+      const [a] = await open('a');
+      await bench.pass(40 * MINUTE);
+      assert.equal(looks(), 1);
+      a?.session.runs.insertCreated({ run_id: 'new' }, 'm', undefined);
+      await bench.pass(5 * SECOND);
+      assert.equal(looks(), 2);
+    });
+
+    it('asks whether the service is back where another request found it out of reach', async () => {
+      bench.rows = [made(bench, 'r', MINUTE, 'complete')];
+      const [a] = await open('a');
+      bench.instead = (request) => {
+        request.socket.destroy();
+        return true;
+      };
+      await assert.rejects(
+        a?.session.call((client) => client.getBalance({ isBackground: true })) ?? Promise.resolve(),
+      );
+      assert.equal(a?.session.state, 'offline');
+      bench.instead = undefined;
+      await bench.pass(MINUTE + SECOND);
+      assert.deepEqual([looks(), a.session.state], [2, 'ready']);
+      await bench.pass(HOUR);
+      assert.equal(looks(), 2);
+    });
+
+    it('watches an unknown status for a week without a change, ever slower, and counts it so long', async () => {
+      const DAY = 24 * HOUR;
+      bench.rows = [made(bench, 'r', 7 * DAY - HOUR, 'halted')];
+      const [a] = await open('a');
+      assert.equal(a?.session.runs.activeCount, 1);
+      await bench.pass(HOUR + MINUTE);
+      const atEnd = looks();
+      assert.ok(atEnd >= 2 && atEnd <= 3, String(atEnd));
+      await bench.pass(40 * MINUTE);
+      assert.deepEqual([looks(), a.session.runs.activeCount], [atEnd, 0]);
+      bench.rows = [{ ...made(bench, 'r', 8 * DAY, 'resumed') }];
+      await a.session.runs.refresh();
+      assert.equal(a.session.runs.activeCount, 1);
+      await bench.pass(5 * SECOND);
+      assert.equal(looks(), atEnd + 2);
+    });
+
+    it('waits an hour for artifacts of a run that was seen to end without them', async () => {
+      bench.rows = [made(bench, 'r', 0, 'running')];
+      const [a] = await open('a');
+      bench.rows = [{ ...made(bench, 'r', 0, 'complete'), artifacts_available: false }];
+      await bench.pass(MINUTE);
+      assert.equal(a?.session.runs.activeCount, 0);
+      bench.rows = [made(bench, 'r', MINUTE, 'complete')];
+      await bench.pass(2 * MINUTE);
+      assert.deepEqual(
+        a.moved.map(({ after }) => [after.status, after.artifacts_available]),
+        [
+          ['complete', false],
+          ['complete', true],
+        ],
+      );
+      const before = looks();
+      await bench.pass(20 * MINUTE);
+      assert.equal(looks(), before);
+    });
+
+    it('is slow from the back', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const a = bench.window('a', false);
+      await a.watcher.look();
+      await bench.pass(2 * MINUTE - SECOND);
+      assert.equal(looks(), 1);
+      await bench.pass(SECOND);
+      assert.equal(looks(), 2);
+    });
+
+    it('looks, and at the balance, while something is awaited', async () => {
+      const a = bench.window('a');
+      a.isAwaiting = true;
+      await a.watcher.look();
+      await bench.pass(5 * SECOND);
+      assert.deepEqual(bench.asked, ['a /runs', 'a /balance', 'a /runs', 'a /balance']);
+      a.isAwaiting = false;
+      await bench.pass(10 * MINUTE);
+      assert.ok(bench.asked.length <= 6);
+    });
+
+    it('leaves the balance alone at looks of its own', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      await open('a');
+      await bench.pass(10 * MINUTE);
+      assert.ok(!bench.asked.includes('a /balance'));
+    });
+
+    it('backs off where the service does not answer, tells each cause once, and sends each look once', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const [a] = await open('a');
+      bench.instead = (request) => {
+        request.socket.destroy();
+        return true;
+      };
+      await bench.pass(HOUR);
+      assert.deepEqual([a?.errors.length, a?.session.state], [1, 'offline']);
+      // 7.5 s, 15 s, 30 s, 60 s, 120 s, and then each 150 s.
+      assert.ok(looks() > 20 && looks() < 35, String(looks()));
+      const since = a?.session.offlineSince;
+      await bench.list(({ offlineSinceMs }) => offlineSinceMs === since);
+      bench.instead = undefined;
+      await bench.pass(3 * MINUTE);
+      assert.equal(a?.session.state, 'ready');
+      await bench.list(({ offlineSinceMs }) => offlineSinceMs === undefined);
+    });
+
+    it('plans nothing after it was disposed, also during a look', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const [a] = await open('a');
+      const opened = Promise.withResolvers<undefined>();
+      bench.gate = opened.promise;
+      await bench.pass(5 * SECOND);
+      a?.watcher.dispose();
+      opened.resolve(undefined);
+      bench.gate = undefined;
+      await bench.pass(3 * HOUR);
+      assert.equal(looks(), 2);
+    });
+
+    it('looks when the machine wakes up', async () => {
+      bench.rows = [made(bench, 'r', 20 * HOUR)];
+      await open('a');
+      bench.clock.setWall(HOUR);
+      await bench.pass(20 * SECOND);
+      assert.equal(looks(), 2);
+    });
+
+    it('tells all pages to the budget: what is deep in the list is looked for less often', async () => {
+      bench.rows = Array.from({ length: 1_000 }, (_, index) =>
+        made(bench, `r${index}`, (index + 10) * SECOND, index === 950 ? 'running' : 'complete'),
+      );
+      const [a] = await open('a');
+      while (a?.session.runs.hasMore) await a.session.runs.loadMore();
+      const before = looks();
+      await bench.pass(HOUR);
+      const pages = looks() - before;
+      // A look that has begun is ended.
+      assert.ok(pages >= 70 && pages <= 124, String(pages));
+    });
+
+    it('looks often at a new run, whatever is deep in the list; and at that when there is plenty again', async () => {
+      bench.rows = Array.from({ length: 1_000 }, (_, index) =>
+        made(bench, `r${index}`, (index + 10) * SECOND, index === 950 ? 'running' : 'complete'),
+      );
+      const [a] = await open('a');
+      assert.ok(a);
+      while (a.session.runs.hasMore) await a.session.runs.loadMore();
+      bench.rows = [made(bench, 'new', 0), ...bench.rows];
+      await a.watcher.look();
+      await bench.pass(30 * SECOND);
+      bench.rows = bench.rows.map((row) => (row.run_id === 'new' ? { ...row, status: 'complete' } : row));
+      await bench.pass(10 * SECOND);
+      assert.equal(statusIn(a, 'new'), 'complete');
+      bench.rows = bench.rows.map((row) => (row.run_id === 'r950' ? { ...row, status: 'complete' } : row));
+      await bench.pass(HOUR);
+      assert.equal(statusIn(a, 'r950'), 'complete');
+    });
+  });
+
+  describe('of several windows', () => {
+    it('lets one look, and all know: rows, what moved, labels, balance and whether the service answers', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const [a, b, c] = await open('a', 'b', 'c');
+      assert.ok(a && b && c);
+      assert.deepEqual(
+        [statusIn(b, 'r'), statusIn(c, 'r'), b.session.state],
+        ['running', 'running', 'ready'],
+      );
+      a.session.runs.knowLabels([['r', 'Läbel']]);
+      bench.rows = [made(bench, 's', 0, 'queued'), made(bench, 'r', 0, 'complete')];
+      bench.balance_cents = 900;
+      await a.session.balance.refresh();
+      await bench.pass(MINUTE);
+      await bench.until(() => statusIn(b, 'r') === 'complete' && statusIn(c, 'r') === 'complete');
+      for (const { session, moved } of [b, c]) {
+        assert.deepEqual([session.runs.label('r'), session.balance.current?.balance_cents], ['Läbel', 900]);
+        assert.deepEqual(
+          moved.map(({ runId, before, after }) => [runId, before.status, after.status]),
+          [['r', 'running', 'complete']],
+        );
+        assert.deepEqual([session.runs.activeCount, session.runs.rows?.length], [1, 2]);
+      }
+      bench.instead = (request) => {
+        request.socket.destroy();
+        return true;
+      };
+      await bench.pass(2 * MINUTE);
+      await bench.until(() => b.session.state === 'offline' && c.session.state === 'offline');
+      assert.equal(b.session.offlineSince, a.session.offlineSince);
+      // A window that begins now knows it, too.
+      const d = bench.window('d');
+      await d.watcher.look();
+      assert.deepEqual([d.session.state, d.session.offlineSince], ['offline', a.session.offlineSince]);
+      bench.instead = undefined;
+      await bench.pass(10 * MINUTE);
+      await bench.until(() => b.session.state === 'ready' && c.session.state === 'ready');
+      assert.deepEqual([...new Set(bench.asked)].sort(), ['a /balance', 'a /runs']);
+    });
+
+    it('hands over when the window that looks ends, which costs no request', async () => {
+      bench.rows = [made(bench, 'r', 30 * MINUTE)];
+      const [a, b] = await open('a', 'b');
+      const before = bench.asked.length;
+      a?.dispose();
+      await bench.pass(20 * SECOND);
+      assert.equal(bench.asked.length, before);
+      bench.rows = [made(bench, 'r', 30 * MINUTE, 'complete')];
+      await bench.pass(3 * MINUTE);
+      assert.deepEqual(bench.asked.slice(before), ['b /runs']);
+      assert.equal(b && statusIn(b, 'r'), 'complete');
+    });
+
+    it('sends no more than 120 GETs in an hour for 50 runs that change all the time and 3 windows', async function () {
+      this.timeout(120_000);
+      const change = () => {
+        const status = `step ${bench.asked.length}`;
+        bench.rows = Array.from({ length: 50 }, (_, index) =>
+          made(bench, `r${index}`, index * SECOND, status),
+        );
+      };
+      change();
+      const windows = await open('a', 'b', 'c');
+      bench.instead = () => {
+        change();
+        return false;
+      };
+      bench.asked.length = 0;
+      bench.askedAtMs.length = 0;
+      let spare = 0;
+      const readDetails = async ({ session }: WatchWindow) => {
+        if (!session.budget.takeSpare()) return;
+        spare++;
+        await session.call((client) => client.getRun('r1', { isBackground: true })).catch(() => undefined);
+      };
+      for (let minute = 0; minute < 60; minute++) {
+        await Promise.all(windows.map(readDetails));
+        // People go from window to window.
+        if (minute % 5 === 0) void windows[(minute / 5) % 3]?.watcher.look();
+        await bench.pass(MINUTE);
+      }
+      const sent = bench.asked.length;
+      assert.ok(sent <= 120, `${sent}: ${spare} details`);
+      assert.ok(looks() >= 40 && spare >= 10, `${looks()} looks, ${spare} details`);
+      assert.ok(!bench.asked.some((one) => !one.startsWith('a ')));
+    });
+
+    it('has the other window look soon, and asks itself only what a person asks for', async () => {
+      bench.rows = [made(bench, 'r', 2 * HOUR)];
+      const [, b] = await open('a', 'b');
+      assert.ok(b);
+      await bench.pass(20 * SECOND);
+      bench.asked.length = 0;
+      bench.rows = [made(bench, 'r', 2 * HOUR, 'complete')];
+      await b.watcher.look();
+      await bench.until(() => statusIn(b, 'r') === 'complete' && bench.asked.includes('a /balance'));
+      assert.deepEqual([...new Set(bench.asked)], ['a /runs', 'a /balance']);
+      bench.asked.length = 0;
+      bench.rows = [];
+      await b.session.runs.refresh();
+      assert.deepEqual([bench.asked, b.session.runs.rows], [['b /runs'], []]);
+    });
+
+    it('has what was submitted in another window watched, also where the list is late to name it', async () => {
+      const [a, b] = await open('a', 'b');
+      assert.ok(a && b);
+      await bench.pass(MINUTE);
+      bench.asked.length = 0;
+      b.session.runs.insertCreated({ run_id: 'new' }, 'm', undefined);
+      await bench.until(() => bench.asked.includes('a /runs'));
+      await bench.settle();
+      bench.rows = [made(bench, 'new', 0, 'queued')];
+      await bench.pass(MINUTE);
+      await bench.until(() => statusIn(a, 'new') === 'queued');
+      bench.rows = [made(bench, 'new', 0, 'running')];
+      await bench.pass(MINUTE);
+      await bench.until(() => statusIn(b, 'new') === 'running');
+      assert.ok(!bench.asked.some((one) => one.startsWith('b ')));
+    });
+
+    it('keeps what was read here later, and takes what is told later', async () => {
+      bench.rows = [made(bench, 'r', 30 * MINUTE)];
+      const [, b] = await open('a', 'b');
+      assert.ok(b);
+      bench.rows = [made(bench, 'r', 30 * MINUTE, 'evaluating')];
+      await bench.pass(SECOND);
+      await b.session.runs.refresh();
+      b.session.runs.acceptSaved({
+        readAtMs: bench.clock.nowMs() - SECOND,
+        runs: {
+          rows: [made(bench, 'r', 30 * MINUTE)],
+          contiguous: 1,
+          hasMore: false,
+          skipped: 0,
+          labels: [],
+          changedAtMs: [],
+        },
+      });
+      assert.equal(statusIn(b, 'r'), 'evaluating');
+      bench.rows = [made(bench, 'r', 30 * MINUTE, 'complete')];
+      await bench.pass(3 * MINUTE);
+      await bench.until(() => statusIn(b, 'r') === 'complete');
+    });
+
+    it('leaves the service alone in all windows until it may be asked again', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const [a, b] = await open('a', 'b');
+      assert.ok(a && b);
+      bench.instead = (_request, response) => {
+        const error = { code: 'rate_limited', message: '' };
+        sendJson(response, 429, { error }, { 'retry-after': '600' });
+        return true;
+      };
+      bench.asked.length = 0;
+      await bench.pass(5 * SECOND);
+      assert.deepEqual(bench.asked, ['a /runs']);
+      const untilMs = a.session.notBeforeMs ?? 0;
+      await bench.until(() => b.session.notBeforeMs === untilMs);
+      await assert.rejects(b.session.balance.refresh(), { code: 'rate_limited', retryAfterMs: 600_000 });
+      bench.instead = undefined;
+      await a.watcher.look();
+      await b.watcher.look();
+      await bench.pass(600 * SECOND - SECOND);
+      assert.equal(bench.asked.length, 1);
+      await bench.pass(2 * SECOND);
+      assert.equal(bench.asked[1], 'a /runs');
+    });
+
+    it('does not begin the ten minutes of a long Retry-After again with each start of a window', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const [a] = await open('a');
+      assert.ok(a);
+      bench.instead = (_request, response) => {
+        const error = { code: 'rate_limited', message: '' };
+        sendJson(response, 429, { error }, { 'retry-after': '86400' });
+        return true;
+      };
+      await bench.pass(5 * SECOND);
+      await bench.list((list) => list.notBeforeMs !== undefined);
+      a.dispose();
+      bench.instead = undefined;
+      await bench.pass(8 * MINUTE);
+      const b = bench.window('b');
+      await b.watcher.look();
+      await bench.until(() => b.session.notBeforeMs !== undefined);
+      await assert.rejects(b.session.balance.refresh(), (error: { code: string; retryAfterMs: number }) => {
+        assert.equal(error.code, 'rate_limited');
+        assert.ok(error.retryAfterMs <= 2 * MINUTE, `${error.retryAfterMs} ms`);
+        return true;
+      });
+      await bench.pass(2 * MINUTE);
+      await b.session.balance.refresh();
+    });
+
+    it('gives the lease up where the API key is refused, to a window that has another', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const [a, b] = await open('a', 'b');
+      assert.ok(a && b);
+      bench.instead = (request, response) => {
+        if (request.headers.authorization !== 'Bearer a') return false;
+        sendJson(response, 401, { error: { code: 'invalid_api_key', message: '' } });
+        return true;
+      };
+      await bench.pass(5 * SECOND);
+      assert.equal(a.session.state, 'key-rejected');
+      bench.asked.length = 0;
+      await bench.pass(2 * MINUTE);
+      assert.deepEqual([...new Set(bench.asked)], ['b /runs']);
+      assert.equal(a.session.state, 'key-rejected');
+      assert.equal(b.session.state, 'ready');
+    });
+  });
+
+  describe('over an absence', () => {
+    it('tells what moved since another window, long closed, last looked', async () => {
+      bench.rows = [made(bench, 's', HOUR), made(bench, 'r', 2 * HOUR)];
+      const [a] = await open('a');
+      a?.session.runs.knowLabels([['r', 'Läbel']]);
+      await bench.list(({ runs }) => runs?.labels.length === 1);
+      a?.dispose();
+      bench.rows = [made(bench, 't', MINUTE), made(bench, 's', HOUR), made(bench, 'r', 2 * HOUR, 'complete')];
+      const opened = Promise.withResolvers<undefined>();
+      bench.gate = opened.promise;
+      const b = bench.window('b');
+      void b.watcher.look();
+      await bench.until(() => b.session.runs.rows?.length === 2);
+      assert.deepEqual([b.session.runs.label('r'), b.session.state], ['Läbel', 'connecting']);
+      opened.resolve(undefined);
+      bench.gate = undefined;
+      await bench.until(() => b.moved.length > 0);
+      assert.deepEqual(
+        b.moved.map(({ runId, before, after }) => [runId, before.status, after.status]),
+        [['r', 'running', 'complete']],
+      );
+    });
+
+    it('has the names of those models alone that its runs have, and not all of a long one', async () => {
+      bench.rows = [made(bench, 'r', HOUR, 'complete')];
+      bench.instead = (request, response) => {
+        if (request.url?.includes('/models') !== true) return false;
+        const name = 'N'.repeat(5_000);
+        const models = ['m', 'm', ...Array.from({ length: 500 }, (_, index) => `other-${index}`)];
+        sendJson(response, 200, {
+          data: models.map((model_id) => ({ model_id, name, provider: 'p', available: true })),
+        });
+        return true;
+      };
+      const [a] = await open('a');
+      await a?.session.models.refresh();
+      const { modelNames } = await bench.list(({ modelNames: names = [] }) => names.length > 0);
+      assert.deepEqual(modelNames, [['m', 'N'.repeat(200)]]);
+    });
+
+    it('has the models’ names and the service’s clock, for a window that cannot reach the service', async () => {
+      bench.rows = [made(bench, 'r', HOUR, 'complete')];
+      bench.aheadMs = 20 * MINUTE;
+      const [a] = await open('a');
+      await a?.session.models.refresh();
+      await bench.list(({ modelNames = [] }) => modelNames.length === 1);
+      a?.dispose();
+      bench.instead = (request) => {
+        request.socket.destroy();
+        return true;
+      };
+      const { session, watcher } = bench.window('b');
+      await watcher.look();
+      assert.deepEqual([session.state, session.runs.rows?.length], ['offline', 1]);
+      assert.equal(session.models.nameOf('m'), 'Model M');
+      assert.equal(Math.ceil((session.clockSkewMs ?? 0) / SECOND), (20 * MINUTE) / SECOND);
+      // It is not what is on offer now.
+      assert.equal(session.models.models, undefined);
+    });
+
+    it('tells the end of what was submitted and never listed before the windows were closed', async () => {
+      bench.rows = [made(bench, 's', HOUR, 'complete')];
+      const [a] = await open('a');
+      a?.dispose();
+      bench.rows = [made(bench, 'new', MINUTE, 'complete'), made(bench, 's', HOUR, 'complete')];
+      bench.recallSubmitted = (session) => {
+        assert.equal(session.runs.rows?.length, 1);
+        session.runs.insertCreated({ run_id: 'new' }, 'm', 'Läbel');
+        return Promise.resolve();
+      };
+      const b = bench.window('b');
+      await b.watcher.look();
+      assert.deepEqual(
+        b.moved.map(({ runId, before, after }) => [runId, before.status, after.status]),
+        [['new', 'queued', 'complete']],
+      );
+    });
+
+    it('looks by itself where the window before has ended without any answer', async () => {
+      bench.rows = [made(bench, 's', HOUR, 'complete')];
+      const opened = Promise.withResolvers<undefined>();
+      bench.gate = opened.promise;
+      const a = bench.window('a');
+      void a.watcher.look();
+      // It is the one that watches by now.
+      await bench.until(() => looks() === 1);
+      const b = bench.window('b');
+      await b.watcher.look();
+      a.dispose();
+      opened.resolve(undefined);
+      bench.gate = undefined;
+      await bench.pass(MINUTE);
+      assert.equal(statusIn(b, 's'), 'complete');
+      assert.equal(looks(), 2);
+    });
+
+    it('has what was submitted in a window that ended before any list named it watched by the one that goes on', async () => {
+      bench.rows = [made(bench, 's', HOUR, 'complete')];
+      const [a, b] = await open('a', 'b');
+      bench.recallSubmitted = (session) => {
+        session.runs.insertCreated({ run_id: 'new' }, 'm', undefined);
+        return Promise.reject(new Error('unreadable'));
+      };
+      a?.dispose();
+      bench.rows = [made(bench, 'new', MINUTE), ...bench.rows];
+      await bench.pass(MINUTE);
+      assert.equal(b && statusIn(b, 'new'), 'running');
+      assert.deepEqual(b?.errors.map(String), ['Error: unreadable']);
+    });
+
+    it('goes on from there: older pages come, and those that go on are found however deep they are', async () => {
+      const all = Array.from({ length: 450 }, (_, index) =>
+        made(bench, `r${index}`, (index + 1) * MINUTE, index === 420 ? 'running' : 'complete'),
+      );
+      bench.rows = all;
+      const [a] = await open('a');
+      while (a?.session.runs.hasMore) await a.session.runs.loadMore();
+      const saved = await bench.list(({ runs }) => runs?.rows.length === 201);
+      a?.dispose();
+      assert.deepEqual(
+        [
+          saved.runs?.rows.length,
+          saved.runs?.contiguous,
+          saved.runs?.hasMore,
+          saved.runs?.rows.at(-1)?.run_id,
+        ],
+        [201, 200, true, 'r420'],
+      );
+      bench.rows = all.with(420, { ...all[420], status: 'complete' } as (typeof all)[0]);
+      const b = bench.window('b');
+      await b.watcher.look();
+      assert.deepEqual(
+        b.moved.map(({ runId }) => runId),
+        ['r420'],
+      );
+      for (let loaded = 0; b.session.runs.hasMore; loaded = b.session.runs.rows?.length ?? 0) {
+        await b.session.runs.loadMore();
+        assert.ok((b.session.runs.rows?.length ?? 0) > loaded);
+      }
+      assert.deepEqual(
+        b.session.runs.rows?.map(({ run_id }) => run_id),
+        all.map(({ run_id }) => run_id),
+      );
+    });
+  });
+
+  describe('what it keeps on disk', () => {
+    it('is nothing where it cannot be read as ours, and made anew', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      await mkdir(bench.folder.path, { recursive: true });
+      for (const foreign of [
+        '',
+        'x',
+        '[]',
+        '{"version":2}',
+        '{"version":1,"readAtMs":1,"runs":{"rows":[5]}}',
+      ]) {
+        await writeFile(bench.folder.list, foreign);
+        const [a] = await open('a');
+        assert.deepEqual([a?.session.runs.rows?.length, a?.errors], [1, []]);
+        await bench.list(({ runs }) => runs?.rows.length === 1);
+        a?.dispose();
+      }
+    });
+
+    it('may be nothing at all: where nothing can be locked, each window looks for itself', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      await mkdir(path.dirname(bench.folder.path), { recursive: true });
+      await writeFile(bench.folder.path, 'no folder');
+      const [a, b] = await open('a', 'b');
+      await bench.pass(5 * SECOND);
+      assert.deepEqual(bench.asked, ['a /runs', 'b /runs', 'a /runs', 'b /runs']);
+      assert.deepEqual(
+        [a, b].map((window) => window?.errors.map((error) => (error as { code?: string }).code)),
+        [['lease-unavailable'], ['lease-unavailable']],
+      );
+    });
+
+    it('is written only when something changed', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      await open('a');
+      const { ino, mtimeMs } = await stat(bench.folder.list);
+      await bench.pass(10 * MINUTE);
+      assert.ok(looks() > 10);
+      const after = await stat(bench.folder.list);
+      assert.deepEqual([after.ino, after.mtimeMs], [ino, mtimeMs]);
+    });
+
+    it('holds the fields of the contract alone', async () => {
+      bench.rows = [Object.assign(made(bench, 'r', 0), { download_url: 'https://signed.test/?sig=1' })];
+      await open('a');
+      const text = await readFile(bench.folder.list, 'utf8');
+      assert.match(text, /"run_id":"r"/);
+      assert.doesNotMatch(text, /signed/);
+    });
+  });
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { renameOver, writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
+
+describe('writeFileDurably', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'durable-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('replaces a file, in a folder that it makes, readable for its owner alone', async () => {
+    const file = path.join(folder, 'new', 'folder', 'state.json');
+    await writeFileDurably(file, 'öld and long');
+    await writeFileDurably(file, 'néw');
+    assert.equal(await readFile(file, 'utf8'), 'néw');
+    assert.deepEqual(await readdir(path.dirname(file)), ['state.json']);
+    if (process.platform !== 'win32') assert.equal((await stat(file)).mode & 0o777, 0o600);
+  });
+
+  it('leaves one whole text when many write at once, and no temporary file', async () => {
+    const file = path.join(folder, 'state.json');
+    const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
+    await Promise.all(texts.map((text) => writeFileDurably(file, text)));
+    assert.ok(texts.includes(await readFile(file, 'utf8')));
+    assert.deepEqual(await readdir(folder), ['state.json']);
+  });
+
+  it('never shows a reader a part', async () => {
+    const file = path.join(folder, 'state.json');
+    const texts = ['a', 'b'].map((letter) => letter.repeat(500_000));
+    await writeFileDurably(file, texts[0] ?? '');
+    const written = new AbortController();
+    const writing = (async () => {
+      for (let turn = 0; turn < 10; turn++) await writeFileDurably(file, texts[turn % 2] ?? '');
+      written.abort();
+    })();
+    while (!written.signal.aborted) assert.ok(texts.includes(await readFile(file, 'utf8')));
+    await writing;
+  });
+
+  it('takes its temporary file away when the name cannot be had', async () => {
+    const file = path.join(folder, 'state.json');
+    await mkdir(path.join(file, 'a folder in the way'), { recursive: true });
+    await assert.rejects(writeFileDurably(file, 'text'));
+    assert.deepEqual(await readdir(folder), ['state.json']);
+  });
+
+  it('leaves the old text when the folder is a file', async () => {
+    const file = path.join(folder, 'plain');
+    await writeFile(file, 'mine');
+    await assert.rejects(writeFileDurably(path.join(file, 'state.json'), 'text'));
+    assert.equal(await readFile(file, 'utf8'), 'mine');
+  });
+});
+
+describe('renameOver', () => {
+  const refusing = (code: string, times: number) => {
+    const renames: string[] = [];
+    const renameFile = (from: unknown, to: unknown) => {
+      renames.push(`${String(from)} ${String(to)}`);
+      return renames.length > times
+        ? Promise.resolve()
+        : Promise.reject(Object.assign(new Error(code), { code }));
+    };
+    return { renames, renameFile: renameFile as typeof rename };
+  };
+
+  it('waits for a file that is in use, as Windows tells it', async () => {
+    for (const code of ['EPERM', 'EACCES', 'EBUSY']) {
+      const { renames, renameFile } = refusing(code, 3);
+      await renameOver('a', 'b', renameFile);
+      assert.deepEqual(renames, ['a b', 'a b', 'a b', 'a b']);
+    }
+  });
+
+  it('gives up after a while, and at once where waiting cannot help', async () => {
+    const used = refusing('EBUSY', Infinity);
+    await assert.rejects(renameOver('a', 'b', used.renameFile), { code: 'EBUSY' });
+    assert.ok(used.renames.length > 3);
+    const full = refusing('ENOSPC', Infinity);
+    await assert.rejects(renameOver('a', 'b', full.renameFile), { code: 'ENOSPC' });
+    assert.equal(full.renames.length, 1);
+  });
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { FolderWatch } from '../../../../src/core/storage/folderWatch.ts';
+import { until } from '../../../helpers/runs/support.ts';
+
+describe('FolderWatch', () => {
+  let folder: string;
+  let watched: string;
+  let told: number;
+  let watch: FolderWatch | undefined;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'watch-'));
+    watched = path.join(folder, 'watched');
+    told = 0;
+  });
+  afterEach(async () => {
+    watch?.dispose();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const follow = () =>
+    (watch = new FolderWatch(watched, '.json', () => {
+      told++;
+      return Promise.reject(new Error('told to nobody'));
+    }));
+  const put = (name: string, at = watched) => writeFileSync(path.join(at, name), '');
+  const whileAnyIsTold = () => delay(80);
+
+  it('tells what happens at once once, and then the next', async () => {
+    mkdirSync(watched);
+    follow();
+    for (let each = 0; each < 20; each++) put(`${each}.json`);
+    await until(() => told === 1);
+    await whileAnyIsTold();
+    assert.equal(told, 1);
+    put('next.json');
+    await until(() => told === 2);
+  });
+
+  it('tells nothing of other names', async () => {
+    mkdirSync(watched);
+    follow();
+    put('a.json.tmp');
+    await whileAnyIsTold();
+    assert.equal(told, 0);
+  });
+
+  it('follows the folder that stands there when it is renewed, and that one alone', async () => {
+    const away = path.join(folder, 'away');
+    follow();
+    mkdirSync(watched);
+    watch?.renew();
+    watch?.renew();
+    put('a.json');
+    await until(() => told === 1);
+    renameSync(watched, away);
+    watch?.renew();
+    mkdirSync(watched);
+    watch?.renew();
+    await whileAnyIsTold();
+    const before = told;
+    put('b.json', away);
+    await whileAnyIsTold();
+    assert.equal(told, before);
+    put('c.json');
+    await until(() => told === before + 1);
+  });
+
+  it('tells nothing after it is disposed', async () => {
+    mkdirSync(watched);
+    follow();
+    put('a.json');
+    await delay(10);
+    watch?.dispose();
+    watch?.renew();
+    put('b.json');
+    await whileAnyIsTold();
+    assert.equal(told, 0);
+    const late = new FolderWatch(path.join(folder, 'later'), '.json', () => assert.fail('disposed'));
+    late.dispose();
+    mkdirSync(path.join(folder, 'later'));
+    late.renew();
+    put('a.json', path.join(folder, 'later'));
+    await whileAnyIsTold();
+  });
+});

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import fs, {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { mock } from 'node:test';
+import { Lease } from '../../../../src/core/storage/lease.ts';
+import { OtherWindow } from '../../../helpers/runs/otherWindow.ts';
+
+describe('Lease', () => {
+  let folder: string;
+  let file: string;
+  let other: OtherWindow;
+  const windows: OtherWindow[] = [];
+  const taken: Lease[] = [];
+
+  function window(): OtherWindow {
+    const started = new OtherWindow();
+    windows.push(started);
+    return started;
+  }
+
+  /** A lease that is released at the end of the test. */
+  async function take(at = file, tries?: number): Promise<Lease | undefined> {
+    const lease = await Lease.take(at, tries);
+    if (lease !== undefined) taken.push(lease);
+    return lease;
+  }
+
+  before(() => void (other = window()));
+  after(() => Promise.all(windows.map((each) => each.kill())));
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'lease-'));
+    file = path.join(folder, 'leases', 'a.lock');
+  });
+  afterEach(async () => {
+    for (const lease of taken.splice(0)) lease.release();
+    await other.ask({ do: 'release' });
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('has one holder in a process, and an empty file with nothing beside it', async () => {
+    const first = await take();
+    assert.equal(first?.isHeld(), true);
+    assert.equal(await take(), undefined);
+    assert.deepEqual(readdirSync(path.dirname(file)), ['a.lock']);
+    first.release();
+    first.release();
+    assert.equal(first.isHeld(), false);
+    assert.equal((await take())?.isHeld(), true);
+    assert.deepEqual(readdirSync(path.dirname(file)), ['a.lock']);
+    assert.equal(statSync(file).size, 0);
+  });
+
+  it('has one holder among processes, also after one of them tried twice', async () => {
+    const mine = await take();
+    assert.equal(await take(file, 1), undefined);
+    assert.equal(await Lease.isTaken(file), true);
+    assert.equal(await other.ask({ do: 'take', file }), false);
+    mine?.release();
+    assert.equal(await other.ask({ do: 'take', file }), true);
+    assert.equal(await take(), undefined);
+    await other.ask({ do: 'release' });
+    assert.equal((await take())?.isHeld(), true);
+  });
+
+  it('is not had from a process that sleeps, and at once from one that was killed', async function () {
+    if (process.platform === 'win32') this.skip();
+    const owner = window();
+    assert.equal(await owner.ask({ do: 'take', file }), true);
+    owner.suspend();
+    assert.equal(await take(), undefined);
+    assert.equal(await Lease.isTaken(file), true);
+    await owner.kill();
+    assert.equal((await take(file, 1))?.isHeld(), true);
+  });
+
+  it('is found lost when its file or folder is wiped or replaced, and is had by another then', async () => {
+    const leases = path.dirname(file);
+    const away = path.join(folder, 'away');
+    for (const lose of [
+      () => rmSync(file),
+      () => renameSync(file, path.join(folder, 'b.lock')),
+      () => rmSync(leases, { recursive: true }),
+      () => renameSync(leases, away),
+      () => {
+        rmSync(file);
+        mkdirSync(file);
+      },
+    ]) {
+      const mine = await take();
+      assert.equal(mine?.isHeld(), true);
+      lose();
+      assert.equal(mine.isHeld(), false, lose.toString());
+      if (existsSync(file)) rmSync(file, { recursive: true });
+      const next = await take();
+      assert.equal(next?.isHeld(), true);
+      assert.equal(mine.isHeld(), false, 'of another file of the same name');
+      mine.remove();
+      assert.ok(existsSync(file), 'the file of another is not removed');
+      assert.equal(next.isHeld(), true);
+      next.release();
+      rmSync(away, { recursive: true, force: true });
+    }
+  });
+
+  it('removes its file', async () => {
+    const mine = await take();
+    mine?.remove();
+    mine?.remove();
+    assert.equal(mine?.isHeld(), false);
+    assert.deepEqual(readdirSync(path.dirname(file)), []);
+  });
+
+  it('has one holder while many want it', async () => {
+    const more = [other, window(), window()];
+    const counts = await Promise.all(more.map((each) => each.ask({ do: 'churn', file, times: 100 })));
+    assert.deepEqual(counts, [0, 0, 0]);
+  });
+
+  it('is of the file that others find, whenever that is replaced', async () => {
+    for (const isThere of [true, false])
+      for (let call = 1; call <= 3; call++) {
+        mkdirSync(path.dirname(file), { recursive: true });
+        if (isThere) writeFileSync(file, '');
+        const { statSync: original } = fs;
+        let calls = 0;
+        // Between any two steps: each begins with a look at what stands there.
+        mock.method(fs, 'statSync', (...given: Parameters<typeof original>) => {
+          if (++calls === call && existsSync(file)) renameSync(file, path.join(folder, `old-${call}`));
+          if (calls === call) writeFileSync(file, '');
+          return original(...given);
+        });
+        syncBuiltinESMExports();
+        const mine = await take();
+        mock.restoreAll();
+        syncBuiltinESMExports();
+        assert.ok(calls >= 3);
+        assert.equal(mine?.isHeld(), true);
+        assert.equal(await take(file, 1), undefined, `replaced before look ${call}`);
+        mine.remove();
+      }
+  });
+
+  it('is nobody’s, and not another window’s, where the file system tells another number of the file each time', async () => {
+    const { statSync: original } = fs;
+    let number = 1n;
+    mock.method(fs, 'statSync', (...given: Parameters<typeof original>) => {
+      const stats = original(...given) as { ino: bigint } | undefined;
+      if (stats !== undefined) stats.ino = number++;
+      return stats;
+    });
+    syncBuiltinESMExports();
+    try {
+      for (const tries of [1, undefined])
+        await assert.rejects(Lease.take(file, tries), { code: 'lease-unavailable' });
+      await assert.rejects(Lease.isTaken(file), { code: 'lease-unavailable' });
+    } finally {
+      mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+    assert.equal((await take())?.isHeld(), true);
+  });
+
+  it('waits for one who holds it for a moment', async () => {
+    const prober = await take();
+    assert.equal(await take(file, 1), undefined);
+    setTimeout(() => prober?.release(), 8);
+    assert.equal((await take())?.isHeld(), true);
+  });
+
+  it('is asked about without being made, taken or ended', async () => {
+    assert.equal(await Lease.isTaken(file), false);
+    assert.equal(existsSync(path.dirname(file)), false);
+    const mine = await take();
+    for (let times = 0; times < 3; times++) assert.equal(await Lease.isTaken(file), true);
+    assert.equal(mine?.isHeld(), true);
+    assert.equal(await other.ask({ do: 'take', file }), false);
+    mine.release();
+    assert.equal(await Lease.isTaken(file), false);
+    assert.equal(await other.ask({ do: 'take', file }), true);
+    assert.equal(await Lease.isTaken(file), true);
+  });
+
+  it('is not made anew by who asks about it just when it is removed', async () => {
+    for (let times = 0; times < 20; times++) {
+      const mine = await take();
+      const asked = Lease.isTaken(file);
+      mine?.remove();
+      await asked;
+      assert.equal(existsSync(file), false);
+    }
+  });
+
+  it('leaves no descriptor open', async function () {
+    if (process.platform !== 'linux') this.skip();
+    // Those of the lock files alone: others may open and close meanwhile. A removed file still has its name here.
+    const open = () =>
+      readdirSync('/proc/self/fd').filter((descriptor) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(folder);
+        } catch {
+          return false;
+        }
+      }).length;
+    const mine = await take();
+    assert.equal(open(), 1);
+    await take(file, 3);
+    await Lease.isTaken(file);
+    mine?.release();
+    assert.equal(open(), 0);
+    (await take())?.remove();
+    (await take())?.release();
+    await Lease.isTaken(file);
+    const lost = await take();
+    rmSync(file);
+    lost?.remove();
+    writeFileSync(file, 'not a database, '.repeat(100));
+    await assert.rejects(take());
+    assert.equal(open(), 0);
+  });
+
+  it('is nobody’s where there is nothing to lock', async () => {
+    const unavailable = { code: 'lease-unavailable' };
+    mkdirSync(file, { recursive: true });
+    await assert.rejects(take(), unavailable);
+    await assert.rejects(Lease.isTaken(file), unavailable);
+    rmSync(file, { recursive: true });
+    writeFileSync(file, 'not a database, '.repeat(100));
+    await assert.rejects(take(), unavailable);
+    await assert.rejects(Lease.isTaken(file), unavailable);
+    assert.equal(statSync(file).size, 1600);
+    const inFile = path.join(file, 'b.lock');
+    await assert.rejects(take(inFile), unavailable);
+    assert.equal(await Lease.isTaken(inFile), false);
+  });
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { shared } from '../../../../src/core/storage/shared.ts';
+
+describe('shared', () => {
+  /** Works that began, each ended by hand, and what was kept. */
+  function works() {
+    const ends: { resolve: (value: string) => void; reject: (error: Error) => void }[] = [];
+    const kept: string[] = [];
+    const read = shared(async (isCurrent) => {
+      const work = Promise.withResolvers<string>();
+      ends.push(work);
+      const value = await work.promise;
+      if (isCurrent()) kept.push(value);
+      return value;
+    });
+    return { ends, kept, read };
+  }
+
+  it('lets calls that overlap share one work, and a later call begins anew', async () => {
+    const { ends, kept, read } = works();
+    const [one, two] = [read(), read()];
+    ends[0]?.resolve('a');
+    assert.deepEqual([await one, await two], ['a', 'a']);
+    const three = read();
+    ends[1]?.resolve('b');
+    assert.equal(await three, 'b');
+    assert.deepEqual([ends.length, kept], [2, ['a', 'b']]);
+  });
+
+  it('begins anew after an error, which all share', async () => {
+    const { ends, read } = works();
+    const [one, two] = [read(), read()];
+    ends[0]?.reject(new Error('no'));
+    await assert.rejects(one, /no/);
+    await assert.rejects(two, /no/);
+    const three = read();
+    ends[1]?.resolve('b');
+    assert.equal(await three, 'b');
+  });
+
+  for (const end of ['resolve', 'reject'] as const)
+    for (const first of ['old', 'new'] as const)
+      it(`keeps nothing of what was dropped, and gives all the new end (${end}, ${first} first)`, async () => {
+        const { ends, kept, read } = works();
+        const old = read();
+        read.drop();
+        const anew = read();
+        assert.equal(ends.length, 2);
+        const endOld = () =>
+          end === 'resolve' ? ends[0]?.resolve('old') : ends[0]?.reject(new Error('old'));
+        if (first === 'old') {
+          endOld();
+          await Promise.resolve();
+        }
+        ends[1]?.resolve('new');
+        assert.equal(await anew, 'new');
+        if (first === 'new') {
+          endOld();
+          // What came after the drop has ended, too: it is read once more.
+          await new Promise(setImmediate);
+          ends[2]?.resolve('newest');
+        }
+        assert.equal(await old, first === 'old' ? 'new' : 'newest');
+        assert.deepEqual(kept, first === 'old' ? ['new'] : ['new', 'newest']);
+      });
+
+  it('reads anew for who waits, where nobody else asks', async () => {
+    const { ends, read } = works();
+    const old = read();
+    read.drop();
+    ends[0]?.resolve('old');
+    await new Promise(setImmediate);
+    assert.equal(ends.length, 2);
+    ends[1]?.resolve('new');
+    assert.equal(await old, 'new');
+  });
+});

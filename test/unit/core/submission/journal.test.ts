@@ -1,0 +1,645 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
+import type { Intent } from '../../../../src/core/submission/intent.ts';
+import { Journal, type JournalOptions } from '../../../../src/core/submission/journal.ts';
+import { Lease } from '../../../../src/core/storage/lease.ts';
+import type { CrashPoint } from '../../../helpers/journalChild.ts';
+import { OtherWindow } from '../../../helpers/runs/otherWindow.ts';
+import { chargedAt, sameWish, sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
+import { until } from '../../../helpers/runs/support.ts';
+
+describe('Journal', () => {
+  let folder: string;
+  let directory: string;
+  let journals: Journal[];
+  let leases: Lease[];
+  let windows: OtherWindow[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'journal-'));
+    directory = path.join(folder, 'storage', 'journal');
+    journals = [];
+    leases = [];
+    windows = [];
+  });
+  afterEach(async () => {
+    for (const journal of journals) journal.dispose();
+    for (const lease of leases) lease.release();
+    await Promise.all(windows.map((window) => window.kill()));
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function opened(options: JournalOptions = {}): Promise<Journal> {
+    const journal = new Journal(directory, {
+      onSetAside: (file) => assert.fail(`set aside: ${file}`),
+      ...options,
+    });
+    journals.push(journal);
+    await journal.open();
+    return journal;
+  }
+
+  /** Another window's process, its journal open. */
+  async function otherWindow(crash?: {
+    folder: 'intents' | 'receipts';
+    at: CrashPoint;
+  }): Promise<OtherWindow> {
+    const window = new OtherWindow();
+    windows.push(window);
+    await window.ask({ do: 'open', directory, ...(crash && { crash }) });
+    return window;
+  }
+
+  async function create(journal: Journal, intent: Intent): Promise<Lease> {
+    const created = await journal.create(intent);
+    assert.ok('lease' in created);
+    leases.push(created.lease);
+    return created.lease;
+  }
+
+  const names = (part: string) => readdirSync(path.join(directory, part)).sort();
+  const intentFile = (id: string) => path.join(directory, 'intents', `${id}.json`);
+  const receiptFile = (id: string) => path.join(directory, 'receipts', `${id}.json`);
+  const lockFile = (id: string) => path.join(directory, 'leases', `${id}.lock`);
+  const idsOf = (intents: readonly Intent[]) => intents.map(({ id }) => id);
+
+  it('begins empty, in folders for their owner alone', async () => {
+    const journal = await opened();
+    assert.deepEqual([journal.intents, await journal.receipts()], [[], []]);
+    assert.deepEqual(readdirSync(directory).sort(), ['intents', 'leases', 'notices', 'receipts']);
+    if (process.platform === 'win32') return;
+    for (const part of readdirSync(directory))
+      assert.equal(statSync(path.join(directory, part)).mode & 0o777, 0o700);
+  });
+
+  it('keeps intents over a restart, oldest first, as they were last written', async () => {
+    const first = await opened();
+    const intents = [sampleIntent(), sampleIntent(), sampleIntent()];
+    for (const intent of intents.toReversed()) {
+      const lease = await create(first, intent);
+      intent.attempts.push({ started: { localMs: 1, serviceMs: 2 }, closed: { localMs: 3 } });
+      await first.write(lease, intent);
+      lease.release();
+    }
+    assert.deepEqual(first.intents, intents);
+    assert.deepEqual((await opened()).intents, intents);
+    assert.deepEqual(
+      names('intents'),
+      idsOf(intents)
+        .map((id) => `${id}.json`)
+        .sort(),
+    );
+    for (const { id } of intents)
+      if (process.platform !== 'win32') assert.equal(statSync(intentFile(id)).mode & 0o777, 0o600);
+  });
+
+  describe('for the same bytes and model', () => {
+    it('has one open intent', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      await create(journal, intent);
+      assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
+      // In a window that has not heard of it, too.
+      const unaware = new Journal(directory);
+      journals.push(unaware);
+      assert.deepEqual(await unaware.create(sameWish(intent)), { existing: intent });
+      assert.deepEqual(unaware.intents, [intent]);
+      assert.deepEqual(names('intents'), [`${intent.id}.json`]);
+    });
+
+    it('lets another service or another model have theirs', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      const elsewhere = sameWish(intent, { origin: 'https://other.test' });
+      for (const each of [intent, elsewhere, sameWish(intent, { model_id: 'b' })])
+        await create(journal, each);
+      assert.equal(journal.intents.length, 3);
+    });
+
+    it('lets another account of the service have theirs only beside what it was told of', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      await create(journal, intent);
+      const theirs = sameWish(intent, { accountId: 'b' });
+      assert.deepEqual(await journal.create(theirs), { existing: intent });
+      assert.deepEqual(await journal.create(sameWish(intent), [intent.id]), { existing: intent });
+      const created = await journal.create(theirs, [intent.id]);
+      assert.ok('lease' in created);
+      created.lease.release();
+      assert.equal(journal.intents.length, 2);
+    });
+
+    it('does not count what was refused or is settled', async () => {
+      const journal = await opened();
+      const refused = sampleIntent();
+      const lease = await create(journal, refused);
+      await journal.write(lease, {
+        ...refused,
+        refused: { at: { localMs: 1 }, code: 'insufficient_balance' },
+      });
+      const charged = sameWish(refused);
+      await journal.settle(await create(journal, charged), chargedAt(charged, 1));
+      await create(journal, sameWish(refused));
+      assert.equal(journal.intents.length, 2);
+    });
+
+    it('never takes the place of an intent with the same id', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      await create(journal, intent);
+      assert.deepEqual(await journal.create(sampleIntent({ id: intent.id })), { existing: intent });
+      assert.deepEqual((await opened()).intents, [intent]);
+    });
+
+    it('has one when one window asks ten times at once', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      const created = await Promise.all(Array.from({ length: 10 }, () => journal.create(sameWish(intent))));
+      for (const one of created) if ('lease' in one) leases.push(one.lease);
+      assert.equal(leases.length, 1);
+      assert.equal(names('intents').length, 1);
+    });
+
+    it('has one when windows race for it', async () => {
+      const racers = await Promise.all([otherWindow(), otherWindow()]);
+      for (let round = 0; round < 25; round++) {
+        const wish = sampleIntent();
+        const ids = await Promise.all(
+          racers.map((racer) => racer.ask({ do: 'create', intent: sameWish(wish) })),
+        );
+        assert.equal(ids[0], ids[1]);
+        assert.equal(names('intents').length, round + 1);
+      }
+    });
+
+    it('waits for another window that creates one, but not for ever', async () => {
+      const journal = await opened({ createWaitMs: 30 });
+      const gate = await Lease.take(path.join(directory, 'leases', 'create.lock'));
+      await assert.rejects(journal.create(sampleIntent()), { code: 'journal-busy' });
+      assert.deepEqual(names('intents'), []);
+      const patient = await opened();
+      setTimeout(() => gate?.release(), 50);
+      await create(patient, sampleIntent());
+    });
+  });
+
+  describe('has one owner of an intent', () => {
+    it('who alone writes and settles it', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      const other = sampleIntent();
+      const lease = await create(journal, intent);
+      const otherLease = await create(journal, other);
+      const notOwner = { code: 'not-owner' };
+      const text = readFileSync(intentFile(intent.id), 'utf8');
+      const settled = chargedAt(intent, 1);
+      await assert.rejects(journal.write(otherLease, { ...intent, keyId: 'x' }), notOwner);
+      await assert.rejects(journal.settle(otherLease, settled), notOwner);
+      lease.release();
+      await assert.rejects(journal.write(lease, { ...intent, keyId: 'x' }), notOwner);
+      await assert.rejects(journal.settle(lease, settled), notOwner);
+      assert.equal(readFileSync(intentFile(intent.id), 'utf8'), text);
+      assert.deepEqual(names('receipts'), []);
+    });
+
+    it('who is found by everyone', async () => {
+      const [journal, unaware] = [await opened(), await opened()];
+      const intent = sampleIntent();
+      const lease = await create(journal, intent);
+      for (const each of [journal, unaware]) {
+        assert.equal(await each.isOwned(intent.id), true);
+        assert.equal(await each.acquire(intent.id), undefined);
+      }
+      lease.release();
+      assert.equal(await journal.isOwned(intent.id), false);
+      assert.deepEqual((await unaware.acquire(intent.id))?.intent, intent);
+    });
+
+    it('who reads it again when taking it over', async () => {
+      const [journal, unaware] = [await opened(), await opened()];
+      const intent = sampleIntent();
+      const lease = await create(journal, intent);
+      await unaware.reload();
+      await journal.write(lease, { ...intent, keyId: 'of another window' });
+      assert.equal(unaware.intents[0]?.keyId, undefined);
+      lease.release();
+      const taken = await unaware.acquire(intent.id);
+      assert.equal(taken?.intent.keyId, 'of another window');
+      assert.equal(unaware.intents[0]?.keyId, 'of another window');
+      assert.equal(taken.lease.isHeld(), true);
+    });
+
+    it('who cannot be one of what is settled, gone or no id', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      await journal.settle(await create(journal, intent), chargedAt(intent, 1));
+      for (const id of [intent.id, sampleIntent().id, '../receipts/x', '', 'create']) {
+        assert.equal(await journal.acquire(id), undefined);
+        assert.equal(await journal.isOwned(id), false);
+      }
+      assert.deepEqual(names('leases'), ['create.lock']);
+      leases.push((await Lease.take(lockFile('create')))!);
+      assert.equal(await journal.isOwned('create'), false);
+    });
+
+    it('who is not dead, though asleep; from a dead one it is had at once', async function () {
+      if (process.platform === 'win32') this.skip();
+      const owner = await otherWindow();
+      const journal = await opened();
+      const intent = sampleIntent();
+      await owner.ask({ do: 'create', intent });
+      owner.suspend();
+      assert.equal(await journal.acquire(intent.id), undefined);
+      assert.equal(await journal.isOwned(intent.id), true);
+      assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
+      await owner.kill();
+      assert.equal(await journal.isOwned(intent.id), false);
+      assert.deepEqual((await journal.acquire(intent.id))?.intent, intent);
+    });
+
+    it('who loses it with the folder', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      const lease = await create(journal, intent);
+      renameSync(directory, path.join(folder, 'away'));
+      assert.equal(lease.isHeld(), false);
+      await assert.rejects(journal.write(lease, intent), { code: 'not-owner' });
+      await assert.rejects(journal.settle(lease, chargedAt(intent, 1)), { code: 'not-owner' });
+      assert.equal(existsSync(directory), false);
+      await journal.reload();
+      assert.deepEqual(journal.intents, []);
+      // What is created there next is whole again, and followed.
+      const unaware = await opened();
+      const next = sampleIntent();
+      await create(journal, next);
+      await until(() => unaware.intents.length === 1);
+      const again = sampleIntent();
+      await create(unaware, again);
+      await until(() => journal.intents.length === 2);
+    });
+
+    it('and not two, when the folder, or what keeps others from creating, is replaced while one creates', async () => {
+      for (const replaced of [directory, path.join(directory, 'leases', 'create.lock')]) {
+        let isReplaced = false;
+        const slow = await opened({
+          write: async (file, text) => {
+            if (!isReplaced) rmSync(replaced, { recursive: true });
+            isReplaced = true;
+            await writeFileDurably(file, text);
+          },
+        });
+        await assert.rejects(slow.create(sampleIntent()), { code: 'lease-unavailable' });
+        assert.deepEqual([names('intents'), slow.intents], [[], []]);
+      }
+    });
+  });
+
+  describe('settles', () => {
+    it('an intent to a receipt, which ends its lease', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      const lease = await create(journal, intent);
+      await journal.settle(lease, chargedAt(intent, 7));
+      assert.deepEqual(journal.intents, []);
+      assert.equal(lease.isHeld(), false);
+      assert.deepEqual(
+        [names('intents'), names('leases'), names('receipts')],
+        [[], ['create.lock'], [`${intent.id}.json`]],
+      );
+      assert.deepEqual(await journal.receipts(), [chargedAt(intent, 7)]);
+      assert.deepEqual(await (await opened()).receipts(), [chargedAt(intent, 7)]);
+    });
+
+    it('with the receipt on the disk before the intent is gone', async () => {
+      const seen: boolean[] = [];
+      const journal = await opened({
+        write: async (file, text) => {
+          await writeFileDurably(file, text);
+          seen.push(existsSync(intentFile(intent.id)));
+        },
+      });
+      const intent = sampleIntent();
+      await journal.settle(await create(journal, intent), chargedAt(intent, 1));
+      assert.deepEqual(seen, [true, true]);
+    });
+
+    it('nothing by a write', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      const lease = await create(journal, intent);
+      await assert.rejects(journal.write(lease, chargedAt(intent, 1)), TypeError);
+      assert.deepEqual(journal.intents, [intent]);
+    });
+
+    it('so that receipts are listed newest first, in every window', async () => {
+      const [journal, unaware] = [await opened(), await opened()];
+      assert.deepEqual(await unaware.receipts(), []);
+      const times = [5, 30, 1, 20, 9, 11, 2, 40, 3, 4];
+      for (const atMs of times) {
+        const intent = sampleIntent();
+        await journal.settle(await create(journal, intent), chargedAt(intent, atMs));
+      }
+      const listed = async () => (await unaware.receipts()).map(({ settled }) => settled.at.localMs);
+      const expected = times.toSorted((one, other) => other - one);
+      assert.deepEqual(await listed(), expected);
+      const [newest] = await unaware.receipts();
+      rmSync(receiptFile(newest?.id ?? ''));
+      assert.deepEqual(await listed(), expected.slice(1));
+    });
+  });
+
+  describe('follows other windows', () => {
+    it('and says so once for each change', async () => {
+      const journal = await opened();
+      let fired = 0;
+      journal.onDidChange(() => fired++);
+      const other = await otherWindow();
+      const intent = sampleIntent();
+      await other.ask({ do: 'create', intent });
+      await until(() => fired === 1);
+      assert.deepEqual(journal.intents, [intent]);
+      await other.ask({ do: 'write', intent: { ...intent, keyId: 'b' } });
+      await until(() => fired === 2);
+      assert.equal(journal.intents[0]?.keyId, 'b');
+      await journal.reload();
+      assert.equal(fired, 2, 'nothing has changed');
+      await other.ask({ do: 'settle', receipt: chargedAt(intent, 1) });
+      await until(() => fired === 3);
+      assert.deepEqual(journal.intents, []);
+    });
+
+    it('and says its own changes once', async () => {
+      const journal = await opened();
+      const counts: number[] = [];
+      journal.onDidChange(() => counts.push(journal.intents.length));
+      const intent = sampleIntent();
+      const lease = await create(journal, intent);
+      await journal.write(lease, { ...intent, keyId: 'b' });
+      await journal.settle(lease, chargedAt(intent, 1));
+      await new Promise((resolve) => setTimeout(resolve, 80));
+      await journal.reload();
+      assert.deepEqual(counts, [1, 1, 0]);
+    });
+
+    it('without accepting what is older than its own change', async () => {
+      const journal = await opened();
+      // Large, so that others are written while they are read.
+      const intents = Array.from({ length: 12 }, () => sampleIntent({ label: 'x'.repeat(100_000) }));
+      const owned: [Lease, Intent][] = [];
+      for (const intent of intents) owned.push([await create(journal, intent), intent]);
+      let written = 0;
+      journal.onDidChange(() => {
+        const now = journal.intents.filter(({ keyId }) => keyId === 'new').length;
+        assert.ok(now >= written, `${now} of ${written}`);
+        written = now;
+      });
+      const work = owned.flatMap(([lease, intent]) => [
+        journal.reload(),
+        journal.write(lease, { ...intent, keyId: 'new' }),
+      ]);
+      await Promise.all(work);
+      assert.equal(written, intents.length);
+    });
+
+    it('until it is disposed, also while it opens', async () => {
+      const journal = new Journal(directory);
+      journal.onDidChange(() => assert.fail('disposed'));
+      const opening = journal.open();
+      journal.dispose();
+      await opening;
+      const other = await opened();
+      other.dispose();
+      const intent = sampleIntent();
+      await create(await opened(), intent);
+      await new Promise((resolve) => setTimeout(resolve, 80));
+      assert.deepEqual([journal.intents, other.intents], [[], []]);
+      await journal.reload();
+    });
+  });
+
+  describe('on a disk that fails', () => {
+    const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+
+    it('creates nothing, says why, and leaves the intent to the next try', async () => {
+      for (const whole of [false, true]) {
+        let failing = true;
+        const journal = await opened({
+          // The folder may fail to be synchronised after the file took its name.
+          write: async (file, text) => {
+            if (!failing || whole) await writeFileDurably(file, text);
+            if (failing) throw full;
+          },
+        });
+        const intent = sampleIntent();
+        await assert.rejects(journal.create(intent), full);
+        assert.deepEqual([journal.intents, names('intents'), names('leases')], [[], [], ['create.lock']]);
+        failing = false;
+        const lease = await create(journal, intent);
+        await journal.settle(lease, chargedAt(intent, 1));
+      }
+    });
+
+    it('keeps the intent that the disk has', async () => {
+      for (const whole of [false, true]) {
+        let failing = false;
+        const journal = await opened({
+          write: async (file, text) => {
+            if (!failing || whole) await writeFileDurably(file, text);
+            if (failing) throw full;
+          },
+        });
+        const intent = sampleIntent();
+        const lease = await create(journal, intent);
+        failing = true;
+        await assert.rejects(journal.write(lease, { ...intent, keyId: 'new' }), full);
+        assert.equal(journal.intents[0]?.keyId, whole ? 'new' : undefined);
+        assert.equal(lease.isHeld(), true);
+        failing = false;
+        await journal.settle(lease, chargedAt(intent, 1));
+      }
+    });
+
+    it('settles nothing, and can be asked again', async () => {
+      let failing = false;
+      const journal = await opened({
+        write: (file, text) => (failing ? Promise.reject(full) : writeFileDurably(file, text)),
+      });
+      const intent = sampleIntent();
+      const lease = await create(journal, intent);
+      failing = true;
+      await assert.rejects(journal.settle(lease, chargedAt(intent, 1)), full);
+      assert.deepEqual([journal.intents, lease.isHeld(), names('receipts')], [[intent], true, []]);
+      failing = false;
+      await journal.settle(lease, chargedAt(intent, 1));
+      assert.deepEqual(names('intents'), []);
+    });
+
+    it('takes the receipt for true where the intent cannot be removed', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      const lease = await create(journal, intent);
+      // What is a folder is not removed by `rm`, like a file in a folder that may not be written to.
+      rmSync(intentFile(intent.id));
+      mkdirSync(path.join(intentFile(intent.id), 'in the way'), { recursive: true });
+      await journal.settle(lease, chargedAt(intent, 1));
+      assert.deepEqual([journal.intents, lease.isHeld()], [[], false]);
+      assert.equal((await journal.receipts()).length, 1);
+    });
+
+    it('writes nothing that could not be read again', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      await assert.rejects(journal.create({ ...intent, boundary: '' }));
+      await assert.rejects(journal.create({ ...intent, label: 'x'.repeat(2 ** 20) }), RangeError);
+      await assert.rejects(journal.create({ ...intent, created: { localMs: NaN } }));
+      assert.deepEqual([names('intents'), names('leases')], [[], ['create.lock']]);
+    });
+  });
+
+  describe('after a crash', () => {
+    /** Windows that kill themselves, one at each point of writing into a folder. */
+    function crashingWindows(part: 'intents' | 'receipts'): Promise<[CrashPoint, OtherWindow][]> {
+      const points: CrashPoint[] = ['before', 'half', 'renamed'];
+      return Promise.all(
+        points.map(async (at) => [at, await otherWindow({ folder: part, at })] as [CrashPoint, OtherWindow]),
+      );
+    }
+
+    it('while an intent is created has none, or a whole one that nobody owns', async () => {
+      for (const [at, crashing] of await crashingWindows('intents')) {
+        const intent = sampleIntent();
+        await crashing.askToDie({ do: 'create', intent });
+        const journal = await opened();
+        assert.deepEqual(idsOf(journal.intents), at === 'renamed' ? [intent.id] : [], at);
+        assert.deepEqual(names('intents'), at === 'renamed' ? [`${intent.id}.json`] : []);
+        const locks = at === 'renamed' ? [`${intent.id}.lock`, 'create.lock'] : ['create.lock'];
+        assert.deepEqual(names('leases'), locks.sort());
+        const result = await journal.create(sameWish(intent));
+        assert.equal('existing' in result, at === 'renamed');
+        if ('lease' in result) result.lease.release();
+        for (const name of names('intents')) rmSync(path.join(directory, 'intents', name));
+      }
+    });
+
+    it('while an intent is written has the old one or the new', async () => {
+      for (const [at, crashing] of await crashingWindows('intents')) {
+        const intent = sampleIntent();
+        (await create(await opened(), intent)).release();
+        await crashing.ask({ do: 'acquire', id: intent.id });
+        await crashing.askToDie({ do: 'write', intent: { ...intent, keyId: 'new' } });
+        const journal = await opened();
+        const acquired = await journal.acquire(intent.id);
+        assert.equal(acquired?.intent.keyId, at === 'renamed' ? 'new' : undefined, at);
+        assert.deepEqual(names('intents'), [`${intent.id}.json`]);
+        await journal.settle(acquired!.lease, chargedAt(intent, 1));
+      }
+    });
+
+    it('while an intent is settled has the intent or the receipt, never both', async () => {
+      for (const [at, crashing] of await crashingWindows('receipts')) {
+        const intent = sampleIntent();
+        // This window reads on while it happens.
+        const journal = await opened();
+        await crashing.ask({ do: 'create', intent });
+        await crashing.askToDie({ do: 'settle', receipt: chargedAt(intent, 1) });
+        const isSettled = at === 'renamed';
+        await journal.reload();
+        assert.deepEqual(idsOf(journal.intents), isSettled ? [] : [intent.id], at);
+        // Another of these windows may be the one that removes it.
+        await until(() => !isSettled || names('intents').length === 0);
+        const next = await opened();
+        assert.deepEqual(names('intents'), isSettled ? [] : [`${intent.id}.json`]);
+        assert.deepEqual(idsOf(next.intents), isSettled ? [] : [intent.id]);
+        assert.deepEqual(names('receipts'), isSettled ? [`${intent.id}.json`] : []);
+        await until(() => !isSettled || !existsSync(lockFile(intent.id)));
+        const acquired = await next.acquire(intent.id);
+        assert.equal(acquired === undefined, isSettled);
+        if (acquired) await next.settle(acquired.lease, chargedAt(intent, 1));
+        rmSync(receiptFile(intent.id));
+      }
+    });
+
+    it('between receipt and removal is not open, whoever holds it', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      const lease = await create(journal, intent);
+      writeFileSync(receiptFile(intent.id), JSON.stringify(chargedAt(intent, 1)));
+      await journal.reload();
+      assert.deepEqual(journal.intents, []);
+      assert.ok(existsSync(intentFile(intent.id)), 'its owner is about to remove it');
+      lease.release();
+      const other = await opened();
+      assert.deepEqual(names('intents'), []);
+      // Where the one that crashed is asked for before anyone has read.
+      writeFileSync(intentFile(intent.id), JSON.stringify(intent));
+      assert.equal(await other.acquire(intent.id), undefined);
+      assert.deepEqual([names('intents'), names('leases')], [[], ['create.lock']]);
+      const again = await other.create(sameWish(intent));
+      assert.ok('lease' in again);
+      leases.push(again.lease);
+    });
+
+    it('makes a receipt of an intent that says it is settled', async () => {
+      const intent = sampleIntent();
+      await opened();
+      writeFileSync(intentFile(intent.id), JSON.stringify(chargedAt(intent, 1)));
+      const journal = await opened();
+      assert.deepEqual([journal.intents, names('intents'), names('leases')], [[], [], []]);
+      assert.deepEqual(await journal.receipts(), [chargedAt(intent, 1)]);
+      rmSync(receiptFile(intent.id));
+      writeFileSync(intentFile(intent.id), JSON.stringify(chargedAt(intent, 2)));
+      assert.equal(await journal.acquire(intent.id), undefined);
+      assert.deepEqual([names('intents'), names('leases')], [[], []]);
+      assert.deepEqual(names('receipts'), [`${intent.id}.json`]);
+    });
+
+    it('sweeps what nobody owns, and nothing else', async () => {
+      const journal = await opened();
+      const open = sampleIntent();
+      (await create(journal, open)).release();
+      const owned = sampleIntent();
+      const owner = await Lease.take(lockFile(owned.id));
+      leases.push(owner!);
+      const temporary = (id: string, part: string) =>
+        path.join(directory, part, `${id}.json.${sampleIntent().id}.tmp`);
+      const dead = sampleIntent();
+      const swept = [
+        temporary(dead.id, 'intents'),
+        temporary(dead.id, 'receipts'),
+        temporary(open.id, 'intents'),
+        lockFile(sampleIntent().id),
+      ];
+      const kept = [
+        temporary(owned.id, 'intents'),
+        lockFile(owned.id),
+        path.join(directory, 'intents', 'notes.tmp'),
+        path.join(directory, 'leases', 'other.lock'),
+        lockFile(sampleIntent().id),
+      ];
+      for (const file of [...swept, ...kept.filter((name) => name !== lockFile(owned.id))])
+        if (file === kept.at(-1)) mkdirSync(file);
+        else writeFileSync(file, file.endsWith('.tmp') ? '{' : '');
+      await opened();
+      assert.deepEqual(swept.filter(existsSync), []);
+      assert.deepEqual(
+        kept.filter((file) => !existsSync(file)),
+        [],
+      );
+      assert.deepEqual((await opened()).intents, [open]);
+      assert.ok(existsSync(lockFile(open.id)), 'a lock file stays as long as its intent');
+    });
+  });
+});

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import fs, { mkdtemp, rm } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { mock } from 'node:test';
+import type { Intent } from '../../../../src/core/submission/intent.ts';
+import { Journal } from '../../../../src/core/submission/journal.ts';
+import { intentText } from '../../../../src/core/submission/journalFiles.ts';
+import { chargedAt, sameWish, sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
+
+describe('files of the journal', () => {
+  let folder: string;
+  let directory: string;
+  let journals: Journal[];
+  let told: string[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'journal-files-'));
+    directory = path.join(folder, 'journal');
+    journals = [];
+    told = [];
+    for (const part of ['intents', 'receipts']) mkdirSync(inside(part), { recursive: true });
+  });
+  afterEach(async () => {
+    for (const journal of journals) journal.dispose();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const inside = (...parts: string[]) => path.join(directory, ...parts);
+  const put = (intent: Intent, part = 'intents') =>
+    writeFileSync(inside(part, `${intent.id}.json`), JSON.stringify(intent));
+
+  async function opened(): Promise<Journal> {
+    const journal = new Journal(directory, { onSetAside: (file) => told.push(file) });
+    journals.push(journal);
+    await journal.open();
+    return journal;
+  }
+
+  /** What makes a foreign file of the name, and what must be left of it. */
+  const FOREIGN: Readonly<Record<string, (file: string, id: string) => unknown>> = {
+    empty: (file) => writeFileSync(file, ''),
+    torn: (file, id) => writeFileSync(file, JSON.stringify(sampleIntent({ id })).slice(0, 200)),
+    zeros: (file) => writeFileSync(file, Buffer.alloc(4096)),
+    binary: (file) => writeFileSync(file, Buffer.from([0xff, 0xfe, 0x00, 0x80])),
+    'JSON of another kind': (file) => writeFileSync(file, '[1]'),
+    'an older version': (file, id) =>
+      writeFileSync(file, JSON.stringify({ ...sampleIntent({ id }), version: 0 })),
+    'a field missing': (file, id) =>
+      writeFileSync(file, JSON.stringify({ ...sampleIntent({ id }), boundary: undefined })),
+    'bytes that are no text': (file, id) =>
+      writeFileSync(file, Buffer.from(JSON.stringify(sampleIntent({ id, label: 'x\xffy' })), 'latin1')),
+    'the intent of another id': (file) => writeFileSync(file, JSON.stringify(sampleIntent())),
+    'more than a megabyte': (file, id) =>
+      writeFileSync(file, JSON.stringify(sampleIntent({ id })) + ' '.repeat(2 ** 20)),
+    'a folder': (file) => mkdirSync(path.join(file, 'with a folder'), { recursive: true }),
+  };
+  if (process.platform !== 'win32')
+    Object.assign(FOREIGN, {
+      'a link to a good one': (file: string, id: string) => {
+        const target = path.join(folder, 'target.json');
+        writeFileSync(target, JSON.stringify(sampleIntent({ id })));
+        symlinkSync(target, file);
+      },
+      'a link to nothing': (file: string) => symlinkSync('/nothing/there', file),
+      'a pipe': (file: string) => execFileSync('mkfifo', [file]),
+    });
+
+  for (const [what, make] of Object.entries(FOREIGN))
+    it(`sets aside ${what}, and reads the others`, async () => {
+      const good = [sampleIntent(), sampleIntent()];
+      const receipt = chargedAt(sampleIntent(), 1);
+      const { id } = sampleIntent();
+      good.forEach((intent) => put(intent));
+      put(receipt, 'receipts');
+      make(inside('intents', `${id}.json`), id);
+      make(inside('intents', `Notes.json`), id);
+      make(inside('receipts', `${id}.json`), id);
+      const journal = await opened();
+      assert.deepEqual(journal.intents, good);
+      assert.deepEqual(await journal.receipts(), [receipt]);
+      assert.equal(told.length, 3);
+      for (const file of told) {
+        assert.match(file, /(?:-[0-9a-f]{12}|Notes)\.json\.unreadable-\d+$/);
+        assert.ok(readdirSync(path.dirname(file)).includes(path.basename(file)), 'nothing is deleted');
+      }
+      assert.deepEqual(readdirSync(inside('leases')), []);
+      await journal.reload();
+      await (await opened()).receipts();
+      assert.equal(told.length, 3, 'told once');
+    });
+
+  it('ignores what has other names', async () => {
+    for (const name of ['.DS_Store', 'notes.txt', 'a.json.unreadable-1', 'a.JSON~'])
+      for (const part of ['intents', 'receipts']) writeFileSync(inside(part, name), 'x');
+    const journal = await opened();
+    assert.deepEqual([journal.intents, await journal.receipts(), told], [[], [], []]);
+  });
+
+  it('sets aside a receipt that is not settled', async () => {
+    const intent = sampleIntent();
+    put(intent);
+    put(intent, 'receipts');
+    const journal = await opened();
+    assert.deepEqual([journal.intents, await journal.receipts()], [[intent], []]);
+    assert.deepEqual(readdirSync(inside('intents')), [`${intent.id}.json`]);
+  });
+
+  it('takes an intent for open whose receipt is torn', async () => {
+    const intent = sampleIntent();
+    put(intent);
+    writeFileSync(inside('receipts', `${intent.id}.json`), JSON.stringify(chargedAt(intent, 1)).slice(0, -1));
+    const journal = await opened();
+    assert.deepEqual([journal.intents, await journal.receipts()], [[intent], []]);
+    assert.equal(told.length, 1);
+  });
+
+  it('leaves those of a later version, tells once, and creates nothing for the same bytes and model', async () => {
+    const good = sampleIntent();
+    const later = { ...sampleIntent(), version: 2, more: true, attempts: 'other' };
+    const settled = { ...chargedAt(sampleIntent(), 1), version: 3 };
+    put(good);
+    for (const each of [later, settled])
+      writeFileSync(inside('intents', `${each.id}.json`), JSON.stringify(each));
+    writeFileSync(inside('receipts', `${settled.id}.json`), JSON.stringify(settled));
+    const journal = await opened();
+    assert.deepEqual(journal.intents, [good]);
+    assert.deepEqual(await journal.receipts(), []);
+    await journal.reload();
+    await journal.receipts();
+    assert.deepEqual(
+      told.toSorted(),
+      [
+        inside('intents', `${later.id}.json`),
+        inside('intents', `${settled.id}.json`),
+        inside('receipts', `${settled.id}.json`),
+      ].toSorted(),
+    );
+    assert.equal(await journal.acquire(later.id), undefined);
+    await assert.rejects(journal.create(sampleIntent({ dataset: later.dataset })), { code: 'later-version' });
+    for (const intent of [
+      sampleIntent({ dataset: later.dataset, model_id: 'another' }),
+      sampleIntent({ dataset: settled.dataset }),
+    ]) {
+      const created = await journal.create(intent);
+      assert.ok('lease' in created);
+      created.lease.release();
+    }
+    assert.equal(readFileSync(inside('intents', `${later.id}.json`), 'utf8'), JSON.stringify(later));
+  });
+
+  it('keeps the intent of an owner whose file was spoilt, until he writes it again', async () => {
+    const journal = await opened();
+    const intent = sampleIntent();
+    const created = await journal.create(intent);
+    assert.ok('lease' in created);
+    const file = inside('intents', `${intent.id}.json`);
+    writeFileSync(file, 'spoilt');
+    await journal.reload();
+    assert.deepEqual(journal.intents, [intent]);
+    assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
+    const other = await opened();
+    assert.deepEqual(other.intents, []);
+    await assert.rejects(other.create(sameWish(intent)), { code: 'journal-unreadable', file });
+    assert.equal(readFileSync(file, 'utf8'), 'spoilt');
+    await journal.write(created.lease, intent);
+    assert.deepEqual(await other.create(sameWish(intent)), { existing: intent });
+    created.lease.release();
+  });
+
+  it('does not set aside what its owner has written since', async () => {
+    const intent = sampleIntent();
+    const file = inside('intents', `${intent.id}.json`);
+    writeFileSync(file, 'spoilt');
+    const { lstat } = fs;
+    let looks = 0;
+    mock.method(fs, 'lstat', async (looked: string) => {
+      if (looked === file && ++looks === 2) put(intent);
+      return lstat(looked);
+    });
+    syncBuiltinESMExports();
+    try {
+      assert.deepEqual((await opened()).intents, [intent]);
+    } finally {
+      mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+    assert.ok(looks > 1);
+    assert.deepEqual(told, []);
+  });
+
+  it('does not set aside what the file system could not read, and creates nothing meanwhile', async () => {
+    const intent = sampleIntent();
+    put(intent);
+    const journal = await opened();
+    // A folder of receipts that is none fails like one that cannot be read.
+    renameSync(inside('receipts'), inside('away'));
+    writeFileSync(inside('receipts'), '');
+    await journal.reload();
+    assert.deepEqual(journal.intents, [intent], 'as it was last read');
+    assert.deepEqual(told, [inside('intents', `${intent.id}.json`)]);
+    assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
+    await assert.rejects(journal.create(sampleIntent()), { code: 'journal-unreadable' });
+    assert.deepEqual(readdirSync(inside('intents')), [`${intent.id}.json`]);
+    rmSync(inside('receipts'));
+    renameSync(inside('away'), inside('receipts'));
+    const created = await journal.create(sampleIntent());
+    assert.ok('lease' in created);
+    created.lease.release();
+  });
+
+  it('is read in any order, however many there are', async () => {
+    const receipts = Array.from({ length: 300 }, (_, index) => chargedAt(sampleIntent(), index));
+    for (const receipt of receipts) put(receipt, 'receipts');
+    const journal = await opened();
+    assert.deepEqual(await journal.receipts(), receipts.toReversed());
+  });
+
+  it('keeps nothing that a service told beside the contract, and cuts what it told at length', () => {
+    const settled = {
+      kind: 'charged' as const,
+      at: { localMs: 1 },
+      how: 'answered' as const,
+      run: {
+        run_id: 'run-1',
+        plan_name: 'p'.repeat(5_000_000),
+        upload_url: 'https://storage.test/?signature=x',
+      },
+    };
+    const balanceBefore = { balance_cents: 1, currency: 'USD', row: 'the text of a row' };
+    const { text } = intentText({ ...sampleIntent(), balanceBefore, settled });
+    assert.doesNotMatch(text, /signature|the text of a row/);
+    assert.ok(text.length < 10_000);
+    assert.match(text, /"run_id": "run-1"/);
+  });
+});

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import {
+  DatasetChangedError,
+  DigestError,
+  NetworkError,
+  ServiceError,
+  UnexpectedAnswerError,
+} from '../../../../src/core/api/errors.ts';
+import { ERROR_CODES } from '../../../../src/core/api/types.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import {
+  assertNotTooEarly,
+  nextStep,
+  statusOf,
+  TooEarlyError,
+  type Series,
+} from '../../../../src/core/submission/nextStep.ts';
+import type { Moment } from '../../../../src/core/submission/intent.ts';
+import { ClocksDisagreeError, WindowClosedError } from '../../../../src/core/submission/sendingWindow.ts';
+import { KeyReplacedError, LeaseLostError } from '../../../../src/core/submission/series.ts';
+import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/session.ts';
+import { sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
+
+/** Which closing boundaries were released: none; the last attempt's; an earlier one's; both. */
+const CLOSINGS = [
+  { name: 'nothing closed', closedBefore: false, closedNow: false },
+  { name: 'closed now', closedBefore: false, closedNow: true },
+  { name: 'closed before', closedBefore: true, closedNow: false },
+  { name: 'closed before and now', closedBefore: true, closedNow: true },
+] as const;
+type Kind = ReturnType<typeof nextStep>['kind'];
+/** What follows the first attempt: in the order of CLOSINGS. */
+type Row = [name: string, error: unknown, kinds: readonly [Kind, Kind, Kind, Kind]];
+
+const REFUSAL = ['refused', 'refused', 'reconcile', 'reconcile'] as const;
+const REPEATED = ['retry', 'retry', 'retry', 'retry'] as const;
+const ASKED = ['unsent', 'reconcile', 'reconcile', 'reconcile'] as const;
+const STOPPED = ['dropped', 'reconcile', 'reconcile', 'reconcile'] as const;
+
+const answered = (status: number, code: string, kinds: Row[2]): Row => [
+  `${status} ${code}`,
+  new ServiceError(code, status),
+  kinds,
+];
+const strange = (
+  status: number,
+  kind: ConstructorParameters<typeof UnexpectedAnswerError>[1],
+  kinds: Row[2],
+): Row => [`${status} ${kind}`, new UnexpectedAnswerError(status, kind), kinds];
+const network = (reason: NetworkError['reason'], kinds: Row[2]): Row => [
+  reason,
+  new NetworkError(reason),
+  kinds,
+];
+
+const TABLE: Row[] = [
+  answered(401, 'invalid_api_key', REFUSAL),
+  answered(402, 'insufficient_balance', REFUSAL),
+  answered(422, 'validation_failed', REFUSAL),
+  answered(422, 'model_not_available', REFUSAL),
+  answered(422, 'consent_required', REFUSAL),
+  answered(429, 'rate_limited', REPEATED),
+  answered(429, 'slow_down', REPEATED),
+  answered(408, 'timeout', REPEATED),
+  ...[500, 502, 503, 504, 599].map((status) => answered(status, 'internal', REPEATED)),
+  ...[408, 429, 500, 503].map((status) => strange(status, 'no-error-body', REPEATED)),
+  answered(409, 'idempotency_conflict', ASKED),
+  answered(404, 'not_found', ASKED),
+  answered(400, 'validation_failed', ASKED),
+  answered(403, 'invalid_api_key', ASKED),
+  answered(413, 'too_large', ASKED),
+  // A refusal that is not the contract's says nothing of a charge.
+  ...[401, 402, 422].map((status) => answered(status, 'quota', ASKED)),
+  ...[401, 402, 404, 409, 413, 422].map((status) => strange(status, 'no-error-body', ASKED)),
+  strange(200, 'html', ASKED),
+  strange(200, 'empty', ASKED),
+  strange(201, 'broken-json', ASKED),
+  strange(201, 'wrong-shape', ASKED),
+  strange(201, 'too-large', ASKED),
+  strange(202, 'wrong-shape', ASKED),
+  strange(302, 'redirect', ASKED),
+  strange(307, 'redirect', ASKED),
+  ...(['refused', 'dns', 'reset', 'connect-timeout', 'stalled', 'answer-timeout', 'other'] as const).map(
+    (reason) => network(reason, REPEATED),
+  ),
+  ...(['tls', 'proxy'] as const).map((reason) => network(reason, ASKED)),
+  ['a cancel', new CancelledError(), STOPPED],
+  ...(['grew', 'shrank', 'changed', 'unreadable'] as const).map((change): Row => [
+    `a dataset that ${change}`,
+    new DatasetChangedError(change),
+    STOPPED,
+  ]),
+  ...[
+    new DigestError(),
+    new WindowClosedError(),
+    new ClocksDisagreeError(),
+    new KeyReplacedError(),
+    new KeyMissingError(),
+    new KeyRejectedError(),
+    new TypeError('a bug'),
+    Object.assign(new Error('no space left'), { code: 'ENOSPC' }),
+    undefined,
+  ].map((error): Row => [String(error), error, ASKED]),
+];
+
+const first: Series = { closedBefore: false, closedNow: false, attempts: 1, sameStatus: 1 };
+
+describe('nextStep', () => {
+  for (const [name, error, kinds] of TABLE)
+    for (const [index, { name: closing, closedBefore, closedNow }] of CLOSINGS.entries())
+      it(`${name}, ${closing}: ${kinds[index]}`, () => {
+        const step = nextStep(error, { ...first, closedBefore, closedNow }, 0.5);
+        assert.equal(step.kind, kinds[index]);
+      });
+
+  it('repeats nothing more often than four times, whatever it is', () => {
+    for (const [name, error, kinds] of TABLE)
+      for (const [index, closing] of CLOSINGS.entries())
+        for (let attempts = 1; attempts <= 7; attempts++) {
+          const { closedBefore, closedNow } = closing;
+          const { kind } = nextStep(error, { closedBefore, closedNow, attempts, sameStatus: 1 }, 0.5);
+          const isOver = attempts >= 5 && kinds[index] === 'retry';
+          assert.equal(kind, isOver ? ASKED[index] : kinds[index], `${name}, ${closing.name}, ${attempts}`);
+        }
+  });
+
+  it('never says "refused", "dropped" or "unsent" once an earlier attempt may have been charged', () => {
+    for (const [name, error] of TABLE)
+      for (const closedNow of [false, true])
+        for (const attempts of [2, 5]) {
+          const step = nextStep(error, { closedBefore: true, closedNow, attempts, sameStatus: 1 }, 0);
+          assert.ok(step.kind === 'retry' || step.kind === 'reconcile', `${name}: ${step.kind}`);
+        }
+  });
+
+  it('knows a refusal by the whole contract: the status and a code that it lists', () => {
+    for (const code of ERROR_CODES)
+      for (const status of [400, 403, 404, 409, 410])
+        assert.equal(
+          nextStep(new ServiceError(code, status), { ...first, closedNow: true }, 0).kind,
+          'reconcile',
+        );
+  });
+
+  describe('the same server error', () => {
+    const kindAfter = (error: unknown, sameStatus: number, closedNow = true) =>
+      nextStep(error, { ...first, closedNow, attempts: 3, sameStatus }, 0).kind;
+
+    it('three times is looked after; not two of it, nor a mixture', () => {
+      for (const status of [500, 503]) {
+        assert.equal(kindAfter(new ServiceError('internal', status), 2), 'retry');
+        assert.equal(kindAfter(new ServiceError('internal', status), 3), 'reconcile');
+        assert.equal(kindAfter(new UnexpectedAnswerError(status, 'no-error-body'), 3), 'reconcile');
+        assert.equal(kindAfter(new ServiceError('internal', status), 3, false), 'unsent');
+      }
+    });
+
+    it('is none of the network, 408 or 429', () => {
+      for (const error of [
+        new NetworkError('reset'),
+        new ServiceError('timeout', 408),
+        new ServiceError('rate_limited', 429),
+      ])
+        assert.equal(kindAfter(error, 4), 'retry');
+    });
+  });
+
+  describe('waits', () => {
+    const waitOf = (error: unknown, attempts: number, random: number) => {
+      const step = nextStep(error, { ...first, attempts }, random);
+      assert.ok(step.kind === 'retry');
+      return step.afterMs;
+    };
+    const reset = new NetworkError('reset');
+    const slow = (retryAfterMs?: number) => new ServiceError('rate_limited', 429, '', retryAfterMs);
+
+    it('anything from nothing up to a limit that doubles', () => {
+      for (const [attempts, limitMs] of [
+        [1, 2000],
+        [2, 4000],
+        [3, 8000],
+        [4, 16_000],
+      ] as const) {
+        assert.equal(waitOf(reset, attempts, 0), 0);
+        assert.equal(waitOf(reset, attempts, 0.25), limitMs / 4);
+        assert.ok(waitOf(reset, attempts, 0.999_999) < limitMs);
+      }
+    });
+
+    it('never less than Retry-After, and the jitter on top', () => {
+      for (const random of [0, 0.5, 0.99]) {
+        assert.equal(waitOf(slow(30_000), 1, random), 30_000 + random * 2000);
+        assert.equal(
+          waitOf(new UnexpectedAnswerError(503, 'no-error-body', 7000), 1, random),
+          7000 + random * 2000,
+        );
+        assert.equal(waitOf(new TooEarlyError(5000), 1, random), 5000 + random * 2000);
+      }
+      assert.equal(waitOf(slow(0), 1, 0), 0);
+      assert.equal(waitOf(slow(undefined), 1, 0.5), 1000);
+    });
+
+    it('ten minutes at most: a longer Retry-After asks the person, and is not forgotten', () => {
+      assert.equal(waitOf(slow(600_000), 1, 0), 600_000);
+      for (const [closedNow, kind] of [
+        [false, 'unsent'],
+        [true, 'reconcile'],
+      ] as const)
+        for (const error of [slow(600_001), new TooEarlyError(600_001)])
+          assert.deepEqual(nextStep(error, { ...first, closedNow }, 0), { kind, waitMs: 600_001 });
+      assert.equal(nextStep(slow(Infinity), first, 0).kind, 'unsent');
+    });
+
+    it('is kept too where there are no attempts left', () => {
+      const over = { ...first, closedNow: true, attempts: 5 };
+      assert.deepEqual(nextStep(slow(30_000), over, 0), { kind: 'reconcile', waitMs: 30_000 });
+      assert.deepEqual(nextStep(new NetworkError('reset'), over, 0), { kind: 'reconcile', waitMs: 0 });
+    });
+  });
+
+  it('does not take a lost lease for "not charged": another window may have it', () => {
+    for (const closing of CLOSINGS) {
+      const { kind } = nextStep(new LeaseLostError(), { ...first, ...closing }, 0);
+      assert.ok(!['retry', 'refused', 'dropped'].includes(kind), kind);
+    }
+  });
+});
+
+describe('assertNotTooEarly', () => {
+  const WEEK_MS = 7 * 24 * 3_600_000;
+  const at = (localMs: number, serviceMs?: number) => ({
+    localMs,
+    ...(serviceMs !== undefined && { serviceMs }),
+  });
+  const check = (notBefore: Moment | undefined, now: Moment) => () =>
+    assertNotTooEarly(
+      sampleIntent({
+        attempts: [
+          { started: at(0), notBefore: at(9e15, 9e15) },
+          { started: at(0), ...(notBefore && { notBefore }) },
+        ],
+      }),
+      now,
+    );
+
+  it('keeps what the last attempt was told, to the millisecond, by the service’s clock where both are known', () => {
+    check(undefined, at(0, 0))();
+    check(at(0, 1000), at(-5000, 1000))();
+    assert.throws(check(at(0, 1000), at(5000, 999)), { code: 'too-early', retryAfterMs: 1 });
+    for (const [notBefore, now] of [
+      [at(1000), at(999, 5000)],
+      [at(1000, 0), at(999)],
+    ] as const)
+      assert.throws(check(notBefore, now), { code: 'too-early', retryAfterMs: 1 });
+    check(at(1000), at(1000))();
+  });
+
+  it('minds no wait that is longer than any: then the clock was set', () => {
+    assert.throws(check(at(WEEK_MS), at(0)), { retryAfterMs: WEEK_MS });
+    check(at(WEEK_MS + 1), at(0))();
+  });
+});
+
+describe('statusOf', () => {
+  it('is that of an answer, and of nothing else', () => {
+    assert.equal(statusOf(new ServiceError('x', 503)), 503);
+    assert.equal(statusOf(new UnexpectedAnswerError(200, 'html')), 200);
+    for (const error of [new NetworkError('reset'), new CancelledError(), undefined, { httpStatus: 500 }])
+      assert.equal(statusOf(error), undefined);
+  });
+});

@@ -1,0 +1,487 @@
+import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import type http from 'node:http';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import type { Outcome } from '../../../../src/core/submission/outcome.ts';
+import type { SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import { sendJson } from '../../../helpers/httpServer.ts';
+import {
+  type Answer,
+  chargedAndLost,
+  created,
+  error,
+  lost,
+  Stage,
+  tooPoor,
+} from '../../../helpers/runs/stage.ts';
+import { silent, until } from '../../../helpers/runs/support.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe('Submitter', () => {
+  let stage: Stage;
+  let submitter: Submitter;
+  let session: Session;
+  beforeEach(async () => {
+    stage = await Stage.start();
+    submitter = stage.submitter;
+    session = stage.session();
+  });
+  afterEach(() => stage.end());
+
+  const codeOf = (outcome: Outcome) =>
+    outcome.kind === 'not-charged' || outcome.kind === 'unknown'
+      ? (outcome.error as { code: string }).code
+      : undefined;
+  const states = () => submitter.pending.map(({ state }) => state);
+  const receipts = async () => (await stage.bench.journal.receipts()).map(({ settled }) => settled.kind);
+  /** Answers that wait until the test lets them go. */
+  const holding = (): [held: (() => void)[], answer: Answer] => {
+    const held: (() => void)[] = [];
+    return [held, (...answer) => void held.push(() => created(...answer))];
+  };
+  const body = (response: http.ServerResponse, status: number, text: string) =>
+    void response.writeHead(status).end(text);
+
+  describe('with the sandbox', () => {
+    it('is charged once; runs and balance know it, and a receipt is kept', async () => {
+      session = stage.bench.session(await stage.bench.sandbox());
+      const told: SubmissionState[] = [];
+      submitter.onDidChange(({ state }) => told.at(-1) !== state && told.push(state));
+      const draft = await stage.bench.draft();
+      const outcome = await submitter.submit(session, draft, silent());
+      assert.ok(outcome.kind === 'charged');
+      const { run_id, balance_after_cents, price_cents } = outcome.run;
+      assert.equal(balance_after_cents, 100_000 - (price_cents ?? 0));
+      assert.equal(session.balance.current?.balance_cents, balance_after_cents);
+      assert.equal(session.runs.get(run_id)?.model_id, 'qwen3-8b');
+      assert.equal(session.runs.label(run_id), 'Läbel');
+      assert.deepEqual([told, submitter.pending], [['uploading', 'validating'], []]);
+      const [receipt] = await stage.bench.journal.receipts();
+      assert.ok(receipt?.settled.kind === 'charged');
+      assert.deepEqual([receipt.settled.run, receipt.settled.how], [outcome.run, 'answered']);
+      assert.deepEqual([receipt.dataset, receipt.consents], [draft.dataset, draft.consents]);
+      await session.runs.refresh();
+      assert.equal(session.runs.rows?.length, 1);
+    });
+
+    for (const [scenario, code] of [
+      ['insufficient-balance', 'insufficient_balance'],
+      ['model-withdrawn', 'model_not_available'],
+    ] as const)
+      it(`is not charged when it answers ${code}; the draft is kept, and replaced by what comes of it`, async () => {
+        const sandbox = await stage.bench.sandbox();
+        session = stage.bench.session(sandbox);
+        sandbox.control.setScenario(scenario);
+        const refused = await submitter.submit(session, await stage.bench.draft(), silent());
+        assert.deepEqual([refused.kind, codeOf(refused), states()], ['not-charged', code, ['refused']]);
+        assert.ok(refused.kind === 'not-charged' && refused.kept);
+        const [kept] = submitter.pending;
+        assert.equal(kept?.intent.refused?.code, code);
+        sandbox.control.setScenario('none');
+        stage.clock.pass(1);
+        assert.equal((await submitter.resume(session, kept.id, silent())).kind, 'elsewhere');
+        const outcome = await submitter.submit(session, await stage.bench.draft(), silent());
+        assert.equal(outcome.kind, 'charged');
+        await until(() => submitter.pending.length === 0);
+        const kinds = new Map(
+          (await stage.bench.journal.receipts()).map(({ id, settled }) => [id, settled.kind]),
+        );
+        assert.equal(kinds.get(kept.id), 'not-charged');
+        assert.deepEqual([...kinds.values()].sort(), ['charged', 'not-charged']);
+        await session.runs.refresh();
+        assert.equal(session.runs.rows?.length, 1);
+      });
+
+    it('is not charged with a wrong API key: nothing more is sent with it', async () => {
+      const { baseUrl } = await stage.bench.sandbox();
+      session = stage.bench.session({ baseUrl, apiKey: 'service_wrong', keyId: 'key-1' });
+      const refused = await submitter.submit(session, await stage.bench.draft(), silent());
+      assert.deepEqual([refused.kind, codeOf(refused)], ['not-charged', 'invalid_api_key']);
+      assert.deepEqual([session.state, states()], ['key-rejected', ['refused']]);
+    });
+
+    it('is found when the answer is lost each time: its own charge, told as such', async () => {
+      const sandbox = await stage.bench.sandbox();
+      session = stage.bench.session(sandbox);
+      sandbox.control.setScenario('answer-lost');
+      const outcome = await submitter.submit(session, await stage.marked(), silent());
+      assert.equal(outcome.kind, 'charged');
+      await session.runs.refresh();
+      assert.deepEqual([session.runs.rows?.length, await receipts()], [1, ['charged']]);
+    });
+  });
+
+  describe('with an answer that is none', () => {
+    for (const [name, answer] of [
+      ['HTML with 200', (...[, , , response]) => body(response, 200, '<html>Welcome</html>')],
+      ['201 without a run_id', (...[, , , response]) => sendJson(response, 201, { status: 'queued' })],
+      ['torn JSON', (...[, , , response]) => body(response, 201, '{"run_id":"r')],
+      ['an empty one', (...[, , , response]) => body(response, 201, '')],
+      ['409', error(409, 'idempotency_conflict')],
+      ['404', error(404, 'not_found')],
+      ['413 without a body of the contract', (...[, , , response]) => body(response, 413, '')],
+      ['402 of a captive portal', (...[, , , response]) => body(response, 402, '<html>pay</html>')],
+      ['307', (...[, , , response]) => void response.writeHead(307, { location: '/api/v1/runs' }).end()],
+    ] as [string, Answer][])
+      it(`${name}: unknown, sent once, looked for, and kept`, async () => {
+        stage.answers = [answer, created];
+        const outcome = await submitter.submit(session, await stage.marked(), silent());
+        assert.deepEqual([outcome.kind, states(), stage.posts.length], ['unknown', ['unknown'], 1]);
+        assert.equal(submitter.isUnknown('account-1'), true);
+        assert.deepEqual([stage.intent.lastLook?.complete, stage.intent.firstCleanLook], [true, undefined]);
+      });
+
+    it('though it was charged: found by its marker', async () => {
+      stage.answers = [
+        (one, post, _request, response) => {
+          one.charge(post);
+          body(response, 201, '{"run_id":"r');
+        },
+      ];
+      const outcome = await submitter.submit(session, await stage.marked(), silent());
+      assert.ok(outcome.kind === 'charged');
+      assert.deepEqual([outcome.run.run_id, await receipts(), states()], ['run-1', ['charged'], []]);
+    });
+
+    it('after an answer of another size than it said: the run is found by the next attempt', async () => {
+      stage.answers = [
+        (_stage, _post, request, response) =>
+          void response.writeHead(201, { 'content-length': 99 }).write('{"', () => request.socket.destroy()),
+        created,
+      ];
+      assert.equal((await submitter.submit(session, await stage.marked(), silent())).kind, 'charged');
+      assert.equal(stage.posts.length, 2);
+    });
+  });
+
+  it('is charged by any 2xx with a run_id, however little else it tells', async () => {
+    stage.answers = [(...[, , , response]) => sendJson(response, 200, { run_id: 'r', price_cents: 'x' })];
+    const outcome = await submitter.submit(session, await stage.bench.draft(), silent());
+    assert.ok(outcome.kind === 'charged');
+    assert.deepEqual([outcome.run.run_id, outcome.run.price_cents], ['r', undefined]);
+    assert.equal(session.runs.get('r')?.status, 'queued');
+    await until(() => session.balance.current?.balance_cents === 5000);
+  });
+
+  it('has an Idempotency-Key of its own for each wish, and a boundary', async () => {
+    for (const name of ['one', 'two'])
+      await submitter.submit(session, await stage.bench.draft(10, name), silent());
+    const [one, two] = stage.posts;
+    assert.match(one?.key ?? '', UUID);
+    assert.match(two?.key ?? '', UUID);
+    assert.notEqual(one?.key, two?.key);
+    assert.notEqual(one?.body.subarray(0, 60).toString(), two?.body.subarray(0, 60).toString());
+  });
+
+  describe('the same bytes and model', () => {
+    it('open what is unresolved: nothing is sent, whatever else was chosen', async () => {
+      stage.answers = [lost];
+      await submitter.submit(session, await stage.marked(), silent());
+      const [open] = submitter.pending;
+      stage.answers = [created];
+      const again = {
+        ...(await stage.bench.draft(10, 'train.jsonl')),
+        label: 'x',
+        priority_processing: true,
+      };
+      assert.deepEqual(await submitter.submit(session, again, silent()), { kind: 'open', id: open?.id });
+      assert.deepEqual([stage.posts.length, states()], [5, ['unknown']]);
+    });
+
+    it('open what is being sent, and what was not sent', async () => {
+      const [held, answer] = holding();
+      stage.answers = [answer];
+      const first = submitter.submit(session, await stage.bench.draft(), silent());
+      await until(() => held.length === 1);
+      assert.equal((await submitter.submit(session, await stage.bench.draft(), silent())).kind, 'open');
+      held[0]?.();
+      assert.equal((await first).kind, 'charged');
+      stage.onHead = (_request, response) => body(response, 413, '');
+      const big = await stage.bench.draft(300_000, 'big');
+      assert.equal((await submitter.submit(session, big, silent())).kind, 'not-charged');
+      stage.onHead = () => undefined;
+      assert.deepEqual(states(), ['unsent']);
+      assert.equal((await submitter.submit(session, big, silent())).kind, 'open');
+    });
+
+    it('are another wish for another model, other bytes, an account that goes on beside it, or after a charge', async () => {
+      stage.answers = [lost];
+      await submitter.submit(session, await stage.marked(), silent());
+      stage.answers = [created];
+      const draft = await stage.bench.draft();
+      const other = stage.session('account-2');
+      const { id } = stage.intent;
+      assert.deepEqual(await submitter.submit(other, draft, silent()), { kind: 'open', id });
+      for (const [whose, changes] of [
+        [session, { model_id: 'another' }],
+        [session, await stage.bench.draft(10, 'another')],
+        [other, {}],
+        [other, {}],
+      ] as const)
+        assert.equal(
+          (await submitter.submit(whose, { ...draft, ...changes }, silent(), [id])).kind,
+          'charged',
+        );
+    });
+
+    it('are not taken for the run that another account of the service has a receipt of', async () => {
+      stage.answers = [
+        (one, post, _request, response) => {
+          one.charge(post);
+          body(response, 200, '<html>Welcome</html>');
+        },
+        created,
+      ];
+      await submitter.submit(session, await stage.bench.draft(), silent());
+      const { id } = stage.intent;
+      const other = stage.session('account-2');
+      assert.equal(
+        (await submitter.submit(other, await stage.bench.draft(), silent(), [id])).kind,
+        'charged',
+      );
+      await submitter.check(session, id);
+      assert.deepEqual(stage.intent.lastLook?.candidates, ['run-1']);
+    });
+
+    it('leave another account its draft that was refused', async () => {
+      stage.answers = [tooPoor, created];
+      await submitter.submit(session, await stage.bench.draft(), silent());
+      assert.equal(
+        (await submitter.submit(stage.session('account-2'), await stage.bench.draft(), silent())).kind,
+        'charged',
+      );
+      await submitter.probe();
+      assert.deepEqual([states(), stage.intent.accountId], [['refused'], 'account-1']);
+    });
+  });
+
+  describe('cancelled', () => {
+    it('from the start it is never sent', async () => {
+      const outcome = await submitter.submit(session, await stage.bench.draft(), AbortSignal.abort());
+      assert.ok(outcome.kind === 'not-charged' && outcome.error instanceof CancelledError);
+      assert.deepEqual([outcome.kept, stage.posts.length, states()], [false, 0, []]);
+    });
+
+    it('by its id as soon as it is shown, while the journal still makes it: it is never sent', async () => {
+      const cancelled: boolean[] = [];
+      submitter.onDidChange(({ id }) => {
+        if (cancelled.length === 0) cancelled.push(submitter.cancel(id));
+      });
+      const outcome = await submitter.submit(session, await stage.bench.draft(), silent());
+      assert.ok(outcome.kind === 'not-charged' && outcome.error instanceof CancelledError);
+      assert.deepEqual([cancelled, stage.posts.length, states()], [[true], 0, []]);
+    });
+
+    for (const by of ['signal', 'id'] as const)
+      it(`by its ${by} before the last byte it is not charged, and the service never has it whole`, async () => {
+        const stop = new AbortController();
+        const cancelled: boolean[] = [];
+        submitter.onDidChange(({ id, state, sentBytes }) => {
+          if (state !== 'uploading' || sentBytes < 1_000_000 || cancelled.length > 0) return;
+          if (by === 'id') cancelled.push(submitter.cancel(id));
+          else stop.abort();
+        });
+        const outcome = await submitter.submit(session, await stage.bench.draft(500_000), stop.signal);
+        assert.ok(outcome.kind === 'not-charged' && outcome.error instanceof CancelledError);
+        assert.deepEqual([outcome.kept, stage.posts.length, states()], [false, 0, []]);
+        assert.deepEqual([cancelled, await receipts()], [by === 'id' ? [true] : [], ['not-charged']]);
+      });
+
+    it('at the last byte, or while it is priced, it may have been charged; nothing is sent again', async () => {
+      let stop = new AbortController();
+      submitter.onDidChange(({ state, intent }) => {
+        if (state === 'validating' && intent.dataset.filename === 'one') stop.abort();
+      });
+      for (const [name, answer] of [
+        ['one', lost],
+        ['two', () => stop.abort()],
+      ] as [string, Answer][]) {
+        stage.answers = [answer, created];
+        stop = new AbortController();
+        const outcome = await submitter.submit(
+          session,
+          await stage.marked(`ft-00000${name}`, name),
+          stop.signal,
+        );
+        assert.ok(outcome.kind === 'unknown' && outcome.error instanceof CancelledError, name);
+      }
+      assert.deepEqual(states(), ['unknown', 'unknown']);
+      assert.ok(stage.posts.length <= 2);
+    });
+
+    it('while it is priced, though it was charged: who cancelled is told so', async () => {
+      const stop = new AbortController();
+      stage.answers = [
+        (one, post) => {
+          one.charge(post);
+          stop.abort();
+        },
+      ];
+      const outcome = await submitter.submit(session, await stage.marked(), stop.signal);
+      assert.deepEqual([outcome.kind, states()], ['charged', []]);
+    });
+
+    it('after the answer nothing changes; by an id it is too late while it is priced', async () => {
+      const [held, answer] = holding();
+      stage.answers = [answer];
+      const stop = new AbortController();
+      const outcome = submitter.submit(session, await stage.bench.draft(), stop.signal);
+      await until(() => held.length === 1);
+      const [{ id } = { id: '' }] = submitter.pending;
+      assert.deepEqual(
+        [states(), submitter.cancel(id), submitter.cancel('nobody')],
+        [['validating'], false, false],
+      );
+      held[0]?.();
+      assert.equal((await outcome).kind, 'charged');
+      stop.abort();
+      assert.deepEqual([submitter.cancel(id), states(), await receipts()], [false, [], ['charged']]);
+    });
+
+    it('while it waits for its turn it ends at once and is never sent; the next one is', async () => {
+      const [held, answer] = holding();
+      stage.answers = [answer];
+      const drafts = await Promise.all(['a', 'b', 'c'].map((name) => stage.bench.draft(10, name)));
+      const ends: Promise<Outcome>[] = [];
+      for (const [index, draft] of drafts.entries()) {
+        stage.clock.pass(1);
+        ends.push(submitter.submit(session, draft, silent()));
+        await until(() => submitter.pending.length === index + 1);
+      }
+      await until(() => held.length === 1);
+      assert.deepEqual(states(), ['validating', 'queued', 'queued']);
+      const told: [id: string, state: SubmissionState, attempt: number][] = [];
+      submitter.onDidChange(({ id, state, attempt }) => void told.push([id, state, attempt]));
+      const [, second, third] = submitter.pending;
+      assert.equal(submitter.cancel(second?.id ?? ''), true);
+      assert.equal((await ends[1])?.kind, 'not-charged');
+      held[0]?.();
+      assert.equal((await ends[0])?.kind, 'charged');
+      await until(() => held.length === 2);
+      // Before its first attempt has begun it waits for no other any more.
+      assert.ok(
+        told.some(([id, state, attempt]) => id === third?.id && state === 'uploading' && attempt === 0),
+      );
+      held[1]?.();
+      assert.equal((await ends[2])?.kind, 'charged');
+      assert.equal(stage.posts[1]?.key, third?.id);
+    });
+  });
+
+  it('ends with its window: what is sent stops, what waits is never sent, and both are kept', async () => {
+    stage.answers = [() => undefined];
+    const first = submitter.submit(session, await stage.bench.draft(10, 'a'), silent());
+    await until(() => stage.posts.length === 1);
+    stage.clock.pass(1);
+    const second = submitter.submit(session, await stage.bench.draft(10, 'b'), silent());
+    await until(() => submitter.pending.length === 2);
+    submitter.dispose();
+    const [one, two] = [await first, await second];
+    assert.deepEqual([one.kind, two.kind, stage.posts.length], ['unknown', 'not-charged', 1]);
+    assert.ok(two.kind === 'not-charged' && two.kept);
+    const restarted = stage.newSubmitter();
+    await restarted.probe();
+    assert.deepEqual(
+      restarted.pending.map(({ state }) => state),
+      ['unknown', 'unsent'],
+    );
+  });
+
+  it('writes a refusal down that comes as the window ends', async () => {
+    stage.answers = [tooPoor];
+    const write = stage.bench.journal;
+    write.onDidChange(() => {
+      if (write.intents[0]?.attempts[0]?.ended !== undefined) submitter.dispose();
+    });
+    const outcome = await submitter.submit(session, await stage.bench.draft(), silent());
+    assert.equal(outcome.kind, 'not-charged');
+    const restarted = stage.newSubmitter();
+    await restarted.probe();
+    assert.deepEqual(
+      restarted.pending.map(({ state }) => state),
+      ['refused'],
+    );
+  });
+
+  it('uploads one at a time, and each with its own account’s API key', async () => {
+    let [running, most] = [0, 0];
+    stage.answers = [
+      (...answer) => {
+        most = Math.max(most, (running += 1));
+        setTimeout(() => {
+          running -= 1;
+          created(...answer);
+        }, 10);
+      },
+    ];
+    const accounts = ['one', 'two', 'one', 'two'];
+    const sessions = new Map(['one', 'two'].map((id) => [id, stage.session(id)]));
+    const ends: Promise<Outcome>[] = [];
+    for (const [index, id] of accounts.entries()) {
+      const draft = await stage.bench.draft(10, String(index));
+      ends.push(submitter.submit(sessions.get(id) as Session, draft, silent()));
+    }
+    await until(() => new Set(submitter.pending.map(({ accountId }) => accountId)).size === 2);
+    for (const end of ends) assert.equal((await end).kind, 'charged');
+    assert.equal(most, 1);
+    assert.deepEqual(stage.posts.map(({ authorization }) => authorization).sort(), [
+      ...Array.from({ length: 2 }, () => 'Bearer service_one_key-1'),
+      ...Array.from({ length: 2 }, () => 'Bearer service_two_key-1'),
+    ]);
+  });
+
+  it('is not charged when the file grew, shrank or is gone, and goes on with the next one', async () => {
+    const draft = await stage.bench.draft(200_000, 'grows');
+    let changed = false;
+    submitter.onDidChange(({ state, sentBytes }) => {
+      if (state !== 'uploading' || sentBytes === 0 || changed) return;
+      changed = true;
+      appendFileSync(draft.dataset.path, 'x');
+    });
+    const gone = await stage.bench.draft(10, 'gone');
+    gone.dataset.path += '.no';
+    for (const one of [draft, gone]) {
+      const outcome = await submitter.submit(session, one, silent());
+      assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'dataset-changed']);
+    }
+    assert.deepEqual([stage.posts.length, states()], [0, []]);
+    assert.equal((await submitter.submit(session, await stage.bench.draft(), silent())).kind, 'charged');
+  });
+
+  it('is kept, not charged, where there is no API key or no way to the service', async () => {
+    const keyless = stage.bench.session(() => Promise.resolve(undefined));
+    const nowhere = stage.bench.session({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', keyId: 'key-1' });
+    const one = await submitter.submit(keyless, await stage.bench.draft(10, 'a'), silent());
+    const attempts = new Set<number>();
+    submitter.onDidChange(({ attempt, state }) => state === 'waiting' && attempts.add(attempt));
+    const two = await submitter.submit(nowhere, await stage.bench.draft(10, 'b'), silent());
+    assert.deepEqual([one.kind, codeOf(one), two.kind], ['not-charged', 'key-missing', 'not-charged']);
+    assert.deepEqual([states(), stage.clock.sleeps.length], [['unsent', 'unsent'], 4]);
+    // Not even the first was begun.
+    assert.deepEqual([...attempts], [0]);
+  });
+
+  it('tells its progress in bytes of the whole request, up to the last, and which attempt it is', async () => {
+    stage.answers = [chargedAndLost, created];
+    const told: [attempt: number, sent: number][] = [];
+    let total = 0;
+    submitter.onDidChange(({ attempt, state, sentBytes, totalBytes }) => {
+      if (state !== 'uploading' && state !== 'validating') return;
+      told.push([attempt, sentBytes]);
+      total = totalBytes;
+    });
+    await submitter.submit(session, await stage.bench.draft(200_000), silent());
+    for (const wanted of [1, 2]) {
+      const sent = told.filter(([attempt]) => attempt === wanted).map(([, bytes]) => bytes);
+      assert.deepEqual(
+        sent.toSorted((a, b) => a - b),
+        sent,
+      );
+      assert.equal(sent.at(-1), stage.posts[0]?.body.byteLength);
+    }
+    assert.equal(total, stage.posts[1]?.body.byteLength);
+  });
+});

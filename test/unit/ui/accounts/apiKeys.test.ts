@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import type { SecretStorage } from 'vscode';
+import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+describe('API keys', () => {
+  let hooks: ModuleHooks;
+  let createKeys: new (secrets: SecretStorage) => ApiKeys;
+  let stored: Map<string, string>;
+  let keys: ApiKeys;
+  const owner = { accountId: 'a', origin: 'https://service.test' };
+
+  before(async () => {
+    hooks = standInForVscode();
+    ({ ApiKeys: createKeys } = await import('../../../../src/ui/accounts/apiKeys.ts'));
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(() => {
+    stored = new Map();
+    keys = new createKeys({
+      get: (key: string) => Promise.resolve(stored.get(key)),
+      store: (key: string, value: string) => Promise.resolve(void stored.set(key, value)),
+      delete: (key: string) => Promise.resolve(void stored.delete(key)),
+      onDidChange: () => ({ dispose: () => undefined }),
+    } as unknown as SecretStorage);
+  });
+
+  it('have an id each, which says nothing of the API key and changes with it', async () => {
+    await keys.store(owner, 'service_one');
+    const first = await keys.read(owner);
+    assert.match(first?.keyId ?? '', /^[0-9a-f-]{36}$/);
+    await keys.store(owner, 'service_two');
+    const second = await keys.read(owner);
+    assert.equal(second?.apiKey, 'service_two');
+    assert.notEqual(second.keyId, first?.keyId);
+    await keys.store(owner, 'service_one');
+    assert.notEqual((await keys.read(owner))?.keyId, first?.keyId);
+  });
+
+  it('keep their id when the same one is entered again, for the same origin only', async () => {
+    await keys.store(owner, 'service_one');
+    const first = await keys.read(owner);
+    await keys.store(owner, 'service_one');
+    assert.deepEqual(await keys.read(owner), first);
+    const other = { ...owner, origin: 'https://other.test' };
+    await keys.store(other, 'service_one');
+    assert.notEqual((await keys.read(other))?.keyId, first?.keyId);
+    assert.equal(await keys.read(owner), undefined);
+  });
+
+  it('of before there were ids share one, and what is no record is none', async () => {
+    const name = 'fineTuning.apiKey.a';
+    stored.set(name, JSON.stringify({ origin: owner.origin, apiKey: 'service_old' }));
+    assert.deepEqual(await keys.read(owner), { apiKey: 'service_old', keyId: 'first' });
+    await keys.store(owner, 'service_old');
+    assert.equal((await keys.read(owner))?.keyId, 'first');
+    stored.set(name, JSON.stringify({ origin: owner.origin, apiKey: 'service_old', keyId: 7 }));
+    assert.equal((await keys.read(owner))?.keyId, 'first');
+    for (const text of ['', 'null', '{}', '[1]', JSON.stringify({ origin: owner.origin, apiKey: 1 })]) {
+      stored.set(name, text);
+      assert.equal(await keys.read(owner), undefined, text);
+    }
+  });
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { Emitter } from '../../../../src/core/base/event.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import type { Sessions } from '../../../../src/core/runs/sessions.ts';
+import type { BalanceStatus } from '../../../../src/ui/accounts/balanceStatus.ts';
+import { sendJson } from '../../../helpers/httpServer.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { Bench } from '../../../helpers/runs/support.ts';
+
+describe('the balance in the status bar', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let create: typeof BalanceStatus;
+  let bench: Bench;
+  let session: Session;
+  let status: BalanceStatus;
+  let isRefused: boolean;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    ({ BalanceStatus: create } = await import('../../../../src/ui/accounts/balanceStatus.ts'));
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(async () => {
+    standIn.settings.set('fineTuning.lowBalance', 20);
+    isRefused = false;
+    bench = await Bench.start();
+    const { url } = await bench.serve((_, response) => {
+      if (isRefused) sendJson(response, 401, { error: { code: 'invalid_api_key', message: '' } });
+      else sendJson(response, 200, { balance_cents: 1_234, currency: 'EUR' });
+    });
+    session = bench.session({ baseUrl: url, apiKey: 'service_test', keyId: 'key-1' });
+    status = new create({ active: session, onDidChangeActive: new Emitter().event } as unknown as Sessions);
+  });
+  afterEach(async () => {
+    status.dispose();
+    standIn.settings.clear();
+    await bench.end();
+  });
+
+  it('is not shown any more once the API key that read it is refused, and is again with another', async () => {
+    const item = () => standIn.statusItems.at(-1);
+    await session.balance.refresh();
+    assert.match(item()?.text ?? '', /12\.34 EUR$/);
+    assert.match(item()?.tooltip ?? '', /below your warning threshold/);
+    isRefused = true;
+    await assert.rejects(session.balance.refresh());
+    const said = [item()?.text, item()?.tooltip, item()?.accessibilityInformation?.label].join();
+    assert.doesNotMatch(said, /12\.34|threshold/);
+    assert.match(said, /account-1.*does not accept the API key/s);
+    assert.equal(item()?.backgroundColor?.id, 'statusBarItem.warningBackground');
+    isRefused = false;
+    session.reconnect();
+    await session.balance.refresh();
+    assert.match(item()?.text ?? '', /12\.34 EUR$/);
+  });
+});

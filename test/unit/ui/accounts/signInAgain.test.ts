@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import type { ModuleHooks } from 'node:module';
+import path from 'node:path';
+import type { Client } from '../../../../src/core/api/client.ts';
+import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
+import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { created, Stage } from '../../../helpers/runs/stage.ts';
+import { silent } from '../../../helpers/runs/support.ts';
+
+describe('"Sign In" to a service that was used before', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let signIn: typeof import('../../../../src/ui/accounts/signIn.ts').signIn;
+  let signOut: typeof import('../../../../src/ui/accounts/signOut.ts').signOut;
+  let tellAccountsSetAside: typeof import('../../../../src/ui/accounts/messages.ts').tellAccountsSetAside;
+  let stage: Stage;
+  let accounts: AccountStore;
+  let keys = 0;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    ({ signIn } = await import('../../../../src/ui/accounts/signIn.ts'));
+    ({ tellAccountsSetAside } = await import('../../../../src/ui/accounts/messages.ts'));
+    ({ signOut } = await import('../../../../src/ui/accounts/signOut.ts'));
+  });
+  after(() => hooks.deregister());
+  beforeEach(async () => {
+    standIn.forget();
+    stage = await Stage.start();
+    accounts = new AccountStore(stage.bench.folder);
+    await accounts.open();
+  });
+  afterEach(async () => {
+    accounts.dispose();
+    await stage.end();
+  });
+
+  const apiKeys = {
+    storeWith: (_owner: unknown, _key: string, make: () => Promise<void>) => make(),
+    delete: () => Promise.resolve(),
+  } as unknown as ApiKeys;
+
+  /** Signs in with what is typed and picked, and returns the rows that were offered. */
+  async function enter(...answers: string[]): Promise<string[]> {
+    standIn.forget();
+    standIn.told.pick = () => answers.shift();
+    const client = () => ({ getBalance: () => Promise.resolve({}) }) as unknown as Client;
+    const { journal } = stage.bench;
+    const submissions = async () => [...journal.intents, ...(await journal.receipts())];
+    await signIn(accounts, apiKeys, client, submissions)();
+    assert.deepEqual(answers, []);
+    return standIn.told.inputs.flatMap(({ items }) => items.map(({ label }) => label));
+  }
+
+  async function leave(): Promise<void> {
+    standIn.told.answer = ([button]) => button;
+    await signOut(
+      accounts,
+      apiKeys,
+      () => 'charge',
+      () => Promise.resolve(),
+    )();
+    assert.equal(accounts.active, undefined);
+  }
+
+  /** Submits the same bytes with the active account; each sign-in has its own API key. */
+  async function submit(besides: readonly string[] = []) {
+    const session = stage.session(accounts.active?.id, `key-${++keys}`);
+    return stage.submitter.submit(session, await stage.bench.draft(), silent(), besides);
+  }
+
+  /** Signs in and submits what is charged, though nobody knows: the answer is a web page, and no marker tells the run. */
+  async function chargeUnseen(): Promise<{ accountId: string | undefined; openId: string }> {
+    assert.deepEqual(await enter(stage.url, 'Work', 'service_key'), []);
+    stage.answers = [
+      (one, post, _request, response) => {
+        one.charge(post);
+        response.writeHead(200).end('<html>Welcome</html>');
+      },
+      created,
+    ];
+    assert.equal((await submit()).kind, 'unknown');
+    return { accountId: accounts.active?.id, openId: stage.intent.id };
+  }
+
+  it('goes on with the account that was signed out of: what it left open is in the way of the same again', async () => {
+    const { accountId, openId } = await chargeUnseen();
+    await leave();
+    assert.deepEqual(await enter(stage.url, 'Continue as “Work”', 'service_key'), [
+      '$(account) Continue as “Work”',
+      '$(add) Add as a New Account',
+    ]);
+    assert.deepEqual([accounts.active?.id, accounts.active?.name], [accountId, 'Work']);
+    assert.deepEqual(await submit(), { kind: 'open', id: openId });
+    assert.equal(stage.posts.length, 1);
+    // It is offered only while nobody is signed in to it.
+    assert.deepEqual(await enter(stage.url, 'Home', 'service_other'), []);
+  });
+
+  it('finds what is open by the service it was sent to, also for a new account, which may go on on purpose', async () => {
+    const { accountId, openId } = await chargeUnseen();
+    await leave();
+    await enter(stage.url, 'Add as a New', 'Work again', 'service_key');
+    assert.notEqual(accounts.active?.id, accountId);
+    assert.deepEqual(await submit(), { kind: 'open', id: openId });
+    assert.equal(stage.posts.length, 1);
+    assert.equal((await submit([openId])).kind, 'charged');
+    assert.equal(stage.posts.length, 2);
+    assert.deepEqual([stage.intent.id, stage.intent.accountId], [openId, accountId]);
+  });
+
+  it('is not passed by on purpose by the account that it belongs to', async () => {
+    const { openId } = await chargeUnseen();
+    assert.deepEqual(await submit([openId]), { kind: 'open', id: openId });
+    assert.equal(stage.posts.length, 1);
+  });
+
+  it('knows the account by its submissions where the list of accounts was lost', async () => {
+    const { accountId } = await chargeUnseen();
+    accounts.dispose();
+    await writeFile(path.join(stage.bench.folder, 'accounts.json'), 'torn');
+    standIn.forget();
+    accounts = new AccountStore(stage.bench.folder, tellAccountsSetAside);
+    await accounts.open();
+    assert.match(standIn.told.sentences[0] ?? '', /You may have been charged for submissions/);
+    const rows = await enter(stage.url, 'Continue with', 'Work', 'service_key');
+    assert.deepEqual(rows, ['$(account) Continue with an Earlier Account', '$(add) Add as a New Account']);
+    assert.deepEqual([accounts.active?.id, accounts.active?.name], [accountId, 'Work']);
+  });
+
+  it('offers nothing for another service', async () => {
+    await chargeUnseen();
+    await leave();
+    assert.deepEqual(await enter('https://other.test', 'Other', 'service_key'), []);
+  });
+
+  it('signs in where the submissions cannot be read', async () => {
+    const answers = [stage.url, 'Work', 'service_key'];
+    standIn.told.pick = () => answers.shift();
+    const client = () => ({ getBalance: () => Promise.resolve({}) }) as unknown as Client;
+    await signIn(accounts, apiKeys, client, () => Promise.reject(new Error('unreadable')))();
+    assert.notEqual(accounts.active, undefined);
+  });
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
+import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+describe('"Sign Out"', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let signOut: typeof import('../../../../src/ui/accounts/signOut.ts').signOut;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    ({ signOut } = await import('../../../../src/ui/accounts/signOut.ts'));
+  });
+  after(() => hooks.deregister());
+  beforeEach(() => standIn.forget());
+
+  it('says what becomes of unfinished downloads, and takes them away when the account is gone', async () => {
+    const done: string[] = [];
+    const step = (name: string) => (id: string) => Promise.resolve(void done.push(`${name} ${id}`));
+    const accounts = {
+      active: { id: 'one', kind: 'service', name: 'Work' },
+      remove: step('remove'),
+    } as unknown as AccountStore;
+    const apiKeys = { delete: step('delete') } as unknown as ApiKeys;
+    const run = signOut(accounts, apiKeys, () => 'download', step('forget'));
+    await run();
+    assert.deepEqual(done, []);
+    assert.match(
+      standIn.told.details[0] ?? '',
+      /^What of its downloads is not finished is discarded\. Its API key /,
+    );
+    standIn.told.answer = ([button]) => button;
+    await run();
+    assert.deepEqual(done, ['remove one', 'delete one', 'forget one']);
+  });
+
+  it('says of the sandbox, which has no API key of the person, that it comes back as it is', async () => {
+    const accounts = { active: { id: 'one', kind: 'sandbox', name: 'Sandbox' } } as unknown as AccountStore;
+    const staying = 'Its runs and finished downloads stay, and are there again with “Use the Sandbox”.';
+    for (const stake of [undefined, 'charge', 'kept', 'download'] as const)
+      await signOut(
+        accounts,
+        {} as unknown as ApiKeys,
+        () => stake,
+        () => assert.fail('not confirmed'),
+      )();
+    const discarded = `What of its downloads is not finished is discarded. ${staying}`;
+    assert.deepEqual(standIn.told.details, [staying, staying, staying, discarded]);
+  });
+
+  it('takes away what is unfinished also where the keyring fails, and says that it does', async () => {
+    const done: string[] = [];
+    const accounts = {
+      active: { id: 'one', kind: 'service', name: 'Work' },
+      remove: () => Promise.resolve(),
+    } as unknown as AccountStore;
+    const apiKeys = { delete: () => Promise.reject(new Error('locked')) } as unknown as ApiKeys;
+    const run = signOut(
+      accounts,
+      apiKeys,
+      () => 'download',
+      (id) => Promise.resolve(void done.push(id)),
+    );
+    standIn.told.answer = ([button]) => button;
+    await assert.rejects(run(), /locked/);
+    assert.deepEqual(done, ['one']);
+  });
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { Emitter } from '../../../../src/core/base/event.ts';
+import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import type { Sessions } from '../../../../src/core/runs/sessions.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+describe('keepWelcomeState', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let keepWelcomeState: typeof import('../../../../src/ui/accounts/welcomeState.ts').keepWelcomeState;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    ({ keepWelcomeState } = await import('../../../../src/ui/accounts/welcomeState.ts'));
+  });
+  after(() => hooks.deregister());
+  beforeEach(() => standIn.forget());
+
+  it('tells whether there are accounts to switch to, also while none is active', () => {
+    const changed = new Emitter<void>();
+    const accounts = { accounts: [{ id: 'one' }], isUnreadable: false, onDidChange: changed.event };
+    const sessions = { active: undefined, onDidChangeActive: new Emitter<undefined>().event };
+    const context = () =>
+      Object.fromEntries(standIn.executed.map(([, key, value]) => [key, value])) as Record<string, unknown>;
+    const kept = keepWelcomeState(sessions as unknown as Sessions, accounts as unknown as AccountStore);
+    assert.equal(context()['fineTuning.state'], 'signedOut');
+    assert.equal(context()['fineTuning.accountsStored'], true);
+    assert.equal(context()['fineTuning.accountsUnreadable'], false);
+    accounts.accounts = [];
+    changed.fire();
+    assert.equal(context()['fineTuning.accountsStored'], false);
+    accounts.isUnreadable = true;
+    changed.fire();
+    assert.equal(context()['fineTuning.accountsUnreadable'], true);
+    kept.dispose();
+    accounts.accounts = [{ id: 'two' }];
+    changed.fire();
+    assert.equal(context()['fineTuning.accountsStored'], false);
+  });
+});

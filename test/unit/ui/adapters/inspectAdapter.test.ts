@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ModuleHooks } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { DownloadRecord } from '../../../../src/core/downloads/downloadRecord.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+describe('"Inspect Adapter"', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let inspectAdapter: typeof import('../../../../src/ui/adapters/inspectAdapter.ts').inspectAdapter;
+  let folder: string;
+  let file: string;
+  let records: DownloadRecord[];
+  let opened: string[];
+  let shown: string[];
+  let session: Session | undefined;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    ({ inspectAdapter } = await import('../../../../src/ui/adapters/inspectAdapter.ts'));
+    folder = await mkdtemp(path.join(tmpdir(), 'adapter-command-'));
+    file = path.join(folder, 'adapter.zip');
+    await writeFile(file, '');
+  });
+  after(async () => {
+    hooks.deregister();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  beforeEach(() => {
+    standIn.forget();
+    records = [];
+    opened = [];
+    shown = [];
+    session = {
+      account: { id: 'account' },
+      runs: {
+        rows: [
+          { run_id: 'run-1', model_id: 'm', artifacts_available: true },
+          { run_id: 'run-2', model_id: 'm', artifacts_available: false },
+        ],
+        label: (runId: string) => (runId === 'run-1' ? 'Tütor ft-7k3m9qpx' : undefined),
+      },
+      models: { nameOf: () => 'Modell' },
+    } as unknown as Session;
+  });
+
+  const record = (runId: string, at: string, artifactType = 'model'): DownloadRecord => ({
+    runId,
+    artifactType,
+    path: at,
+    sizeBytes: 0,
+    sha256: '0'.repeat(64),
+    verified: 'zip',
+    completedAtMs: 0,
+  });
+  const inspect = (...args: unknown[]) =>
+    inspectAdapter(
+      { active: session },
+      {
+        open: (id) => Promise.resolve(void opened.push(id)),
+        // They are known once they were read.
+        records: (id) => (opened.includes(id) ? records : []),
+      },
+      (one) => Promise.resolve(void shown.push(one)),
+    )(...args);
+
+  it('opens files of the explorer, all that are selected', async () => {
+    const [one, two] = [standIn.Uri.file('/a.zip'), standIn.Uri.file('/b.zip')];
+    await inspect(one, [one]);
+    await inspect(one, [one, two]);
+    assert.deepEqual(shown, ['/a.zip', '/a.zip', '/b.zip']);
+    assert.deepEqual(opened, []);
+  });
+
+  it('opens a path, signed out too, and tells of a file that is not on this machine', async () => {
+    session = undefined;
+    await inspect('/c.zip');
+    assert.deepEqual(shown, ['/c.zip']);
+    await inspect(Object.assign(standIn.Uri.file('/d.zip'), { scheme: 'vscode-vfs' }));
+    assert.match(standIn.told.sentences.join(), /d\.zip is not a file on the machine/);
+    await inspect('run-1');
+    assert.equal(standIn.told.sentences.length, 2);
+    assert.deepEqual(shown, ['/c.zip']);
+  });
+
+  it('opens what was downloaded of a run, of its row or by its id, the adapter before other artifacts', async () => {
+    records = [record('run-1', folder, 'logs'), record('run-1', '/gone.zip'), record('run-1', file)];
+    await inspect({ kind: 'run', runId: 'run-1' });
+    await inspect('run-1');
+    assert.deepEqual(shown, [file, file]);
+  });
+
+  it('opens no web page that came instead of the adapter', async () => {
+    records = [{ ...record('run-1', folder), verified: 'html' }];
+    await inspect('run-1');
+    assert.match(standIn.told.sentences[0] ?? '', /has not been downloaded/);
+    records.push(record('run-1', file));
+    await inspect('run-1');
+    assert.deepEqual(shown, [file]);
+  });
+
+  it('offers the download of a run that was not downloaded, or whose file is gone', async () => {
+    standIn.told.answer = ([button]) => button;
+    await inspect('run-1');
+    assert.match(standIn.told.sentences[0] ?? '', /has not been downloaded/);
+    records = [record('run-1', '/gone.zip')];
+    await inspect('run-1');
+    assert.match(standIn.told.sentences[1] ?? '', /was downloaded to \/gone\.zip, and is not there/);
+    await Promise.resolve();
+    assert.deepEqual(standIn.executed, [
+      ['fineTuning.downloadAdapter', 'run-1'],
+      ['fineTuning.downloadAdapter', 'run-1'],
+    ]);
+    await inspect('run-2');
+    assert.match(standIn.told.sentences[2] ?? '', /has no adapter to inspect/);
+    assert.deepEqual([standIn.told.buttons[2], shown], [[], []]);
+  });
+
+  it('offers what was downloaded and is there, by its run, or a file or folder of the disk', async () => {
+    records = [record('run-1', file), record('run-2', '/gone.zip')];
+    standIn.told.pick = () => 'adapter.zip';
+    await inspect();
+    assert.deepEqual(shown, [file]);
+    const items = standIn.told.inputs[0]?.items ?? [];
+    assert.deepEqual(items.map(({ description }) => description).slice(2), ['Tütor']);
+    standIn.told.pick = () => 'Folder';
+    standIn.told.folder = () => folder;
+    await inspect();
+    standIn.told.folder = () => undefined;
+    await inspect();
+    standIn.told.pick = () => undefined;
+    await inspect();
+    assert.deepEqual(shown, [file, folder]);
+  });
+});

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import type { PreviewRow } from '../../../../src/ui/datasets/protocol.ts';
+
+/** As much of a node as drawing a row asks of one. */
+class Standing {
+  readonly attributes = new Map<string, string>();
+  readonly children: Standing[] = [];
+  readonly #name: string;
+  className = '';
+  #text = '';
+
+  constructor(name: string, text = '') {
+    this.#name = name;
+    this.#text = text;
+  }
+
+  readonly classList = { add: (name: string) => (this.className += ` ${name}`) };
+
+  get textContent(): string {
+    return this.#text + this.children.map((child) => child.textContent).join('');
+  }
+  set textContent(text: string) {
+    this.#text = text;
+  }
+  setAttribute(name: string, value: string): void {
+    this.attributes.set(name, value);
+  }
+  addEventListener(): void {
+    // Nothing is pressed here.
+  }
+  append(...nodes: (Standing | string)[]): void {
+    for (const node of nodes)
+      this.children.push(typeof node === 'string' ? new Standing('#text', node) : node);
+  }
+  unshift(): void {
+    throw new Error('not used');
+  }
+
+  /** This one and all below it, without texts. */
+  *elements(): Generator<Standing> {
+    if (this.#name !== '#text') yield this;
+    for (const child of this.children) yield* child.elements();
+  }
+}
+
+type DrawRow = (row: PreviewRow, titleId: string, context: object) => Standing[];
+
+const ROW_BYTES = 256 * 1024;
+
+describe('a row of the preview', () => {
+  let drawRow: DrawRow;
+
+  before(async () => {
+    Object.assign(globalThis, {
+      document: {
+        createElement: (name: string) => new Standing(name),
+        createElementNS: (_space: string, name: string) => new Standing(name),
+        createTextNode: (text: string) => new Standing('#text', text),
+      },
+    });
+    const file = new URL('../../../../media/datasets/rowView.ts', import.meta.url).href;
+    ({ drawRow } = (await import(file)) as { drawRow: DrawRow });
+  });
+  after(() => {
+    Reflect.deleteProperty(globalThis, 'document');
+  });
+
+  function draw(text: string, more: { isOpen?: boolean; isSwitched?: boolean } = {}): Standing {
+    const { isOpen = false, isSwitched = false } = more;
+    const row: PreviewRow = {
+      row: 1,
+      title: 'Row 1',
+      text,
+      rest: undefined,
+      problems: [],
+      moreProblems: undefined,
+    };
+    const drawn = new Standing('article');
+    drawn.append(
+      ...drawRow(row, 'title', {
+        words: new Proxy({}, { get: (_, word) => `${String(word)} {0}` }),
+        language: 'en',
+        isOpen: () => isOpen,
+        toggle: () => undefined,
+        isSwitched,
+        hasSource: false,
+        onSwitch: () => undefined,
+        onOpenSource: () => undefined,
+      }),
+    );
+    return drawn;
+  }
+  const marksOf = (drawn: Standing) =>
+    [...drawn.elements()]
+      .filter(({ className }) => className === 'invisible')
+      .map((mark) => {
+        const label = mark.attributes.get('data-label');
+        assert.equal(mark.attributes.get('aria-label'), label);
+        assert.equal(mark.attributes.get('role'), 'img');
+        return [mark.textContent, label];
+      });
+  const textsOf = (drawn: Standing) =>
+    [...drawn.elements()].filter(({ className }) => /^text\b/.test(className)).map((one) => one.textContent);
+  const long = (write: (index: number) => string, separator = ',') => {
+    const parts: string[] = [];
+    for (let bytes = 0; bytes < ROW_BYTES - 200; bytes += parts.at(-1)!.length + 1)
+      parts.push(write(parts.length));
+    return parts.join(separator);
+  };
+
+  const nested = (levels: number): string =>
+    levels === 0
+      ? '"end"'
+      : `[{"role":"a","x":[${Array.from({ length: 38 }, () => '{"role":"b"}').join()}],"y":${nested(levels - 1)}}]`;
+  for (const [what, text, last] of [
+    ['fields', `{${long((n) => `"f${n}":1`)},"last":"LAST"}`, 'LAST'],
+    ['parts of a message', `{"messages":[{"role":"user","content":[${long(() => '1')},"LAST"]}]}`, 'LAST'],
+    [
+      'tool calls',
+      `{"messages":[{"role":"user","tool_calls":[${long(() => '{"function":{"name":"f"}}')},"LAST"]}]}`,
+      'LAST',
+    ],
+    ['messages', `{"messages":[${long(() => '{"role":"user","content":"x"}')},{"role":"LAST"}]}`, 'LAST'],
+    ['fields of a message', `{"messages":[{"role":"user",${long((n) => `"f${n}":1`)},"z":"LAST"}]}`, 'LAST'],
+    ['messages in messages', `{"a":${nested(40)}}`, 'end'],
+    ['items of a list', `{"a":[${long(() => '1')},"LAST"]}`, 'LAST'],
+    [
+      'fields with invisible characters',
+      `{${Array.from({ length: 170 }, (_, n) => `"f${n}":"${'x\u00ad'.repeat(499)}"`).join()},"z":"LAST"}`,
+      'LAST',
+    ],
+    ['invisible characters', JSON.stringify({ a: `${'x\u200b'.repeat(60_000)}LAST` }), 'LAST'],
+  ] as const)
+    it(`of a quarter of a megabyte of ${what} is a few elements, and all of it can be read`, () => {
+      const folded = [...draw(text).elements()].length;
+      assert.ok(folded < 2_000, `${folded} elements`);
+      const opened = draw(text, { isOpen: true });
+      const count = [...opened.elements()].length;
+      assert.ok(count < 10_000, `${count} elements when everything is opened`);
+      assert.ok(opened.textContent.includes(last));
+    });
+
+  it('is as it was where it is no long one', () => {
+    const drawn = draw(
+      JSON.stringify({ messages: [{ role: 'user', content: 'hi', mood: 'good', more: [1, 2] }] }),
+    );
+    assert.deepEqual(textsOf(drawn), ['hi', 'good', '[\n  1,\n  2\n]']);
+  });
+
+  it('shows what cannot be seen, by its code, and leaves the text itself as it is', () => {
+    for (const [text, marks] of [
+      ['pay \u202ecba\u202c now', ['U+202E', 'U+202C']],
+      ['zero\u200bwidth\u200b\u200b', ['U+200B', 'U+200B ×2']],
+      ['a\u2066b\u2069\u061c\u200e\u200f', ['U+2066', 'U+2069 U+061C U+200E U+200F']],
+      ['soft\u00adhyphen, \ufeffmark, \u3164filler', ['U+00AD', 'U+FEFF', 'U+3164']],
+      ['hi\u{e0001}\u{e0069}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}', ['U+E0001–U+E0065 ×7 “ignore”']],
+      ['😀\u{fe0f}\u{e0101}\u{e0102}\u{e0103}\u{e0104}\u{e0105}', ['U+E0101–U+E0105 ×5']],
+      ['bell\u0007, \u009b', ['U+0007', 'U+009B']],
+      ['join\u200ded', ['U+200D']],
+      // Bits and bytes in variation selectors: only those that are ordinary behind their character are none.
+      ['1\ufe00 2\ufe01 #\ufe02', ['U+FE00', 'U+FE01', 'U+FE02']],
+      ['葛\u{e0100} 葛\ufe0f 葛\ufe03 ❤\ufe0f\ufe0e', ['U+E0100', 'U+FE0F', 'U+FE03', 'U+FE0E']],
+    ] as const) {
+      const drawn = draw(JSON.stringify({ text }));
+      assert.deepEqual(
+        marksOf(drawn).map(([, label]) => label),
+        marks,
+        text,
+      );
+      assert.deepEqual(textsOf(drawn), [text]);
+    }
+  });
+
+  it('shows it in names, roles, calls and in the raw text, too', () => {
+    const row = {
+      'fi\u200beld': 1,
+      messages: [
+        {
+          role: 'us\u202eer',
+          content: [{ type: 'im\u200bage' }],
+          tool_calls: [{ function: { name: 'f\u2060' } }],
+        },
+      ],
+    };
+    const labels = (drawn: Standing) => marksOf(drawn).map(([, label]) => label);
+    assert.deepEqual(labels(draw(JSON.stringify(row))).sort(), [
+      'U+200B',
+      'U+200B',
+      'U+200B',
+      'U+202E',
+      'U+2060',
+    ]);
+    assert.equal(labels(draw(JSON.stringify(row), { isSwitched: true })).length, 4);
+    assert.deepEqual(labels(draw('not JSON \u202e')), ['U+202E']);
+  });
+
+  it('leaves ordinary text alone: emoji, joiners that shape letters, variants, line ends', () => {
+    for (const text of [
+      '👩‍💻 and ❤️‍🔥 and 👍🏽 and 🏳️‍🌈 and 1️⃣',
+      'می\u200cخواهم',
+      'क्\u200dष',
+      '芽\ufe00',
+      'a\r\n\tb\u00a0c é ñ ü “q” – — …',
+    ])
+      assert.deepEqual(marksOf(draw(JSON.stringify({ text }))), [], text);
+  });
+});

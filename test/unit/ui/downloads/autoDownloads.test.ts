@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import type { ModuleHooks } from 'node:module';
+import path from 'node:path';
+import type { AutoDownloads } from '../../../../src/ui/downloads/autoDownloads.ts';
+import { Downloads } from '../../../../src/core/downloads/downloads.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { until } from '../../../helpers/runs/support.ts';
+import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
+
+const HOUR = 3_600_000;
+
+describe('"Download when complete"', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let create: typeof AutoDownloads;
+  let stage: DownloadStage;
+  let first: Window;
+  let faces: AutoDownloads[];
+  let isQuiet: boolean;
+  let logged: unknown[];
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    ({ AutoDownloads: create } = await import('../../../../src/ui/downloads/autoDownloads.ts'));
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(async () => {
+    standIn.forget();
+    standIn.settings.clear();
+    [isQuiet, logged, faces] = [false, [], []];
+    stage = await DownloadStage.start();
+    first = stage.window();
+    set('always', stage.out);
+  });
+  afterEach(async () => {
+    for (const face of faces) face.dispose();
+    await stage.end();
+  });
+
+  function watch(window: Window): AutoDownloads {
+    const log = { error: (_what: string, error: unknown) => void logged.push(error) };
+    const face = new create({ ...window, log, isQuiet: () => isQuiet });
+    faces.push(face);
+    return face;
+  }
+
+  function set(mode: string, directory: string): void {
+    standIn.settings.set('fineTuning.downloadWhenComplete', mode);
+    standIn.settings.set('fineTuning.downloadDirectory', directory);
+  }
+
+  /** A run that finishes while it is watched. */
+  async function finish(window: Window, label = 'maths'): Promise<string> {
+    const runId = await stage.submit(window, label);
+    await window.session.runs.refresh();
+    stage.pass(HOUR);
+    await window.session.runs.refresh();
+    return runId;
+  }
+
+  const said = () => standIn.told.sentences;
+  const folderOf = (runId: string, label = 'maths') => path.join(stage.out, `${label} ${runId.slice(0, 8)}`);
+  const fileOf = (runId: string) => `adapter-${runId.slice(0, 8)}.zip`;
+  const isHome = (window: Window, count = 1) =>
+    until(
+      () => window.downloads.records('account-1').length === count && window.downloads.active.length === 0,
+    );
+  /** For what must not happen. */
+  const later = () => new Promise((resolve) => setTimeout(resolve, 150));
+
+  it('brings the adapter of a run that finishes into its folder, and tells it', async () => {
+    watch(first);
+    const runId = await finish(first);
+    await isHome(first);
+    assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
+    await until(() => said().length > 0);
+    assert.deepEqual(said(), [`Downloaded ${fileOf(runId)} to ${folderOf(runId)}.`]);
+  });
+
+  it('waits until a run that goes on has finished', async () => {
+    watch(first);
+    const runId = await stage.submit(first, 'maths');
+    for (const ms of [0, 7_000, 60_000]) {
+      stage.pass(ms);
+      await first.session.runs.refresh();
+      await later();
+    }
+    await isHome(first);
+    assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
+    assert.equal(logged.length, 0);
+  });
+
+  it('tells nothing where notifications are turned down', async () => {
+    isQuiet = true;
+    watch(first);
+    await finish(first);
+    await isHome(first);
+    await later();
+    assert.deepEqual(said(), []);
+  });
+
+  it('tells the doubt of what cannot be read also where notifications are turned down', async () => {
+    isQuiet = true;
+    const downloads = new Downloads({
+      runsFolder: path.join(stage.bench.folder, 'runs'),
+      transport: () => stage.bench.transport,
+      sessionOf: () => first.session,
+      verify: () => Promise.resolve('unknown'),
+    });
+    watch({ ...first, downloads });
+    await finish(first);
+    await until(() => said().length > 0);
+    assert.match(said()[0] ?? '', /is not a known kind of archive or adapter file/);
+    await downloads.dispose();
+  });
+
+  it('leaves runs that had finished when they were first seen', async () => {
+    await stage.submit(first, 'old');
+    stage.pass(HOUR);
+    const second = stage.window();
+    watch(second);
+    await second.session.runs.refresh();
+    await second.session.runs.refresh();
+    await later();
+    assert.deepEqual(await readdir(stage.out), []);
+  });
+
+  it('does it in one window, and once', async () => {
+    const second = stage.window();
+    for (const window of [first, second]) watch(window);
+    const runId = await stage.submit(first, 'maths');
+    for (const { session } of [first, second]) await session.runs.refresh();
+    stage.pass(HOUR);
+    await Promise.all([first, second].map(({ session }) => session.runs.refresh()));
+    await until(() => said().length > 0);
+    await later();
+    assert.equal(said().length, 1);
+    assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
+  });
+
+  it('does it one after the other, and never over a file', async () => {
+    watch(first);
+    const runIds = [await stage.submit(first, 'one'), await stage.submit(first, 'two')];
+    await first.session.runs.refresh();
+    stage.pass(HOUR);
+    const [one = '', two = ''] = runIds;
+    await mkdir(folderOf(one, 'one'));
+    await writeFile(path.join(folderOf(one, 'one'), fileOf(one)), 'mine');
+    let most = 0;
+    first.downloads.onDidChange(() => void (most = Math.max(most, first.downloads.active.length)));
+    await first.session.runs.refresh();
+    await isHome(first, 2);
+    assert.equal(most, 1);
+    assert.equal((await readdir(folderOf(one, 'one'))).length, 2);
+    assert.deepEqual(await readdir(folderOf(two, 'two')), [fileOf(two)]);
+  });
+
+  it('does it though another artifact of the run is at home', async () => {
+    const runId = await stage.submit(first, 'maths');
+    await first.session.runs.refresh();
+    stage.pass(HOUR);
+    stage.sandbox.control.setScenario('several-artifacts');
+    const artifact = { type: 'training_log', filename: `training-log-${runId.slice(0, 8)}.jsonl` };
+    const target = path.join(stage.out, 'log.jsonl');
+    await first.downloads.start({ session: first.session, runId, artifact, target });
+    watch(first);
+    await first.session.runs.refresh();
+    await isHome(first, 2);
+    assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
+  });
+
+  it('says so where the directory has gone since the run finished', async () => {
+    watch(first);
+    const runIds = [await stage.submit(first, 'one'), await stage.submit(first, 'two')];
+    await first.session.runs.refresh();
+    stage.pass(HOUR);
+    stage.sandbox.control.setScenario('slow-download');
+    await first.session.runs.refresh();
+    await until(() => first.downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
+    const [active] = first.downloads.active;
+    const other = runIds.find((runId) => runId !== active?.runId);
+    set('always', path.join(stage.out, 'gone'));
+    await first.downloads.discard(active?.id ?? '');
+    await until(() => said().length > 0);
+    assert.equal(
+      said()[0],
+      `Automatic download for ${other === runIds[0] ? 'one' : 'two'} failed. That folder is not there any more.`,
+    );
+  });
+
+  it('does not do what is at home or under way already', async () => {
+    const runId = await stage.submit(first, 'maths');
+    await first.session.runs.refresh();
+    stage.pass(HOUR);
+    const target = path.join(stage.out, 'mine.zip');
+    await first.downloads.start({ session: first.session, runId, target });
+    watch(first);
+    await first.session.runs.refresh();
+    await later();
+    assert.deepEqual(await readdir(stage.out), ['mine.zip']);
+  });
+
+  for (const [mode, directory] of [
+    ['off', 'there'],
+    ['ask', 'there'],
+    ['always', ''],
+    ['always', 'missing'],
+    ['always', 'relative'],
+  ] as const)
+    it(`does nothing with “${mode}” and a directory that is ${directory === '' ? 'not set' : directory}`, async () => {
+      const text = { there: stage.out, '': '', missing: path.join(stage.out, 'missing'), relative: 'a/b' };
+      set(mode, text[directory]);
+      const face = watch(first);
+      assert.equal(face.takes, false);
+      await finish(first);
+      await later();
+      assert.deepEqual([await readdir(stage.out), said()], [[], []]);
+    });
+
+  it('says whether it does it, by the settings of the moment', () => {
+    const face = watch(first);
+    assert.equal(face.takes, true);
+    set('always', '');
+    assert.equal(face.takes, false);
+  });
+
+  it('tells once why it could not, with the run, and offers the download', async () => {
+    watch(first);
+    const runId = await stage.submit(first, 'maths');
+    await first.session.runs.refresh();
+    stage.pass(HOUR);
+    // A file stands where the run's folder would be.
+    await writeFile(folderOf(runId), '');
+    standIn.told.answer = (buttons) => buttons[0];
+    await first.session.runs.refresh();
+    await until(() => said().length > 0);
+    assert.deepEqual(said(), ['Automatic download for maths failed. That folder is not there any more.']);
+    assert.equal(logged.length, 1);
+    await until(() => standIn.executed.length > 0);
+    assert.deepEqual(standIn.executed, [['fineTuning.downloadAdapter', runId]]);
+    await rm(folderOf(runId));
+    await first.session.runs.refresh();
+    await later();
+    assert.equal(said().length, 1);
+  });
+
+  it('leaves no empty folder where nothing came', async () => {
+    watch(first);
+    stage.sandbox.control.setScenario('expired-url');
+    await finish(first);
+    await until(() => said().length > 0);
+    assert.match(said()[0] ?? '', /rejected every download link \(403\)/);
+    const left = await readdir(stage.out, { recursive: true });
+    // What can be resumed stays: nothing came, so that there may be nothing.
+    assert.ok(left.every((name) => !name.endsWith('.zip')));
+  });
+
+  it('ends with the window', async () => {
+    const face = watch(first);
+    await stage.submit(first, 'maths');
+    await first.session.runs.refresh();
+    stage.pass(HOUR);
+    face.dispose();
+    await first.session.runs.refresh();
+    await later();
+    assert.deepEqual(await readdir(stage.out), []);
+  });
+});

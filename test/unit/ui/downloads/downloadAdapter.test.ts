@@ -1,0 +1,494 @@
+import assert from 'node:assert/strict';
+import fs, { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports, type ModuleHooks } from 'node:module';
+import path from 'node:path';
+import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
+import { verifyArchive } from '../../../../src/core/adapters/archive/verify.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import type { VerifyArchive } from '../../../../src/core/downloads/download.ts';
+import { Downloads } from '../../../../src/core/downloads/downloads.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import type { Sessions } from '../../../../src/core/runs/sessions.ts';
+import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { Bench, silent, until } from '../../../helpers/runs/support.ts';
+
+type Command = (argument: unknown) => Promise<void>;
+
+describe('"Download Adapter…"', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let createDownload: typeof import('../../../../src/ui/downloads/downloadAdapter.ts').downloadAdapter;
+  let createCancel: typeof import('../../../../src/ui/downloads/cancelDownload.ts').cancelDownload;
+  let bench: Bench;
+  let sandbox: Sandbox;
+  let session: Session;
+  let windows: Downloads[];
+  let downloads: Downloads;
+  let download: Command;
+  let cancel: Command;
+  let nowMs: number;
+  let runId: string;
+  let out: string;
+  let file: string;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    ({ downloadAdapter: createDownload } = await import('../../../../src/ui/downloads/downloadAdapter.ts'));
+    ({ cancelDownload: createCancel } = await import('../../../../src/ui/downloads/cancelDownload.ts'));
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(async () => {
+    standIn.forget();
+    standIn.settings.clear();
+    bench = await Bench.start();
+    nowMs = Date.now();
+    sandbox = await bench.sandbox(() => nowMs);
+    session = bench.session(sandbox);
+    out = path.join(bench.folder, 'out');
+    await mkdir(out);
+    standIn.told.folder = () => out;
+    windows = [];
+    newWindow();
+    runId = await submit();
+    file = `adapter-${runId.slice(0, 8)}.zip`;
+    nowMs += 3_600_000;
+  });
+  afterEach(async () => {
+    for (const window of windows) await window.dispose();
+    await bench.end();
+  });
+
+  async function submit(): Promise<string> {
+    const draft = await bench.draft(10, 'train.jsonl', { label: 'maths ft-7k3m9qpx' });
+    const outcome = await new Submitter(bench.journal).submit(session, draft, silent());
+    assert.ok(outcome.kind === 'charged');
+    return outcome.run.run_id;
+  }
+
+  function newWindow(verify: VerifyArchive = verifyArchive): void {
+    downloads = new Downloads({
+      runsFolder: path.join(bench.folder, 'runs'),
+      transport: () => bench.transport,
+      sessionOf: () => session,
+      verify,
+    });
+    windows.push(downloads);
+    const sessions = { active: session } as unknown as Sessions;
+    download = createDownload(sessions, downloads);
+    cancel = createCancel(sessions, downloads);
+  }
+
+  /** Another window after the one that was in the middle of it has ended. */
+  async function interrupt(): Promise<void> {
+    sandbox.control.setScenario('slow-download');
+    const ended = assert.rejects(download(runId), CancelledError);
+    await until(() => downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
+    await downloads.dispose();
+    await ended;
+    sandbox.control.setScenario('none');
+    newWindow();
+    await downloads.open(session.account.id);
+    assert.deepEqual(
+      downloads.active.map(({ state }) => state),
+      ['interrupted'],
+    );
+    standIn.forget();
+    standIn.told.folder = () => assert.fail('no folder is asked for');
+  }
+
+  const press = (...titles: string[]) => {
+    standIn.told.answer = (buttons) => titles.find((title) => buttons.includes(title));
+  };
+  const said = () => standIn.told.sentences;
+  const set = (directory: string) => standIn.settings.set('fineTuning.downloadDirectory', directory);
+
+  /** The title of the last progress. */
+  async function titleOf(work: () => Promise<void>): Promise<unknown> {
+    const original = standIn.window.withProgress;
+    let title: unknown;
+    standIn.window.withProgress = (options, progressing) => {
+      ({ title } = options as { title: string });
+      return original(options, progressing);
+    };
+    try {
+      await work();
+    } finally {
+      standIn.window.withProgress = original;
+    }
+    return title;
+  }
+
+  it('brings it into the folder that is chosen, and tells where it is', async () => {
+    press('Inspect');
+    await download({ kind: 'run', runId });
+    assert.deepEqual(await readdir(out), [file]);
+    assert.deepEqual(said(), [`Downloaded ${file} to ${out}.`]);
+    assert.deepEqual(standIn.told.buttons, [['Inspect', 'Show in Folder']]);
+    const [[command, uri] = []] = standIn.executed;
+    assert.equal(command, 'fineTuning.inspectAdapter');
+    assert.equal((uri as { fsPath: string }).fsPath, path.join(out, file));
+    assert.ok(standIn.told.progress.includes('waiting for the network'));
+    assert.ok(standIn.told.progress.includes('verifying'), standIn.told.progress.join());
+  });
+
+  it('is titled by the label, though that is read only when it begins', async () => {
+    // One that has read nothing but the list.
+    session = bench.session(sandbox);
+    newWindow();
+    assert.equal(session.runs.label(runId), undefined);
+    assert.equal(await titleOf(() => download(runId)), 'Downloading the adapter of maths');
+  });
+
+  it('without a run asks which, and goes on as a call of its own', async () => {
+    await session.runs.refresh();
+    standIn.told.pick = ({ items }) => items[0]?.label;
+    await download(undefined);
+    assert.deepEqual(standIn.executed, [['fineTuning.downloadAdapter', runId]]);
+  });
+
+  it('given up at the folder, nothing is fetched', async () => {
+    standIn.told.folder = () => undefined;
+    await download(runId);
+    assert.deepEqual([await readdir(out), said()], [[], []]);
+  });
+
+  it('says that a run has not finished, is unknown or kept no more, before a folder is asked for', async () => {
+    standIn.told.folder = () => assert.fail('a folder is asked for');
+    const running = await submit();
+    await assert.rejects(download(running), { code: 'run-not-completed' });
+    await assert.rejects(download('3fa85f64-5717-4562-b3fc-2c963f66afa6'), { code: 'run-unknown' });
+    await session.runs.refresh();
+    const expiredAt = session.runs.get(runId)?.artifacts_expires_at;
+    assert.ok(expiredAt !== undefined);
+    nowMs += 8 * 24 * 3_600_000;
+    await assert.rejects(download(runId), { code: 'artifacts-expired', expiredAt });
+  });
+
+  it('takes no folder that is on no disk', async () => {
+    standIn.told.folder = () => 'vscode-vfs:/repository';
+    await download(runId);
+    assert.deepEqual(said(), ['Adapters can only be downloaded to a local folder.']);
+    assert.deepEqual(downloads.active, []);
+  });
+
+  describe('with a download directory', () => {
+    beforeEach(() => {
+      standIn.told.folder = () => assert.fail('a folder is asked for');
+    });
+
+    it('brings each run’s into a folder of its own, and asks nothing', async () => {
+      set(out);
+      await download(runId);
+      const folder = `maths ${runId.slice(0, 8)}`;
+      assert.deepEqual(await readdir(out), [folder]);
+      assert.deepEqual(await readdir(path.join(out, folder)), [file]);
+      assert.equal(said().length, 1);
+    });
+
+    it('that does not exist, asks whether to make it', async () => {
+      const missing = path.join(out, 'a', 'b');
+      set(missing);
+      press();
+      await download(runId);
+      assert.deepEqual(await readdir(out), []);
+      assert.deepEqual(said(), ['The download folder does not exist.']);
+      press('Create It');
+      await download(runId);
+      assert.deepEqual(await readdir(path.join(missing, `maths ${runId.slice(0, 8)}`)), [file]);
+    });
+
+    it('that does not exist, takes another folder this time', async () => {
+      set(path.join(bench.folder, 'missing'));
+      press('Choose a Folder…');
+      standIn.told.folder = () => out;
+      await download(runId);
+      assert.deepEqual(await readdir(out), [file]);
+    });
+
+    it('that cannot be used, says so and asks for a folder', async () => {
+      await writeFile(path.join(bench.folder, 'file'), '');
+      const texts = ['adapters', path.join(bench.folder, 'file')];
+      for (const [index, text] of texts.entries()) {
+        set(text);
+        const folder = path.join(out, String(index));
+        await mkdir(folder);
+        standIn.told.folder = () => folder;
+        press('Create It', 'Download Again…', 'Open Setting');
+        await download(runId);
+        assert.deepEqual(await readdir(folder), [file]);
+        assert.ok(said().includes(`The download folder “${text}” is not the absolute path of a folder.`));
+      }
+      assert.deepEqual(standIn.executed[0], [
+        'workbench.action.openSettings',
+        'fineTuning.downloadDirectory',
+      ]);
+    });
+
+    for (const [code, sentence] of [
+      ['EACCES', /^You don’t have permission to write to the download folder “.+”\.$/],
+      ['EROFS', /^You don’t have permission/],
+      ['ENOSPC', /^There is no space left in the download folder/],
+      ['EIO', /^Couldn’t create a folder in the download folder/],
+    ] as const)
+      it(`that cannot be written to says why (${code}), and asks for a folder`, async () => {
+        set(out);
+        const other = path.join(bench.folder, 'other');
+        await mkdir(other);
+        standIn.told.folder = () => other;
+        const real = fs.mkdir;
+        const refuse = (folder: string, options: object) =>
+          folder.startsWith(out)
+            ? Promise.reject(Object.assign(new Error(code), { code }))
+            : real(folder, options);
+        fs.mkdir = refuse as typeof real;
+        syncBuiltinESMExports();
+        try {
+          await download(runId);
+        } finally {
+          fs.mkdir = real;
+          syncBuiltinESMExports();
+        }
+        assert.match(said()[0] ?? '', sentence);
+        assert.deepEqual([await readdir(out), await readdir(other)], [[], [file]]);
+      });
+
+    it('a folder that was made for nothing goes again', async () => {
+      set(out);
+      sandbox.control.setScenario('slow-download');
+      const ended = assert.rejects(download(runId), CancelledError);
+      await until(() => downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
+      assert.equal((await readdir(out)).length, 1);
+      await cancel(runId);
+      await ended;
+      assert.deepEqual(await readdir(out), []);
+    });
+  });
+
+  describe('of several artifacts', () => {
+    const log = () => `training-log-${runId.slice(0, 8)}.jsonl`;
+    beforeEach(() => sandbox.control.setScenario('several-artifacts'));
+
+    it('asks which, the adapter first and chosen beforehand, others by their own names', async () => {
+      let rows: unknown;
+      standIn.told.tick = (items) => {
+        rows = items.map(({ label, description, picked }) => [label, description, picked]);
+        return items.filter(({ picked }) => picked);
+      };
+      await download(runId);
+      assert.deepEqual(rows, [
+        [file, 'the trained adapter', true],
+        [log(), 'training_log', false],
+      ]);
+      assert.deepEqual(await readdir(out), [file]);
+    });
+
+    it('brings all that are chosen, and tells it once', async () => {
+      standIn.told.tick = (items) => items;
+      press('Inspect');
+      await download(runId);
+      assert.deepEqual((await readdir(out)).sort(), [file, log()]);
+      assert.deepEqual(said(), [`Downloaded 2 files to ${out}.`]);
+      assert.equal((standIn.executed[0]?.[1] as { fsPath: string }).fsPath, path.join(out, file));
+      assert.ok(standIn.told.progress.some((text) => text.startsWith('2 of 2: ')));
+    });
+
+    it('says of one without checks of its own what is known of it', async () => {
+      standIn.told.tick = (items) => items.slice(1);
+      await download(runId);
+      assert.deepEqual(said(), [`Downloaded ${log()} to ${out}. Only its size could be verified.`]);
+    });
+
+    it('given up at the list, nothing is fetched', async () => {
+      standIn.told.tick = () => undefined;
+      standIn.told.folder = () => assert.fail('a folder is asked for');
+      await download(runId);
+      assert.deepEqual(said(), []);
+    });
+  });
+
+  it('of an adapter that cannot be read says the doubt, and does not count it as downloaded', async () => {
+    for (const [verify, sentence] of [
+      [
+        () => Promise.reject(new BrokenArchiveError('zip-no-end')),
+        `${file} was downloaded, but its archive looks damaged. It was kept as ${path.join(out, file)}.`,
+      ],
+      [
+        () => Promise.resolve('unknown' as const),
+        `${file} is not a known kind of archive or adapter file. It was kept as ${path.join(out, file)}.`,
+      ],
+    ] as const) {
+      newWindow(verify);
+      standIn.forget();
+      standIn.told.folder = () => out;
+      await download(runId);
+      assert.deepEqual(said(), [sentence]);
+      assert.deepEqual(await readdir(out), [file]);
+      await rm(path.join(out, file));
+    }
+  });
+
+  it('never replaces a file: keeps both, or does nothing', async () => {
+    await writeFile(path.join(out, file), 'mine');
+    await download(runId);
+    assert.deepEqual([await readdir(out), said()], [[file], [`${file} exists in that folder.`]]);
+    press('Keep Both');
+    await download(runId);
+    assert.deepEqual((await readdir(out)).sort(), [file.replace('.zip', ' (2).zip'), file].sort());
+  });
+
+  it('of one that is on the disk already, says so, and shows, inspects or downloads it again', async () => {
+    await download(runId);
+    standIn.forget();
+    standIn.told.folder = () => assert.fail('a folder is asked for');
+    press('Inspect');
+    await download(runId);
+    assert.deepEqual(said(), ['The adapter for maths is already downloaded.']);
+    assert.deepEqual(standIn.told.buttons, [['Inspect', 'Show in Folder', 'Download Again…']]);
+    press('Show in Folder');
+    await download(runId);
+    assert.deepEqual(
+      standIn.executed.map(([command]) => command),
+      ['fineTuning.inspectAdapter', 'revealFileInOS'],
+    );
+    standIn.told.folder = () => bench.folder;
+    press('Download Again…');
+    await download(runId);
+    assert.ok((await readdir(bench.folder)).includes(file));
+  });
+
+  it('of one whose file is another now, or gone, downloads it', async () => {
+    await download(runId);
+    await writeFile(path.join(out, file), 'mine');
+    standIn.forget();
+    standIn.told.folder = () => bench.folder;
+    await download(runId);
+    assert.equal(said().length, 1);
+    assert.ok((await readdir(bench.folder)).includes(file));
+  });
+
+  describe('of one that was interrupted', () => {
+    it('asks, and goes on with what came', async () => {
+      await interrupt();
+      press('Resume');
+      await download(runId);
+      assert.match(said()[0] ?? '', /^The download of maths was interrupted at \d+ %\.$/);
+      assert.match(said()[1] ?? '', /^Downloaded .+ to /);
+      assert.deepEqual(await readdir(out), [file]);
+    });
+
+    it('goes on without asking where that was asked already', async () => {
+      await interrupt();
+      await download({ runId, resume: true });
+      assert.equal(said().length, 1);
+      assert.deepEqual(await readdir(out), [file]);
+    });
+
+    for (const [answer, title] of [
+      ['that is read first', 'Downloading the adapter of maths'],
+      ['unless the service does not answer', /^Downloading the adapter of run [0-9a-f]+$/],
+    ] as const)
+      it(`goes on titled by the label, ${answer}`, async () => {
+        await interrupt();
+        session = bench.session(sandbox);
+        if (typeof title !== 'string') session.runs.loadDetail = () => new Promise(() => undefined);
+        newWindow();
+        await downloads.open(session.account.id);
+        const shown = String(await titleOf(() => download({ runId, resume: true })));
+        if (typeof title === 'string') assert.equal(shown, title);
+        else assert.match(shown, title);
+        assert.deepEqual(await readdir(out), [file]);
+      });
+
+    it('discards it and begins anew, elsewhere', async () => {
+      await interrupt();
+      press('Restart Download');
+      standIn.told.folder = () => bench.folder;
+      await download(runId);
+      assert.deepEqual(await readdir(out), []);
+      assert.ok((await readdir(bench.folder)).includes(file));
+    });
+
+    it('does nothing when it is left', async () => {
+      await interrupt();
+      await download(runId);
+      assert.equal(downloads.active.length, 1);
+      assert.equal((await readdir(out)).length, 2);
+    });
+
+    it('is discarded by "Cancel Download"', async () => {
+      await interrupt();
+      await cancel({ kind: 'run', runId });
+      assert.deepEqual([downloads.active, await readdir(out)], [[], []]);
+    });
+  });
+
+  it('of one that is under way, says so and offers to cancel it', async () => {
+    sandbox.control.setScenario('slow-download');
+    const ended = assert.rejects(download(runId), CancelledError);
+    await until(() => downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
+    const [active] = downloads.active;
+    press('Cancel Download');
+    await download(runId);
+    assert.match(
+      said()[0] ?? '',
+      /^The adapter for maths is already being downloaded: [\d.]+ kB of [\d.]+ kB\.$/,
+    );
+    assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', active?.id]]);
+    await cancel(active?.id);
+    await ended;
+    assert.deepEqual([downloads.active, await readdir(out)], [[], []]);
+  });
+
+  it('goes beside the download of another run', async () => {
+    sandbox.control.setScenario('slow-download');
+    const other = await submit();
+    nowMs += 3_600_000;
+    const both = Promise.allSettled([download(runId), download(other)]);
+    await until(() => downloads.active.filter(({ receivedBytes }) => receivedBytes > 0).length === 2);
+    await cancel(other);
+    assert.deepEqual(
+      downloads.active.map((active) => active.runId),
+      [runId],
+    );
+    // Without a run: the only one.
+    await cancel(undefined);
+    assert.deepEqual(
+      (await both).map(({ status }) => status),
+      ['rejected', 'rejected'],
+    );
+    assert.deepEqual(await readdir(out), []);
+  });
+
+  it('of an account that is not the active one, or where none is, is cancelled by its id', async () => {
+    sandbox.control.setScenario('slow-download');
+    for (const active of [bench.session(sandbox, 'account-2'), undefined]) {
+      const ended = assert.rejects(download(runId), CancelledError);
+      await until(() => downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
+      const elsewhere = createCancel({ active }, downloads);
+      // What is on its way of a run belongs to its account.
+      await elsewhere(runId);
+      assert.equal(downloads.active.length, 1);
+      await elsewhere(downloads.active[0]?.id);
+      await ended;
+      assert.deepEqual([downloads.active, await readdir(out)], [[], []]);
+    }
+  });
+
+  it('"Cancel Download" without a row gives nothing up unasked that was kept', async () => {
+    await interrupt();
+    await cancel(undefined);
+    assert.deepEqual([standIn.told.inputs.length, downloads.active.length], [1, 1]);
+    await cancel(runId);
+    assert.deepEqual(downloads.active, []);
+  });
+
+  it('"Cancel Download" says where there is none', async () => {
+    await cancel(runId);
+    await cancel(undefined);
+    assert.deepEqual(said(), ['There is no download to cancel.', 'There is no download to cancel.']);
+  });
+});

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { mkdir, readdir } from 'node:fs/promises';
+import type { ModuleHooks } from 'node:module';
+import path from 'node:path';
+import type { InterruptedDownloads } from '../../../../src/ui/downloads/interruptedDownloads.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { until } from '../../../helpers/runs/support.ts';
+import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
+
+const HOUR = 3_600_000;
+
+describe('downloads that were interrupted', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let create: typeof InterruptedDownloads;
+  let stage: DownloadStage;
+  let faces: InterruptedDownloads[];
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    ({ InterruptedDownloads: create } = await import('../../../../src/ui/downloads/interruptedDownloads.ts'));
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(async () => {
+    standIn.forget();
+    faces = [];
+    stage = await DownloadStage.start();
+  });
+  afterEach(async () => {
+    for (const face of faces) face.dispose();
+    await stage.end();
+  });
+
+  const watch = (window: Window) => faces.push(new create(window));
+  const said = () => standIn.told.sentences;
+  /** For what must not happen, or not again. */
+  const later = () => new Promise((resolve) => setTimeout(resolve, 700));
+
+  /** Begins downloads in a window, and comes back when something of each is there. */
+  async function begin(window: Window, ...labels: string[]): Promise<string[]> {
+    const runIds: string[] = [];
+    for (const label of labels) runIds.push(await stage.submit(window, label));
+    stage.pass(HOUR);
+    stage.sandbox.control.setScenario('slow-download');
+    for (const runId of runIds) {
+      const target = path.join(stage.out, `${runId}.zip`);
+      window.downloads.start({ session: window.session, runId, target }).catch(() => undefined);
+    }
+    await until(
+      () => window.downloads.active.filter(({ receivedBytes }) => receivedBytes > 0).length === labels.length,
+    );
+    stage.sandbox.control.setScenario('none');
+    return runIds;
+  }
+
+  it('are offered after a restart, in one window and once', async () => {
+    const before = stage.window();
+    const [runId] = await begin(before, 'maths');
+    await before.downloads.dispose();
+    const windows = [stage.window(), stage.window()];
+    for (const { session } of windows) await session.runs.loadDetail(runId ?? '');
+    for (const window of windows) watch(window);
+    await until(() => said().length > 0);
+    await later();
+    assert.equal(said().length, 1);
+    assert.match(said()[0] ?? '', /^The download of maths was interrupted at \d %\.$/);
+    assert.deepEqual(standIn.told.buttons, [['Resume', 'Discard']]);
+    watch(stage.window());
+    await later();
+    assert.equal(said().length, 1);
+  });
+
+  it('go on or go, as the person says', async () => {
+    for (const button of ['Resume', 'Discard']) {
+      standIn.forget();
+      standIn.told.answer = () => button;
+      const before = stage.window();
+      const [runId] = await begin(before, button);
+      await before.downloads.dispose();
+      const window = stage.window();
+      watch(window);
+      await until(() => standIn.executed.length > 0);
+      assert.deepEqual(standIn.executed, [
+        button === 'Resume'
+          ? ['fineTuning.downloadAdapter', { runId, resume: true }]
+          : ['fineTuning.cancelDownload', window.downloads.active[0]?.id],
+      ]);
+      for (const face of faces.splice(0)) face.dispose();
+      const cleaning = stage.window();
+      await cleaning.downloads.discardAll('account-1');
+    }
+  });
+
+  it('are not discarded by an old offer, where they go on since', async () => {
+    const before = stage.window();
+    await begin(before, 'one', 'two');
+    await before.downloads.dispose();
+    const window = stage.window();
+    standIn.told.answer = () => {
+      stage.sandbox.control.setScenario('slow-download');
+      window.downloads.resume(window.downloads.active[0]?.id ?? '').catch(() => undefined);
+      return 'Discard All';
+    };
+    watch(window);
+    await until(() => standIn.executed.length > 0);
+    const left = window.downloads.active.filter(({ state }) => state === 'interrupted');
+    assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', left[0]?.id]]);
+    assert.equal(left.length, 1);
+  });
+
+  it('are not offered of an account that was left while they were read', async () => {
+    const before = stage.window();
+    await begin(before, 'maths');
+    await before.downloads.dispose();
+    const window = stage.window();
+    watch(window);
+    Object.assign(window.sessions, { active: undefined });
+    await later();
+    assert.deepEqual(said(), []);
+  });
+
+  it('are told together, where there are several', async () => {
+    const before = stage.window();
+    const runIds = await begin(before, 'one', 'two');
+    await before.downloads.dispose();
+    standIn.told.answer = () => 'Resume All';
+    watch(stage.window());
+    await until(() => standIn.executed.length === 2);
+    assert.deepEqual(said(), ['2 downloads were interrupted.']);
+    assert.deepEqual(
+      standIn.executed.map(([, argument]) => (argument as { runId: string }).runId).sort(),
+      [...runIds].sort(),
+    );
+  });
+
+  it('are not offered while another window is at them, and are when that one ends', async () => {
+    const other = stage.window();
+    const mine = stage.window();
+    // As it stands after the first look at the list.
+    await mkdir(path.join(stage.bench.folder, 'runs/account-1'), { recursive: true });
+    await mine.downloads.open('account-1');
+    watch(mine);
+    await begin(other, 'maths');
+    await later();
+    assert.deepEqual(said(), []);
+    await other.downloads.dispose();
+    await until(() => said().length > 0);
+    assert.equal(said().length, 1);
+  });
+
+  it('are not offered where this window told why it ended, nor what another account left', async () => {
+    const mine = stage.window();
+    watch(mine);
+    const runId = await stage.submit(mine, 'maths');
+    stage.pass(HOUR);
+    const target = path.join(stage.out, 'a.zip');
+    const follow = mine.downloads.onDidChange(() => {
+      if (mine.downloads.active[0]?.state === 'downloading') writeFileSync(target, 'mine');
+    });
+    await assert.rejects(mine.downloads.start({ session: mine.session, runId, target }), {
+      code: 'file-exists',
+    });
+    follow.dispose();
+    const other = stage.window('account-2');
+    await begin(other, 'theirs');
+    await other.downloads.dispose();
+    await mine.downloads.open('account-2');
+    assert.equal(mine.downloads.active.length, 2);
+    watch(mine);
+    await later();
+    assert.deepEqual(said(), []);
+  });
+
+  it('a window that ends takes no offer along', async () => {
+    const before = stage.window();
+    await begin(before, 'maths');
+    watch(before);
+    faces[0]?.dispose();
+    await before.downloads.dispose();
+    await later();
+    assert.deepEqual(said(), []);
+    assert.ok((await readdir(stage.out)).length > 0);
+    watch(stage.window());
+    await until(() => said().length > 0);
+  });
+});

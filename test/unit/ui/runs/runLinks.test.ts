@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import type { RunLinkParts } from '../../../../src/ui/runs/runLinks.ts';
+import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { Bench, row } from '../../../helpers/runs/support.ts';
+
+describe('links to runs', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let followRunLink: typeof import('../../../../src/ui/runs/runLinks.ts').followRunLink;
+  let bench: Bench;
+  let session: Session;
+  let active: Session | undefined;
+  let listed: unknown[];
+  let requests: string[];
+  let status: number;
+  let accounts: number;
+  let shown: string[][];
+  let errors: unknown[];
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    ({ followRunLink } = await import('../../../../src/ui/runs/runLinks.ts'));
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(async () => {
+    standIn.forget();
+    bench = await Bench.start();
+    listed = [row('known', 0)];
+    [requests, shown, errors, status, accounts] = [[], [], [], 200, 1];
+    const server = await bench.serve((request, response) => {
+      requests.push(`${String(request.method)} ${String(request.url).split('?')[0] ?? ''}`);
+      bodyOf(request).then(
+        () => {
+          if (status === 404) sendJson(response, 404, { error: { code: 'not_found', message: '' } });
+          else if (status === 401)
+            sendJson(response, 401, { error: { code: 'invalid_api_key', message: '' } });
+          else if (String(request.url).includes('/runs/'))
+            sendJson(response, 200, { run: { run_id: 'abc', status: 'running', model_id: 'm' } });
+          else sendJson(response, 200, { data: listed, has_more: false });
+        },
+        () => undefined,
+      );
+    });
+    session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
+    active = session;
+  });
+  afterEach(() => bench.end());
+
+  const follow = (path: string, query = '') => {
+    const parts = {
+      accounts: { accounts: Array.from({ length: accounts }) },
+      sessions: { active },
+      show: (accountId: string, runId: string) => void shown.push([accountId, runId]),
+      onError: (error: unknown) => void errors.push(error),
+    };
+    return followRunLink({ path, query, fragment: '' }, parts as unknown as RunLinkParts);
+  };
+
+  it('open the page of a run that is known, and ask for nothing', async () => {
+    await session.runs.refresh();
+    requests.length = 0;
+    await follow('/run/known');
+    assert.deepEqual([shown, requests], [[['account-1', 'known']], []]);
+  });
+
+  it('open the page of a run with an odd id where it is known, and look up none', async () => {
+    listed = [row('a b/ä', 0)];
+    await follow('/run/a b/ä');
+    assert.match(standIn.told.sentences.join(), /^This link was not followed: [^ä]*$/);
+    assert.deepEqual([shown, requests], [[], []]);
+    await session.runs.refresh();
+    await follow('/run/a b/ä');
+    assert.deepEqual(shown, [['account-1', 'a b/ä']]);
+  });
+
+  it('look up a run that is not known, which only reads', async () => {
+    await follow('/run/abc');
+    assert.deepEqual(shown, [['account-1', 'abc']]);
+    assert.deepEqual(requests, ['GET /api/v1/runs/abc']);
+  });
+
+  it('say that the account has no such run, and offer another account where there is one', async () => {
+    status = 404;
+    await follow('/run/abc');
+    accounts = 2;
+    standIn.told.answer = ([first]) => first;
+    await follow('/run/abc');
+    assert.deepEqual(shown, []);
+    const sentence = 'account-1 has no such run: abc';
+    assert.deepEqual(standIn.told.sentences, [sentence, sentence]);
+    assert.deepEqual(standIn.told.buttons, [[], ['Switch Account…']]);
+    await Promise.resolve();
+    assert.deepEqual(standIn.executed, [['fineTuning.switchAccount']]);
+    assert.deepEqual(errors, []);
+  });
+
+  it('say that nobody is signed in', async () => {
+    active = undefined;
+    await follow('/run/abc');
+    assert.deepEqual(standIn.told.sentences, ['No account is active.']);
+    assert.deepEqual([shown, requests], [[], []]);
+  });
+
+  it('of any other kind do nothing, and none of their words is said', async () => {
+    for (const [path, query] of [
+      ['/run/abc', 'baseUrl=https://evil.test'],
+      ['/signIn/service_secret'],
+      ['/submit'],
+      ['/run/../balance'],
+      ['/run/abc/artifacts/download'],
+    ] as const)
+      await follow(path, query);
+    assert.equal(standIn.told.sentences.length, 5);
+    for (const sentence of standIn.told.sentences) assert.match(sentence, /^This link was not followed: /);
+    assert.deepEqual([shown, requests, standIn.executed], [[], [], []]);
+  });
+
+  it('leave every other error to who tells errors, and send nothing with a refused API key', async () => {
+    status = 401;
+    await follow('/run/abc');
+    await follow('/run/abc');
+    assert.equal(errors.length, 2);
+    assert.deepEqual([shown, requests.length], [[], 1]);
+  });
+
+  it('show no page of what a refused API key has read', async () => {
+    await session.runs.refresh();
+    status = 401;
+    await assert.rejects(session.runs.refresh());
+    await follow('/run/known');
+    assert.deepEqual(shown, []);
+    assert.equal(errors.length, 1);
+  });
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import type { Sessions } from '../../../../src/core/runs/sessions.ts';
+import { sendJson } from '../../../helpers/httpServer.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { Bench, row } from '../../../helpers/runs/support.ts';
+
+type Accounts = Parameters<typeof import('../../../../src/ui/shared/accountAccess.ts').accountAccess>[0];
+
+describe('commands of runs', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let submitAgain: typeof import('../../../../src/ui/submission/submitAgain.ts').submitAgain;
+  let accountAccess: typeof import('../../../../src/ui/shared/accountAccess.ts').accountAccess;
+  let bench: Bench;
+  let session: Session;
+  let sessions: Sessions;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    ({ submitAgain } = await import('../../../../src/ui/submission/submitAgain.ts'));
+    ({ accountAccess } = await import('../../../../src/ui/shared/accountAccess.ts'));
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(async () => {
+    standIn.forget();
+    bench = await Bench.start();
+    const details: Record<string, unknown> = {
+      old: { run_id: 'old', status: 'completed', model_id: 'm-old', label: 'Läbel' },
+      marked: { run_id: 'marked', status: 'completed', model_id: 'm-old', label: 'Läbel ft-7k3m9qpx' },
+      bare: { run_id: 'bare', status: 'completed', model_id: 'm-bare' },
+      odd: { run_id: 7 },
+    };
+    const server = await bench.serve((request, response) => {
+      const id = String(request.url).split('?')[0]?.split('/').at(-1) ?? '';
+      if (id === 'runs') sendJson(response, 200, { data: [row('odd', 1)], has_more: false });
+      else if (id in details) sendJson(response, 200, { run: details[id] });
+      else sendJson(response, 404, { error: { code: 'not_found', message: '' } });
+    });
+    session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
+    sessions = { active: session } as unknown as Sessions;
+  });
+  afterEach(() => bench.end());
+
+  const presets = () => standIn.executed.map(([command, , , preset]) => [command, preset]);
+
+  it('"Submit Again…" reads a run that is not loaded, and goes on with its model and label', async () => {
+    await submitAgain(sessions)('old');
+    await submitAgain(sessions)({ kind: 'run', runId: 'bare' });
+    assert.deepEqual(presets(), [
+      ['fineTuning.submitDataset', { modelId: 'm-old', label: 'Läbel' }],
+      ['fineTuning.submitDataset', { modelId: 'm-bare' }],
+    ]);
+  });
+
+  it('"Submit Again…" leaves the marker of the earlier run behind', async () => {
+    await submitAgain(sessions)('marked');
+    session.runs.insertCreated({ run_id: 'new' }, 'm-old', 'Läbel ft-7k3m9qpx');
+    await submitAgain(sessions)('new');
+    const preset = ['fineTuning.submitDataset', { modelId: 'm-old', label: 'Läbel' }];
+    assert.deepEqual(presets(), [preset, preset]);
+  });
+
+  it('"Submit Again…" of a run that the service does not know ends with its word', async () => {
+    await assert.rejects(submitAgain(sessions)('nobody'), { code: 'not_found' });
+    assert.deepEqual(presets(), []);
+  });
+
+  it('"Submit Again…" goes on with the model of a listed run whose detail cannot be read', async () => {
+    await session.runs.refresh();
+    await submitAgain(sessions)('odd');
+    assert.deepEqual(presets(), [['fineTuning.submitDataset', { modelId: 'm' }]]);
+  });
+
+  it('a button of another account’s notification asks before it switches to it', async () => {
+    const accounts = {
+      accounts: ['one', 'two'].map((id) => ({ id, name: `Näme ${id}` })),
+      former: [{ id: 'former', name: 'Work' }],
+      active: { id: 'one' },
+      activate: (id: string) => {
+        accounts.active = { id };
+        return Promise.resolve();
+      },
+    } satisfies Accounts;
+    const beActive = accountAccess(accounts);
+    standIn.told.answer = () => undefined;
+    assert.deepEqual([await beActive('one'), standIn.told.sentences], [true, []]);
+    assert.deepEqual([await beActive('two'), accounts.active.id], [false, 'one']);
+    standIn.told.answer = ([button]) => button;
+    assert.deepEqual([await beActive('two'), accounts.active.id], [true, 'two']);
+    assert.deepEqual([await beActive('gone'), accounts.active.id], [false, 'two']);
+    assert.deepEqual([await beActive('former'), accounts.active.id], [false, 'two']);
+    assert.deepEqual(standIn.told.sentences.slice(2), [
+      'This belongs to an account that is signed out.',
+      'This belongs to Work, which is signed out.',
+    ]);
+    assert.deepEqual(standIn.executed.slice(-2), [['fineTuning.signIn'], ['fineTuning.signIn']]);
+    assert.match(standIn.told.sentences[0] ?? '', /Näme two, which is not the active account/);
+  });
+});
