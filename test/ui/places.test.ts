@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { withoutMarker } from '../../src/core/submission/marker.ts';
+import { withoutMarker } from '../../src/core/runs/marker.ts';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { safeFileName } from './fileName.ts';
-import { withoutMarker } from '../submission/marker.ts';
+import { withoutMarker } from '../runs/marker.ts';
 
 /** The download directory as the person set it; `asked`: none is set. */
 export type Directory =

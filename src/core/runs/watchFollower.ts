@@ -1,6 +1,6 @@
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { FolderWatch } from '../storage/folderWatch.ts';
-import { LookMark } from '../submission/lookMark.ts';
+import { LookMark } from './lookMark.ts';
 import { OFFLINE_MS } from './pace.ts';
 import type { RunChange } from './runStore.ts';
 import type { SharedList } from './sharedList.ts';

@@ -2,7 +2,7 @@ import { CancelledError } from '../base/errors.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { FolderWatch } from '../storage/folderWatch.ts';
 import type { Lease } from '../storage/lease.ts';
-import { LookMark } from '../submission/lookMark.ts';
+import { LookMark } from './lookMark.ts';
 import { backoffMs, nextLookMs, OFFLINE_MS } from './pace.ts';
 import type { SharedList } from './sharedList.ts';
 import type { WatchOptions } from './watchOptions.ts';

@@ -6,7 +6,7 @@ import { isUnauthorized } from '../api/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Intent, Moment } from './intent.ts';
 import { lastSendMs, PRICING_MS } from './judge.ts';
-import { folded, hasMarker } from './marker.ts';
+import { folded, hasMarker } from '../runs/marker.ts';
 import { MARGIN_MS } from './sendingWindow.ts';
 
 const PAGE_SIZE = 100;

@@ -4,7 +4,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { lowBalanceSetting, onDidChangeLowBalance } from '../shared/settings.ts';
 import { balanceText, balanceTooltip, statusItemName } from '../shared/balance.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { followActive } from '../runs/activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 /** Shows the active account's balance in the status bar; hidden when signed out. */
 export class BalanceStatus implements Disposable {

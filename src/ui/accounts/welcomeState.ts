@@ -4,7 +4,7 @@ import { CONTEXT_KEYS } from '../shared/ids.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { followActive } from '../runs/activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 /** Keeps the context keys by which package.json picks the welcome text of an empty view. */
 export function keepWelcomeState(sessions: Sessions, accounts: AccountStore): Disposable {

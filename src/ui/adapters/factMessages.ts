@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import type { AdapterFact, AdapterFiles } from './protocol.ts';
 import type { AdapterConfig, AdapterReport, Container, WeightsReport } from '../../core/adapters/report.ts';
-import { formatCount } from '../datasets/messages.ts';
-import { formatBytes } from '../shared/format.ts';
+import { formatBytes, formatCount } from '../shared/format.ts';
 
 const MOST_NAMED_LAYERS = 6;
 

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { chooseAdapter, tellAdapterNotOnDisk, tellNotDownloaded } from './adapterDialogs.ts';
-import { runIdOf } from '../runs/runArgument.ts';
+import { runIdOf } from '../shared/runArgument.ts';
 import { tellSignedOut } from '../accounts/messages.ts';
 import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
-import { withoutMarker } from '../../core/submission/marker.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 
 /** What came home of an account. */

@@ -4,7 +4,7 @@ import type { AdapterCell, AdapterNote, AdapterPicture, AdapterShade } from './p
 import type { Measurements } from '../../core/adapters/report.ts';
 import { formatNorm } from './factMessages.ts';
 import { moreNames } from './problemMessages.ts';
-import { formatCount } from '../datasets/messages.ts';
+import { formatCount } from '../shared/format.ts';
 
 /** A short header over every so many columns: all of them would run into each other. */
 const HEADER_EVERY = 4;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { AdapterNote } from './protocol.ts';
 import type { AdapterProblem } from '../../core/adapters/report.ts';
-import { formatCount } from '../datasets/messages.ts';
+import { formatCount } from '../shared/format.ts';
 
 /** A problem as a note of the page. */
 export function problemNote(problem: AdapterProblem): AdapterNote {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { AdapterVerdict } from './protocol.ts';
 import type { AdapterReport, ArchiveFault, Measurements, VerdictCode } from '../../core/adapters/report.ts';
-import { formatCount } from '../datasets/messages.ts';
+import { formatCount } from '../shared/format.ts';
 
 /** What a file is, what that means, and what to do next. */
 export function adapterVerdict(

@@ -2,15 +2,9 @@ import * as vscode from 'vscode';
 import type { CheckFailure } from '../../core/datasets/errors.ts';
 import type { Summary } from '../../core/datasets/summary.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import {
-  failureSentence,
-  formatCount,
-  kindSentence,
-  privacyPhrase,
-  stoppingPhrase,
-  verdictSentence,
-} from './messages.ts';
+import { failureSentence, kindSentence, privacyPhrase, stoppingPhrase, verdictSentence } from './messages.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { formatCount } from '../shared/format.ts';
 
 export const checkWords = {
   checking: (name: string) => vscode.l10n.t('Checking {0}', name),

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { DatasetProblem } from '../../core/datasets/inspect.ts';
-import { formatCount } from './messages.ts';
 import { pick, type Choice } from '../shared/steps.ts';
 import { showError, showWarning } from '../shared/notifications.ts';
+import { formatCount } from '../shared/format.ts';
 
 /**
  * Which file is meant: the menu's argument, else the file in the active tab, else one that the person picks. A file of

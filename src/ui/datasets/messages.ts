@@ -3,11 +3,7 @@ import type { CheckFailure } from '../../core/datasets/errors.ts';
 import { WARN_DATASET_BYTES } from '../../core/api/types.ts';
 import type { Format } from '../../core/datasets/report.ts';
 import type { Summary } from '../../core/datasets/summary.ts';
-
-/** A count as the language groups its digits. */
-export function formatCount(count: number): string {
-  return new Intl.NumberFormat(vscode.env.language).format(count);
-}
+import { formatCount } from '../shared/format.ts';
 
 /** What a format is called. */
 export function formatName(format: Format): string {

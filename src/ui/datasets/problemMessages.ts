@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import type { Problem, ProblemCode } from '../../core/datasets/problems.ts';
-import { formatCount } from './messages.ts';
+import { formatCount } from '../shared/format.ts';
 
 /**
  * What is wrong, why it matters or what to do; never text of the row. Privacy problems quote what was masked; CR LF tells

@@ -3,7 +3,7 @@ import type { Log } from '../shared/log.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { followActive } from '../runs/activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 /** Gives the active account's runs the labels of its receipts: the service's list of runs has none. */
 export function showReceiptLabels(

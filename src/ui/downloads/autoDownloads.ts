@@ -22,11 +22,11 @@ import {
   isSoundAdapter,
   placeIn,
 } from '../../core/downloads/downloadTarget.ts';
-import { withoutMarker } from '../../core/submission/marker.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Told } from '../../core/runs/told.ts';
-import { followActive } from '../runs/activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 interface Parts {
   sessions: Sessions;

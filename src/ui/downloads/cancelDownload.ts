@@ -1,9 +1,9 @@
 import { tellNoDownload } from './downloadDialogs.ts';
-import { chooseRun } from '../runs/runDialogs.ts';
-import { runIdOf } from '../runs/runArgument.ts';
+import { chooseRun } from '../shared/runDialogs.ts';
+import { runIdOf } from '../shared/runArgument.ts';
 import { downloadText, runName } from './messages.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
-import { withoutMarker } from '../../core/submission/marker.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 

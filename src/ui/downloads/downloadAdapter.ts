@@ -14,11 +14,11 @@ import {
   tellDownloaded,
   tellDownloading,
 } from './downloadDialogs.ts';
-import { chooseRun } from '../runs/runDialogs.ts';
+import { chooseRun } from '../shared/runDialogs.ts';
 import { whileListing, withDownloadProgress } from './downloadProgress.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { runIdOf } from '../runs/runArgument.ts';
-import { runChoices } from '../runs/runChoices.ts';
+import { runIdOf } from '../shared/runArgument.ts';
+import { runChoices } from '../shared/runChoices.ts';
 import { downloadDirectorySetting } from '../shared/settings.ts';
 import { runName } from './messages.ts';
 import type { ArtifactName } from '../../core/downloads/activeDownload.ts';
@@ -27,7 +27,7 @@ import { directoryOf, runFolderName } from '../../core/downloads/downloadFolder.
 import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { adapterFirst, atHome, isOf, placeIn } from '../../core/downloads/downloadTarget.ts';
-import { withoutMarker } from '../../core/submission/marker.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 

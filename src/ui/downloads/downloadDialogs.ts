@@ -4,7 +4,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { revealOf } from '../shared/revealFile.ts';
 import { downloadShare, downloadText, type DownloadView } from './messages.ts';
 import { formatTime } from '../shared/format.ts';
-import { withSandboxNote } from '../sandbox/messages.ts';
+import { withSandboxNote } from '../shared/sandboxMessages.ts';
 import { strangerText } from '../shared/strangerText.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
 

@@ -5,11 +5,11 @@ import { runName } from './messages.ts';
 import { tellInterruptedDownloads } from './noticeMessages.ts';
 import type { ActiveDownload } from '../../core/downloads/activeDownload.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
-import { withoutMarker } from '../../core/submission/marker.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Told } from '../../core/runs/told.ts';
-import { followActive } from '../runs/activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 /** Several are left by one end, and are told together. */
 const TOGETHER_MS = 500;

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import { downloadShare, timeLeft, type DownloadView } from './messages.ts';
-import { formatCount } from '../datasets/messages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { withSandboxNote } from '../sandbox/messages.ts';
+import { withSandboxNote } from '../shared/sandboxMessages.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
+import { formatCount } from '../shared/format.ts';
 
 /** An adapter that will be gone. */
 export interface Expiring {

@@ -9,7 +9,7 @@ import { tellExpiring } from './noticeMessages.ts';
 import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { atHome, isAdapter } from '../../core/downloads/downloadTarget.ts';
-import { withoutMarker } from '../../core/submission/marker.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import {
   dueReminders,
   nextReminderInMs,
@@ -20,7 +20,7 @@ import { serviceNowMs } from '../../core/runs/serviceClock.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Told } from '../../core/runs/told.ts';
-import { followActive } from '../runs/activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 /** It is looked anew this often at least: a timer stands still while the machine sleeps, and clocks are set. */
 const LOOK_AGAIN_MS = 10 * 60_000;

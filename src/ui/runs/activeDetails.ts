@@ -6,7 +6,7 @@ import { DetailReader } from '../../core/runs/detailReader.ts';
 import { KeptDetails } from '../../core/runs/keptDetails.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { followActive } from './activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 /** The view whose rows show what the details tell. */
 interface RunsView {

@@ -9,7 +9,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { Watcher } from '../../core/runs/watcher.ts';
-import { followActive } from './activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 /** When the window comes to the front, the watch looks at the runs and the balance, at most this often. */
 const FOCUS_PAUSE_MS = 10_000;

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { formatCount } from '../datasets/messages.ts';
-import { formatDay } from '../shared/format.ts';
+import { formatCount, formatDay } from '../shared/format.ts';
 import { strangerText } from '../shared/strangerText.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
 

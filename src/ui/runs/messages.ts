@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { MAX_LABEL_LENGTH, type RunDetail, type RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/instant.ts';
 import { formatAgo, formatDuration, formatMoney, formatTime } from '../shared/format.ts';
-import { sandboxNote } from '../sandbox/messages.ts';
+import { sandboxNote } from '../shared/sandboxMessages.ts';
 import { strangerText } from '../shared/strangerText.ts';
 
 /** Everything that a row of the Runs view shows of a run, as it is known. */

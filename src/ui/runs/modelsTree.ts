@@ -5,7 +5,7 @@ import { VIEWS } from '../shared/ids.ts';
 import { treeWords } from './messages.ts';
 import { strangerText } from '../shared/strangerText.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { followActive } from './activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 /** A row of the Models view. Commands take the `model` rows as their argument. */
 export type ModelsNode =

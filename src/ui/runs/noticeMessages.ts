@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
-import { formatCount } from '../datasets/messages.ts';
-import { formatTime } from '../shared/format.ts';
-import { withSandboxNote } from '../sandbox/messages.ts';
+import { formatCount, formatTime } from '../shared/format.ts';
+import { withSandboxNote } from '../shared/sandboxMessages.ts';
 import { strangerText } from '../shared/strangerText.ts';
 import { showInformation } from '../shared/notifications.ts';
 

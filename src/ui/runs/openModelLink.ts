@@ -1,4 +1,4 @@
-import { modelOf } from './modelArgument.ts';
+import { modelOf } from '../shared/modelArgument.ts';
 import { openServiceLink, tellNoLink } from '../shared/links.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { formatCount } from '../datasets/messages.ts';
-import { formatDuration } from '../shared/format.ts';
+import { formatCount, formatDuration } from '../shared/format.ts';
 import { missingText, type DetailsState } from './pageMessages.ts';
 
 /** A part of a run beside that part of other runs, as `runs/` compares them. */

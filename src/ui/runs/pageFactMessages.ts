@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { formatCount } from '../datasets/messages.ts';
-import { formatBytes, formatMoney, formatTime } from '../shared/format.ts';
+import { formatBytes, formatCount, formatMoney, formatTime } from '../shared/format.ts';
 import { missingText, wholeText, type DetailsState } from './pageMessages.ts';
 import { priceText } from './messages.ts';
 import { harmlessText } from '../shared/strangerText.ts';

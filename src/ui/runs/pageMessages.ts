@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import { formatMoment } from '../submission/pendingMessages.ts';
-import { sandboxNote } from '../sandbox/messages.ts';
+import { sandboxNote } from '../shared/sandboxMessages.ts';
 import { strangerText } from '../shared/strangerText.ts';
 
 /** Words of the run page that stand alone. */

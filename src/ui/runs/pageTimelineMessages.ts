@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { formatCount } from '../datasets/messages.ts';
-import { formatDuration, formatTime } from '../shared/format.ts';
+import { formatCount, formatDuration, formatTime } from '../shared/format.ts';
 import { missingText, type DetailsState } from './pageMessages.ts';
 import { strangerText } from '../shared/strangerText.ts';
 

@@ -4,7 +4,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { strangerText } from '../shared/strangerText.ts';
 import { runAccessibleLabel, runDescription, treeWords, type RunView } from './messages.ts';
 import type { ActiveDownload } from '../../core/downloads/activeDownload.ts';
-import { withoutMarker } from '../../core/submission/marker.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { offlineRow } from './offlineRows.ts';
 import type { RunDownloads } from './runDownloads.ts';

@@ -4,14 +4,14 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notificationsSetting } from '../shared/settings.ts';
 import { tellDigest, tellFinished, tellStatus } from './noticeMessages.ts';
-import { withoutMarker } from '../../core/submission/marker.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import { phaseOf } from '../../core/runs/phase.ts';
 import type { Moved } from '../../core/runs/runRows.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Told } from '../../core/runs/told.ts';
-import { followActive } from './activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 /** How long notices wait. */
 export interface NoticePatience {

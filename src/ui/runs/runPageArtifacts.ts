@@ -9,7 +9,7 @@ import {
 import { runPageWords } from './pageMessages.ts';
 import type { ActiveDownload } from '../../core/downloads/activeDownload.ts';
 import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
-import { artifactsOf } from '../../core/runs/runFacts.ts';
+import { artifactsOf } from '../../core/submission/runFacts.ts';
 import type {
   RunPageAction,
   RunPageArtifacts,

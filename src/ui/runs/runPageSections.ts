@@ -18,7 +18,7 @@ import {
 } from './pageFactMessages.ts';
 import { runPageWords } from './pageMessages.ts';
 import { timelineEntries } from './pageTimelineMessages.ts';
-import { withoutMarker } from '../../core/submission/marker.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import {
   artifactsOf,
   balanceEffectOf,
@@ -29,7 +29,7 @@ import {
   timesOf,
   type ChargedReceipt,
   type Span,
-} from '../../core/runs/runFacts.ts';
+} from '../../core/submission/runFacts.ts';
 import type { RunPageDuration, RunPageFact, RunPageSection } from './protocol.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { PageButtons } from './runPageButtons.ts';

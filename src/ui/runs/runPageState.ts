@@ -1,8 +1,8 @@
 import { ServiceError } from '../../core/api/errors.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { clockTexts, noRunHeading, runHeading, runNotices, runPageWords, wholeText } from './pageMessages.ts';
-import { artifactsOf, timesOf } from '../../core/runs/runFacts.ts';
-import { withoutMarker } from '../../core/submission/marker.ts';
+import { artifactsOf, timesOf } from '../../core/submission/runFacts.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { RunPageClock, RunPageNotice, RunPageSection, RunPageState } from './protocol.ts';
 import { artifactsSection, downloadActions } from './runPageArtifacts.ts';
 import { PageButtons } from './runPageButtons.ts';

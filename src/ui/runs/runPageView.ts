@@ -6,7 +6,7 @@ import type { Account } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
-import type { ChargedReceipt } from '../../core/runs/runFacts.ts';
+import type { ChargedReceipt } from '../../core/submission/runFacts.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 

@@ -6,7 +6,7 @@ import { listWords } from './listMessages.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Told } from '../../core/runs/told.ts';
-import { followActive } from './activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 /** What the view's badge needs of it. */
 interface View {

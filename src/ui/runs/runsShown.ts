@@ -8,7 +8,7 @@ import { groupByDay, startOfDay, type RunDay } from '../../core/runs/runDays.ts'
 import { filterRuns, isEmptyFilter, type RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { hasMarker } from '../../core/submission/marker.ts';
+import { hasMarker } from '../../core/runs/marker.ts';
 import { openMarkers, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 
 /** Where it is remembered whether runs are grouped: for all windows, by each one's start. */

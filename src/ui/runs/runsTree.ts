@@ -9,7 +9,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import type { Told } from '../../core/runs/told.ts';
-import { followActive } from './activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 import { factItem, factRows } from './factRows.ts';
 import { commandItem, dayItem, messageOf } from './listItems.ts';
 import { isProgressing, ProgressPace } from './progressPace.ts';
@@ -19,7 +19,7 @@ import { RunsBadge } from './runsBadge.ts';
 import { RunsDrawing } from './runsDrawing.ts';
 import { RunsNodes, type RunsNode } from './runsNodes.ts';
 import { isSameList, type RunsShown, type ShownRuns } from './runsShown.ts';
-import { submissionItem } from '../submission/submissionItem.ts';
+import { submissionItem } from './submissionItem.ts';
 
 /** Relative times are drawn anew this often while the view is visible. */
 const REDRAW_MS = 30_000;

@@ -1,6 +1,6 @@
-import { chooseRun } from './runDialogs.ts';
-import { runChoices } from './runChoices.ts';
-import { withoutMarker } from '../../core/submission/marker.ts';
+import { chooseRun } from '../shared/runDialogs.ts';
+import { runChoices } from '../shared/runChoices.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 
 /**

@@ -69,3 +69,8 @@ export function formatClock(timeMs: number): string {
 function formatDate(timeMs: number, options: Intl.DateTimeFormatOptions): string {
   return new Date(timeMs).toLocaleString(vscode.env.language, options).replace(/[\u200e\u200f\u061c]/g, '');
 }
+
+/** A count as the language groups its digits. */
+export function formatCount(count: number): string {
+  return new Intl.NumberFormat(vscode.env.language).format(count);
+}

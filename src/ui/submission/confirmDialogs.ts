@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import type { Balance, Model } from '../../core/api/types.ts';
 import { showWarning } from '../shared/notifications.ts';
-import { formatCount } from '../datasets/messages.ts';
-import { formatBytes, formatMoney } from '../shared/format.ts';
+import { formatBytes, formatCount, formatMoney } from '../shared/format.ts';
 import type { SubmissionView } from './pendingMessages.ts';
 import { strangerText } from '../shared/strangerText.ts';
 

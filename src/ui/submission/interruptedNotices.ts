@@ -5,7 +5,7 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import { mayBeCharged } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
-import { followActive } from '../runs/activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 /** How long the first look is waited for. */
 const LOOK_MS = 5_000;

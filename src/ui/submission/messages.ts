@@ -6,7 +6,7 @@ import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { asText, explain, type Explanation } from '../shared/serviceErrors.ts';
 import { formatMoney } from '../shared/format.ts';
 import { priceText } from '../runs/messages.ts';
-import { withSandboxNote } from '../sandbox/messages.ts';
+import { withSandboxNote } from '../shared/sandboxMessages.ts';
 import { strangerText } from '../shared/strangerText.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';
 

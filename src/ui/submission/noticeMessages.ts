@@ -1,11 +1,11 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { COMMANDS } from '../shared/ids.ts';
-import { formatCount } from '../datasets/messages.ts';
 import { isInterrupted, lookText, stateText, type SubmissionView } from './pendingMessages.ts';
 import { doubtSentence, type Doubt } from './resolveMessages.ts';
-import { withSandboxNote } from '../sandbox/messages.ts';
+import { withSandboxNote } from '../shared/sandboxMessages.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
+import { formatCount } from '../shared/format.ts';
 
 /** As many open submissions are listed; a notification has room for no more. */
 const MOST_LISTED = 3;

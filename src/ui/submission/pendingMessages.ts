@@ -1,6 +1,12 @@
 import * as vscode from 'vscode';
-import { formatCount } from '../datasets/messages.ts';
-import { formatAgo, formatBytes, formatClock, formatDuration, formatTime } from '../shared/format.ts';
+import {
+  formatAgo,
+  formatBytes,
+  formatClock,
+  formatCount,
+  formatDuration,
+  formatTime,
+} from '../shared/format.ts';
 import { strangerText } from '../shared/strangerText.ts';
 
 /** Where a submission that is not settled stands, as `runs/` tells it. */

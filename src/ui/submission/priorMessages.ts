@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { formatCount } from '../datasets/messages.ts';
-import { formatAgo, formatDay } from '../shared/format.ts';
+import { formatAgo, formatCount, formatDay } from '../shared/format.ts';
 
 /** An earlier submission of the very same bytes by the same account. */
 export interface Prior {

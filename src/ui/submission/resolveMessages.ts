@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
-import { formatCount } from '../datasets/messages.ts';
-import { formatBytes, formatMoney, formatTime } from '../shared/format.ts';
+import { formatBytes, formatCount, formatMoney, formatTime } from '../shared/format.ts';
 import { formatMoment, lookText, type SubmissionView } from './pendingMessages.ts';
 
 /** Why a look at runs and balance cannot tell, as `runs/` says it. */

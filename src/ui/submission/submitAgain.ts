@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
-import { chooseRun } from '../runs/runDialogs.ts';
+import { chooseRun } from '../shared/runDialogs.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { withViewProgress } from '../shared/progress.ts';
-import { runChoices } from '../runs/runChoices.ts';
-import { withoutMarker } from '../../core/submission/marker.ts';
+import { runChoices } from '../shared/runChoices.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 

@@ -9,7 +9,7 @@ import type { PendingSubmission } from '../../core/submission/pendingSubmission.
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
-import { followActive } from '../runs/activeSession.ts';
+import { followActive } from '../shared/activeSession.ts';
 
 /** How often it is asked whether a look is due. */
 const ASK_MS = 30_000;

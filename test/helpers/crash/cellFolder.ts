@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Draft, Intent } from '../../../src/core/submission/intent.ts';
-import { newMarker, withMarker } from '../../../src/core/submission/marker.ts';
+import { newMarker, withMarker } from '../../../src/core/runs/marker.ts';
 import type { CellSpec } from './cellSpec.ts';
 import type { Stage } from './stage.ts';
 

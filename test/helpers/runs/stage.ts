@@ -2,7 +2,7 @@ import type http from 'node:http';
 import type { RunDetail } from '../../../src/core/api/types.ts';
 import type { Draft, Intent } from '../../../src/core/submission/intent.ts';
 import type { Journal, JournalOptions } from '../../../src/core/submission/journal.ts';
-import { withMarker } from '../../../src/core/submission/marker.ts';
+import { withMarker } from '../../../src/core/runs/marker.ts';
 import type { Session } from '../../../src/core/runs/session.ts';
 import { Submitter } from '../../../src/core/submission/submitter.ts';
 import { bodyOf, sendJson } from '../httpServer.ts';

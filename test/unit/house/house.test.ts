@@ -96,7 +96,7 @@ describe('the house', () => {
     const askers = sources.filter(({ imports }) => imports.some(({ target }) => target === QUESTION));
     assert.deepEqual(
       askers.map(({ file }) => file),
-      ['src/ui/submission/continueSubmission.ts', 'src/ui/submission/consentSteps.ts'],
+      ['src/ui/submission/consentSteps.ts', 'src/ui/submission/continueSubmission.ts'],
     );
     assert.match(sources.find(({ file }) => file === QUESTION)?.tree.text ?? '', /modal: true/);
   });

@@ -15,7 +15,7 @@ import { harmlessText, strangerText } from '../../../src/ui/shared/strangerText.
 import { runFolderName } from '../../../src/core/downloads/downloadFolder.ts';
 import { numberedFileName, safeFileName } from '../../../src/core/downloads/fileName.ts';
 import { filterRuns } from '../../../src/core/runs/runFilter.ts';
-import { hasMarker, withoutMarker } from '../../../src/core/submission/marker.ts';
+import { hasMarker, withoutMarker } from '../../../src/core/runs/marker.ts';
 import { at, readSources, walk } from './sources.ts';
 
 // A linear function takes milliseconds for a megabyte; a quadratic one takes minutes.

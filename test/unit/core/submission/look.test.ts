@@ -6,7 +6,7 @@ import type { Attempt, Intent } from '../../../../src/core/submission/intent.ts'
 import { creationOf, lookFor, momentOf, type Sight } from '../../../../src/core/submission/look.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
-import { withMarker } from '../../../../src/core/submission/marker.ts';
+import { withMarker } from '../../../../src/core/runs/marker.ts';
 import { sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
 import { HOUR, MARKER, MINUTE } from '../../../helpers/runs/stage.ts';
 import { Bench } from '../../../helpers/runs/support.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Model } from '../../../../src/core/api/types.ts';
-import { modelOf } from '../../../../src/ui/runs/modelArgument.ts';
-import { runIdOf } from '../../../../src/ui/runs/runArgument.ts';
+import { modelOf } from '../../../../src/ui/shared/modelArgument.ts';
+import { runIdOf } from '../../../../src/ui/shared/runArgument.ts';
 import { submissionIdOf } from '../../../../src/ui/submission/submissionArgument.ts';
 
 /** What menus, key bindings, agents and strangers hand to commands. */

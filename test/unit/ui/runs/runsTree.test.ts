@@ -24,7 +24,7 @@ describe('RunsTree', () => {
   let hooks: ModuleHooks;
   let createTree: new (parts: RunsTreeParts) => RunsTree;
   let createShown: typeof RunsShown;
-  let submissionItem: typeof import('../../../../src/ui/submission/submissionItem.ts').submissionItem;
+  let submissionItem: typeof import('../../../../src/ui/runs/submissionItem.ts').submissionItem;
   let views: ViewStandIn[];
   let settings: Map<string, unknown>;
   let focus: typeof import('../../../helpers/vscodeStandIn.ts').focus;
@@ -48,7 +48,7 @@ describe('RunsTree', () => {
   before(async () => {
     hooks = standInForVscode();
     ({ views, settings, focus } = await import('../../../helpers/vscodeStandIn.ts'));
-    ({ submissionItem } = await import('../../../../src/ui/submission/submissionItem.ts'));
+    ({ submissionItem } = await import('../../../../src/ui/runs/submissionItem.ts'));
     ({ RunsTree: createTree } = await import('../../../../src/ui/runs/runsTree.ts'));
     ({ RunsShown: createShown } = await import('../../../../src/ui/runs/runsShown.ts'));
   });

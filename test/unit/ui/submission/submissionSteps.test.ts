@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
-import { newMarker, withMarker } from '../../../../src/core/submission/marker.ts';
+import { newMarker, withMarker } from '../../../../src/core/runs/marker.ts';
 import { summaryOf } from '../../../../src/core/datasets/summary.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';

@@ -1,6 +1,6 @@
 import type { RunSummary } from '../../core/api/types.ts';
 import type { RunChoice } from './runDialogs.ts';
-import { runDescription, type RunView } from './messages.ts';
+import { runDescription, type RunView } from '../runs/messages.ts';
 
 /** What a store of runs tells of them. */
 interface Runs {

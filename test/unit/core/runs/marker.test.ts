@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hasMarker, newMarker, withMarker, withoutMarker } from '../../../../src/core/submission/marker.ts';
+import { hasMarker, newMarker, withMarker, withoutMarker } from '../../../../src/core/runs/marker.ts';
 
 const MARKER = 'ft-7k3m9qpx';
 /** What is left of 255 for a label and its blank. */

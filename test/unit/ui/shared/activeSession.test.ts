@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import { followActive } from '../../../../src/ui/runs/activeSession.ts';
+import { followActive } from '../../../../src/ui/shared/activeSession.ts';
 
 describe('followActive', () => {
   it('follows the session of now and each next one, one at a time, until it is disposed', () => {

@@ -6,9 +6,9 @@ import {
   submissionDescription,
   submissionName,
   submissionTooltip,
-} from './pendingMessages.ts';
+} from '../submission/pendingMessages.ts';
 import { harmlessText, strangerText } from '../shared/strangerText.ts';
-import { treeWords } from '../runs/messages.ts';
+import { treeWords } from './messages.ts';
 import { canCheck, canContinue } from '../../core/submission/pendingActions.ts';
 import {
   isCancellable,

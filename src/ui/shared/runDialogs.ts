@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { runIdOf } from './runArgument.ts';
-import { pick } from '../shared/steps.ts';
-import { showInformation } from '../shared/notifications.ts';
+import { pick } from './steps.ts';
+import { showInformation } from './notifications.ts';
 
 /** A run as it can be chosen from a list. */
 export interface RunChoice {

@@ -11,7 +11,7 @@ import {
   spanMs,
   timesOf,
   type ChargedReceipt,
-} from '../../../../src/core/runs/runFacts.ts';
+} from '../../../../src/core/submission/runFacts.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 import { row } from '../../../helpers/runs/support.ts';
 

@@ -1,7 +1,7 @@
 import type { RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/instant.ts';
-import type { Receipt, Settlement } from '../submission/intent.ts';
-import { phaseOf } from './phase.ts';
+import type { Receipt, Settlement } from './intent.ts';
+import { phaseOf } from '../runs/phase.ts';
 
 /** The parts of a run that take time. */
 export type Span = 'queue' | 'training';
