@@ -49,9 +49,8 @@ describe('RunsTree', () => {
   before(async () => {
     hooks = standInForVscode();
     ({ views, settings, focus } = await import('../../../helpers/vscodeStandIn.ts'));
-    ({ submissionItem, SubmissionRows: createRows } = await import(
-      '../../../../src/ui/submission/submissionRows.ts'
-    ));
+    ({ submissionItem, SubmissionRows: createRows } =
+      await import('../../../../src/ui/submission/submissionRows.ts'));
     ({ RunsTree: createTree } = await import('../../../../src/ui/runs/runsTree.ts'));
     ({ RunsShown: createShown } = await import('../../../../src/ui/runs/runsShown.ts'));
   });
