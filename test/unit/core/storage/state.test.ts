@@ -216,14 +216,14 @@ describe('StateStore', () => {
   it('says that it is unknown whether a change was stored, and reads the disk again', async () => {
     const one = store();
     await add(one, 'x');
-    const { exec }: { exec: (this: DatabaseSync, sql: string) => void } = DatabaseSync.prototype;
-    const failing = mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
-      exec.call(this, sql);
+    const exec = mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
+      if (sql !== 'COMMIT') return this.prepare(sql).run();
+      exec.mock.restore();
+      this.exec(sql);
       // The disk has it, and answers with an error of the device.
-      if (sql === 'COMMIT') throw Object.assign(new Error('disk I/O error'), { errcode: 10 });
+      throw Object.assign(new Error('disk I/O error'), { errcode: 10 });
     });
     await assert.rejects(add(one, 'y'), { code: 'commit-unknown' });
-    failing.mock.restore();
     assert.deepEqual(await namesOf(one), ['x', 'y']);
   });
 
