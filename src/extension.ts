@@ -40,7 +40,6 @@ import { AutoCheck } from './ui/datasets/autoCheck.ts';
 import { AutoDownloads } from './ui/downloads/autoDownloads.ts';
 import { BalanceStatus } from './ui/accounts/balanceStatus.ts';
 import { DatasetFixes } from './ui/datasets/datasetFixes.ts';
-import { DatasetLens } from './ui/datasets/datasetLens.ts';
 import { DatasetProblems } from './ui/datasets/datasetProblems.ts';
 import { DatasetStatus } from './ui/datasets/datasetStatus.ts';
 import { DatasetPreviews } from './ui/datasets/datasetPreviews.ts';
@@ -138,7 +137,6 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   disposables.add(new BalanceStatus(sessions));
   disposables.add(new DatasetProblems(reports));
   disposables.add(new DatasetStatus(reports));
-  disposables.add(new DatasetLens(reports));
   disposables.add(new DatasetFixes());
   disposables.add(keepWelcomeState(sessions, accounts));
   disposables.add(showKeyNotices(sessions));
