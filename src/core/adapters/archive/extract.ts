@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectoryDurably, syncDirectory } from '../../storage/durableFile.ts';
+import { DiskError, isSystemError } from '../../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
-import { chooseAdapter, kindOf, readContents } from './contents.ts';
-import { BrokenArchiveError, isSystemError } from '../faults.ts';
-import { isForeign, openArchive } from './openArchive.ts';
 import type { Archive, Member } from './archive.ts';
+import { chooseAdapter, kindOf, readContents } from './contents.ts';
+import { BrokenArchiveError } from '../faults.ts';
+import { isForeign, openArchive } from './openArchive.ts';
 import { NotAnAdapterError } from '../measure/measure.ts';
 import { printable } from '../printable.ts';
 import type { Progress } from '../report.ts';
@@ -36,28 +37,13 @@ export class FolderExistsError extends ExpectedError {
   }
 }
 
-/** The disk did not take it. */
-export class UnpackError extends ExpectedError {
-  readonly code: 'disk-full' | 'no-permission' | 'disk';
-
-  constructor(cause: NodeJS.ErrnoException) {
-    super(`unpacking failed: ${cause.code ?? 'unknown'}`);
-    this.code =
-      cause.code === 'ENOSPC' || cause.code === 'EDQUOT'
-        ? 'disk-full'
-        : cause.code === 'EACCES' || cause.code === 'EPERM' || cause.code === 'EROFS'
-          ? 'no-permission'
-          : 'disk';
-  }
-}
-
 const MAX_LEFT_OUT = 10;
 /** Unpacking never takes so long: the process is gone. */
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Unpacks an archive into a new folder, which appears complete or not at all. Pickle files are left out.
- * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, UnpackError, CancelledError; none leaves anything behind
+ * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError; none leaves anything behind
  */
 export async function extractAdapter(
   file: string,
@@ -89,7 +75,7 @@ export async function extractAdapter(
 
 function expected(error: unknown): unknown {
   if (isForeign(error)) return new NotAnAdapterError({ code: 'not-an-archive' });
-  return isSystemError(error) ? new UnpackError(error) : error;
+  return isSystemError(error) ? new DiskError(error) : error;
 }
 
 /** Takes the name first, so that nothing that is there is replaced. */

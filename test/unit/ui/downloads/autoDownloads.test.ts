@@ -14,6 +14,7 @@ describe('"Download when complete"', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let create: typeof AutoDownloads;
+  let folder: () => string | undefined;
   let stage: DownloadStage;
   let first: Window;
   let faces: AutoDownloads[];
@@ -24,6 +25,7 @@ describe('"Download when complete"', () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
     ({ AutoDownloads: create } = await import('../../../../src/ui/downloads/autoDownloads.ts'));
+    ({ autoDownloadFolder: folder } = await import('../../../../src/ui/shared/autoDownloadFolder.ts'));
   });
   after(() => hooks.deregister());
 
@@ -187,7 +189,7 @@ describe('"Download when complete"', () => {
     await until(() => said().length > 0);
     assert.equal(
       said()[0],
-      `Automatic download for ${other === runIds[0] ? 'one' : 'two'} failed. That folder is not there any more.`,
+      `Automatic download for ${other === runIds[0] ? 'one' : 'two'} failed. That folder no longer exists.`,
     );
   });
 
@@ -213,18 +215,17 @@ describe('"Download when complete"', () => {
     it(`does nothing with “${mode}” and a directory that is ${directory === '' ? 'not set' : directory}`, async () => {
       const text = { there: stage.out, '': '', missing: path.join(stage.out, 'missing'), relative: 'a/b' };
       set(mode, text[directory]);
-      const face = watch(first);
-      assert.equal(face.takes, false);
+      watch(first);
+      assert.equal(folder(), undefined);
       await finish(first);
       await later();
       assert.deepEqual([await readdir(stage.out), said()], [[], []]);
     });
 
   it('says whether it does it, by the settings of the moment', () => {
-    const face = watch(first);
-    assert.equal(face.takes, true);
+    assert.equal(folder(), stage.out);
     set('always', '');
-    assert.equal(face.takes, false);
+    assert.equal(folder(), undefined);
   });
 
   it('tells once why it could not, with the run, and offers the download', async () => {
@@ -237,7 +238,7 @@ describe('"Download when complete"', () => {
     standIn.told.answer = (buttons) => buttons[0];
     await first.session.runs.refresh();
     await until(() => said().length > 0);
-    assert.deepEqual(said(), ['Automatic download for maths failed. That folder is not there any more.']);
+    assert.deepEqual(said(), ['Automatic download for maths failed. That folder no longer exists.']);
     assert.equal(logged.length, 1);
     await until(() => standIn.executed.length > 0);
     assert.deepEqual(standIn.executed, [['fineTuning.downloadAdapter', runId]]);
