@@ -1,8 +1,9 @@
 /**
  * Updates elements in place, touching only what differs: the focus, a selection and a button that is being pressed stay as they
- * are. Elements are the same where tag and `data-key` are.
+ * are. Elements are the same where tag and `data-key` are. A button that shows that it has copied is left alone.
  */
 export function morph(from: Element, to: Element): void {
+  if (from.hasAttribute('data-copied')) return;
   for (const { name } of [...from.attributes]) if (!to.hasAttribute(name)) from.removeAttribute(name);
   for (const { name, value } of to.attributes)
     if (from.getAttribute(name) !== value) from.setAttribute(name, value);

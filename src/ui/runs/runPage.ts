@@ -265,7 +265,8 @@ export class RunPage implements Disposable {
       case 'cancelDownload':
         return executeCommand(COMMANDS.cancelDownload, target);
       case 'reveal':
-        return revealOf(vscode.Uri.file(target)).show();
+        revealOf(vscode.Uri.file(target)).show();
+        return;
       case 'useAccount':
         return this.#parts.accounts.activate(accountId);
       case 'switchAccount':

@@ -95,12 +95,12 @@ describe('messages of the run page', () => {
       const [attempt] = intent.attempts;
       const receipt = {
         ...intent,
-        attempts: Array(3).fill(attempt),
+        attempts: [attempt, attempt, attempt],
         settled: { kind: 'charged', how: 'found', at: { localMs: 1 }, run: { run_id: 'r' } },
       } as ChargedReceipt;
-      const [submitted] = words.timelineEntries(view({ receipt }));
-      assert.equal(submitted?.notes.length, 3);
-      assert.match(submitted?.notes[1] ?? '', /^3 attempts, charged once$/);
+      const notes = words.timelineEntries(view({ receipt }))[0]?.notes ?? [];
+      assert.equal(notes.length, 3);
+      assert.match(notes[1] ?? '', /^3 attempts, charged once$/);
     });
   });
 
@@ -140,7 +140,7 @@ describe('messages of the run page', () => {
   it('distinguishes links that were shown where it is known which is which', () => {
     const names = (urls: string[]) =>
       words
-        .consentFacts({ model_terms: { accepted_at: '', urls }, data_policy: { accepted_at: '' } } as never)
+        .consentFacts({ model_terms: { accepted_at: '', urls }, data_policy: { accepted_at: '' } })
         .filter(({ key }) => key.startsWith('link'))
         .map(({ name }) => name);
     assert.equal(new Set(names(['https://a.test', 'https://b.test'])).size, 2);
