@@ -6,12 +6,7 @@ import ts from 'typescript';
 import { fail, root } from './project.ts';
 
 /** The files that put everything together by hand. */
-const COMPOSITION = [
-  'src/extension.ts',
-  'src/services.ts',
-  'src/commandTable.ts',
-  'src/ui/sandbox/lazySandbox.ts',
-];
+const COMPOSITION = ['src/extension.ts', 'src/services.ts', 'src/ui/sandbox/lazySandbox.ts'];
 const SMALL_FILE_LINES = 40;
 const LONG_SENTENCE_WORDS = 25;
 

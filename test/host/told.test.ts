@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import * as vscode from 'vscode';
 import { ApiKeys } from '../../src/ui/accounts/apiKeys.ts';
-import { registerCommands } from '../../src/ui/shared/commands.ts';
+import { commandRegistry } from '../../src/ui/shared/commands.ts';
 import { messagesOf } from './messages.ts';
 
 const run = (command: string, ...args: unknown[]) =>
@@ -78,10 +78,13 @@ describe('a command that fails', () => {
       calls.push(args);
       throw new Error('x');
     };
-    const registration = registerCommands(
-      { 'fineTuning.test.fails': fails } as unknown as Parameters<typeof registerCommands>[0],
-      (_error, again) => failures.push(again),
-    );
+    const register = commandRegistry({
+      accounts: { active: undefined, isUnreadable: false, open: () => Promise.resolve() },
+      ensureActiveAccount: () => Promise.resolve(true),
+      reportSignedOut: () => undefined,
+      reportError: (_error, retry) => failures.push(retry),
+    });
+    const registration = register('nothing', { 'fineTuning.test.fails': fails } as object);
     try {
       await run('test.fails', 'a', 2);
       failures[0]?.();

@@ -1,18 +1,18 @@
 import { mkdir, rmdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { tellDownloaded } from './downloadDialogs.ts';
+import { autoDownloadFolder } from '../shared/autoDownloadFolder.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
-import { downloadDirectorySetting, downloadWhenCompleteSetting } from '../shared/settings.ts';
+import { downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { runName } from './messages.ts';
 import { tellAutoDownloadFailed } from './noticeMessages.ts';
 import { becameAvailable } from '../../core/downloads/autoDownload.ts';
 import { DiskError, onDisk } from '../../core/downloads/diskError.ts';
-import { directoryOf, runFolderName } from '../../core/downloads/downloadFolder.ts';
+import { runFolderName } from '../../core/downloads/downloadFolder.ts';
 import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import {
@@ -61,24 +61,13 @@ export class AutoDownloads implements Disposable {
     );
   }
 
-  /** Whether what finishes is downloaded by itself: where the directory does not stand, it is offered instead. */
-  get takes(): boolean {
-    return this.#directory() !== undefined;
-  }
-
   dispose(): void {
     this.#disposed = true;
     this.#subscription.dispose();
   }
 
-  #directory(): string | undefined {
-    if (downloadWhenCompleteSetting() !== 'always') return undefined;
-    const directory = directoryOf(downloadDirectorySetting(), homedir());
-    return directory.kind === 'there' ? directory.path : undefined;
-  }
-
   #enqueue(session: Session, runId: string): void {
-    if (this.takes) this.#work = this.#work.then(() => this.#bring(session, runId));
+    if (autoDownloadFolder() !== undefined) this.#work = this.#work.then(() => this.#bring(session, runId));
   }
 
   /** Never rejects. */
@@ -94,7 +83,7 @@ export class AutoDownloads implements Disposable {
           download.accountId === account.id && download.runId === runId && isAdapter(download.artifactType),
       );
       if (isUnderWay || atHome(downloads.records(account.id), runId) !== undefined) return;
-      const directory = this.#directory();
+      const directory = autoDownloadFolder();
       // It stood when the run finished, so that the download was not offered.
       if (directory === undefined) throw new DiskError({ name: 'Error', message: '', code: 'ENOENT' });
       const record = await this.#download(session, runId, directory);

@@ -14,6 +14,7 @@ describe('"Download when complete"', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let create: typeof AutoDownloads;
+  let folder: () => string | undefined;
   let stage: DownloadStage;
   let first: Window;
   let faces: AutoDownloads[];
@@ -24,6 +25,7 @@ describe('"Download when complete"', () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
     ({ AutoDownloads: create } = await import('../../../../src/ui/downloads/autoDownloads.ts'));
+    ({ autoDownloadFolder: folder } = await import('../../../../src/ui/shared/autoDownloadFolder.ts'));
   });
   after(() => hooks.deregister());
 
@@ -213,18 +215,17 @@ describe('"Download when complete"', () => {
     it(`does nothing with “${mode}” and a directory that is ${directory === '' ? 'not set' : directory}`, async () => {
       const text = { there: stage.out, '': '', missing: path.join(stage.out, 'missing'), relative: 'a/b' };
       set(mode, text[directory]);
-      const face = watch(first);
-      assert.equal(face.takes, false);
+      watch(first);
+      assert.equal(folder(), undefined);
       await finish(first);
       await later();
       assert.deepEqual([await readdir(stage.out), said()], [[], []]);
     });
 
   it('says whether it does it, by the settings of the moment', () => {
-    const face = watch(first);
-    assert.equal(face.takes, true);
+    assert.equal(folder(), stage.out);
     set('always', '');
-    assert.equal(face.takes, false);
+    assert.equal(folder(), undefined);
   });
 
   it('tells once why it could not, with the run, and offers the download', async () => {

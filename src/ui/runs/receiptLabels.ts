@@ -8,10 +8,12 @@ import { followActive } from '../shared/activeSession.ts';
 /** Gives the active account's runs the labels of its receipts: the service's list of runs has none. */
 export function showReceiptLabels(
   sessions: Sessions,
+  openJournal: () => Promise<void>,
   journal: Pick<Journal, 'receipts'>,
   log: Pick<Log, 'warn'>,
 ): Disposable {
   const learn = async ({ account, runs }: Session) => {
+    await openJournal();
     const receipts = (await journal.receipts()).filter(({ accountId }) => accountId === account.id);
     runs.knowLabels(
       receipts.flatMap(({ settled, label }) =>

@@ -1,0 +1,147 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { verifyArchive } from './core/adapters/archive/verify.ts';
+import { originOf, type Account } from './core/accounts/account.ts';
+import { accountFolder, removeForsakenFolders } from './core/accounts/accountFolder.ts';
+import { AccountStore } from './core/accounts/accountStore.ts';
+import { Client, type Connection } from './core/api/client.ts';
+import { Transport } from './core/api/transport.ts';
+import { DisposableStore } from './core/base/disposable.ts';
+import { DatasetChecker } from './core/datasets/checker.ts';
+import { Reports } from './core/datasets/reports.ts';
+import { Downloads } from './core/downloads/downloads.ts';
+import { Sessions } from './core/runs/sessions.ts';
+import { Told } from './core/runs/told.ts';
+import { Journal } from './core/submission/journal.ts';
+import { Submitter } from './core/submission/submitter.ts';
+import { ApiKeys } from './ui/accounts/apiKeys.ts';
+import { tellAccountsSetAside, tellSignedOut } from './ui/accounts/messages.ts';
+import { tellDownloadsSetAside } from './ui/downloads/noticeMessages.ts';
+import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
+import { accountAccess } from './ui/shared/accountAccess.ts';
+import { commandRegistry } from './ui/shared/commands.ts';
+import { Log } from './ui/shared/log.ts';
+import { ErrorReporter } from './ui/shared/reportError.ts';
+import { onDidChangeProxySettings, proxySettings } from './ui/shared/settings.ts';
+import { tellJournalSetAside } from './ui/submission/noticeMessages.ts';
+import { SubmissionRows } from './ui/submission/submissionRows.ts';
+
+/** What every feature gets: the stores of core, and VS Code's context. Everything in it is disposed with the extension. */
+export type Services = Awaited<ReturnType<typeof createServices>>;
+
+export async function createServices(context: vscode.ExtensionContext) {
+  const disposables = new DisposableStore();
+  context.subscriptions.push(disposables);
+  const storage = context.globalStorageUri.fsPath;
+  const dist = (file: string) => path.join(context.extensionPath, 'dist', file);
+  const log = disposables.add(new Log());
+  const reporter = new ErrorReporter(log);
+
+  // The way to the service. A new transport when VS Code's proxy settings change; clients ask for it at each request.
+  let transport = new Transport(proxySettings());
+  disposables.add({ dispose: () => transport.dispose() });
+  const digestWorker = dist('digestWorker.cjs');
+  const createClient = (connection: Connection) => new Client(connection, () => transport, { digestWorker });
+
+  // Accounts, their API keys, and one session for each.
+  const apiKeys = disposables.add(new ApiKeys(context.secrets));
+  const sandbox = disposables.add(new LazySandbox(storage, log));
+  const accounts = disposables.add(new AccountStore(storage, tellAccountsSetAside));
+  const openAccounts = async (): Promise<void> => {
+    try {
+      await accounts.open();
+    } catch (error) {
+      reporter.report(error, () => void openAccounts());
+    }
+  };
+  await openAccounts();
+  const connect = async (account: Account): Promise<Connection | undefined> => {
+    if (account.kind === 'sandbox') return sandbox.start();
+    const key = await apiKeys.read({ accountId: account.id, origin: originOf(account) });
+    return key === undefined ? undefined : { baseUrl: account.baseUrl, ...key };
+  };
+  const sessions = disposables.add(new Sessions(accounts, connect, createClient));
+  disposables.add(apiKeys.onDidChange((accountId) => sessions.reconnect(accountId)));
+  disposables.add(
+    onDidChangeProxySettings(() => {
+      const old = transport;
+      transport = new Transport(proxySettings());
+      old.dispose();
+      const { active } = sessions;
+      if (active?.state === 'offline') sessions.reconnect(active.account.id);
+    }),
+  );
+
+  // Submissions: the journal outlives this window.
+  const journal = disposables.add(
+    new Journal(path.join(storage, 'submissions'), { onSetAside: (file) => tellJournalSetAside(file) }),
+  );
+  let opening: Promise<void> | undefined;
+  const openJournal = () =>
+    (opening ??= journal.open().catch((error: unknown) => {
+      // The next submission tries again.
+      opening = undefined;
+      throw error;
+    }));
+  const submitter = disposables.add(new Submitter(journal));
+  const submissionRows = disposables.add(new SubmissionRows(sessions, submitter));
+
+  // What all windows share of each account's runs.
+  const runsFolder = path.join(storage, 'runs');
+  const folderOf = (accountId: string) => accountFolder(runsFolder, accountId);
+  void removeForsakenFolders(runsFolder, () => accounts.readKeptIds());
+  const told = disposables.add(new Told((accountId) => folderOf(accountId).told));
+  const downloads = disposables.add(
+    new Downloads({
+      runsFolder,
+      transport: () => transport,
+      sessionOf: (accountId) => sessions.find(accountId),
+      verify: verifyArchive,
+      onSetAside: tellDownloadsSetAside,
+    }),
+  );
+
+  const checker = disposables.add(
+    new DatasetChecker({ worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') }),
+  );
+  const reports = disposables.add(new Reports(checker));
+
+  const ensureActiveAccount = accountAccess(accounts);
+  /** Reports an error that ended what the user asked for, unless the session's state says the same. */
+  const reportError = (error: unknown, retry: () => void): void => {
+    if (!sessions.isToldByState(error)) reporter.report(error, retry);
+  };
+  /** Fires when a run was charged, so that the Runs view shows it. */
+  const submitted = disposables.add(new vscode.EventEmitter<{ runId: string }>());
+
+  return {
+    context,
+    disposables,
+    log,
+    accounts,
+    apiKeys,
+    sandbox,
+    sessions,
+    createClient,
+    journal,
+    openJournal,
+    submitter,
+    submissionRows,
+    submitted,
+    runsFolder,
+    folderOf,
+    told,
+    downloads,
+    reports,
+    digestWorker,
+    dist,
+    ensureActiveAccount,
+    reportError,
+    registerCommands: commandRegistry({
+      accounts,
+      ensureActiveAccount,
+      reportSignedOut: tellSignedOut,
+      reportError,
+    }),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Services } from '../../services.ts';
+import { stakeOf } from '../../core/submission/pendingActions.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import { BalanceStatus } from './balanceStatus.ts';
+import { showKeyNotices } from './keyNotice.ts';
+import { keepWelcomeState } from './welcomeState.ts';
+
+/** Accounts and their API keys: signing in and out, switching, the balance in the status bar. */
+export function activateAccounts(services: Services): void {
+  const { accounts, apiKeys, createClient, disposables, downloads, journal, openJournal } = services;
+  const { registerCommands, sessions, submitter } = services;
+  disposables.add(new BalanceStatus(sessions));
+  disposables.add(keepWelcomeState(sessions, accounts));
+  disposables.add(showKeyNotices(sessions));
+  const submissions = async () => {
+    await openJournal();
+    return [...journal.intents, ...(await journal.receipts())];
+  };
+  const pendingOf = (accountId: string) =>
+    stakeOf(submitter.pending, accountId) ??
+    (downloads.active.some((download) => download.accountId === accountId) ? 'download' : undefined);
+  disposables.add(
+    registerCommands('accounts', {
+      [COMMANDS.signIn]: async () =>
+        (await import('./signIn.ts')).signIn(accounts, apiKeys, createClient, submissions)(),
+      [COMMANDS.switchAccount]: async () => (await import('./switchAccount.ts')).switchAccount(accounts)(),
+      [COMMANDS.replaceKey]: async (account) =>
+        (await import('./replaceKey.ts')).replaceKey(accounts, apiKeys, createClient)(account),
+    }),
+  );
+  disposables.add(
+    registerCommands('account', {
+      [COMMANDS.signOut]: async () =>
+        (await import('./signOut.ts')).signOut(accounts, apiKeys, pendingOf, (id) =>
+          downloads.discardAll(id),
+        )(),
+      [COMMANDS.refreshBalance]: async () => (await import('./refreshBalance.ts')).refreshBalance(sessions)(),
+    }),
+  );
+}

@@ -1,4 +1,0 @@
-/** Shows all loaded runs again. */
-export function clearRunsFilter(shown: { clearFilter(): void }) {
-  return (): void => shown.clearFilter();
-}

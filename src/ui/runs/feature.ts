@@ -1,0 +1,79 @@
+import * as vscode from 'vscode';
+import type { Services } from '../../services.ts';
+import { runLinkPath } from '../../core/runs/runLink.ts';
+import { autoDownloadFolder } from '../shared/autoDownloadFolder.ts';
+import { COMMANDS, VIEWS } from '../shared/ids.ts';
+import { downloadWhenCompleteSetting } from '../shared/settings.ts';
+import { keepActiveDetails } from './activeDetails.ts';
+import { ActiveWatch } from './activeWatch.ts';
+import { ModelsTree } from './modelsTree.ts';
+import { dimOfflineRows } from './offlineRows.ts';
+import { showReceiptLabels } from './receiptLabels.ts';
+import { followRunLinks } from './runLinks.ts';
+import { RunNotices } from './runNotices.ts';
+import { RunPanels } from './runPanels.ts';
+import { RunsShown } from './runsShown.ts';
+import { RunsTree } from './runsTree.ts';
+
+/** The views of runs and models, the page of a run, and what is notified about them. */
+export function activateRuns(services: Services): void {
+  const { accounts, context, disposables, downloads, folderOf, journal, log, openJournal } = services;
+  const { registerCommands, reportError, runsFolder, sessions, submitted, submitter, told } = services;
+  const { ensureActiveAccount: beActive, submissionRows: submissions } = services;
+
+  const shown = disposables.add(new RunsShown(sessions, context.globalState));
+  disposables.add(dimOfflineRows());
+  const tree = disposables.add(new RunsTree({ sessions, submitter, submissions, downloads, told, shown }));
+  disposables.add(submitted.event(({ runId }) => void tree.reveal(runId, false).catch(() => undefined)));
+  disposables.add(new ModelsTree(sessions));
+  disposables.add(new ActiveWatch(sessions, submitter, journal, log, runsFolder));
+  disposables.add(keepActiveDetails(sessions, (accountId) => folderOf(accountId).details, tree, log));
+  disposables.add(showReceiptLabels(sessions, openJournal, journal, log));
+
+  const receipts = async () => {
+    await openJournal();
+    return journal.receipts();
+  };
+  const linkTo = (runId: string) => `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`;
+  const onDidChangeReceipts = journal.onDidChange;
+  const panels = disposables.add(
+    new RunPanels(context.extensionUri, {
+      accounts,
+      sessions,
+      downloads,
+      receipts,
+      onDidChangeReceipts,
+      beActive,
+      linkTo,
+      log,
+    }),
+  );
+  const show = (accountId: string, runId: string) => panels.show(accountId, runId);
+  disposables.add(followRunLinks({ accounts, sessions, show, onError: reportError }));
+  const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && autoDownloadFolder() === undefined;
+  disposables.add(new RunNotices({ sessions, told, beActive, offersDownload }));
+
+  disposables.add(
+    registerCommands('account', {
+      [COMMANDS.refresh]: async () => (await import('./refresh.ts')).refresh(sessions, VIEWS.runs)(),
+      [COMMANDS.refreshModels]: async () => (await import('./refresh.ts')).refresh(sessions, VIEWS.models)(),
+      [COMMANDS.loadMoreRuns]: async () => (await import('./loadMoreRuns.ts')).loadMoreRuns(sessions)(),
+      [COMMANDS.loadAllRuns]: async () => (await import('./loadAllRuns.ts')).loadAllRuns(sessions)(),
+      [COMMANDS.filterRuns]: async (filter) =>
+        (await import('./filterRuns.ts')).filterRuns(sessions, shown)(filter),
+      [COMMANDS.showRun]: async (run) => (await import('./showRun.ts')).showRun(sessions, show)(run),
+      [COMMANDS.copyRunId]: async (run) => (await import('./copyRunId.ts')).copyRunId(sessions)(run),
+      [COMMANDS.openModelTerms]: async (model) =>
+        (await import('./openModelLink.ts')).openModelLink(sessions, 'terms_url')(model),
+      [COMMANDS.openModelUsePolicy]: async (model) =>
+        (await import('./openModelLink.ts')).openModelLink(sessions, 'use_policy_url')(model),
+    }),
+  );
+  disposables.add(
+    registerCommands('nothing', {
+      [COMMANDS.clearRunsFilter]: () => shown.clearFilter(),
+      [COMMANDS.groupRunsByDay]: () => shown.group(true),
+      [COMMANDS.ungroupRuns]: () => shown.group(false),
+    }),
+  );
+}
