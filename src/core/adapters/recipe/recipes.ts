@@ -319,6 +319,7 @@ const COMMANDS: Readonly<Record<Tool, readonly Command[]>> = {
   ],
 };
 
+const HOLE = /\{(=?)(\w+)\}/g;
 const BASE_MODEL = 'BASE_MODEL';
 const PLACEHOLDERS: readonly string[] = [
   BASE_MODEL,
@@ -371,7 +372,7 @@ export function recipesOf(report: AdapterReport, place: RecipePlace): Recipe[] {
 
 function factsOf({ config, weights }: AdapterReport, place: RecipePlace): Facts {
   const isWindows = place.platform === 'win32';
-  const { join } = isWindows ? path.win32 : path.posix;
+  const paths = isWindows ? path.win32 : path.posix;
   const { folder } = place;
   const merged = `${folder.replace(/[\\/]$/, '')}-merged`;
   const name = nameOf(place);
@@ -401,8 +402,8 @@ function factsOf({ config, weights }: AdapterReport, place: RecipePlace): Facts 
       revision: knownRevision,
       folder,
       merged,
-      gguf: join(folder, 'adapter.gguf'),
-      mergedGguf: join(merged, 'model.gguf'),
+      gguf: paths.join(folder, 'adapter.gguf'),
+      mergedGguf: paths.join(merged, 'model.gguf'),
       loraModule: loraModule(name, isWindows ? wslPath(folder) : folder),
       ...(correction === 1 || correction === 'none'
         ? { lora: 'adapter.gguf' }
@@ -473,18 +474,18 @@ function blocksOf(command: Command, facts: Facts): RecipeBlock[] {
 
 function blockOf({ purpose, at, lines }: Command, { words, texts }: Facts, language: Language): RecipeBlock {
   const { name, quote, joint, cd } = language;
-  const used: string[] = [];
-  const written = lines.flatMap((line) => {
-    let isComplete = true;
-    const text = line.replace(/\{(=?)(\w+)\}/g, (_, isText: string, key: string) => {
-      const value = (isText === '' ? words : texts)[key];
-      isComplete &&= value !== undefined;
-      if (isText !== '' || value === BASE_MODEL) used.push(value ?? '');
-      return isText === '' ? quote(value ?? '') : (value ?? '');
-    });
-    used.push(line);
-    return isComplete ? [text] : [];
-  });
+  const valueOf = (isText = '', key = '') => (isText === '' ? words : texts)[key];
+  const complete = lines.filter((line) =>
+    [...line.matchAll(HOLE)].every(([, isText, key]) => valueOf(isText, key) !== undefined),
+  );
+  const used = [...complete];
+  const written = complete.map((line) =>
+    line.replace(HOLE, (_, isText: string, key: string) => {
+      const value = valueOf(isText, key) ?? '';
+      if (isText !== '' || value === BASE_MODEL) used.push(value);
+      return isText === '' ? quote(value) : value;
+    }),
+  );
   const folder = at && words[at];
   const enter = folder === undefined ? '' : `${cd} ${quote(folder)}\n`;
   return {
