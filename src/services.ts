@@ -1,6 +1,5 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { verifyArchive } from './core/adapters/archive/verify.ts';
 import { originOf, type Account } from './core/accounts/account.ts';
 import { accountFolder, removeForsakenFolders } from './core/accounts/accountFolder.ts';
 import { AccountStore } from './core/accounts/accountStore.ts';
@@ -101,7 +100,8 @@ export async function createServices(context: vscode.ExtensionContext) {
       runsFolder,
       transport: () => transport,
       sessionOf: (accountId) => sessions.find(accountId),
-      verify: verifyArchive,
+      verify: async (file, options) =>
+        (await import('./core/adapters/archive/verify.ts')).verifyArchive(file, options),
       onSetAside: tellDownloadsSetAside,
     }),
   );
