@@ -1,6 +1,7 @@
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { ReportBuilder } from './buildReport.ts';
@@ -245,7 +246,7 @@ async function openFile(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'r');
   } catch (error) {
-    throw new CheckError((error as NodeJS.ErrnoException).code === 'ENOENT' ? 'missing' : 'unreadable', {
+    throw new CheckError(isMissing(error) ? 'missing' : 'unreadable', {
       cause: error,
     });
   }

@@ -1,4 +1,5 @@
 import { open, stat } from 'node:fs/promises';
+import { isMissing } from '../base/diskError.ts';
 import type { FileKind, Report } from './report.ts';
 
 /** How much of a file's beginning tells what it is. */
@@ -89,7 +90,7 @@ export async function inspectDataset(path: string, maxBytes: number): Promise<Da
     if (sizeBytes > maxBytes) return 'too-large';
     return { path, sizeBytes, mtimeMs: Number(found.mtimeMs) };
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'missing' : 'unreadable';
+    return isMissing(error) ? 'missing' : 'unreadable';
   }
 }
 
