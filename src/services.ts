@@ -24,6 +24,7 @@ import { Log } from './ui/shared/log.ts';
 import { ErrorReporter } from './ui/shared/reportError.ts';
 import { onDidChangeProxySettings, proxySettings } from './ui/shared/settings.ts';
 import { tellJournalSetAside } from './ui/submission/noticeMessages.ts';
+import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
 /** What every feature gets: the stores of core, and VS Code's context. Everything in it is disposed with the extension. */
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -83,6 +84,7 @@ export async function createServices(context: vscode.ExtensionContext) {
       throw error;
     }));
   const submitter = disposables.add(new Submitter(journal));
+  const submissionRows = disposables.add(new SubmissionRows(sessions, submitter));
 
   // What all windows share of each account's runs.
   const runsFolder = path.join(storage, 'runs');
@@ -124,6 +126,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     journal,
     openJournal,
     submitter,
+    submissionRows,
     submitted,
     runsFolder,
     folderOf,

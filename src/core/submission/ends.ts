@@ -5,7 +5,7 @@ import type { Intent, Settlement } from './intent.ts';
 import { NotOwnerError, type Journal } from './journal.ts';
 import { doubtOf } from './judge.ts';
 import type { Lease } from '../storage/lease.ts';
-import type { SubmissionResult } from './submitter.ts';
+import type { SubmissionResult } from './pendingSubmission.ts';
 import { LeaseLostError, refusalOf, type SeriesEnd } from './series.ts';
 import type { Session } from '../runs/session.ts';
 

@@ -1,7 +1,7 @@
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, unlessCancelled } from '../base/errors.ts';
-import { Emitter, type Event } from '../base/event.ts';
+import { Emitter } from '../base/event.ts';
 import type { RunCreation, RunSummary } from '../api/types.ts';
 import { placeOf, type Account } from '../accounts/account.ts';
 import { Ends } from './ends.ts';
@@ -14,39 +14,18 @@ import { isUncertain } from './judge.ts';
 import { isMarked } from './look.ts';
 import { assertNotTooEarly, MAX_RETRY_AFTER_MS, TooEarlyError } from './nextStep.ts';
 import { canCheck } from './pendingActions.ts';
-import { isCancellable, type PendingSubmission } from './pendingSubmission.ts';
+import {
+  isCancellable,
+  type PendingSubmission,
+  type Submission,
+  type SubmissionResult,
+} from './pendingSubmission.ts';
 import { PendingSubmissions } from './pendingSubmissions.ts';
 import { Series, type SeriesEnd } from './series.ts';
 import type { Session } from '../runs/session.ts';
 import { UploadQueue } from './uploadQueue.ts';
 
 type Owned = { lease: Lease; intent: Intent };
-
-/** How a submission ended, for now, for the user's money. */
-export type SubmissionResult =
-  /**
-   * `found`: not by its answer, but by a check, which knows less of the charge. `onTold` is called when the user was notified:
-   * after a crash before that, the next start does it.
-   */
-  | { kind: 'charged'; run: RunCreation; found?: true; onTold?: () => void }
-  /** `kept`: it is among the pending ones, to be continued or discarded. */
-  | { kind: 'not-charged'; error: unknown; kept: boolean }
-  /** It may have been charged. */
-  | { kind: 'unknown'; error: unknown }
-  /** Nothing was sent: a submission of the same bytes and model is open, and comes first. */
-  | { kind: 'open'; id: string }
-  /** Nothing was sent: another window has it, or it is resolved. */
-  | { kind: 'elsewhere' };
-
-/** A submission that this window sends. */
-export interface Submission {
-  /** Its Idempotency-Key. */
-  readonly id: string;
-  /** Fires when it began, progressed or ended, with its last state. */
-  readonly onProgress: Event<PendingSubmission>;
-  /** Never rejects. */
-  readonly result: Promise<SubmissionResult>;
-}
 
 /**
  * Owns the way from a wish to a charge, at most one for each wish: one upload at a time, the others wait in order. Each wish

@@ -19,11 +19,11 @@ import { RunsTree } from './runsTree.ts';
 export function activateRuns(services: Services): void {
   const { accounts, context, disposables, downloads, folderOf, journal, log, openJournal } = services;
   const { registerCommands, reportError, runsFolder, sessions, submitted, submitter, told } = services;
-  const beActive = services.ensureActiveAccount;
+  const { ensureActiveAccount: beActive, submissionRows: submissions } = services;
 
   const shown = disposables.add(new RunsShown(sessions, context.globalState));
   disposables.add(dimOfflineRows());
-  const tree = disposables.add(new RunsTree({ sessions, submitter, downloads, told, shown }));
+  const tree = disposables.add(new RunsTree({ sessions, submitter, submissions, downloads, told, shown }));
   disposables.add(submitted.event(({ runId }) => void tree.reveal(runId, false).catch(() => undefined)));
   disposables.add(new ModelsTree(sessions));
   disposables.add(new ActiveWatch(sessions, submitter, journal, log, runsFolder));

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { CommandId } from '../shared/ids.ts';
-import { formatMoment } from '../submission/pendingMessages.ts';
+import { formatMoment } from '../shared/format.ts';
 import { treeWords } from './messages.ts';
 import { dayName, runCount } from './listMessages.ts';
 import { daysAgo, type RunDay } from '../../core/runs/runDays.ts';

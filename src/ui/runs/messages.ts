@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { MAX_LABEL_LENGTH, type RunDetail, type RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/instant.ts';
-import { formatAgo, formatDuration, formatMoney, formatTime } from '../shared/format.ts';
+import { formatAgo, formatDuration, formatPrice, formatTime } from '../shared/format.ts';
 import { sandboxNote } from '../shared/sandboxMessages.ts';
 import { strangerText } from '../shared/strangerText.ts';
 
@@ -125,7 +125,7 @@ export function runFacts(detail: RunDetail, modelName: string, currency: string 
     {
       icon: 'credit-card',
       name: l10n.t('Price'),
-      value: price_cents === undefined ? notTold : priceText(price_cents, currency),
+      value: price_cents === undefined ? notTold : formatPrice(price_cents, currency),
     },
     {
       icon: 'bookmark',
@@ -159,13 +159,6 @@ function whole(text: string): string {
   return strangerText(text, MAX_LABEL_LENGTH);
 }
 
-/** A price whose currency the details do not name. @param currency that of the balance, which is assumed */
-export function priceText(cents: number, currency: string | undefined): string {
-  return currency === undefined
-    ? vscode.l10n.t('{0} (currency not told)', formatMoney(cents))
-    : vscode.l10n.t('{0} (currency assumed from the balance)', formatMoney(cents, currency));
-}
-
 function withDuration(end: string, start: string | undefined, what: 'queue' | 'training'): string {
   const ms = instantOf(end) - instantOf(start);
   if (Number.isNaN(ms) || ms < 0) return formatTime(end);
@@ -179,7 +172,6 @@ export const treeWords = {
   loadMore: () => vscode.l10n.t('Load more'),
   showRun: () => vscode.l10n.t('Show Run'),
   noneFits: () => vscode.l10n.t('No loaded run fits the filter: show all'),
-  resolve: () => vscode.l10n.t('Resolve Submission'),
   detailsFailed: (text: string) => vscode.l10n.t('Details could not be read. {0}', text),
   offlineSince: (moment: string) =>
     vscode.l10n.t('Offline since {0}: what is shown may be out of date.', moment),

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
-import { formatBytes, formatCount, formatMoney, formatTime } from '../shared/format.ts';
+import { formatBytes, formatCount, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
 import { missingText, wholeText, type DetailsState } from './pageMessages.ts';
-import { priceText } from './messages.ts';
 import { harmlessText } from '../shared/strangerText.ts';
 
 /** A fact of the page; `copy` is what its button copies. */
@@ -32,7 +31,7 @@ export function moneyFacts(view: MoneyView): PageFact[] {
     priceCents === undefined
       ? missingText(details)
       : toldCurrency === undefined
-        ? priceText(priceCents, balanceCurrency)
+        ? formatPrice(priceCents, balanceCurrency)
         : formatMoney(priceCents, toldCurrency);
   const facts = [
     { key: 'price', name: l10n.t('Price'), value: price },

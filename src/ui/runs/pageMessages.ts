@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
-import { formatMoment } from '../submission/pendingMessages.ts';
+import { formatMoment } from '../shared/format.ts';
 import { sandboxNote } from '../shared/sandboxMessages.ts';
 import { strangerText } from '../shared/strangerText.ts';
 

@@ -30,15 +30,6 @@ export class RunsNodes {
     return kept(this.#submissions, id, () => ({ kind: 'submission', id }));
   }
 
-  /** The row of a submission that was shown. */
-  shownSubmission(id: string): RunsNode | undefined {
-    return this.#submissions.get(id);
-  }
-
-  forgetSubmission(id: string): void {
-    this.#submissions.delete(id);
-  }
-
   /** Another account's rows come. */
   forgetRuns(): void {
     this.#runs.clear();

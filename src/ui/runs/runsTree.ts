@@ -3,23 +3,22 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { runDescription, runTooltip, treeWords, type RunView } from './messages.ts';
 import type { RunSummary } from '../../core/api/types.ts';
-import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { serviceNowMs } from '../../core/runs/serviceClock.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import type { Told } from '../../core/runs/told.ts';
 import { followActive } from '../shared/activeSession.ts';
+import type { RunsSection } from '../shared/runsSection.ts';
 import { factItem, factRows } from './factRows.ts';
 import { commandItem, dayItem, messageOf } from './listItems.ts';
-import { isProgressing, ProgressPace } from './progressPace.ts';
+import { ProgressPace } from './progressPace.ts';
 import { RunDownloads, type DownloadsShown } from './runDownloads.ts';
 import { runItem, runView } from './runItem.ts';
 import { RunsBadge } from './runsBadge.ts';
 import { RunsDrawing } from './runsDrawing.ts';
 import { RunsNodes, type RunsNode } from './runsNodes.ts';
 import { isSameList, type RunsShown, type ShownRuns } from './runsShown.ts';
-import { submissionItem } from './submissionItem.ts';
 
 /** Relative times are drawn anew this often while the view is visible. */
 const REDRAW_MS = 30_000;
@@ -28,7 +27,9 @@ const TICK_MS = 1_000;
 
 export interface RunsTreeParts {
   sessions: Sessions;
-  submitter: Submitter;
+  /** Its open submissions hide their own runs. */
+  submitter: Pick<Submitter, 'pending'>;
+  submissions: RunsSection;
   downloads: DownloadsShown;
   told: Pick<Told, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: RunsShown;
@@ -37,7 +38,8 @@ export interface RunsTreeParts {
 /** Shows the submissions of all accounts that are not settled and the active account's runs, newest first; a run unfolds into its details. */
 export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #sessions: Sessions;
-  readonly #submitter: Submitter;
+  readonly #submitter: Pick<Submitter, 'pending'>;
+  readonly #submissions: RunsSection;
   readonly #shown: RunsShown;
   readonly #downloads: RunDownloads;
   readonly #view: vscode.TreeView<RunsNode>;
@@ -57,9 +59,10 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** Fires when the view comes to be seen. */
   readonly onDidShow = this.#onDidShow.event;
 
-  constructor({ sessions, submitter, downloads, told, shown }: RunsTreeParts) {
+  constructor({ sessions, submitter, submissions, downloads, told, shown }: RunsTreeParts) {
     this.#sessions = sessions;
     this.#submitter = submitter;
+    this.#submissions = submissions;
     this.#shown = shown;
     this.#downloads = new RunDownloads(downloads);
     this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this, showCollapseAll: false });
@@ -68,7 +71,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       this.#view,
       this.#badge,
       followActive(sessions, (session) => this.#follow(session)),
-      submitter.onDidChange((submission) => this.#drawUpload(submission)),
+      submissions.onDidChange((id) => this.#drawSubmission(id)),
       downloads.onDidChange(({ accountId, runId }) => this.#drawDownload(accountId, runId)),
       shown.onDidChange(() => this.#draw()),
       this.#view.onDidChangeVisibility(() => this.#planRedraw()),
@@ -82,10 +85,10 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   getChildren(node?: RunsNode): RunsNode[] | Promise<RunsNode[]> {
     const session = this.#sessions.active;
-    if (session === undefined) return node === undefined ? this.#submissions(undefined) : [];
+    if (session === undefined) return node === undefined ? this.#submissionRows() : [];
     if (node === undefined) {
       this.#list = this.#listOf(session);
-      return this.#drawing.given(this.#roots(session));
+      return this.#drawing.given(this.#roots());
     }
     if (node.kind === 'day') return this.#runs(this.#list?.days?.find(({ key }) => key === node.key)?.rows);
     // A row of the account before may still be asked for.
@@ -103,7 +106,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   getTreeItem(node: RunsNode): vscode.TreeItem {
     switch (node.kind) {
       case 'submission':
-        return this.#submissionItem(node.id);
+        return this.#submissions.item(node.id);
       case 'day':
         return dayItem(this.#list?.days ?? [], node.key, this.#nowMs());
       case 'run':
@@ -158,7 +161,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#drawHead();
     const session = this.#sessions.active;
     if (session === undefined || !isSameList(before, this.#list)) this.#drawList();
-    else this.#drawing.all(this.#roots(session), this.#runs(this.#list?.rows));
+    else this.#drawing.all(this.#roots(), this.#runs(this.#list?.rows));
   }
 
   /** What stands above and beside the rows; the list as it is now is known afterwards. */
@@ -166,7 +169,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const session = this.#sessions.active;
     this.#list = session && this.#listOf(session);
     const filter = session && this.#shown.message(session, this.#list);
-    const submissions = this.#submissions(session);
+    const submissions = this.#submissionRows();
     if (session !== undefined) this.#view.message = messageOf(session, filter, submissions);
     else this.#view.message = submissions.length === 0 ? '' : treeWords.noAccount();
     this.#badge.draw();
@@ -201,18 +204,13 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       this.#drawing.rows([this.#nodes.run(runId)]);
   }
 
-  #drawUpload(submission: PendingSubmission): void {
-    const isPending = this.#submitter.pending.some(({ id }) => id === submission.id);
-    const part = this.#pace.next(submission.id, submission.state, isPending);
-    if (!isPending) this.#nodes.forgetSubmission(submission.id);
-    if (part === 'list') this.#draw();
-    const node = part === 'row' ? this.#nodes.shownSubmission(submission.id) : undefined;
-    if (node !== undefined) this.#drawing.rows([node]);
+  #drawSubmission(id: string | undefined): void {
+    if (id === undefined) this.#draw();
+    else this.#drawing.rows([this.#nodes.submission(id)]);
   }
 
   #drawProgress(): void {
-    const going = this.#submitter.pending.filter(({ state }) => state === 'waiting' || isProgressing(state));
-    this.#drawing.rows(going.flatMap(({ id }) => this.#nodes.shownSubmission(id) ?? []));
+    this.#drawing.rows(this.#submissions.tickingIds.map((id) => this.#nodes.submission(id)));
     const runIds = this.#downloads.progressing(this.#sessions.active?.account.id);
     this.#drawing.rows(this.#stale(runIds));
   }
@@ -250,8 +248,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     return this.#shown.of(session, serviceNowMs(session), this.#submitter.pending);
   }
 
-  #roots(session: Session): RunsNode[] {
-    const submissions = this.#submissions(session);
+  #roots(): RunsNode[] {
+    const submissions = this.#submissionRows();
     if (this.#list === undefined) return submissions;
     const { rows, days, loaded, hasMore } = this.#list;
     const isNone = rows.length === 0 && loaded > 0;
@@ -263,12 +261,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     ];
   }
 
-  #submissions(session: Session | undefined): RunsNode[] {
-    const isOwn = ({ accountId }: PendingSubmission) => accountId === session?.account.id;
-    const { pending } = this.#submitter;
-    // Those of an account that was signed out can neither be looked for nor sent.
-    const others = pending.filter((one) => !isOwn(one) && this.#sessions.find(one.accountId) !== undefined);
-    return [...pending.filter(isOwn), ...others].map(({ id }) => this.#nodes.submission(id));
+  #submissionRows(): RunsNode[] {
+    return this.#submissions.rowIds.map((id) => this.#nodes.submission(id));
   }
 
   #runs(rows: readonly RunSummary[] = []): RunsNode[] {
@@ -292,15 +286,5 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const nowMs = this.#nowMs();
     this.#drawing.drew(runId, runDescription(view, nowMs));
     return runItem(view, this.#sessions.active?.state === 'offline', nowMs);
-  }
-
-  #submissionItem(id: string): vscode.TreeItem {
-    const submission = this.#submitter.pending.find((pending) => pending.id === id);
-    if (submission === undefined) return new vscode.TreeItem('');
-    const modelId = submission.intent.model_id;
-    const session = this.#sessions.find(submission.accountId);
-    const modelName = session?.models.nameOf(modelId) ?? modelId;
-    const accountName = session === this.#sessions.active ? undefined : session?.account.name;
-    return submissionItem(submission, modelName, Date.now(), accountName);
   }
 }

@@ -16,6 +16,13 @@ export function formatMoney(cents: number | undefined, currency?: string): strin
   return currency === undefined ? amount : `${amount} ${strangerText(currency, MAX_CURRENCY_UNITS)}`;
 }
 
+/** A price without a currency. @param currency of the balance, which is assumed */
+export function formatPrice(cents: number, currency: string | undefined): string {
+  return currency === undefined
+    ? vscode.l10n.t('{0} (currency not told)', formatMoney(cents))
+    : vscode.l10n.t('{0} (currency assumed from the balance)', formatMoney(cents, currency));
+}
+
 export function formatBytes(bytes: number): string {
   if (bytes === 1) return vscode.l10n.t('1 byte');
   if (bytes < 1_000) return vscode.l10n.t('{0} bytes', bytes);
@@ -61,8 +68,10 @@ export function formatDay(timeMs: number): string {
   return formatDate(timeMs, { dateStyle: 'medium' });
 }
 
-export function formatClock(timeMs: number): string {
-  return formatDate(timeMs, { timeStyle: 'short' });
+/** The time of day, with the date if it is not today. */
+export function formatMoment(timeMs: number, nowMs: number): string {
+  const isToday = new Date(timeMs).toDateString() === new Date(nowMs).toDateString();
+  return isToday ? formatDate(timeMs, { timeStyle: 'short' }) : formatTime(timeMs);
 }
 
 /** Without the marks of direction that Arabic and Hebrew dates have: in a notification they would be shown as `<U+200F>`. */

@@ -4,8 +4,7 @@ import { ServiceError } from '../../core/api/errors.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { asText, explain, type Explanation } from '../shared/serviceErrors.ts';
-import { formatMoney } from '../shared/format.ts';
-import { priceText } from '../runs/messages.ts';
+import { formatMoney, formatPrice } from '../shared/format.ts';
 import { withSandboxNote } from '../shared/sandboxMessages.ts';
 import { strangerText } from '../shared/strangerText.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';
@@ -22,7 +21,6 @@ export const submissionWords = {
   title: (fileName: string, accountName: string) =>
     vscode.l10n.t('Submitting {0} to {1}', fileName, accountName),
   preparing: () => vscode.l10n.t('Fine-Tuning: reading models and balance…'),
-  hashing: (fileName: string) => vscode.l10n.t('Hashing {0}', fileName),
   checking: (fileName: string) => vscode.l10n.t('Checking whether {0} was charged', fileName),
 };
 
@@ -51,7 +49,7 @@ export function tellCharged(
     price_cents === undefined
       ? l10n.t('not provided')
       : currency === undefined
-        ? priceText(price_cents, balance?.currency)
+        ? formatPrice(price_cents, balance?.currency)
         : formatMoney(price_cents, currency),
     plan_name === undefined ? l10n.t('not provided') : strangerText(plan_name),
     strangerText(account.name),
@@ -79,7 +77,7 @@ export function tellFound(
   const facts = l10n.t(
     '{0} was submitted and charged: its run was found. Price: {1}. Balance of {2}: {3}.',
     fileName,
-    run.price_cents === undefined ? l10n.t('not provided') : priceText(run.price_cents, balance?.currency),
+    run.price_cents === undefined ? l10n.t('not provided') : formatPrice(run.price_cents, balance?.currency),
     account.name,
     balanceText(balance?.balance_cents, balance?.currency),
   );

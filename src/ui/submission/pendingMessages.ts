@@ -2,9 +2,9 @@ import * as vscode from 'vscode';
 import {
   formatAgo,
   formatBytes,
-  formatClock,
   formatCount,
   formatDuration,
+  formatMoment,
   formatTime,
 } from '../shared/format.ts';
 import { strangerText } from '../shared/strangerText.ts';
@@ -62,6 +62,8 @@ export interface SubmissionView {
     readonly refused?: { readonly code: string } | undefined;
   };
 }
+
+export const resolveTitle = () => vscode.l10n.t('Resolve Submission');
 
 /** The label as the person gave it, or the file's name. */
 export function submissionName({ intent: { label, marker, dataset } }: SubmissionView): string {
@@ -181,12 +183,6 @@ export function lookText({ intent }: SubmissionView, nowMs: number): string | un
 /** When it was last sent, or made where it never was; milliseconds since the epoch. */
 export function sentAtMs({ intent: { attempts, created } }: SubmissionView): number {
   return (attempts.at(-1)?.started ?? created).localMs;
-}
-
-/** The time of day, with the day where it is another one. */
-export function formatMoment(timeMs: number, nowMs: number): string {
-  const isToday = new Date(timeMs).toDateString() === new Date(nowMs).toDateString();
-  return isToday ? formatClock(timeMs) : formatTime(timeMs);
 }
 
 function isResting({ state }: SubmissionView): boolean {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
-import { formatBytes, formatCount, formatMoney, formatTime } from '../shared/format.ts';
-import { formatMoment, lookText, type SubmissionView } from './pendingMessages.ts';
+import { formatBytes, formatCount, formatMoment, formatMoney, formatTime } from '../shared/format.ts';
+import { lookText, type SubmissionView } from './pendingMessages.ts';
 
 /** Why a look at runs and balance cannot tell, as `runs/` says it. */
 export type Doubt =

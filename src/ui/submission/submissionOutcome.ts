@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Balance, RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import type { SubmissionResult } from '../../core/submission/submitter.ts';
+import type { SubmissionResult } from '../../core/submission/pendingSubmission.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { asStorageError } from '../shared/storageError.ts';

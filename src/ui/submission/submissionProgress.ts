@@ -1,5 +1,5 @@
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import type { Submission, SubmissionResult } from '../../core/submission/submitter.ts';
+import type { Submission, SubmissionResult } from '../../core/submission/pendingSubmission.ts';
 import { withCancellableProgress } from '../shared/progress.ts';
 import { stateText } from './pendingMessages.ts';
 

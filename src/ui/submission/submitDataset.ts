@@ -1,21 +1,14 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
-import { inspectDataset, type DatasetFile } from '../../core/datasets/inspect.ts';
-import type { Reports } from '../../core/datasets/reports.ts';
-import { summaryOrFailure, type Summary } from '../../core/datasets/summary.ts';
-import { tellCheckFailed } from '../datasets/checkDialogs.ts';
-import { chooseDataset, refuseDataset, saveIfNeeded } from '../datasets/datasetDialogs.ts';
 import { offerOpenOne } from './pendingDialogs.ts';
 import { askToSubmit } from './submissionDialogs.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { cutLabel, defaultLabel } from '../shared/label.ts';
-import { withLateProgress } from '../shared/lateProgress.ts';
 import type { Log } from '../shared/log.ts';
 import { modelOf } from '../shared/modelArgument.ts';
+import { prepareDataset, type CheckedDataset, type DatasetChecks } from '../shared/prepareDataset.ts';
 import { labelMarkerSetting } from '../shared/settings.ts';
 import { usingStorage } from '../shared/storageError.ts';
-import { passGate } from './submissionGate.ts';
 import { tellOutcome } from './submissionOutcome.ts';
 import { withSubmissionProgress } from './submissionProgress.ts';
 import { askWhereToWork } from '../accounts/messages.ts';
@@ -41,30 +34,17 @@ interface Preset {
 }
 
 /** What the command works with, besides VS Code. */
-interface Parts {
+interface Parts extends DatasetChecks {
   sessions: Sessions;
   submitter: Submitter;
   journal: Pick<Journal, 'receipts'>;
   /** Resolves when the journal was read. @throws what the file system says */
   openJournal: () => Promise<void>;
-  reports: Reports;
-  /** The digest of a file that was not checked. @throws DatasetChangedError, DigestError, CancelledError */
-  sha256Of: (path: string, signal: AbortSignal, onProgress: (fraction: number) => void) => Promise<string>;
   /** Makes an account the active one, if it is not and the person agrees. */
   beActive: (accountId: string) => Promise<boolean>;
   /** Shows a loaded run. */
   reveal: (runId: string) => Promise<void>;
   log: Log;
-}
-
-/** How often a dataset that was written to after its check is checked again. */
-const MAX_RECHECKS = 2;
-
-/** A dataset as it was judged, or not: what is submitted are the bytes with this digest. */
-interface Dataset {
-  file: DatasetFile;
-  check: Summary | 'unchecked';
-  sha256: string;
 }
 
 /**
@@ -78,13 +58,11 @@ export function submitDataset(parts: Parts) {
   return async (argument?: unknown, selection?: unknown, given?: unknown): Promise<void> => {
     const session = sessions.active ?? (await startSomewhere(sessions));
     if (session === undefined) return;
-    const filePath = await readyFile(argument, selection);
-    if (filePath === undefined) return;
     await usingStorage(parts.openJournal);
-    const dataset = await passChecked(filePath, session.account.name, parts);
+    const dataset = await prepareDataset(argument, selection, session.account.name, parts);
     if (dataset === undefined) return;
     const openOnes = submitter.openOnesOf(session.account, dataset.sha256);
-    if (!(await mayGoBeside(openOnes, session, filePath))) return;
+    if (!(await mayGoBeside(openOnes, session, dataset.file.path))) return;
     const besideOtherAccounts = openOnes.some(({ accountId }) => accountId !== session.account.id);
     const { preset, draft } = (await askForDraft(session, dataset, argument, presetOf(given), parts)) ?? {};
     if (draft === undefined || preset === undefined) return;
@@ -95,7 +73,7 @@ export function submitDataset(parts: Parts) {
     );
     const submitted = {
       id,
-      path: filePath,
+      path: dataset.file.path,
       filename,
       preset,
       account: session.account,
@@ -135,53 +113,6 @@ async function startSomewhere(sessions: Sessions): Promise<Session | undefined> 
   return sessions.active;
 }
 
-/** Which file, saved and fit to be sent. */
-async function readyFile(argument: unknown, selection: unknown): Promise<string | undefined> {
-  const chosen = await chooseDataset(argument, selection);
-  const saved = chosen === undefined ? undefined : await saveIfNeeded(chosen);
-  if (saved === undefined) return undefined;
-  const name = path.posix.basename(saved.path);
-  if (saved.scheme !== 'file') {
-    refuseDataset(name, 'not-on-disk', MAX_DATASET_BYTES);
-    return undefined;
-  }
-  return (await inspected(saved.fsPath))?.path;
-}
-
-async function inspected(filePath: string): Promise<DatasetFile | undefined> {
-  const file = await inspectDataset(filePath, MAX_DATASET_BYTES);
-  if (typeof file !== 'string') return file;
-  refuseDataset(path.basename(filePath), file, MAX_DATASET_BYTES);
-  return undefined;
-}
-
-/** Checks the file and lets it pass the gate; what is returned, and only that, is what was checked. */
-async function passChecked(
-  filePath: string,
-  accountName: string,
-  { reports, sha256Of, log }: Parts,
-): Promise<Dataset | undefined> {
-  for (let checks = 0; ; checks += 1) {
-    const check = await passGate(vscode.Uri.file(filePath), accountName, (signal, tell) =>
-      summaryOrFailure(reports.fresh(filePath, signal, tell), (error) => log.error('not-checked', error)),
-    );
-    const file = check === undefined ? undefined : await inspected(filePath);
-    if (check === undefined || file === undefined) return undefined;
-    if (check === 'unchecked') {
-      const hashing = submissionWords.hashing(path.basename(filePath));
-      const sha256 = await withLateProgress(hashing, (signal, tell) => sha256Of(filePath, signal, tell));
-      return { file, check, sha256 };
-    }
-    if (check.sizeBytes === file.sizeBytes && check.mtimeMs === file.mtimeMs)
-      return { file, check, sha256: check.sha256 };
-    // Something keeps writing to it: what is checked once more is old again.
-    if (checks === MAX_RECHECKS) {
-      tellCheckFailed(path.basename(filePath), 'changing');
-      return undefined;
-    }
-  }
-}
-
 /** Asks about each open submission of the same dataset. @returns whether to submit it all the same */
 async function mayGoBeside(
   openOnes: readonly PendingSubmission[],
@@ -201,7 +132,7 @@ async function mayGoBeside(
 /** Leads through the steps; undefined where no model is available, or the person gave it up. */
 async function askForDraft(
   session: Session,
-  dataset: Dataset,
+  dataset: CheckedDataset,
   argument: unknown,
   given: Preset,
   parts: Parts,

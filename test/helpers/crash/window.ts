@@ -7,7 +7,7 @@ import { ServiceError } from '../../../src/core/api/errors.ts';
 import { ExpectedError } from '../../../src/core/base/errors.ts';
 import type { Finding } from '../../../src/core/submission/finding.ts';
 import type { Draft } from '../../../src/core/submission/intent.ts';
-import type { SubmissionResult } from '../../../src/core/submission/submitter.ts';
+import type { SubmissionResult } from '../../../src/core/submission/pendingSubmission.ts';
 import type { PendingSubmission } from '../../../src/core/submission/pendingSubmission.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { Submitter } from '../../../src/core/submission/submitter.ts';

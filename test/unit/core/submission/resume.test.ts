@@ -4,7 +4,7 @@ import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Finding } from '../../../../src/core/submission/finding.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
-import type { SubmissionResult } from '../../../../src/core/submission/submitter.ts';
+import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Submitter } from '../../../../src/core/submission/submitter.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import type http from 'node:http';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { SubmissionResult } from '../../../../src/core/submission/submitter.ts';
+import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';

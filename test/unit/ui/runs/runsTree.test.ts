@@ -23,8 +23,9 @@ import type { ViewStandIn } from '../../../helpers/vscodeStandIn.ts';
 describe('RunsTree', () => {
   let hooks: ModuleHooks;
   let createTree: new (parts: RunsTreeParts) => RunsTree;
+  let createRows: typeof import('../../../../src/ui/submission/submissionRows.ts').SubmissionRows;
   let createShown: typeof RunsShown;
-  let submissionItem: typeof import('../../../../src/ui/runs/submissionItem.ts').submissionItem;
+  let submissionItem: typeof import('../../../../src/ui/submission/submissionRows.ts').submissionItem;
   let views: ViewStandIn[];
   let settings: Map<string, unknown>;
   let focus: typeof import('../../../helpers/vscodeStandIn.ts').focus;
@@ -48,7 +49,8 @@ describe('RunsTree', () => {
   before(async () => {
     hooks = standInForVscode();
     ({ views, settings, focus } = await import('../../../helpers/vscodeStandIn.ts'));
-    ({ submissionItem } = await import('../../../../src/ui/runs/submissionItem.ts'));
+    ({ submissionItem, SubmissionRows: createRows } =
+      await import('../../../../src/ui/submission/submissionRows.ts'));
     ({ RunsTree: createTree } = await import('../../../../src/ui/runs/runsTree.ts'));
     ({ RunsShown: createShown } = await import('../../../../src/ui/runs/runsShown.ts'));
   });
@@ -97,6 +99,7 @@ describe('RunsTree', () => {
     tree = new createTree({
       sessions,
       submitter,
+      submissions: new createRows(sessions, submitter),
       told,
       shown,
       downloads: {

@@ -11,7 +11,7 @@ describe('what strangers wrote, in trees and the status bar', () => {
   let hooks: ModuleHooks;
   let views: {
     models: typeof import('../../../../src/ui/runs/modelsTree.ts');
-    submission: typeof import('../../../../src/ui/runs/submissionItem.ts');
+    submission: typeof import('../../../../src/ui/submission/submissionRows.ts');
     balance: typeof import('../../../../src/ui/shared/balance.ts');
     runs: typeof import('../../../../src/ui/runs/messages.ts');
     words: typeof import('../../../../src/ui/submission/messages.ts');
@@ -24,7 +24,7 @@ describe('what strangers wrote, in trees and the status bar', () => {
     standIn.forget();
     views = {
       models: await import('../../../../src/ui/runs/modelsTree.ts'),
-      submission: await import('../../../../src/ui/runs/submissionItem.ts'),
+      submission: await import('../../../../src/ui/submission/submissionRows.ts'),
       balance: await import('../../../../src/ui/shared/balance.ts'),
       runs: await import('../../../../src/ui/runs/messages.ts'),
       words: await import('../../../../src/ui/submission/messages.ts'),

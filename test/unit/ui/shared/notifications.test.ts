@@ -31,10 +31,10 @@ describe('notifications, message boxes and progress', () => {
   });
 
   it('show an Arabic date without naming its marks of direction', async () => {
-    const { formatClock, formatDay, formatTime } = await import('../../../../src/ui/shared/format.ts');
+    const { formatDay, formatMoment, formatTime } = await import('../../../../src/ui/shared/format.ts');
     standIn.env.language = 'ar';
     try {
-      const texts = [formatTime, formatDay, formatClock].map((format) => format(0));
+      const texts = [formatTime, formatDay, (ms: number) => formatMoment(ms, ms)].map((format) => format(0));
       for (const text of texts) void notifications.showInformation(text);
       assert.deepEqual(standIn.told.sentences, texts);
     } finally {

@@ -9,6 +9,7 @@ describe('submissions that are not settled, in words', () => {
   let hooks: ModuleHooks;
   let words: typeof import('../../../../src/ui/submission/pendingMessages.ts');
   let resolve: typeof import('../../../../src/ui/submission/resolveMessages.ts');
+  let formatMoment: typeof import('../../../../src/ui/shared/format.ts').formatMoment;
   let notices: typeof import('../../../../src/ui/submission/noticeMessages.ts');
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   const now = new Date(2026, 4, 1, 14, 30).getTime();
@@ -17,6 +18,7 @@ describe('submissions that are not settled, in words', () => {
   before(async () => {
     hooks = standInForVscode();
     words = await import('../../../../src/ui/submission/pendingMessages.ts');
+    ({ formatMoment } = await import('../../../../src/ui/shared/format.ts'));
     standIn = await import('../../../helpers/vscodeStandIn.ts');
     notices = await import('../../../../src/ui/submission/noticeMessages.ts');
     resolve = await import('../../../../src/ui/submission/resolveMessages.ts');
@@ -90,7 +92,7 @@ describe('submissions that are not settled, in words', () => {
         }),
         now,
       );
-    const clock = words.formatMoment(minutesAgo(25), now);
+    const clock = formatMoment(minutesAgo(25), now);
     assert.equal(seen({ balance_cents: 1_000 }), `No charge seen as of ${clock}`);
     assert.equal(seen({ balance_cents: 2_000 }), `No charge seen as of ${clock}`);
     assert.equal(seen({ balance_cents: 999 }), `No such run, but a lower balance, as of ${clock}`);
@@ -111,8 +113,8 @@ describe('submissions that are not settled, in words', () => {
   });
 
   it('name the day of a moment that was on another one', () => {
-    assert.notEqual(words.formatMoment(minutesAgo(24 * 60), now), words.formatMoment(now, now));
-    assert.match(words.formatMoment(minutesAgo(24 * 60), now), /2026/);
+    assert.notEqual(formatMoment(minutesAgo(24 * 60), now), formatMoment(now, now));
+    assert.match(formatMoment(minutesAgo(24 * 60), now), /2026/);
   });
 
   it('are called by the label that the person gave, without its marker, or by the file', () => {
@@ -187,7 +189,7 @@ describe('submissions that are not settled, in words', () => {
       againAtMs: now + 15 * 60_000,
       failure: undefined,
     } as const;
-    const clock = (ms: number) => words.formatMoment(ms, now);
+    const clock = (ms: number) => formatMoment(ms, now);
     const rows = Object.fromEntries(resolve.knownRows(known, now).map(({ name, value }) => [name, value]));
     assert.deepEqual(rows, {
       'Last check': `No charge seen as of ${clock(minutesAgo(1))}`,

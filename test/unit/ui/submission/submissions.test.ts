@@ -3,7 +3,7 @@ import type { ModuleHooks } from 'node:module';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Finding } from '../../../../src/core/submission/finding.ts';
-import type { SubmissionResult } from '../../../../src/core/submission/submitter.ts';
+import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import type { Submitter } from '../../../../src/core/submission/submitter.ts';

@@ -9,7 +9,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { CheckError } from '../../../../src/core/datasets/errors.ts';
 import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
-import { Submitter, type SubmissionResult } from '../../../../src/core/submission/submitter.ts';
+import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
+import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
@@ -132,17 +133,6 @@ describe('"Submit Dataset…"', () => {
     assert.ok(consents.data_policy.accepted_at >= consents.model_terms.accepted_at);
   });
 
-  it('ends with a sentence where something keeps writing to the file', async () => {
-    let checks = 0;
-    parts.reports.fresh = () => {
-      if (++checks > 20) throw new Error('it never ends');
-      return Promise.resolve(reportOf({ path: file, sizeBytes: TEXT.length, mtimeMs: checks, rows: 1 }));
-    };
-    await submit();
-    assert.deepEqual([checks <= 5, drafts], [true, []]);
-    assert.match(standIn.told.sentences.at(-1) ?? '', /train\.jsonl was written to/);
-  });
-
   it('sends no marker where the setting says so', async () => {
     standIn.settings.set('fineTuning.labelMarker', false);
     await submit();
@@ -174,7 +164,11 @@ describe('"Submit Dataset…"', () => {
   it('hashes a file that was not checked', async () => {
     parts.reports.fresh = () => Promise.reject(new CheckError('worker-died'));
     parts.sha256Of = () => Promise.resolve('a'.repeat(64));
-    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Go On Unchecked…', 'Go On Unchecked', SUBMIT]);
+    await submit(
+      { modelId: 'm' },
+      ['My run', ...ACCEPTING],
+      ['Submit Without Checking…', 'Submit Without Checking', SUBMIT],
+    );
     assert.equal(drafts[0]?.dataset.sha256, 'a'.repeat(64));
     assert.equal('rows' in drafts[0].dataset, false);
   });
