@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import { Breath } from '../base/breath.ts';
-import { chooseAdapter, readContents, type Choice, type Contents } from './archive/contents.ts';
-import { baseOf, WEIGHTS_NAME } from './archive/entryKind.ts';
-import { BrokenArchiveError, isSystemError, verdictOf } from './faults.ts';
+import {
+  baseOf,
+  chooseAdapter,
+  readContents,
+  WEIGHTS_NAME,
+  type Choice,
+  type Contents,
+} from './archive/contents.ts';
+import { isSystemError } from '../base/diskError.ts';
+import { BrokenArchiveError, verdictOf } from './faults.ts';
 import { checkConfig, findMisfits } from './fit.ts';
 import { isForeign, openArchive, UnknownFileError, type Known } from './archive/openArchive.ts';
 import { pairsOf, sortTensors, type Sorted } from './pairs.ts';

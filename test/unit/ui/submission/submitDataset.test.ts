@@ -176,7 +176,7 @@ describe('"Submit Dataset…"', () => {
   it('begins nothing where the journal cannot be opened', async () => {
     parts.openJournal = () =>
       Promise.reject(Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'mkdir' }));
-    await assert.rejects(submit(), { code: 'storage-full' });
+    await assert.rejects(submit(), { code: 'disk-full', place: 'submissions' });
     assert.deepEqual([drafts, standIn.told.inputs], [[], []]);
   });
 
