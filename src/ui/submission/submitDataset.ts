@@ -11,7 +11,7 @@ import { labelMarkerSetting } from '../shared/settings.ts';
 import { usingStorage } from '../shared/storageError.ts';
 import { tellOutcome } from './submissionOutcome.ts';
 import { withSubmissionProgress } from './submissionProgress.ts';
-import { askWhereToWork } from '../accounts/messages.ts';
+import { askWhereToWork } from '../shared/accountMessages.ts';
 import { submissionWords, tellNoModels } from './messages.ts';
 import { placeOf } from '../../core/accounts/account.ts';
 import type { Draft } from '../../core/submission/intent.ts';

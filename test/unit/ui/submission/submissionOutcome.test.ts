@@ -211,7 +211,7 @@ describe('outcomes of submissions, told', () => {
       { kind: 'not-charged', error: tooLow, kept: true },
       { kind: 'unknown', error: broken },
     ] satisfies Outcome[])
-      assert.match((await tell(outcome, undefined, changes)).sentence, /Sandbox: nothing is trained/);
+      assert.match((await tell(outcome, undefined, changes)).sentence, /Sandbox: no training/);
   });
 
   it('have a sentence of its own for each reason of the journal', () => {
