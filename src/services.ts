@@ -1,6 +1,5 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { verifyArchive } from './core/adapters/archive/verify.ts';
 import { originOf, type Account } from './core/accounts/account.ts';
 import { accountFolder, removeForsakenFolders } from './core/accounts/accountFolder.ts';
 import { AccountStore } from './core/accounts/accountStore.ts';
@@ -12,17 +11,20 @@ import { Reports } from './core/datasets/reports.ts';
 import { Downloads } from './core/downloads/downloads.ts';
 import { Sessions } from './core/runs/sessions.ts';
 import { Told } from './core/runs/told.ts';
+import { StateStore } from './core/storage/state.ts';
 import { Journal } from './core/submission/journal.ts';
 import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
-import { tellAccountsSetAside, tellSignedOut } from './ui/accounts/messages.ts';
+import { tellAccountsSetAside } from './ui/accounts/messages.ts';
 import { tellDownloadsSetAside } from './ui/downloads/noticeMessages.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
-import { accountAccess } from './ui/shared/accountAccess.ts';
+import { tellSignedOut } from './ui/shared/accountMessages.ts';
 import { commandRegistry } from './ui/shared/commands.ts';
+import { ensureActiveAccount as ensureActive } from './ui/shared/ensureActiveAccount.ts';
 import { Log } from './ui/shared/log.ts';
 import { ErrorReporter } from './ui/shared/reportError.ts';
 import { onDidChangeProxySettings, proxySettings } from './ui/shared/settings.ts';
+import { reportStateSetAside } from './ui/shared/stateMessages.ts';
 import { tellJournalSetAside } from './ui/submission/noticeMessages.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
@@ -36,6 +38,9 @@ export async function createServices(context: vscode.ExtensionContext) {
   const dist = (file: string) => path.join(context.extensionPath, 'dist', file);
   const log = disposables.add(new Log());
   const reporter = new ErrorReporter(log);
+  // What all windows share, money aside. Made first, so that it is closed last.
+  const state = disposables.add(new StateStore(storage, reportStateSetAside));
+  state.requireShared().catch((error: unknown) => log.warn(String(error)));
 
   // The way to the service. A new transport when VS Code's proxy settings change; clients ask for it at each request.
   let transport = new Transport(proxySettings());
@@ -96,7 +101,8 @@ export async function createServices(context: vscode.ExtensionContext) {
       runsFolder,
       transport: () => transport,
       sessionOf: (accountId) => sessions.find(accountId),
-      verify: verifyArchive,
+      verify: async (file, options) =>
+        (await import('./core/adapters/archive/verify.ts')).verifyArchive(file, options),
       onSetAside: tellDownloadsSetAside,
     }),
   );
@@ -106,7 +112,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   );
   const reports = disposables.add(new Reports(checker));
 
-  const ensureActiveAccount = accountAccess(accounts);
+  const ensureActiveAccount = (accountId: string) => ensureActive(accounts, accountId);
   /** Reports an error that ended what the user asked for, unless the session's state says the same. */
   const reportError = (error: unknown, retry: () => void): void => {
     if (!sessions.isToldByState(error)) reporter.report(error, retry);
@@ -118,6 +124,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     context,
     disposables,
     log,
+    state,
     accounts,
     apiKeys,
     sandbox,

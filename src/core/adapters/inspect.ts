@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto';
 import { Breath } from '../base/breath.ts';
-import { chooseAdapter, readContents, type Choice, type Contents } from './archive/contents.ts';
-import { baseOf, WEIGHTS_NAME } from './archive/entryKind.ts';
+import { isSystemError } from '../base/diskError.ts';
+import {
+  baseOf,
+  chooseAdapter,
+  readContents,
+  WEIGHTS_NAME,
+  type Choice,
+  type Contents,
+} from './archive/contents.ts';
 import { isForeign, openArchive, UnknownFileError, type Known } from './archive/openArchive.ts';
-import { BrokenArchiveError, isSystemError, verdictOf } from './faults.ts';
+import { BrokenArchiveError, verdictOf } from './faults.ts';
 import { checkConfig, findMisfits, isLora } from './fit.ts';
 import { readConfig } from './peftConfig.ts';
 import { printable } from './printable.ts';

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { COMMANDS } from '../shared/ids.ts';
+import { tellSignedOut } from '../shared/accountMessages.ts';
 import { runIdOf } from '../shared/runArgument.ts';
 import { chooseAdapter, reportAdapterNotOnDisk, reportNotDownloaded } from './messages.ts';
 
@@ -45,7 +45,7 @@ export function inspectAdapter(
         existing.map(({ path: file, runId }) => ({ file, description: nameOf(runId, session) })),
       );
       if (chosen !== undefined) await show(chosen);
-    } else if (session === undefined) await vscode.commands.executeCommand(COMMANDS.signIn);
+    } else if (session === undefined) tellSignedOut();
     else {
       const found = fileOf(given, session, records);
       if (typeof found === 'string') await show(found);

@@ -21,7 +21,6 @@ export const submissionWords = {
   title: (fileName: string, accountName: string) =>
     vscode.l10n.t('Submitting {0} to {1}', fileName, accountName),
   preparing: () => vscode.l10n.t('Fine-Tuning: reading models and balance…'),
-  hashing: (fileName: string) => vscode.l10n.t('Hashing {0}', fileName),
   checking: (fileName: string) => vscode.l10n.t('Checking whether {0} was charged', fileName),
 };
 

@@ -1,24 +1,17 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
-import { inspectDataset, type DatasetFile } from '../../core/datasets/inspect.ts';
-import type { Reports } from '../../core/datasets/reports.ts';
-import { summaryOrFailure, type Summary } from '../../core/datasets/summary.ts';
-import { tellCheckFailed } from '../datasets/checkDialogs.ts';
-import { chooseDataset, refuseDataset, saveIfNeeded } from '../datasets/datasetDialogs.ts';
 import { offerOpenOne } from './pendingDialogs.ts';
 import { askToSubmit } from './submissionDialogs.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { cutLabel, defaultLabel } from '../shared/label.ts';
-import { withLateProgress } from '../shared/lateProgress.ts';
 import type { Log } from '../shared/log.ts';
 import { modelOf } from '../shared/modelArgument.ts';
+import { prepareDataset, type CheckedDataset, type DatasetChecks } from '../shared/prepareDataset.ts';
 import { labelMarkerSetting } from '../shared/settings.ts';
 import { usingStorage } from '../shared/storageError.ts';
-import { passGate } from './submissionGate.ts';
 import { tellOutcome } from './submissionOutcome.ts';
 import { withSubmissionProgress } from './submissionProgress.ts';
-import { askWhereToWork } from '../accounts/messages.ts';
+import { askWhereToWork } from '../shared/accountMessages.ts';
 import { submissionWords, tellNoModels } from './messages.ts';
 import { placeOf } from '../../core/accounts/account.ts';
 import type { Draft } from '../../core/submission/intent.ts';
@@ -41,30 +34,17 @@ interface Preset {
 }
 
 /** What the command works with, besides VS Code. */
-interface Parts {
+interface Parts extends DatasetChecks {
   sessions: Sessions;
   submitter: Submitter;
   journal: Pick<Journal, 'receipts'>;
   /** Resolves when the journal was read. @throws what the file system says */
   openJournal: () => Promise<void>;
-  reports: Reports;
-  /** The digest of a file that was not checked. @throws DatasetChangedError, DigestError, CancelledError */
-  sha256Of: (path: string, signal: AbortSignal, onProgress: (fraction: number) => void) => Promise<string>;
   /** Makes an account the active one, if it is not and the person agrees. */
   beActive: (accountId: string) => Promise<boolean>;
   /** Shows a loaded run. */
   reveal: (runId: string) => Promise<void>;
   log: Log;
-}
-
-/** How often a dataset that was written to after its check is checked again. */
-const MAX_RECHECKS = 2;
-
-/** A dataset as it was judged, or not: what is submitted are the bytes with this digest. */
-interface Dataset {
-  file: DatasetFile;
-  check: Summary | 'unchecked';
-  sha256: string;
 }
 
 /**
@@ -78,33 +58,29 @@ export function submitDataset(parts: Parts) {
   return async (argument?: unknown, selection?: unknown, given?: unknown): Promise<void> => {
     const session = sessions.active ?? (await startSomewhere(sessions));
     if (session === undefined) return;
-    const filePath = await readyFile(argument, selection);
-    if (filePath === undefined) return;
     await usingStorage(parts.openJournal);
-    const dataset = await passChecked(filePath, session.account.name, parts);
-    const besides = dataset && (await passOpenOnes(session, dataset, submitter));
-    if (dataset === undefined || besides === undefined) return;
+    const dataset = await prepareDataset(argument, selection, session.account.name, parts);
+    if (dataset === undefined) return;
+    const openOnes = submitter.openOnesOf(session.account, dataset.sha256);
+    if (!(await mayGoBeside(openOnes, session, dataset.file.path))) return;
+    const besideOtherAccounts = openOnes.some(({ accountId }) => accountId !== session.account.id);
     const { preset, draft } = (await askForDraft(session, dataset, argument, presetOf(given), parts)) ?? {};
     if (draft === undefined || preset === undefined) return;
     const { filename } = draft.dataset;
-    const isMine = ({ accountId, intent }: PendingSubmission) =>
-      accountId === session.account.id && isOf(intent, draft);
-    const outcome = await withSubmissionProgress(
+    const { id, result: outcome } = await withSubmissionProgress(
       submissionWords.title(filename, session.account.name),
-      submitter.onDidChange,
-      isMine,
-      (signal) => submitter.submit(session, draft, signal, besides),
+      (signal) => submitter.submit(session, draft, signal, besideOtherAccounts),
     );
     const submitted = {
-      id: submitter.pending.find(isMine)?.id,
-      path: filePath,
+      id,
+      path: dataset.file.path,
       filename,
       preset,
       account: session.account,
       readBalance: () => session.balance.refresh(),
     };
     // The draft that was continued has become this submission.
-    const isBegun = outcome.kind === 'charged' || outcome.kind === 'unknown' || submitted.id !== undefined;
+    const isBegun = outcome.kind !== 'open' && !(outcome.kind === 'not-charged' && !outcome.kept);
     const replaced = refusedOne(submitter, session.account.id, presetOf(given).replaces);
     if (replaced !== undefined && isBegun) await submitter.discard(replaced.id).catch(() => false);
     await tellOutcome(outcome, submitted, beActive, log);
@@ -130,14 +106,6 @@ function refusedOne({ pending }: Submitter, accountId: string, id: string | unde
   return pending.find((one) => one.id === id && one.accountId === accountId && one.state === 'refused');
 }
 
-/** An intent holds the moments of the consents that its draft was made with. */
-function isOf({ dataset, consents }: Draft, draft: Draft): boolean {
-  return (
-    dataset.sha256 === draft.dataset.sha256 &&
-    consents.data_policy.accepted_at === draft.consents.data_policy.accepted_at
-  );
-}
-
 async function startSomewhere(sessions: Sessions): Promise<Session | undefined> {
   const where = await askWhereToWork();
   if (where === undefined) return undefined;
@@ -145,80 +113,26 @@ async function startSomewhere(sessions: Sessions): Promise<Session | undefined> 
   return sessions.active;
 }
 
-/** Which file, saved and fit to be sent. */
-async function readyFile(argument: unknown, selection: unknown): Promise<string | undefined> {
-  const chosen = await chooseDataset(argument, selection);
-  const saved = chosen === undefined ? undefined : await saveIfNeeded(chosen);
-  if (saved === undefined) return undefined;
-  const name = path.posix.basename(saved.path);
-  if (saved.scheme !== 'file') {
-    refuseDataset(name, 'not-on-disk', MAX_DATASET_BYTES);
-    return undefined;
-  }
-  return (await inspected(saved.fsPath))?.path;
-}
-
-async function inspected(filePath: string): Promise<DatasetFile | undefined> {
-  const file = await inspectDataset(filePath, MAX_DATASET_BYTES);
-  if (typeof file !== 'string') return file;
-  refuseDataset(path.basename(filePath), file, MAX_DATASET_BYTES);
-  return undefined;
-}
-
-/** Checks the file and lets it pass the gate; what is returned, and only that, is what was checked. */
-async function passChecked(
-  filePath: string,
-  accountName: string,
-  { reports, sha256Of, log }: Parts,
-): Promise<Dataset | undefined> {
-  for (let checks = 0; ; checks += 1) {
-    const check = await passGate(vscode.Uri.file(filePath), accountName, (signal, tell) =>
-      summaryOrFailure(reports.fresh(filePath, signal, tell), (error) => log.error('not-checked', error)),
-    );
-    const file = check === undefined ? undefined : await inspected(filePath);
-    if (check === undefined || file === undefined) return undefined;
-    if (check === 'unchecked') {
-      const hashing = submissionWords.hashing(path.basename(filePath));
-      const sha256 = await withLateProgress(hashing, (signal, tell) => sha256Of(filePath, signal, tell));
-      return { file, check, sha256 };
-    }
-    if (check.sizeBytes === file.sizeBytes && check.mtimeMs === file.mtimeMs)
-      return { file, check, sha256: check.sha256 };
-    // Something keeps writing to it: what is checked once more is old again.
-    if (checks === MAX_RECHECKS) {
-      tellCheckFailed(path.basename(filePath), 'changing');
-      return undefined;
-    }
-  }
-}
-
-/**
- * Lets a dataset pass of which no submission is open at the service, or that the person wants to train another model with, or
- * with another account. @returns the ids of the open ones that the person goes on beside; undefined to end here
- */
-async function passOpenOnes(
+/** Asks about each open submission of the same dataset. @returns whether to submit it all the same */
+async function mayGoBeside(
+  openOnes: readonly PendingSubmission[],
   { account, models }: Session,
-  { file, sha256 }: Dataset,
-  submitter: Submitter,
-): Promise<string[] | undefined> {
-  const open = submitter.pending.filter(
-    ({ state, intent: { origin, dataset } }) =>
-      origin === placeOf(account) && state !== 'refused' && dataset.sha256 === sha256,
-  );
-  for (const one of open) {
+  filePath: string,
+): Promise<boolean> {
+  for (const one of openOnes) {
     const modelName = models.nameOf(one.intent.model_id);
     const isOther = one.accountId !== account.id;
-    const choice = await offerOpenOne(path.basename(file.path), one, modelName, isOther);
+    const choice = await offerOpenOne(path.basename(filePath), one, modelName, isOther);
     if (choice === 'open') await vscode.commands.executeCommand(COMMANDS.resolveSubmission, one.id);
-    if (choice !== 'another') return undefined;
+    if (choice !== 'another') return false;
   }
-  return open.map(({ id }) => id);
+  return true;
 }
 
 /** Leads through the steps; undefined where no model is available, or the person gave it up. */
 async function askForDraft(
   session: Session,
-  dataset: Dataset,
+  dataset: CheckedDataset,
   argument: unknown,
   given: Preset,
   parts: Parts,

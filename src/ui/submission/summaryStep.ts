@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { checkRows, sizePhrase } from '../datasets/messages.ts';
+import { checkRows, sizePhrase } from '../shared/datasetMessages.ts';
 import { formatBytes, formatMoney } from '../shared/format.ts';
 import { priorRows } from './priorMessages.ts';
 import {

@@ -84,7 +84,7 @@ describe('"Inspect Adapter"', () => {
     await inspect(Object.assign(standIn.Uri.file('/d.zip'), { scheme: 'vscode-vfs' }));
     assert.match(standIn.told.sentences.join(), /^d\.zip /);
     await inspect('run-1');
-    assert.deepEqual(standIn.executed, [['fineTuning.signIn']]);
+    assert.equal(standIn.told.sentences.length, 2);
     assert.deepEqual(shown, ['/c.zip']);
   });
 

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface Memory {
+  remember(state: () => number): void;
+}
+
+describe('what a page remembers', () => {
+  let saved: number[];
+  let create: new () => Memory;
+
+  before(async () => {
+    const setState = (state: number) => void saved.push(state);
+    Object.assign(globalThis, { acquireVsCodeApi: () => ({ setState }) });
+    const file = new URL('../../../../media/shared/client.ts', import.meta.url).href;
+    ({ Client: create } = (await import(file)) as { Client: typeof create });
+  });
+  after(() => void Reflect.deleteProperty(globalThis, 'acquireVsCodeApi'));
+  beforeEach(() => (saved = []));
+
+  it('is saved at once, and of changes that come together once more, as it is at last', async () => {
+    const page = new create();
+    page.remember(() => 1);
+    assert.deepEqual(saved, [1], 'the page may go at any time');
+    for (const state of [2, 3]) page.remember(() => state);
+    await sleep(250);
+    assert.deepEqual(saved, [1, 3]);
+    page.remember(() => 4);
+    assert.deepEqual(saved, [1, 3, 4]);
+    await sleep(250);
+  });
+
+  it('is saved again as it has settled, where it is read from what is drawn', async () => {
+    const page = new create();
+    let drawn = 1;
+    page.remember(() => drawn);
+    drawn = 2;
+    await sleep(250);
+    assert.deepEqual(saved, [1, 2]);
+  });
+
+  it('is saved also while it changes without a pause, as with the progress of two downloads', async () => {
+    const page = new create();
+    for (let state = 0; state < 30; state++) {
+      page.remember(() => state);
+      await sleep(20);
+    }
+    assert.ok(saved.length >= 3 && saved.length < 20, saved.join());
+  });
+});
