@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { RunDetail } from '../../core/api/types.ts';
 import { runPageTitle, type DetailsState } from './pageMessages.ts';
-import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
+import type { DownloadRecord } from '../../core/downloads/types.ts';
 import { receiptOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
 import type { RunPageMemory, RunPageMessage } from './protocol.ts';
 import { runPageRequestOf } from './pageRequest.ts';
