@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
+import type { DownloadRecord } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { tellSignedOut } from '../shared/accountMessages.ts';
