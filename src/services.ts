@@ -15,11 +15,11 @@ import { StateStore } from './core/storage/state.ts';
 import { Journal } from './core/submission/journal.ts';
 import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
-import { tellAccountsSetAside, tellSignedOut } from './ui/accounts/messages.ts';
-import { tellDownloadsSetAside } from './ui/downloads/noticeMessages.ts';
+import { tellAccountsSetAside } from './ui/accounts/messages.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
-import { accountAccess } from './ui/shared/accountAccess.ts';
+import { tellSignedOut } from './ui/shared/accountMessages.ts';
 import { commandRegistry } from './ui/shared/commands.ts';
+import { ensureActiveAccount as ensureActive } from './ui/shared/ensureActiveAccount.ts';
 import { Log } from './ui/shared/log.ts';
 import { ErrorReporter } from './ui/shared/reportError.ts';
 import { onDidChangeProxySettings, proxySettings } from './ui/shared/settings.ts';
@@ -98,11 +98,11 @@ export async function createServices(context: vscode.ExtensionContext) {
   const downloads = disposables.add(
     new Downloads({
       runsFolder,
+      state,
       transport: () => transport,
       sessionOf: (accountId) => sessions.find(accountId),
       verify: async (file, options) =>
         (await import('./core/adapters/archive/verify.ts')).verifyArchive(file, options),
-      onSetAside: tellDownloadsSetAside,
     }),
   );
 
@@ -111,7 +111,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   );
   const reports = disposables.add(new Reports(checker));
 
-  const ensureActiveAccount = accountAccess(accounts);
+  const ensureActiveAccount = (accountId: string) => ensureActive(accounts, accountId);
   /** Reports an error that ended what the user asked for, unless the session's state says the same. */
   const reportError = (error: unknown, retry: () => void): void => {
     if (!sessions.isToldByState(error)) reporter.report(error, retry);

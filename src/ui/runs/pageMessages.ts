@@ -1,7 +1,6 @@
 import { l10n } from 'vscode';
 import { MAX_LABEL_LENGTH, type RunDetail } from '../../core/api/types.ts';
-import type { ActiveDownload } from '../../core/downloads/activeDownload.ts';
-import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
+import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
 import type { Phase } from '../../core/runs/phase.ts';
 import type {
   ArtifactsState,

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { RunDetail } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
+import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { serviceNowMs } from '../../core/runs/serviceClock.ts';
 import type { Session } from '../../core/runs/session.ts';

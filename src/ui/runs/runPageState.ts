@@ -2,8 +2,7 @@ import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { ServiceError } from '../../core/api/errors.ts';
 import type { RunDetail, RunSummary } from '../../core/api/types.ts';
-import type { ActiveDownload } from '../../core/downloads/activeDownload.ts';
-import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
+import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import {

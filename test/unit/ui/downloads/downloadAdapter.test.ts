@@ -6,6 +6,7 @@ import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
 import { verifyArchive } from '../../../../src/core/adapters/archive/verify.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { VerifyArchive } from '../../../../src/core/downloads/download.ts';
+import { StateStore } from '../../../../src/core/storage/state.ts';
 import { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
@@ -64,7 +65,7 @@ describe('"Download Adapter…"', () => {
 
   async function submit(): Promise<string> {
     const draft = await bench.draft(10, 'train.jsonl', { label: 'maths ft-7k3m9qpx' });
-    const outcome = await new Submitter(bench.journal).submit(session, draft, silent());
+    const outcome = await new Submitter(bench.journal).submit(session, draft, silent()).result;
     assert.ok(outcome.kind === 'charged');
     return outcome.run.run_id;
   }
@@ -72,6 +73,7 @@ describe('"Download Adapter…"', () => {
   function newWindow(verify: VerifyArchive = verifyArchive): void {
     downloads = new Downloads({
       runsFolder: path.join(bench.folder, 'runs'),
+      state: new StateStore(bench.folder),
       transport: () => bench.transport,
       sessionOf: () => session,
       verify,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
-import type { DownloadRecord } from '../../../../src/core/downloads/downloadRecord.ts';
+import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
 import type { MoneyView, TimelineView } from '../../../../src/ui/runs/pageMessages.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';

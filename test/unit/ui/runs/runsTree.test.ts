@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ModuleHooks } from 'node:module';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import type { ActiveDownload } from '../../../../src/core/downloads/activeDownload.ts';
-import type { DownloadRecord } from '../../../../src/core/downloads/downloadRecord.ts';
+import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type {
   PendingSubmission,
   SubmissionState,
@@ -171,7 +170,7 @@ describe('RunsTree', () => {
       const node = (tree.getChildren() as RunsNode[]).find(({ kind }) => kind === 'submission');
       if (node !== undefined && contextOf(node) !== contexts.at(-1)) contexts.push(contextOf(node));
     });
-    const begin = submitter.submit(session, await bench.draft(500_000), silent());
+    const begin = submitter.submit(session, await bench.draft(500_000), silent()).result;
     await until(() => drawn.length > 0);
     const [node] = (await tree.getChildren()) as [RunsNode];
     await held.promise;
