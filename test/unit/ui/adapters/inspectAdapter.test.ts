@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { DownloadRecord } from '../../../../src/core/downloads/downloadRecord.ts';
+import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
