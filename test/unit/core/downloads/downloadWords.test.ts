@@ -39,13 +39,13 @@ describe('downloads in words', () => {
       [new ArtifactsMissingError('run-not-completed'), /not finished yet/, 'Refresh Runs'],
       [new ArtifactsMissingError('artifacts-expired'), /^This adapter has expired\./, 'Refresh Runs'],
       [new ArtifactsMissingError('run-unknown'), /does not know this run/, 'Refresh Runs'],
-      [new ArtifactsMissingError('no-artifacts'), /names no artifact/, 'Refresh Runs'],
-      [new ArtifactsMissingError('artifact-gone'), /does not offer this file/, 'Download Again…'],
+      [new ArtifactsMissingError('no-artifacts'), /no files for this run/, 'Refresh Runs'],
+      [new ArtifactsMissingError('artifact-gone'), /no longer offers this file/, 'Download Again…'],
       [new DownloadBusyError(), /Another window/, 'Show Log'],
       [new DownloadGoneError(), /nothing left to resume/, 'Download Again…'],
       [new DownloadBrokenError('download-empty'), /file is empty/, 'Retry'],
       [new DownloadBrokenError('length-unknown'), /didn’t report the file size/, 'Download Again…'],
-      [new FileExistsError(), /it was left as it is/, 'Download Again…'],
+      [new FileExistsError(), /was not overwritten/, 'Download Again…'],
       [disk('ENOSPC'), /no space left/, 'Choose Another Folder…'],
       [disk('EROFS'), /permission to write/, 'Choose Another Folder…'],
       [disk('ENOENT'), /no longer exists/, 'Choose Another Folder…'],
@@ -53,7 +53,7 @@ describe('downloads in words', () => {
       [new SignedUrlRefusedError(403), /^The server rejected every download link \(403\)/, 'Download Again…'],
       [new SignedUrlRefusedError(500), /^The download server returned an error \(500\)\./, 'Download Again…'],
       [new NetworkError('dns'), /cannot be found/, 'Try Again'],
-      [new NetworkError('stalled'), /stood still/, 'Try Again'],
+      [new NetworkError('stalled'), /stalled/, 'Try Again'],
     ];
     for (const [error, sentence, title] of ends) {
       const explanation = explain(error);
