@@ -175,8 +175,6 @@ describe('outcomes of submissions, told', () => {
       [command, (uri as { fsPath: string }).fsPath, preset],
       ['fineTuning.submitDataset', '/data/train.jsonl', submitted.preset],
     );
-    const lost = await tell({ kind: 'not-charged', error: broken, kept: true }, undefined, { id: undefined });
-    assert.deepEqual(lost.buttons, ['Submit Again…']);
   });
 
   it('offer a look and what is known where the outcome is not known, and nothing that sends', async () => {
