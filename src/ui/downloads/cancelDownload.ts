@@ -1,6 +1,5 @@
 import { tellNoDownload } from './downloadDialogs.ts';
-import { chooseRun } from '../shared/runDialogs.ts';
-import { runIdOf } from '../shared/runArgument.ts';
+import { chooseRun, runIdOf } from '../shared/chooseRun.ts';
 import { downloadText, runName } from './messages.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';

@@ -14,11 +14,9 @@ import {
   tellDownloaded,
   tellDownloading,
 } from './downloadDialogs.ts';
-import { chooseRun } from '../shared/runDialogs.ts';
 import { whileListing, withDownloadProgress } from './downloadProgress.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { runIdOf } from '../shared/runArgument.ts';
-import { runChoices } from '../shared/runChoices.ts';
+import { chooseRun, runChoices, runIdOf } from '../shared/chooseRun.ts';
 import { downloadDirectorySetting } from '../shared/settings.ts';
 import { runName } from './messages.ts';
 import type { ArtifactName, DownloadRecord } from '../../core/downloads/types.ts';
@@ -65,7 +63,7 @@ export function downloadAdapter(sessions: Sessions, downloads: Downloads) {
     if (runId === undefined) {
       const chosen = await chooseRun(
         argument,
-        runChoices(session, withoutMarker, (run) => run.artifacts_available),
+        runChoices(session, (run) => run.artifacts_available),
       );
       // As a call of its own: should it fail, what does it once more knows the run.
       if (chosen !== undefined) await vscode.commands.executeCommand(COMMANDS.downloadAdapter, chosen);

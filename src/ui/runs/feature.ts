@@ -7,7 +7,7 @@ import { downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { keepActiveDetails } from './activeDetails.ts';
 import { ActiveWatch } from './activeWatch.ts';
 import { ModelsTree } from './modelsTree.ts';
-import { dimOfflineRows } from './offlineRows.ts';
+import { dimOfflineRows } from './runRows.ts';
 import { showReceiptLabels } from './receiptLabels.ts';
 import { followRunLinks } from './runLinks.ts';
 import { RunNotices } from './runNotices.ts';
@@ -24,7 +24,7 @@ export function activateRuns(services: Services): void {
   const shown = disposables.add(new RunsShown(sessions, context.globalState));
   disposables.add(dimOfflineRows());
   const tree = disposables.add(new RunsTree({ sessions, submitter, submissions, downloads, told, shown }));
-  disposables.add(submitted.event(({ runId }) => void tree.reveal(runId, false).catch(() => undefined)));
+  disposables.add(submitted.event(({ runId }) => void tree.reveal(runId).catch(() => undefined)));
   disposables.add(new ModelsTree(sessions));
   disposables.add(new ActiveWatch(sessions, submitter, journal, log, runsFolder));
   disposables.add(keepActiveDetails(sessions, (accountId) => folderOf(accountId).details, tree, log));
@@ -45,27 +45,26 @@ export function activateRuns(services: Services): void {
   const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && autoDownloadFolder() === undefined;
   disposables.add(new RunNotices({ sessions, told, beActive, offersDownload }));
 
+  const load = () => import('./runCommands.ts');
   disposables.add(
     registerCommands('account', {
-      [COMMANDS.refresh]: async () => (await import('./refresh.ts')).refresh(sessions, VIEWS.runs)(),
-      [COMMANDS.refreshModels]: async () => (await import('./refresh.ts')).refresh(sessions, VIEWS.models)(),
-      [COMMANDS.loadMoreRuns]: async () => (await import('./loadMoreRuns.ts')).loadMoreRuns(sessions)(),
-      [COMMANDS.loadAllRuns]: async () => (await import('./loadAllRuns.ts')).loadAllRuns(sessions)(),
-      [COMMANDS.filterRuns]: async (filter) =>
-        (await import('./filterRuns.ts')).filterRuns(sessions, shown)(filter),
-      [COMMANDS.showRun]: async (run) => (await import('./showRun.ts')).showRun(sessions, show)(run),
-      [COMMANDS.copyRunId]: async (run) => (await import('./copyRunId.ts')).copyRunId(sessions)(run),
-      [COMMANDS.openModelTerms]: async (model) =>
-        (await import('./openModelLink.ts')).openModelLink(sessions, 'terms_url')(model),
+      [COMMANDS.refresh]: async () => (await load()).refresh(sessions, VIEWS.runs),
+      [COMMANDS.refreshModels]: async () => (await load()).refresh(sessions, VIEWS.models),
+      [COMMANDS.loadMoreRuns]: async () => (await load()).loadMoreRuns(sessions),
+      [COMMANDS.loadAllRuns]: async () => (await load()).loadAllRuns(sessions),
+      [COMMANDS.showRun]: async (run) => (await load()).showRun(sessions, show, run),
+      [COMMANDS.copyRunId]: async (run) => (await load()).copyRunId(sessions, run),
+      [COMMANDS.openModelTerms]: async (model) => (await load()).openModelLink(sessions, 'terms_url', model),
       [COMMANDS.openModelUsePolicy]: async (model) =>
-        (await import('./openModelLink.ts')).openModelLink(sessions, 'use_policy_url')(model),
+        (await load()).openModelLink(sessions, 'use_policy_url', model),
+      [COMMANDS.filterRuns]: async (filter) =>
+        (await import('./filterRuns.ts')).filterRuns(sessions, shown, filter),
     }),
   );
   disposables.add(
     registerCommands('nothing', {
       [COMMANDS.clearRunsFilter]: () => shown.clearFilter(),
-      [COMMANDS.groupRunsByDay]: () => shown.group(true),
-      [COMMANDS.ungroupRuns]: () => shown.group(false),
+      [COMMANDS.toggleRunGrouping]: () => shown.toggleGrouping(),
     }),
   );
 }

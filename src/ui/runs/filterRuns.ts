@@ -1,36 +1,37 @@
-import { askForFilter, type FilterChoice, type FilterOffer } from './filterDialog.ts';
-import { tellNoRunsLoaded } from './listMessages.ts';
+import * as vscode from 'vscode';
 import type { Phase } from '../../core/runs/phase.ts';
+import type { RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
+import { strangerText } from '../shared/strangerText.ts';
+import { filterWords, notifyNoRunsLoaded, phaseName, runCount } from './messages.ts';
 
-/** What the Runs view shows. */
+/** Whose filter it is. */
 interface Shown {
-  readonly filter: FilterChoice;
-  filterBy(filter: FilterChoice): void;
+  readonly filter: RunFilter;
+  filterBy(filter: RunFilter): void;
 }
 
-/**
- * Shows only the loaded runs that a person, or who calls it, wants to see.
- * @param shown whose filter it is
- */
-export function filterRuns(sessions: Pick<Sessions, 'active'>, shown: Shown) {
-  return async (argument: unknown): Promise<void> => {
-    const session = sessions.active;
-    if (session === undefined) return;
-    if (typeof argument === 'string') {
-      shown.filterBy({ text: argument.trim(), modelIds: [], phases: [] });
-      return;
-    }
-    // Nothing that a rejected key once read is offered.
-    if (session.isLocked || (session.runs.rows ?? []).length === 0) {
-      tellNoRunsLoaded();
-      return;
-    }
-    const choice = await askForFilter(offerOf(session), shown.filter);
-    // Another account's runs are of other models.
-    if (choice !== undefined && sessions.active === session) shown.filterBy(choice);
-  };
+/** Shows only the loaded runs that match a text, or what the user chooses. */
+export async function filterRuns(
+  sessions: Pick<Sessions, 'active'>,
+  shown: Shown,
+  argument: unknown,
+): Promise<void> {
+  const session = sessions.active;
+  if (session === undefined) return;
+  if (typeof argument === 'string') {
+    shown.filterBy({ text: argument.trim(), modelIds: [], phases: [] });
+    return;
+  }
+  // Nothing that was read with a rejected API key is offered.
+  if (session.isLocked || (session.runs.rows ?? []).length === 0) {
+    notifyNoRunsLoaded();
+    return;
+  }
+  const choice = await askForFilter(offerOf(session), shown.filter);
+  // Another account has other models.
+  if (choice !== undefined && sessions.active === session) shown.filterBy(choice);
 }
 
 function offerOf({ runs, models }: Session): FilterOffer {
@@ -47,4 +48,55 @@ function offerOf({ runs, models }: Session): FilterOffer {
   });
   const offered = [...byModel].map(([modelId, count]) => ({ modelId, name: models.nameOf(modelId), count }));
   return { phases, models: offered.sort((a, b) => b.count - a.count) };
+}
+
+/** What there is to choose from, with how many loaded runs each has. */
+interface FilterOffer {
+  models: readonly { modelId: string; name: string; count: number }[];
+  phases: readonly { phase: Phase; count: number }[];
+}
+
+type Item = vscode.QuickPickItem & { modelId?: string; phase?: Phase };
+
+/**
+ * One box for the whole filter: typed text is searched, checked rows narrow it down, Enter takes both.
+ * @returns undefined where it was closed
+ */
+function askForFilter(offer: FilterOffer, current: RunFilter): Promise<RunFilter | undefined> {
+  const input = vscode.window.createQuickPick<Item>();
+  const separator = (label: string): Item => ({ label, kind: vscode.QuickPickItemKind.Separator });
+  // Typed text filters the runs, not these rows.
+  const phases = offer.phases.map(({ phase, count }): Item => ({
+    label: phaseName(phase),
+    description: runCount(count),
+    alwaysShow: true,
+    phase,
+  }));
+  const models = offer.models.map(({ modelId, name, count }): Item => ({
+    label: strangerText(name),
+    description: name === modelId ? runCount(count) : `${strangerText(modelId)} · ${runCount(count)}`,
+    alwaysShow: true,
+    modelId,
+  }));
+  input.title = filterWords.title();
+  input.placeholder = filterWords.placeholder();
+  input.canSelectMany = true;
+  input.items = [separator(filterWords.phase()), ...phases, separator(filterWords.model()), ...models];
+  input.value = current.text;
+  input.selectedItems = [
+    ...phases.filter(({ phase }) => phase !== undefined && current.phases.includes(phase)),
+    ...models.filter(({ modelId }) => modelId !== undefined && current.modelIds.includes(modelId)),
+  ];
+  input.ignoreFocusOut = true;
+  return new Promise<RunFilter | undefined>((resolve) => {
+    input.onDidAccept(() => {
+      resolve({
+        text: input.value.trim(),
+        modelIds: input.selectedItems.flatMap(({ modelId }) => (modelId === undefined ? [] : [modelId])),
+        phases: input.selectedItems.flatMap(({ phase }) => (phase === undefined ? [] : [phase])),
+      });
+    });
+    input.onDidHide(() => resolve(undefined));
+    input.show();
+  }).finally(() => input.dispose());
 }

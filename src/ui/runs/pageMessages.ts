@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import { MAX_LABEL_LENGTH, type RunDetail } from '../../core/api/types.ts';
+import type { RunDetail } from '../../core/api/types.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
 import type { Phase } from '../../core/runs/phase.ts';
 import type {
@@ -19,6 +19,7 @@ import {
   formatPrice,
   formatTime,
 } from '../shared/format.ts';
+import { runStatus, serviceText } from '../shared/runMessages.ts';
 import { sandboxNote } from '../shared/sandboxMessages.ts';
 import { harmlessText, strangerText } from '../shared/strangerText.ts';
 import type { RunPageEntry, RunPageHeading } from './protocol.ts';
@@ -88,20 +89,9 @@ export const pageNotices = {
   detailsFailed: (reason: string) => l10n.t('Couldn’t load the details. {0}', reason),
 };
 
-/** A text of the service, or of another client, that may be as long as a label. */
-export function serviceText(text: string): string {
-  return strangerText(text, MAX_LABEL_LENGTH);
-}
-
 /** The title of the page's tab. */
 export function runPageTitle(name: string): string {
   return l10n.t('Run: {0}', name);
-}
-
-/** `Queued`, `Completed` or the service's own word: it has many for what is between, and after a failure. */
-export function statusText(status: string, phase: Phase): string {
-  if (phase === 'waiting') return l10n.t('Queued');
-  return phase === 'finished' ? l10n.t('Completed') : serviceText(status) || l10n.t('Status unknown');
 }
 
 export function runHeading(
@@ -116,7 +106,7 @@ export function runHeading(
   return {
     title: name,
     phase,
-    status: statusText(status, phase),
+    status: runStatus(status, phase),
     lines: name === modelName ? [whose] : [l10n.t('Model: {0}', serviceText(modelName)), whose],
   };
 }

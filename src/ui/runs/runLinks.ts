@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { tellSignedOut } from '../shared/accountMessages.ts';
-import { lookingForRun, tellNoSuchRun, tellStrangeLink } from './linkMessages.ts';
+import { findingRun, notifyNoSuchRun, notifyUnsupportedLink } from './messages.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { isPlainRunId, runIdOfLink, type LinkParts } from '../../core/runs/runLink.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -32,7 +32,7 @@ export async function followRunLink(link: LinkParts, parts: RunLinkParts): Promi
   const session = parts.sessions.active;
   const isOurs = runId !== undefined && (isPlainRunId(runId) || (session && isKnown(session, runId)));
   if (!isOurs) {
-    tellStrangeLink();
+    notifyUnsupportedLink();
     return;
   }
   if (session === undefined) {
@@ -45,7 +45,7 @@ export async function followRunLink(link: LinkParts, parts: RunLinkParts): Promi
   } catch (error) {
     if (isNotFound(error)) {
       const canSwitch = parts.accounts.accounts.length > 1;
-      tellNoSuchRun(session.account.name, runId, canSwitch);
+      notifyNoSuchRun(session.account.name, runId, canSwitch);
     } else parts.onError(error, () => void followRunLink(link, parts));
   }
 }
@@ -55,7 +55,7 @@ function isKnown({ isLocked, runs }: Session, runId: string): boolean {
 }
 
 async function lookUp(session: Session, runId: string): Promise<void> {
-  await withProgress({ location: vscode.ProgressLocation.Notification, title: lookingForRun() }, () =>
+  await withProgress({ location: vscode.ProgressLocation.Notification, title: findingRun() }, () =>
     session.runs.loadDetail(runId),
   );
 }

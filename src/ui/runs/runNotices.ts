@@ -3,7 +3,7 @@ import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notificationsSetting } from '../shared/settings.ts';
-import { tellDigest, tellFinished, tellStatus } from './noticeMessages.ts';
+import { notifyCompleted, notifySeveral, notifyStatus } from './messages.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import { phaseOf } from '../../core/runs/phase.ts';
 import type { Moved } from '../../core/runs/runRows.ts';
@@ -147,9 +147,9 @@ export class RunNotices implements Disposable {
     const isSandbox = account.kind === 'sandbox';
     const act = (command: CommandId) => () => void this.#act(account.id, command, run.run_id);
     const show = act(COMMANDS.showRun);
-    if (kind === 'status') tellStatus(name, run.status, isSandbox, show);
+    if (kind === 'status') notifyStatus(name, run.status, isSandbox, show);
     else
-      tellFinished({ ...name, artifactsExpireAt: run.artifacts_expires_at }, isSandbox, {
+      notifyCompleted({ ...name, artifactsExpireAt: run.artifacts_expires_at }, isSandbox, {
         download:
           run.artifacts_available && this.#offersDownload() ? act(COMMANDS.downloadAdapter) : undefined,
         show,
@@ -159,8 +159,8 @@ export class RunNotices implements Disposable {
   #tellSeveral({ account }: Session, notices: readonly Notice[]): void {
     const finished = notices.filter(({ kind }) => kind === 'finished').length;
     const isAway = notices.some((notice) => notice.isAway);
-    tellDigest(
-      { finished, changed: notices.length - finished },
+    notifySeveral(
+      { completed: finished, changed: notices.length - finished },
       isAway,
       account.kind === 'sandbox',
       () => void this.#act(account.id, `${VIEWS.runs}.focus`),

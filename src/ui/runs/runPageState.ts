@@ -15,6 +15,7 @@ import {
   type ChargedReceipt,
 } from '../../core/submission/runFacts.ts';
 import { revealOf } from '../shared/revealFile.ts';
+import { serviceText } from '../shared/runMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import {
   adapterText,
@@ -29,7 +30,6 @@ import {
   pageWords,
   runFacts,
   runHeading,
-  serviceText,
   timelineEntries,
   type Loading,
   type PageFact,

@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { notificationsSetting, onDidChangeNotifications } from '../shared/settings.ts';
 import { treeWords } from './messages.ts';
-import { listWords } from './listMessages.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Told } from '../../core/runs/told.ts';
@@ -60,7 +59,7 @@ export class RunsBadge implements Disposable {
     const unseen = this.#told.unseen(account.id);
     if (unseen > 0 && this.#view.visible && vscode.window.state.focused) void this.#told.see(account.id);
     else if (unseen > 0 && notificationsSetting() === 'badge')
-      return { value: unseen, tooltip: listWords.unseen(unseen) };
+      return { value: unseen, tooltip: treeWords.unseen(unseen) };
     const active = runs.activeCount;
     return active === 0 ? undefined : { value: active, tooltip: treeWords.activeRuns(active) };
   }

@@ -3,7 +3,7 @@ import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { CONTEXT_KEYS } from '../shared/ids.ts';
-import { filterMessage } from './listMessages.ts';
+import { filterMessage } from './messages.ts';
 import { groupByDay, startOfDay, type RunDay } from '../../core/runs/runDays.ts';
 import { filterRuns, isEmptyFilter, type RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -11,7 +11,7 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import { hasMarker } from '../../core/runs/marker.ts';
 import { openMarkers, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 
-/** Where it is remembered whether runs are grouped: for all windows, by each one's start. */
+/** Whether runs are grouped by day, for windows to come. */
 const GROUPED = 'runsGrouped';
 
 /** Which of an account's loaded runs the view shows, and how. */
@@ -19,14 +19,14 @@ export interface ShownRuns {
   rows: readonly RunSummary[];
   /** The same rows by day, where they are grouped. */
   days: readonly RunDay[] | undefined;
-  /** The day by which those are called, such as `Today`; in milliseconds since the epoch. */
+  /** The day that is called today, in milliseconds since the epoch. */
   todayMs: number | undefined;
   /** Of how many they were chosen. */
   loaded: number;
   hasMore: boolean;
 }
 
-/** Whether the same rows stand in the same places, whatever they say. */
+/** Whether the same rows are in the same places, whatever their texts. */
 export function isSameList(a: ShownRuns | undefined, b: ShownRuns | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (a.hasMore !== b.hasMore || a.rows.length !== b.rows.length) return false;
@@ -38,15 +38,9 @@ export function isSameList(a: ShownRuns | undefined, b: ShownRuns | undefined): 
   return a.rows.every(({ run_id }, at) => run_id === b.rows[at]?.run_id);
 }
 
-/** The extension's state that outlives windows. */
-export interface Remembered {
-  get<T>(key: string, fallback: T): T;
-  update(key: string, value: unknown): Thenable<void>;
-}
-
 /** Owns the filter and the grouping of the Runs view. */
 export class RunsShown implements Disposable {
-  readonly #memento: Remembered;
+  readonly #memento: Pick<vscode.Memento, 'get' | 'update'>;
   readonly #subscription: Disposable;
   readonly #onDidChange = new Emitter<void>();
   #filter: RunFilter = { text: '', modelIds: [], phases: [] };
@@ -55,14 +49,17 @@ export class RunsShown implements Disposable {
   /** Fires when the filter or the grouping changed. */
   readonly onDidChange = this.#onDidChange.event;
 
-  constructor(sessions: Pick<Sessions, 'onDidChangeActive'>, memento: Remembered) {
+  constructor(
+    sessions: Pick<Sessions, 'onDidChangeActive'>,
+    memento: Pick<vscode.Memento, 'get' | 'update'>,
+  ) {
     this.#memento = memento;
     this.#isGrouped = memento.get(GROUPED, false);
-    // Another account has other models, and somebody who switches looks for something else.
+    // Another account has other models.
     this.#subscription = sessions.onDidChangeActive(() =>
       this.filterBy({ text: '', modelIds: [], phases: [] }),
     );
-    this.#tell();
+    this.#setContext();
   }
 
   get filter(): RunFilter {
@@ -73,13 +70,9 @@ export class RunsShown implements Disposable {
     return !isEmptyFilter(this.#filter);
   }
 
-  get isGrouped(): boolean {
-    return this.#isGrouped;
-  }
-
   filterBy(filter: RunFilter): void {
     this.#filter = filter;
-    this.#tell();
+    this.#setContext();
     this.#onDidChange.fire();
   }
 
@@ -87,16 +80,15 @@ export class RunsShown implements Disposable {
     this.filterBy({ text: '', modelIds: [], phases: [] });
   }
 
-  async group(isGrouped: boolean): Promise<void> {
-    this.#isGrouped = isGrouped;
-    this.#tell();
+  async toggleGrouping(): Promise<void> {
+    this.#isGrouped = !this.#isGrouped;
     this.#onDidChange.fire();
-    await this.#memento.update(GROUPED, isGrouped);
+    await this.#memento.update(GROUPED, this.#isGrouped);
   }
 
   /**
-   * Nothing that a rejected key once read is shown: the welcome text says what to do.
-   * @param pending submissions, which stand there, too: beside its run, one that is under way would look like two charges
+   * The runs to show; none that were read with a rejected API key: the welcome text says what to do.
+   * @param pending submissions, which have their own rows: beside its run, an open one would look like two charges
    */
   of(session: Session, nowMs: number, pending: readonly PendingSubmission[]): ShownRuns | undefined {
     if (session.isLocked) return undefined;
@@ -123,17 +115,16 @@ export class RunsShown implements Disposable {
     return { rows, ...days, loaded: settled.length, hasMore: runs.hasMore };
   }
 
-  /** What the view says of the filter; undefined where there is none. */
+  /** The line above filtered runs. */
   message({ runs, models }: Session, shown: ShownRuns | undefined): string | undefined {
     if (shown === undefined || !this.isFiltered) return undefined;
     const { text, modelIds, phases } = this.#filter;
-    const view = { text, modelNames: modelIds.map((id) => models.nameOf(id)), phases };
     const rows = runs.rows ?? [];
-    // A run whose detail was read and told none has no label.
     const isUnknown = (runId: string) => runs.label(runId) === undefined && runs.detail(runId) === undefined;
     const unlabelled = text === '' ? 0 : rows.filter(({ run_id }) => isUnknown(run_id)).length;
     const { loaded, hasMore } = shown;
-    return filterMessage(view, { shown: shown.rows.length, loaded, unlabelled, hasMore });
+    const modelNames = modelIds.map((id) => models.nameOf(id));
+    return filterMessage({ text, modelNames, phases, shown: shown.rows.length, loaded, unlabelled, hasMore });
   }
 
   dispose(): void {
@@ -141,8 +132,7 @@ export class RunsShown implements Disposable {
     this.#onDidChange.dispose();
   }
 
-  #tell(): void {
+  #setContext(): void {
     void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.runsFiltered, this.isFiltered);
-    void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.runsGrouped, this.#isGrouped);
   }
 }

@@ -1,29 +1,40 @@
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposable.ts';
-import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { runDescription, runTooltip, treeWords, type RunView } from './messages.ts';
 import type { RunSummary } from '../../core/api/types.ts';
+import type { Disposable } from '../../core/base/disposable.ts';
+import type { DownloadState } from '../../core/downloads/types.ts';
 import { serviceNowMs } from '../../core/runs/serviceClock.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Submitter } from '../../core/submission/submitter.ts';
 import type { Told } from '../../core/runs/told.ts';
+import type { Submitter } from '../../core/submission/submitter.ts';
 import { followActive } from '../shared/activeSession.ts';
+import { COMMANDS, VIEWS } from '../shared/ids.ts';
+import { runDescription, type RunView } from '../shared/runMessages.ts';
 import type { RunsSection } from '../shared/runsSection.ts';
-import { factItem, factRows } from './factRows.ts';
-import { commandItem, dayItem, messageOf } from './listItems.ts';
-import { ProgressPace } from './progressPace.ts';
-import { RunDownloads, type DownloadsShown } from './runDownloads.ts';
-import { runItem, runView } from './runItem.ts';
+import { runTooltip, treeWords } from './messages.ts';
+import {
+  CommandItem,
+  DayItem,
+  FactItem,
+  factRows,
+  RunDownloads,
+  RunItem,
+  runView,
+  type DownloadsShown,
+  type RunsNode,
+} from './runRows.ts';
 import { RunsBadge } from './runsBadge.ts';
-import { RunsDrawing } from './runsDrawing.ts';
-import { RunsNodes, type RunsNode } from './runsNodes.ts';
 import { isSameList, type RunsShown, type ShownRuns } from './runsShown.ts';
+import { TreeUpdates } from './treeUpdates.ts';
 
-/** Relative times are drawn anew this often while the view is visible. */
+/** While the view is visible relative times are drawn this often, */
 const REDRAW_MS = 30_000;
-/** And the time until the next attempt, and how far uploads and downloads are. */
+/** and the progress of uploads and downloads this often: a row that is drawn between press and release loses the click. */
 const TICK_MS = 1_000;
+
+const MORE: Readonly<RunsNode> = { kind: 'more' };
+/** In place of the runs that a filter hides. */
+const NONE: Readonly<RunsNode> = { kind: 'none' };
 
 export interface RunsTreeParts {
   sessions: Sessions;
@@ -35,7 +46,7 @@ export interface RunsTreeParts {
   shown: RunsShown;
 }
 
-/** Shows the submissions of all accounts that are not settled and the active account's runs, newest first; a run unfolds into its details. */
+/** Shows the open submissions of all accounts and the active account's runs, newest first; a run expands into its details. */
 export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #sessions: Sessions;
   readonly #submitter: Pick<Submitter, 'pending'>;
@@ -46,17 +57,18 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #badge: RunsBadge;
   readonly #subscriptions: Disposable[] = [];
   readonly #onDidShow = new vscode.EventEmitter<void>();
-  readonly #nodes = new RunsNodes();
-  readonly #pace = new ProgressPace();
-  readonly #drawing = new RunsDrawing();
+  readonly #updates = new TreeUpdates();
+  /** One object for each row: VS Code finds a row by it. */
+  readonly #nodes = new Map<string, RunsNode>();
+  readonly #downloadStates = new Map<string, DownloadState | undefined>();
   #list: ShownRuns | undefined;
   #currency: string | undefined;
   #redraw: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
 
-  readonly onDidChangeTreeData = this.#drawing.onDidChange;
+  readonly onDidChangeTreeData = this.#updates.onDidChange;
 
-  /** Fires when the view comes to be seen. */
+  /** Fires when the view is shown. */
   readonly onDidShow = this.#onDidShow.event;
 
   constructor({ sessions, submitter, submissions, downloads, told, shown }: RunsTreeParts) {
@@ -88,7 +100,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     if (session === undefined) return node === undefined ? this.#submissionRows() : [];
     if (node === undefined) {
       this.#list = this.#listOf(session);
-      return this.#drawing.given(this.#roots());
+      return this.#updates.given(this.#roots());
     }
     if (node.kind === 'day') return this.#runs(this.#list?.days?.find(({ key }) => key === node.key)?.rows);
     // A row of the account before may still be asked for.
@@ -97,10 +109,10 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   getParent(node: RunsNode): RunsNode | undefined {
-    if (node.kind === 'fact') return this.#nodes.run(node.runId);
+    if (node.kind === 'fact') return this.#run(node.runId);
     if (node.kind !== 'run') return undefined;
     const day = this.#list?.days?.find(({ rows }) => rows.some(({ run_id }) => run_id === node.runId));
-    return day && this.#nodes.day(day.key);
+    return day && this.#day(day.key);
   }
 
   getTreeItem(node: RunsNode): vscode.TreeItem {
@@ -108,42 +120,42 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       case 'submission':
         return this.#submissions.item(node.id);
       case 'day':
-        return dayItem(this.#list?.days ?? [], node.key, this.#nowMs());
+        return this.#dayItem(node.key);
       case 'run':
         return this.#runItem(node.runId);
       case 'fact':
-        return factItem(node.runId, node.fact);
+        return new FactItem(node.runId, node.fact);
       case 'more':
-        return commandItem('more', 'ellipsis', treeWords.loadMore(), COMMANDS.loadMoreRuns);
+        return new CommandItem('more', 'ellipsis', treeWords.loadMore(), COMMANDS.loadMoreRuns);
       case 'none':
-        return commandItem('none', 'filter', treeWords.noneFits(), COMMANDS.clearRunsFilter);
+        return new CommandItem('none', 'filter', treeWords.noneMatch(), COMMANDS.clearRunsFilter);
     }
   }
 
-  /** The tooltip of a run when it is asked for: its times cost more than all the rest of a row. */
   resolveTreeItem(item: vscode.TreeItem, node: RunsNode): vscode.TreeItem {
     const view = node.kind === 'run' ? this.#viewOf(node.runId) : undefined;
     if (view !== undefined) item.tooltip = runTooltip(view);
     return item;
   }
 
-  /** Shows a run in the view, unfolded if asked; a run that the view does not show is left. */
-  async reveal(runId: string, expand: boolean): Promise<void> {
+  /** Selects a run in the view, if the view shows it. */
+  async reveal(runId: string): Promise<void> {
     if (this.#list?.rows.some(({ run_id }) => run_id === runId) !== true) return;
-    await this.#view.reveal(this.#nodes.run(runId), { select: true, focus: expand, expand });
+    await this.#view.reveal(this.#run(runId), { select: true, focus: false, expand: false });
   }
 
   dispose(): void {
     clearInterval(this.#redraw);
     clearInterval(this.#tick);
     for (const subscription of this.#subscriptions) subscription.dispose();
-    this.#drawing.dispose();
+    this.#updates.dispose();
     this.#onDidShow.dispose();
   }
 
   #follow(session: Session | undefined): Disposable[] {
-    this.#nodes.forgetRuns();
-    this.#drawing.forget();
+    this.#nodes.clear();
+    this.#downloadStates.clear();
+    this.#updates.forget();
     this.#downloads.changed();
     this.#draw();
     if (session === undefined) return [];
@@ -155,67 +167,72 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     ];
   }
 
-  /** Whatever stands there: rows that come, go or move, and what all of them say. */
+  /** Draws everything that changed: rows that come, go or move, or the texts of all. */
   #draw(): void {
     const before = this.#list;
     this.#drawHead();
     const session = this.#sessions.active;
     if (session === undefined || !isSameList(before, this.#list)) this.#drawList();
-    else this.#drawing.all(this.#roots(), this.#runs(this.#list?.rows));
+    else this.#updates.all(this.#roots(), this.#runs(this.#list?.rows));
   }
 
-  /** What stands above and beside the rows; the list as it is now is known afterwards. */
+  /** Draws what is above the rows, and the badge; `#list` is the current list afterwards. */
   #drawHead(): void {
     const session = this.#sessions.active;
     this.#list = session && this.#listOf(session);
     const filter = session && this.#shown.message(session, this.#list);
     const submissions = this.#submissionRows();
-    if (session !== undefined) this.#view.message = messageOf(session, filter, submissions);
+    if (session !== undefined) this.#view.message = messageOf(session, filter, submissions.length > 0);
     else this.#view.message = submissions.length === 0 ? '' : treeWords.noAccount();
     this.#badge.draw();
   }
 
   #drawList(): void {
-    this.#drawing.list(this.#list?.rows.length ?? 0);
+    this.#updates.list(this.#list?.rows.length ?? 0);
   }
 
-  /** Prices are shown in the currency of the balance, the only one that is told. */
+  /** Prices are shown in the currency of the balance. */
   #drawCurrency({ balance: { current } }: Session): void {
     if (current?.currency === this.#currency) return;
     this.#currency = current?.currency;
     this.#draw();
   }
 
-  /** Where the same rows stand in the same order, only those that changed: of ten thousand, VS Code draws all or these. */
+  /** Draws only rows that changed where the list is the same: of ten thousand, VS Code draws all or these. */
   #drawRuns(session: Session, runIds: readonly string[]): void {
     const before = this.#list;
     this.#drawHead();
     if (!isSameList(before, this.#list)) this.#drawList();
-    else this.#drawing.rows(runIds.filter((id) => session.runs.get(id)).map((id) => this.#nodes.run(id)));
+    else this.#updates.rows(runIds.filter((id) => session.runs.get(id)).map((id) => this.#run(id)));
   }
 
   #drawDownload(accountId: string, runId: string): void {
     this.#downloads.changed();
     const session = this.#sessions.active;
     if (session?.account.id !== accountId) return;
-    // Without the id of a run: all that came home.
-    if (session.runs.get(runId) === undefined) this.#drawTimes();
-    else if (this.#pace.next(`run ${runId}`, this.#downloads.active(accountId, runId)?.state, true))
-      this.#drawing.rows([this.#nodes.run(runId)]);
+    // Without the ID of a run: all downloaded files were read.
+    if (session.runs.get(runId) === undefined) {
+      this.#drawTimes();
+      return;
+    }
+    const state = this.#downloads.active(accountId, runId)?.state;
+    const isProgress = state === 'downloading' && this.#downloadStates.get(runId) === state;
+    this.#downloadStates.set(runId, state);
+    if (!isProgress) this.#updates.rows([this.#run(runId)]);
   }
 
   #drawSubmission(id: string | undefined): void {
     if (id === undefined) this.#draw();
-    else this.#drawing.rows([this.#nodes.submission(id)]);
+    else this.#updates.rows([this.#submission(id)]);
   }
 
   #drawProgress(): void {
-    this.#drawing.rows(this.#submissions.tickingIds.map((id) => this.#nodes.submission(id)));
-    const runIds = this.#downloads.progressing(this.#sessions.active?.account.id);
-    this.#drawing.rows(this.#stale(runIds));
+    this.#updates.rows(this.#submissions.tickingIds.map((id) => this.#submission(id)));
+    const { active } = this.#sessions;
+    if (active !== undefined) this.#updates.rows(this.#stale(this.#downloads.downloading(active.account.id)));
   }
 
-  /** The rows that say something else now than when they were drawn: most have not changed for days. */
+  /** Draws the rows whose text changed with time: most have not changed for days. */
   #drawTimes(): void {
     const before = this.#list;
     this.#drawHead();
@@ -224,14 +241,14 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       return;
     }
     const runIds = (this.#list?.rows ?? []).map(({ run_id }) => run_id);
-    this.#drawing.rows(this.#stale(runIds));
+    this.#updates.rows(this.#stale(runIds));
   }
 
   #stale(runIds: readonly string[]): RunsNode[] {
     const nowMs = this.#nowMs();
     const isStale = (view: RunView | undefined) =>
-      view !== undefined && this.#drawing.isStale(view.run.run_id, runDescription(view, nowMs));
-    return runIds.filter((runId) => isStale(this.#viewOf(runId))).map((runId) => this.#nodes.run(runId));
+      view !== undefined && this.#updates.isStale(view.run.run_id, runDescription(view, nowMs));
+    return runIds.filter((runId) => isStale(this.#viewOf(runId))).map((runId) => this.#run(runId));
   }
 
   #planRedraw(): void {
@@ -255,21 +272,21 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const isNone = rows.length === 0 && loaded > 0;
     return [
       ...submissions,
-      ...(days?.map(({ key }) => this.#nodes.day(key)) ?? this.#runs(rows)),
-      ...(isNone ? [this.#nodes.none] : []),
-      ...(hasMore ? [this.#nodes.more] : []),
+      ...(days?.map(({ key }) => this.#day(key)) ?? this.#runs(rows)),
+      ...(isNone ? [NONE] : []),
+      ...(hasMore ? [MORE] : []),
     ];
   }
 
   #submissionRows(): RunsNode[] {
-    return this.#submissions.rowIds.map((id) => this.#nodes.submission(id));
+    return this.#submissions.rowIds.map((id) => this.#submission(id));
   }
 
   #runs(rows: readonly RunSummary[] = []): RunsNode[] {
-    return rows.map(({ run_id }) => this.#nodes.run(run_id));
+    return rows.map(({ run_id }) => this.#run(run_id));
   }
 
-  /** By the service's clock, which tells its times. */
+  /** By the service's clock. */
   #nowMs(): number {
     return this.#sessions.active === undefined ? Date.now() : serviceNowMs(this.#sessions.active);
   }
@@ -284,7 +301,53 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const view = this.#viewOf(runId);
     if (view === undefined) return new vscode.TreeItem(runId);
     const nowMs = this.#nowMs();
-    this.#drawing.drew(runId, runDescription(view, nowMs));
-    return runItem(view, this.#sessions.active?.state === 'offline', nowMs);
+    this.#updates.drew(runId, runDescription(view, nowMs));
+    return new RunItem(view, this.#sessions.active?.state === 'offline', nowMs);
   }
+
+  #dayItem(key: string): vscode.TreeItem {
+    const days = this.#list?.days ?? [];
+    const index = days.findIndex((day) => day.key === key);
+    const day = days[index];
+    return day === undefined ? new vscode.TreeItem(key) : new DayItem(day, index, days, this.#nowMs());
+  }
+
+  #run(runId: string): RunsNode {
+    return this.#node({ kind: 'run', runId }, runId);
+  }
+
+  #day(key: string): RunsNode {
+    return this.#node({ kind: 'day', key }, key);
+  }
+
+  #submission(id: string): RunsNode {
+    return this.#node({ kind: 'submission', id }, id);
+  }
+
+  #node(node: RunsNode, id: string): RunsNode {
+    const key = `${node.kind} ${id}`;
+    const known = this.#nodes.get(key) ?? node;
+    this.#nodes.set(key, known);
+    return known;
+  }
+}
+
+/** The lines above the rows. @param filter what is said of the filter */
+function messageOf(
+  { runs, account, state, isLocked, offlineSince }: Session,
+  filter: string | undefined,
+  hasSubmissions: boolean,
+): string {
+  // Nothing that was read with a rejected API key is shown; in an empty view the welcome text says why.
+  if (isLocked) return hasSubmissions ? treeWords.locked(state === 'key-missing') : '';
+  const lines: string[] = [];
+  const isEmpty = (runs.rows ?? []).length === 0;
+  if (state === 'offline' && !isEmpty && offlineSince !== undefined)
+    lines.push(treeWords.offlineSince(offlineSince));
+  if (state === 'ready' && !isEmpty && runs.failed) lines.push(treeWords.notRead());
+  if (filter !== undefined && !isEmpty) lines.push(filter);
+  if (account.kind === 'sandbox' && !isEmpty) lines.push(treeWords.sandbox());
+  if (runs.isIncomplete) lines.push(treeWords.incomplete());
+  if (runs.skipped > 0) lines.push(treeWords.skipped(runs.skipped));
+  return lines.join('\n');
 }

@@ -21,8 +21,7 @@ export const COMMANDS = {
   loadAllRuns: 'fineTuning.loadAllRuns',
   filterRuns: 'fineTuning.filterRuns',
   clearRunsFilter: 'fineTuning.clearRunsFilter',
-  groupRunsByDay: 'fineTuning.groupRunsByDay',
-  ungroupRuns: 'fineTuning.ungroupRuns',
+  toggleRunGrouping: 'fineTuning.toggleRunGrouping',
   showRun: 'fineTuning.showRun',
   copyRunId: 'fineTuning.copyRunId',
   downloadAdapter: 'fineTuning.downloadAdapter',
@@ -77,6 +76,4 @@ export const CONTEXT_KEYS = {
   sandbox: 'fineTuning.sandboxActive',
   /** Whether the Runs view shows only what a filter lets through. */
   runsFiltered: 'fineTuning.runsFiltered',
-  /** Whether the Runs view groups by day. */
-  runsGrouped: 'fineTuning.runsGrouped',
 } as const;

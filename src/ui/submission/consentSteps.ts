@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Model } from '../../core/api/types.ts';
 import { openServiceLink } from '../shared/links.ts';
-import { modelLinks } from '../shared/modelLinks.ts';
+import { modelLinks } from '../shared/models.ts';
 import { strangerText } from '../shared/strangerText.ts';
 import { confirmSubmit } from './confirmDialogs.ts';
 import { SUMMARY_STEP, type SubmissionContext, type SubmissionState } from './submissionState.ts';

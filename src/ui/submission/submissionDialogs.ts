@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import { cutLabel } from '../shared/label.ts';
 import { openServiceLink } from '../shared/links.ts';
-import { modelLinks } from '../shared/modelLinks.ts';
+import { modelLinks } from '../shared/models.ts';
 import { confirmStep, termsStep } from './consentSteps.ts';
 import { ask, pick, runSteps, type Choice, type Place, type Step, type StepEnd } from '../shared/steps.ts';
 import {

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
-import { chooseRun } from '../shared/runDialogs.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { withViewProgress } from '../shared/progress.ts';
-import { runChoices } from '../shared/runChoices.ts';
+import { chooseRun, runChoices } from '../shared/chooseRun.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
@@ -15,7 +14,7 @@ export function submitAgain(sessions: Sessions) {
   return async (argument: unknown): Promise<void> => {
     const session = sessions.active;
     if (session === undefined) return;
-    const runId = await chooseRun(argument, runChoices(session, withoutMarker));
+    const runId = await chooseRun(argument, runChoices(session));
     if (runId === undefined) return;
     const preset = await withViewProgress(VIEWS.runs, () => presetOf(session.runs, runId));
     await vscode.commands.executeCommand(COMMANDS.submitDataset, undefined, undefined, preset);

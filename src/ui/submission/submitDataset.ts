@@ -5,7 +5,7 @@ import { askToSubmit } from './submissionDialogs.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { cutLabel, defaultLabel } from '../shared/label.ts';
 import type { Log } from '../shared/log.ts';
-import { modelOf } from '../shared/modelArgument.ts';
+import { modelOf } from '../shared/models.ts';
 import { prepareDataset, type CheckedDataset, type DatasetChecks } from '../shared/prepareDataset.ts';
 import { labelMarkerSetting } from '../shared/settings.ts';
 import { usingStorage } from '../shared/storageError.ts';

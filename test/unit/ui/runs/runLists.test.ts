@@ -10,7 +10,7 @@ import { Bench, row, until } from '../../../helpers/runs/support.ts';
 describe('commands of the list of runs', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let loadAllRuns: typeof import('../../../../src/ui/runs/loadAllRuns.ts').loadAllRuns;
+  let commands: typeof import('../../../../src/ui/runs/runCommands.ts');
   let filterRuns: typeof import('../../../../src/ui/runs/filterRuns.ts').filterRuns;
   let bench: Bench;
   let session: Session;
@@ -26,7 +26,7 @@ describe('commands of the list of runs', () => {
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ loadAllRuns } = await import('../../../../src/ui/runs/loadAllRuns.ts'));
+    commands = await import('../../../../src/ui/runs/runCommands.ts');
     ({ filterRuns } = await import('../../../../src/ui/runs/filterRuns.ts'));
   });
   after(() => hooks.deregister());
@@ -71,7 +71,7 @@ describe('commands of the list of runs', () => {
   const loaded = () => session.runs.rows?.length;
 
   it('"Load All Runs" reads pages of 100 to the end, and tells how far it is', async () => {
-    await loadAllRuns(sessions)();
+    await commands.loadAllRuns(sessions);
     assert.deepEqual([loaded(), session.runs.hasMore], [730, false]);
     assert.ok(
       limits.slice(1).every((limit) => limit === 100),
@@ -80,14 +80,14 @@ describe('commands of the list of runs', () => {
     assert.equal(standIn.told.progress.length, limits.length - 1);
     assert.match(standIn.told.progress[1] ?? '', /^\d+ so far$/);
     assert.deepEqual(standIn.told.sentences, []);
-    await loadAllRuns(sessions)();
+    await commands.loadAllRuns(sessions);
     assert.equal(loaded(), 730);
   });
 
   it('"Load All Runs" ends at once when it is cancelled, with what it has', async () => {
     const first = loaded();
     gate = new Promise(() => undefined);
-    const work = loadAllRuns(sessions)();
+    const work = commands.loadAllRuns(sessions);
     await until(() => limits.length > 1);
     standIn.cancelled.fire();
     await work;
@@ -97,7 +97,7 @@ describe('commands of the list of runs', () => {
   it('"Load All Runs" keeps what it has where the service fails, says so, and can go on', async () => {
     brokenFrom = 400;
     standIn.told.answer = ([goOn]) => goOn;
-    await loadAllRuns(sessions)();
+    await commands.loadAllRuns(sessions);
     const count = loaded() ?? 0;
     assert.ok(count >= 250 && count <= 400, String(count));
     assert.match(
@@ -106,27 +106,27 @@ describe('commands of the list of runs', () => {
     );
     assert.deepEqual(standIn.executed, [['fineTuning.loadAllRuns']]);
     brokenFrom = Infinity;
-    await loadAllRuns(sessions)();
+    await commands.loadAllRuns(sessions);
     assert.equal(loaded(), 730);
   });
 
   it('"Load All Runs" ends where the service goes round in a circle, says so, and can go on', async () => {
     circle = ['200', '100'];
     standIn.told.answer = ([more]) => more;
-    await loadAllRuns(sessions)();
+    await commands.loadAllRuns(sessions);
     assert.ok(limits.length < 20, String(limits.length));
     assert.deepEqual(standIn.told.sentences, [
       '300 runs are loaded, but the list may be incomplete: the service says there are more, and sends no new ones.',
     ]);
     assert.deepEqual(standIn.executed, [['fineTuning.loadAllRuns']]);
     circle = [];
-    await loadAllRuns(sessions)();
+    await commands.loadAllRuns(sessions);
     assert.deepEqual([loaded(), session.runs.isIncomplete], [730, false]);
   });
 
-  it('"Load All Runs" leaves the telling of a refused API key to its notice', async () => {
+  it('"Load All Runs" leaves the telling of a rejected API key to its notice', async () => {
     brokenFrom = 0;
-    await loadAllRuns({ active: session, isToldByState: () => true })();
+    await commands.loadAllRuns({ active: session, isToldByState: () => true });
     assert.deepEqual(standIn.told.sentences, []);
   });
 
@@ -142,28 +142,28 @@ describe('commands of the list of runs', () => {
       input.selectedItems = input.items.filter(({ label }) => label === 'm1' || label === 'Queued');
       return '  two words ';
     };
-    await filterRuns(sessions, shown)(undefined);
+    await filterRuns(sessions, shown, undefined);
     const count = loaded() ?? 0;
     const m1 = Math.ceil(count / 3);
     assert.deepEqual(boxes, [
       [
         'Phase: ',
         'Queued: 10 runs',
-        `Finished: ${count - 10} runs`,
+        `Completed: ${count - 10} runs`,
         'Model: ',
         `m2: ${count - m1} runs`,
         `m1: ${m1} runs`,
       ],
     ]);
-    assert.deepEqual(selected, ['Finished', 'm2']);
+    assert.deepEqual(selected, ['Completed', 'm2']);
     assert.deepEqual(filter, { text: 'two words', modelIds: ['m1'], phases: ['waiting'] });
   });
 
-  it('"Filter Runs…" changes nothing when it is left, and takes a text without asking', async () => {
+  it('"Filter Runs…" changes nothing when it is closed, and takes a text without asking', async () => {
     filter = { text: 'now', modelIds: ['m2'], phases: [] };
-    await filterRuns(sessions, shown)({ unknown: 'argument' });
+    await filterRuns(sessions, shown, { unknown: 'argument' });
     assert.deepEqual([filter.text, standIn.told.inputs.length], ['now', 1]);
-    await filterRuns(sessions, shown)(' maths ');
+    await filterRuns(sessions, shown, ' maths ');
     assert.deepEqual([filter, standIn.told.inputs.length], [{ text: 'maths', modelIds: [], phases: [] }, 1]);
   });
 
@@ -177,19 +177,41 @@ describe('commands of the list of runs', () => {
         return sessions.active;
       },
     };
-    await filterRuns(live, shown)(undefined);
+    await filterRuns(live, shown, undefined);
     assert.deepEqual([standIn.told.inputs.length, filter.text], [1, '']);
   });
 
-  it('"Filter Runs…" offers nothing that a refused API key has read', async () => {
+  it('"Filter Runs…" offers nothing that a rejected API key has read', async () => {
     Object.defineProperty(session, 'isLocked', { value: true });
-    await filterRuns(sessions, shown)(undefined);
+    await filterRuns(sessions, shown, undefined);
     assert.deepEqual([standIn.told.inputs, standIn.told.sentences], [[], ['No runs are loaded yet.']]);
   });
 
   it('"Filter Runs…" says that there is nothing yet', async () => {
     session.runs.clear();
-    await filterRuns(sessions, shown)(undefined);
+    await filterRuns(sessions, shown, undefined);
     assert.deepEqual(standIn.told.sentences, ['No runs are loaded yet.']);
+  });
+
+  describe('"Show Run"', () => {
+    const show = async (argument?: unknown) => {
+      const shownPages: string[][] = [];
+      await commands.showRun(sessions, (...ids) => shownPages.push(ids), argument);
+      return shownPages;
+    };
+
+    it('opens the page of a row or an ID, and leaves reading to the page', async () => {
+      const asked = limits.length;
+      assert.deepEqual(await show({ kind: 'run', runId: 'a' }), [['account-1', 'a']]);
+      assert.deepEqual(await show('elsewhere'), [['account-1', 'elsewhere']]);
+      assert.equal(limits.length, asked);
+    });
+
+    it('asks which run is meant, and opens nothing where none is chosen', async () => {
+      assert.deepEqual(await show(), []);
+      standIn.told.pick = ({ items }) => items[1]?.label;
+      assert.equal((await show(7)).length, 1);
+      assert.equal(standIn.told.inputs.length, 2);
+    });
   });
 });

@@ -10,7 +10,8 @@ import type {
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
-import type { RunsNode } from '../../../../src/ui/runs/runsNodes.ts';
+import type { RunsNode } from '../../../../src/ui/runs/runRows.ts';
+import type * as vscode from 'vscode';
 import type { RunsShown } from '../../../../src/ui/runs/runsShown.ts';
 import type { RunsTree, RunsTreeParts } from '../../../../src/ui/runs/runsTree.ts';
 import { sendJson, bodyOf } from '../../../helpers/httpServer.ts';
@@ -24,6 +25,7 @@ describe('RunsTree', () => {
   let createTree: new (parts: RunsTreeParts) => RunsTree;
   let createRows: typeof import('../../../../src/ui/submission/submissionRows.ts').SubmissionRows;
   let createShown: typeof RunsShown;
+  let isSameList: typeof import('../../../../src/ui/runs/runsShown.ts').isSameList;
   let submissionItem: typeof import('../../../../src/ui/submission/submissionRows.ts').submissionItem;
   let views: ViewStandIn[];
   let settings: Map<string, unknown>;
@@ -51,7 +53,7 @@ describe('RunsTree', () => {
     ({ submissionItem, SubmissionRows: createRows } =
       await import('../../../../src/ui/submission/submissionRows.ts'));
     ({ RunsTree: createTree } = await import('../../../../src/ui/runs/runsTree.ts'));
-    ({ RunsShown: createShown } = await import('../../../../src/ui/runs/runsShown.ts'));
+    ({ RunsShown: createShown, isSameList } = await import('../../../../src/ui/runs/runsShown.ts'));
   });
   after(() => hooks.deregister());
 
@@ -84,7 +86,7 @@ describe('RunsTree', () => {
       find: (id: string) => [session, ...others].find(({ account }) => account.id === id),
     } as unknown as Sessions;
     const memento = { get: <T>(_key: string, fallback: T) => fallback, update: () => Promise.resolve() };
-    shown = new createShown(sessions, memento);
+    shown = new createShown(sessions, memento as unknown as vscode.Memento);
     [unseen, seen] = [0, []];
     unseenChanged = new Emitter();
     downloaded = new Emitter();
@@ -134,7 +136,7 @@ describe('RunsTree', () => {
     const states: string[] = [];
     session.onDidChangeState((state) => states.push(state));
     for (let turn = 0; turn < 5; turn++)
-      assert.match(JSON.stringify(await texts(run)), /^\["Details could not be read\./);
+      assert.match(JSON.stringify(await texts(run)), /^\["Couldn’t load the details\./);
     assert.equal(paths.filter((path) => path.endsWith('/runs/a')).length, 1);
     assert.deepEqual(states, []);
     session.runs.retryDetails();
@@ -142,7 +144,7 @@ describe('RunsTree', () => {
     assert.equal(paths.filter((path) => path.endsWith('/runs/a')).length, 2);
   });
 
-  it('counts active runs, but none while the API key is refused', async () => {
+  it('counts active runs, but none while the API key is rejected', async () => {
     await session.runs.refresh();
     assert.equal(badge(), 2);
     answer = () => [401, { error: { code: 'invalid_api_key', message: '' } }];
@@ -150,14 +152,14 @@ describe('RunsTree', () => {
     assert.deepEqual([badge(), await tree.getChildren()], [undefined, []]);
   });
 
-  it('calls a run by the label that the person gave, without its marker, or by its model', async () => {
+  it('names a run by its label without the marker, or by its model', async () => {
     await session.runs.refresh();
     session.runs.insertCreated({ run_id: 'a' }, 'm', 'maths ft-7k3m9qpx');
     session.runs.insertCreated({ run_id: 'b' }, 'm', 'ft-7k3m9qpx');
     assert.deepEqual((await texts()).sort(), ['m', 'maths']);
   });
 
-  it('draws only its row while a submission is uploaded, and the list at its begin and end', async () => {
+  it('draws the list when a submission comes, and only its row while it is uploaded', async () => {
     const held = Promise.withResolvers<undefined>();
     session.onDidChangeState(() => drawn.push(undefined));
     await session.runs.refresh();
@@ -226,7 +228,7 @@ describe('RunsTree', () => {
       }) satisfies ActiveDownload;
     const hear = () => downloaded.fire({ accountId: session.account.id, runId: 'r0' });
 
-    it('show a status that nobody knows as it came, in one line and without a spinner', async () => {
+    it('show an unknown status as one line, without a spinner', async () => {
       await list(many(1, { status: 'warm\ning\u202e_up' }));
       const { description, iconPath, tooltip } = await item();
       assert.match(String(description), /^warm ing<U\+202E>_up · just now$/);
@@ -240,14 +242,14 @@ describe('RunsTree', () => {
       assert.deepEqual([command?.command, command?.arguments], ['fineTuning.showRun', ['r0']]);
     });
 
-    it('say what they are when it is asked for', async () => {
+    it('have their tooltip when it is asked for', async () => {
       await list(many(1));
       const node = await only();
       const { tooltip } = tree.resolveTreeItem(tree.getTreeItem(node), node);
-      assert.match(tooltip as string, /^Model: m\nStatus: Finished\nCreated: .+\nRun: r0$/);
+      assert.match(tooltip as string, /^Model: m\nStatus: Completed\nCreated: .+\nRun ID: r0$/);
     });
 
-    it('tell what came home and what is on its way, and have the menus for it', async () => {
+    it('show downloads in progress and done, and have the menus for them', async () => {
       await list(many(1, { artifacts_available: true }));
       const seen: string[] = [];
       const look = async () => {
@@ -275,11 +277,11 @@ describe('RunsTree', () => {
       await look();
       assert.deepEqual(seen, [
         'run.downloadable pass just now',
-        'run.downloading pass download waits',
-        'run.downloading pass downloading, 41 %',
+        'run.downloading pass download queued',
+        'run.downloading pass downloading 41%',
         'run.downloading pass downloading',
-        'run.downloading pass download is checked',
-        'run.downloadable pass download interrupted',
+        'run.downloading pass verifying',
+        'run.downloadable pass download stopped',
         // What came was a web page.
         'run.downloadable pass just now',
         'run.downloadable.downloaded pass-filled downloaded',
@@ -321,7 +323,7 @@ describe('RunsTree', () => {
       assert.equal(drawn.length, 1);
       view().show(true);
       await until(() => drawn.length === 2);
-      assert.match(String(tree.getTreeItem((drawn[1] as RunsNode[])[0] as RunsNode).description), /40 %$/);
+      assert.match(String(tree.getTreeItem((drawn[1] as RunsNode[])[0] as RunsNode).description), /40%$/);
       downloads.active = [download('verifying', 100, 100)];
       hear();
       downloads.active = [];
@@ -332,7 +334,7 @@ describe('RunsTree', () => {
       );
     });
 
-    it('are all drawn without asking for the list again while the same ones stand there', async () => {
+    it('are all drawn without the list while it is the same', async () => {
       await list(many(3));
       await texts();
       drawn.length = 0;
@@ -344,7 +346,7 @@ describe('RunsTree', () => {
       assert.ok(drawn.length > 0 && drawn.every((nodes) => Array.isArray(nodes) && nodes.length === 3));
     });
 
-    it('are asked for when another account comes, whatever it shows', async () => {
+    it('are asked for again when the account changes', async () => {
       await list(many(3));
       await texts();
       drawn.length = 0;
@@ -352,7 +354,7 @@ describe('RunsTree', () => {
       assert.equal(drawn.at(-1), undefined);
     });
 
-    it('are drawn in no time, however many, and seldom while there are ever more', async () => {
+    it('are drawn fast by the thousands, and seldom while more come', async () => {
       await list(many(10_000));
       const started = performance.now();
       const nodes = await tree.getChildren();
@@ -365,7 +367,7 @@ describe('RunsTree', () => {
       assert.ok(drawn.filter((node) => node === undefined).length <= 1);
     });
 
-    it('are dimmed while the service is out of reach, and no longer', async () => {
+    it('are dimmed while the service is out of reach', async () => {
       await list(many(1));
       assert.equal((await item()).resourceUri, undefined);
       answer = () => [502, '<html>'];
@@ -374,19 +376,19 @@ describe('RunsTree', () => {
       const { resourceUri, iconPath } = await item();
       assert.equal(resourceUri?.scheme, 'fine-tuning-offline');
       assert.equal((iconPath as { color: { id: string } }).color.id, 'disabledForeground');
-      assert.match(view().message ?? '', /^Offline since .+: what is shown may be out of date\.$/);
+      assert.match(view().message ?? '', /^Offline since .+\. This may be out of date\.$/);
       await list(many(1));
       assert.deepEqual([(await item()).resourceUri, view().message], [undefined, '']);
     });
 
-    it('tell times by the clock of the service', async () => {
+    it('show times by the clock of the service', async () => {
       const skewMs = 3 * 3_600_000;
       Object.defineProperty(session, 'clockSkewMs', { value: skewMs });
       await list(many(1));
       assert.match(String((await item()).description), / · 3 h ago$/);
     });
 
-    it('of another account that are asked for late have no details, and ask for none', async () => {
+    it('of another account read no details', async () => {
       await list(many(1));
       paths.length = 0;
       assert.deepEqual(await tree.getChildren({ kind: 'run', runId: 'stranger' }), []);
@@ -406,22 +408,22 @@ describe('RunsTree', () => {
       assert.equal((await texts()).length, 2);
       assert.equal(
         view().message,
-        'Filter “mäths” · m1 · Finished: 1 of 30 loaded runs. The labels of 29 of them are not known; each is read at the latest when its run is opened. Older runs are not loaded.',
+        'Filter “mäths” · m1 · Completed: 1 of 30 loaded runs. 29 labels are not loaded yet and were not searched. Older runs are not loaded.',
       );
       shown.filterBy({ text: 'mäths', modelIds: [], phases: [] });
-      assert.deepEqual(await texts(), ['Mäths', 'Load more']);
+      assert.deepEqual(await texts(), ['Mäths', 'Load More']);
       // A label that becomes known, too.
       session.runs.knowLabels([['r7', 'more mäths']]);
       assert.deepEqual((await texts()).length, 3);
       shown.filterBy({ text: 'nothing', modelIds: [], phases: [] });
-      assert.deepEqual(await texts(), ['No loaded run fits the filter: show all', 'Load more']);
+      assert.deepEqual(await texts(), ['No loaded runs match the filter. Clear filter', 'Load More']);
       const [none] = await tree.getChildren();
       assert.equal(none && tree.getTreeItem(none).command?.command, 'fineTuning.clearRunsFilter');
       shown.clearFilter();
       assert.deepEqual([(await texts()).length, view().message], [31, '']);
     });
 
-    it('are grouped by day, the first ones unfolded', async () => {
+    it('are grouped by day, the first ones expanded', async () => {
       const rows = many(400).map((run, index) => ({
         ...run,
         created_at: new Date(
@@ -429,7 +431,7 @@ describe('RunsTree', () => {
         ).toISOString(),
       }));
       await list(rows, true);
-      await shown.group(true);
+      await shown.toggleGrouping();
       const days = await tree.getChildren();
       const items = days.map((node) => tree.getTreeItem(node));
       assert.deepEqual(
@@ -438,7 +440,7 @@ describe('RunsTree', () => {
       );
       assert.deepEqual(
         [items.length, items.at(-1)?.label, items[0]?.description, items[0]?.tooltip],
-        [11, 'Load more', '40', 'Today, 40 runs'],
+        [11, 'Load More', '40', 'Today, 40 runs'],
       );
       assert.deepEqual(
         items.slice(0, 5).map(({ collapsibleState }) => collapsibleState),
@@ -449,7 +451,7 @@ describe('RunsTree', () => {
       assert.deepEqual([children.length, children[0]], [40, { kind: 'run', runId: 'r40' }]);
       // One object for each row, so that one can be revealed.
       assert.equal(tree.getParent(children[0] as RunsNode), yesterday);
-      await tree.reveal('r40', false);
+      await tree.reveal('r40');
       assert.deepEqual(view().revealed, [children[0]]);
       // What a filter leaves is unfolded, also where VS Code remembers that its day was not.
       const folded = items.at(-2)?.id;
@@ -459,7 +461,7 @@ describe('RunsTree', () => {
       assert.deepEqual([unfolded.collapsibleState, unfolded.description], [2, '1']);
       assert.notEqual(unfolded.id, folded);
       shown.clearFilter();
-      await shown.group(false);
+      await shown.toggleGrouping();
       assert.equal((await texts()).length, 401);
       assert.equal(tree.getParent(children[0] as RunsNode), undefined);
     });
@@ -467,13 +469,80 @@ describe('RunsTree', () => {
     it('that a filter hides are not revealed', async () => {
       await list(many(3));
       shown.filterBy({ text: 'r1', modelIds: [], phases: [] });
-      await tree.reveal('r2', true);
+      await tree.reveal('r2');
       assert.deepEqual(view().revealed, []);
     });
   });
 
+  describe('above the rows', () => {
+    const message = () => views.at(-1)?.message;
+
+    it('says that the runs could not be refreshed, while the service answers with errors', async () => {
+      await session.runs.refresh();
+      const whole = answer;
+      answer = () => [500, { error: { code: 'internal', message: '' } }];
+      await assert.rejects(session.runs.refresh());
+      assert.equal(session.state, 'ready');
+      assert.match(message() ?? '', /out of date/);
+      answer = whole;
+      await session.runs.refresh();
+      assert.equal(message(), '');
+    });
+
+    it('says that the list may be incomplete, and how many rows are unreadable', async () => {
+      answer = () => [200, { data: [row('a', 1), { odd: true }], has_more: true, next_cursor: null }];
+      await session.runs.refresh();
+      assert.match(message() ?? '', /incomplete.+\n1 unreadable row/);
+    });
+
+    it('says nothing of what a rejected API key has read, but why open submissions are alone', async () => {
+      await session.runs.refresh();
+      const pending: PendingSubmission[] = [];
+      Object.defineProperty(submitter, 'pending', { get: () => pending });
+      answer = () => [401, { error: { code: 'invalid_api_key', message: '' } }];
+      await assert.rejects(session.runs.refresh());
+      assert.equal(message(), '');
+      pending.push(pendingOf('unsent', intentOf({ accountId: session.account.id })));
+      active.fire(session);
+      assert.match(message() ?? '', /rejected/);
+    });
+  });
+
+  it('is another list on another day where it is grouped', async () => {
+    await session.runs.refresh();
+    const at = (...time: [number, number, number, number]) =>
+      shown.of(session, new Date(...time).getTime(), []);
+    const [morning, evening, midnight] = [at(2026, 4, 3, 1), at(2026, 4, 3, 23), at(2026, 4, 4, 0)];
+    assert.ok(isSameList(evening, midnight));
+    await shown.toggleGrouping();
+    assert.ok(isSameList(at(2026, 4, 3, 1), at(2026, 4, 3, 23)));
+    assert.ok(!isSameList(at(2026, 4, 3, 23), at(2026, 4, 4, 0)));
+    assert.ok(!isSameList(morning, at(2026, 4, 3, 1)));
+  });
+
+  it('sanitizes what another client sent, and calls an empty status unknown', async () => {
+    const label = '\u202etext\nof \u0007two lines ft-7k3m9qpx';
+    answer = (path) =>
+      path.endsWith('/runs')
+        ? [200, { data: [row('a', 1, ' ')], has_more: false }]
+        : [200, { run: { run_id: 'a', status: '', model_id: 'm', label, plan: 'a\nb' } }];
+    await session.runs.refresh();
+    await session.runs.loadDetail('a');
+    const [run] = (await tree.getChildren()) as [RunsNode];
+    const item = tree.getTreeItem(run);
+    assert.equal(item.label, '<U+202E>text of <U+0007>two lines');
+    assert.match(String(item.description), /^Status unknown · /);
+    const facts = (await tree.getChildren(run)).map((node) => tree.getTreeItem(node));
+    assert.equal(facts.find(({ label: name }) => name === 'Status')?.description, 'unknown');
+    assert.doesNotMatch(JSON.stringify(facts), /\\n|\u202e|\\u0007/u);
+    // What was read stays where reading it again fails.
+    answer = () => [500, { error: { code: 'internal', message: '' } }];
+    await assert.rejects(session.runs.loadDetail('a'));
+    assert.equal((await tree.getChildren(run)).length, facts.length);
+  });
+
   describe('the badge', () => {
-    it('counts finished runs that nobody has seen where it alone tells, and the active ones else', async () => {
+    it('counts unseen completed runs where it replaces notifications, else the active ones', async () => {
       await session.runs.refresh();
       unseen = 3;
       unseenChanged.fire(session.account.id);
@@ -481,11 +550,11 @@ describe('RunsTree', () => {
       settings.set('fineTuning.notifications', 'badge');
       unseenChanged.fire(session.account.id);
       const { badge: shownBadge } = views[views.length - 1] as ViewStandIn;
-      assert.deepEqual(shownBadge, { value: 3, tooltip: '3 finished runs that you have not seen' });
+      assert.deepEqual(shownBadge, { value: 3, tooltip: '3 new completed runs' });
       assert.deepEqual(seen, []);
     });
 
-    it('takes as seen what stands on the screen of the window with the focus', async () => {
+    it('counts runs as seen when the view is visible in the focused window', async () => {
       await session.runs.refresh();
       const view = views[views.length - 1] as ViewStandIn;
       unseen = 1;

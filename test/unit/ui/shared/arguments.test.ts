@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict';
 import type { Model } from '../../../../src/core/api/types.ts';
-import { modelOf } from '../../../../src/ui/shared/modelArgument.ts';
-import { runIdOf } from '../../../../src/ui/shared/runArgument.ts';
+import { modelLinks, modelOf } from '../../../../src/ui/shared/models.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { submissionIdOf } from '../../../../src/ui/submission/submissionArgument.ts';
 
 /** What menus, key bindings, agents and strangers hand to commands. */
 const JUNK = [undefined, null, '', 0, 17, true, Symbol('x'), [], {}, () => 'x', new Date(), { fsPath: '/x' }];
 
 describe('command arguments', () => {
+  let runIdOf: typeof import('../../../../src/ui/shared/chooseRun.ts').runIdOf;
+
+  before(async () => {
+    const hooks = standInForVscode();
+    ({ runIdOf } = await import('../../../../src/ui/shared/chooseRun.ts'));
+    hooks.deregister();
+  });
+
   it('name a run by its row or its id', () => {
     assert.equal(runIdOf('run-1'), 'run-1');
     assert.equal(runIdOf('../x'), '../x');
@@ -38,5 +46,27 @@ describe('command arguments', () => {
       assert.equal(modelOf(junk, [model]), undefined);
     assert.equal(modelOf({ model }, []), undefined);
     assert.equal(modelOf('__proto__', [model]), undefined);
+  });
+});
+
+describe('the links of a model', () => {
+  it('are those that the service named, over https', () => {
+    const both = { terms_url: 'https://a.test/terms', use_policy_url: 'https://a.test/policy' };
+    assert.deepEqual(modelLinks(both), { terms: both.terms_url, policy: both.use_policy_url });
+    assert.deepEqual(modelLinks({ terms_url: both.terms_url }), { terms: both.terms_url });
+    assert.deepEqual(modelLinks({}), {});
+  });
+
+  it('are none that may not be opened', () => {
+    for (const url of [
+      '',
+      'http://a.test/',
+      'https://user:x@a.test/',
+      'command:workbench.action.quit',
+      'file:///x',
+      'vscode://x',
+      'javascript:x',
+    ])
+      assert.deepEqual(modelLinks({ terms_url: url, use_policy_url: url }), {});
   });
 });

@@ -1,3 +1,4 @@
+import { isOpenableUrl } from '../../core/api/address.ts';
 import type { Model } from '../../core/api/types.ts';
 
 /** The model that a command was called with: a row of the Models view, or a `model_id`. */
@@ -11,4 +12,15 @@ function idOfRow(argument: unknown): string | undefined {
   const { model } = argument;
   if (typeof model !== 'object' || model === null || !('model_id' in model)) return undefined;
   return typeof model.model_id === 'string' ? model.model_id : undefined;
+}
+
+/** The links of a model that may be opened. */
+export function modelLinks({ terms_url, use_policy_url }: Pick<Model, 'terms_url' | 'use_policy_url'>): {
+  terms?: string;
+  policy?: string;
+} {
+  return {
+    ...(terms_url !== undefined && isOpenableUrl(terms_url) && { terms: terms_url }),
+    ...(use_policy_url !== undefined && isOpenableUrl(use_policy_url) && { policy: use_policy_url }),
+  };
 }

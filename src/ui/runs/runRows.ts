@@ -1,0 +1,189 @@
+import * as vscode from 'vscode';
+import type { RunSummary } from '../../core/api/types.ts';
+import type { Disposable } from '../../core/base/disposable.ts';
+import { isSoundAdapter } from '../../core/downloads/downloadTarget.ts';
+import type { Downloads } from '../../core/downloads/downloads.ts';
+import type { ActiveDownload } from '../../core/downloads/types.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
+import { daysAgo, type RunDay } from '../../core/runs/runDays.ts';
+import type { Session } from '../../core/runs/session.ts';
+import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import { runDescription, serviceText, type RunView } from '../shared/runMessages.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
+import { strangerText } from '../shared/strangerText.ts';
+import { dayName, runAccessibleLabel, runCount, runFacts, treeWords, type Fact } from './messages.ts';
+
+/** Days are expanded at first while no more runs than these are above them. */
+const EXPANDED_RUNS = 100;
+/** Of no file: VS Code colors only the labels of rows that have a URI. */
+const OFFLINE_SCHEME = 'fine-tuning-offline';
+
+/** A row of the Runs view. Commands take the `run` and `submission` rows as their argument. */
+export type RunsNode =
+  | { kind: 'submission'; id: string }
+  | { kind: 'day'; key: string }
+  | { kind: 'run'; runId: string }
+  | { kind: 'fact'; runId: string; fact: Fact }
+  | { kind: 'more' }
+  | { kind: 'none' };
+
+/** What is known of a run, as its row shows it. */
+export function runView(session: Session, run: RunSummary, downloads: RunDownloads): RunView {
+  const label = serviceText(withoutMarker(session.runs.label(run.run_id) ?? ''));
+  const { id } = session.account;
+  const download = downloads.active(id, run.run_id);
+  return {
+    run,
+    phase: session.runs.phase(run),
+    modelName: strangerText(session.models.nameOf(run.model_id)),
+    label: label === '' ? undefined : label,
+    isDownloaded: downloads.isDownloaded(id, run.run_id),
+    download: download && progressOf(download),
+  };
+}
+
+function progressOf({ state, receivedBytes, totalBytes }: ActiveDownload): RunView['download'] {
+  const isKnown = totalBytes !== undefined && totalBytes > 0;
+  return { state, ...(isKnown && { fraction: Math.min(1, receivedBytes / totalBytes) }) };
+}
+
+/** The row of a run. Its tooltip comes when it is asked for: its times cost more than the rest of the row. */
+export class RunItem extends vscode.TreeItem {
+  constructor(view: RunView, isOffline: boolean, nowMs: number) {
+    super(view.label ?? view.modelName, vscode.TreeItemCollapsibleState.Collapsed);
+    const runId = view.run.run_id;
+    this.id = `run:${runId}`;
+    this.description = runDescription(view, nowMs);
+    this.accessibilityInformation = { label: runAccessibleLabel(view, nowMs) };
+    this.iconPath = iconOf(view, isOffline);
+    this.contextValue = contextOf(view);
+    this.command = { command: COMMANDS.showRun, title: treeWords.showRun(), arguments: [runId] };
+    if (isOffline)
+      this.resourceUri = vscode.Uri.from({ scheme: OFFLINE_SCHEME, path: `/${encodeURIComponent(runId)}` });
+  }
+}
+
+/** Decides which menus the row has. */
+function contextOf({ run, isDownloaded, download }: RunView): string {
+  const downloaded = isDownloaded === true ? '.downloaded' : '';
+  if (download !== undefined && download.state !== 'interrupted') return `run.downloading${downloaded}`;
+  return run.artifacts_available ? `run.downloadable${downloaded}` : `run${downloaded}`;
+}
+
+function iconOf({ phase, isDownloaded }: RunView, isOffline: boolean): vscode.ThemeIcon {
+  const color = (id: string) => new vscode.ThemeColor(isOffline ? 'disabledForeground' : id);
+  if (phase === 'finished')
+    return new vscode.ThemeIcon(isDownloaded === true ? 'pass-filled' : 'pass', color('testing.iconPassed'));
+  // No spinner: an unknown status may be the last one.
+  return new vscode.ThemeIcon(phase === 'waiting' ? 'clockface' : 'pulse', color('icon.foreground'));
+}
+
+/** Dims the rows of an account whose service is out of reach. */
+export function dimOfflineRows(): Disposable {
+  const color = new vscode.ThemeColor('disabledForeground');
+  const dimmed = new vscode.FileDecoration(undefined, undefined, color);
+  return vscode.window.registerFileDecorationProvider({
+    provideFileDecoration: ({ scheme }) => (scheme === OFFLINE_SCHEME ? dimmed : undefined),
+  });
+}
+
+/** The rows below a run: its details, which are read where they are not known, or why they could not be. Never rejects. */
+export async function factRows({ runs, models, balance }: Session, runId: string): Promise<RunsNode[]> {
+  const failed = (error: unknown): RunsNode[] => {
+    const name = treeWords.detailsFailed(asText(explain(error)));
+    return [{ kind: 'fact', runId, fact: { icon: 'warning', name, value: '' } }];
+  };
+  try {
+    const known = runs.detail(runId);
+    const failure = known === undefined ? runs.detailFailure(runId) : undefined;
+    if (failure !== undefined) return failed(failure);
+    const detail = known ?? (await runs.loadDetail(runId));
+    const facts = runFacts(detail, models.nameOf(detail.model_id), balance.current?.currency);
+    return facts.map((fact) => ({ kind: 'fact', runId, fact }));
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+export class FactItem extends vscode.TreeItem {
+  constructor(runId: string, { icon, name, value }: Fact) {
+    super(name);
+    this.id = `fact:${runId}:${name}`;
+    this.description = value;
+    this.tooltip = value === '' ? name : `${name}: ${value}`;
+    this.iconPath = new vscode.ThemeIcon(icon);
+    this.contextValue = 'fact';
+  }
+}
+
+/** The row above the runs of a day. */
+export class DayItem extends vscode.TreeItem {
+  /** @param index of the day among the days */
+  constructor(day: RunDay, index: number, days: readonly RunDay[], nowMs: number) {
+    const above = days.slice(0, index).reduce((sum, { rows }) => sum + rows.length, 0);
+    const isExpanded = above < EXPANDED_RUNS;
+    const name = dayName(day.startMs, daysAgo(day.startMs, nowMs));
+    const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
+    super(name, isExpanded ? Expanded : Collapsed);
+    // VS Code remembers the state of an ID: a row that expands because a filter left few runs is another row.
+    this.id = `day:${day.key}:${isExpanded ? 'expanded' : 'collapsed'}`;
+    this.description = String(day.rows.length);
+    this.tooltip = `${name}, ${runCount(day.rows.length)}`;
+    this.contextValue = 'day';
+  }
+}
+
+/** A row that runs a command. */
+export class CommandItem extends vscode.TreeItem {
+  constructor(id: string, icon: string, title: string, command: CommandId) {
+    super(title);
+    this.id = id;
+    this.iconPath = new vscode.ThemeIcon(icon);
+    this.command = { command, title };
+  }
+}
+
+/** What the view needs of the downloads. */
+export type DownloadsShown = Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
+
+/** Finds downloads by run: rows are drawn by the thousands. */
+export class RunDownloads {
+  readonly #downloads: DownloadsShown;
+  #accountId: string | undefined;
+  #known: { active: ReadonlyMap<string, ActiveDownload>; downloaded: ReadonlySet<string> } | undefined;
+
+  constructor(downloads: DownloadsShown) {
+    this.#downloads = downloads;
+  }
+
+  active(accountId: string, runId: string): ActiveDownload | undefined {
+    return this.#of(accountId).active.get(runId);
+  }
+
+  isDownloaded(accountId: string, runId: string): boolean {
+    return this.#of(accountId).downloaded.has(runId);
+  }
+
+  /** The runs whose downloads receive bytes now. */
+  downloading(accountId: string): string[] {
+    return [...this.#of(accountId).active.values()]
+      .filter(({ state }) => state === 'downloading')
+      .map(({ runId }) => runId);
+  }
+
+  /** A download began, progressed or ended. */
+  changed(): void {
+    this.#known = undefined;
+  }
+
+  #of(accountId: string) {
+    if (this.#known !== undefined && this.#accountId === accountId) return this.#known;
+    const active = new Map<string, ActiveDownload>();
+    for (const download of this.#downloads.active)
+      if (download.accountId === accountId && active.get(download.runId)?.state !== 'downloading')
+        active.set(download.runId, download);
+    const records = this.#downloads.records(accountId).filter(isSoundAdapter);
+    this.#accountId = accountId;
+    return (this.#known = { active, downloaded: new Set(records.map(({ runId }) => runId)) });
+  }
+}
