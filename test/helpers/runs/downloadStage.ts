@@ -19,7 +19,7 @@ export interface Window {
   downloads: Downloads;
   told: Told;
   state: StateStore;
-  beActive: () => Promise<boolean>;
+  claim: Told['claim'];
 }
 
 /** A sandbox whose time passes when it is told to, and windows on it that share what windows share. */
@@ -83,7 +83,7 @@ export class DownloadStage {
       }),
       told: new Told((id) => accountFolder(runsFolder, id).told),
       state,
-      beActive: () => Promise.resolve(true),
+      claim: (...args) => window.told.claim(...args),
     };
     this.#windows.push(window);
     return window;
