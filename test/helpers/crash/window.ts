@@ -137,10 +137,10 @@ class Window {
     const clock = new SharedClock(config.clockFile, async (ms) => {
       await this.#ask((call) => ({ kind: 'pass', call, ms }));
     });
-    const transport = new CountingTransport(config.window, seam, async (ordinal) => {
+    const transport = new CountingTransport(config.window, seam, config.lie, async (ordinal) => {
       return (await this.#ask((call) => ({ kind: 'plan?', call, ordinal }))) as AttemptPlan;
     });
-    const journal = new CrashingJournal(path.join(config.folder, 'journal'), seam, (file) =>
+    const journal = new CrashingJournal(path.join(config.folder, 'journal'), seam, config.lie, (file) =>
       process.stdout.write(`set aside: ${file}\n`),
     );
     const submitter = new Submitter(journal, { clock, random: () => random.fraction() });

@@ -150,9 +150,10 @@ export class World implements Surroundings {
       window: number,
       folder: this.folder.path,
       clockFile: this.clock.file,
-      digestWorker: this.stage.bundle.digestWorker,
+      digestWorker: this.stage.digestWorker,
       account,
       seed: this.spec.seed + number,
+      ...(this.spec.lie !== undefined && number === 1 && { lie: this.spec.lie }),
       ...(crash !== undefined && { crash }),
     });
     return window;
