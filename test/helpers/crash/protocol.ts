@@ -64,7 +64,7 @@ export interface Told {
   kind: string;
   id?: string;
   run?: RunCreation;
-  doubt?: string;
+  reason?: string;
   againAtMs?: number;
   candidates?: readonly { run_id: string }[];
   kept?: boolean;

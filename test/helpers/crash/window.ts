@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
 import { ServiceError } from '../../../src/core/api/errors.ts';
 import { ExpectedError } from '../../../src/core/base/errors.ts';
-import type { Finding } from '../../../src/core/submission/finding.ts';
+import type { ReconcileResult } from '../../../src/core/submission/reconciler.ts';
 import type { Draft } from '../../../src/core/submission/intent.ts';
 import type { SubmissionResult } from '../../../src/core/submission/pendingSubmission.ts';
 import type { PendingSubmission } from '../../../src/core/submission/pendingSubmission.ts';
@@ -62,7 +62,7 @@ class Window {
         return { kind: 'failed', error: toldError(error) } satisfies Told;
       }
     },
-    look: () => this.#works.submitter.look(this.#works.session),
+    look: () => this.#works.submitter.checkDue(this.#works.session),
     adopt: async (id, runId) => {
       try {
         const isDone = await this.#works.submitter.adopt(this.#works.session, id, runId);
@@ -193,7 +193,7 @@ function toldOutcome(outcome: SubmissionResult, id?: string): Told {
   return 'error' in told ? { ...told, error: toldError(told.error) } : told;
 }
 
-function toldFinding(finding: Finding | undefined, id: string): Told {
+function toldFinding(finding: ReconcileResult | undefined, id: string): Told {
   if (finding === undefined) return { kind: 'elsewhere', id };
   const { verdict, ...rest } = finding;
   return { kind: verdict, id, ...rest };

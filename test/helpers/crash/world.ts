@@ -240,7 +240,7 @@ export class World implements Surroundings {
     const told = value as Told;
     this.claims.told(window, told, posts);
     this.tell(
-      `  window ${window} ${verb}: ${told.kind}${told.doubt === undefined ? '' : ` (${told.doubt})`}` +
+      `  window ${window} ${verb}: ${told.kind}${told.reason === undefined ? '' : ` (${told.reason})`}` +
         (told.error === undefined ? '' : ` [${told.error.code}: ${told.error.text.split('\n')[0] ?? ''}]`),
     );
   }
