@@ -122,7 +122,10 @@ export class World implements Surroundings {
   }
 
   async end(): Promise<void> {
-    for (const window of this.windows) this.stage.giveBack(window);
+    // One that failed may still be at work.
+    for (const window of this.windows)
+      if (this.violations.length > 0) await window.kill();
+      else this.stage.giveBack(window);
     await this.service.close();
     await this.otherService.close();
     await this.#elsewhere.close();
