@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { MAX_PAGE_SIZE, type RunPage, type RunSummary } from '../api/types.ts';
 import type { Budget } from './budget.ts';
-import { savedRow, type SavedRuns } from './listFile.ts';
+import type { SavedRuns } from './sharedList.ts';
 import { createdAtMs, mergeFirstPage, mergeLaterPage } from './mergeRuns.ts';
 import { PageSearch } from './pageSearch.ts';
 import { RunRows, type RowChange } from './runRows.ts';
@@ -279,4 +279,17 @@ export class RunList {
 /** A cursor counts only where the service says that there is more (spec: "Pagination envelope"), and where it goes on. */
 function cursorAfter(page: RunPage, before: string | undefined): string | undefined {
   return page.has_more && page.next_cursor !== before ? page.next_cursor : undefined;
+}
+
+/** A row as it is stored: what the contract does not name could be anything. */
+function savedRow(run: RunSummary): RunSummary {
+  const { run_id, status, model_id, created_at, artifacts_available, artifacts_expires_at } = run;
+  return {
+    run_id,
+    status,
+    model_id,
+    ...(created_at !== undefined && { created_at }),
+    artifacts_available,
+    ...(artifacts_expires_at !== undefined && { artifacts_expires_at }),
+  };
 }

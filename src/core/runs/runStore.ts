@@ -4,7 +4,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import type { Budget } from './budget.ts';
 import { DetailStore } from './detailStore.ts';
-import type { SavedList, SavedRuns } from './listFile.ts';
+import type { SavedList, SavedRuns } from './sharedList.ts';
 import { phaseOf, type Phase } from './phase.ts';
 import { RunList } from './runList.ts';
 import type { Moved, RowChange } from './runRows.ts';

@@ -11,4 +11,28 @@ export interface Migration {
  * has. The queries of a table stand in one module of its room, and always name their columns. A table is STRICT, and its
  * first column is the account's id.
  */
-export const MIGRATIONS: readonly Migration[] = [];
+export const MIGRATIONS: readonly Migration[] = [
+  // core/runs/sharedList.ts
+  { sql: 'CREATE TABLE run_list (account TEXT PRIMARY KEY, list TEXT NOT NULL) STRICT' },
+  // core/runs/storedDetails.ts
+  {
+    sql: `CREATE TABLE run_detail (
+      account TEXT NOT NULL,
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      run_id TEXT NOT NULL,
+      listed TEXT NOT NULL,
+      detail TEXT NOT NULL,
+      UNIQUE (account, run_id)
+    ) STRICT`,
+  },
+  // core/runs/notificationLedger.ts
+  {
+    sql: `CREATE TABLE notification (
+      account TEXT NOT NULL,
+      key TEXT NOT NULL,
+      claimed_at_ms INTEGER NOT NULL,
+      is_unseen INTEGER NOT NULL,
+      PRIMARY KEY (account, key)
+    ) STRICT`,
+  },
+];
