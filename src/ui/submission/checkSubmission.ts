@@ -4,7 +4,7 @@ import { withCancellableProgress } from '../shared/progress.ts';
 import { usingStorage } from '../shared/storageError.ts';
 import { chooseSubmission } from './submissionChoice.ts';
 import type { TellFoundRun } from './submissionOutcome.ts';
-import { tellAccountGone } from '../accounts/messages.ts';
+import { tellAccountGone } from '../shared/accountMessages.ts';
 import { tellCannotTell, tellNotNow, tellNothingCharged } from './noticeMessages.ts';
 import { submissionWords, tellElsewhere } from './messages.ts';
 import { canCheck, canContinue } from '../../core/submission/pendingActions.ts';

@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import { confirmResend } from './confirmDialogs.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
-import { usingStorage } from '../shared/storageError.ts';
 import { chooseSubmission } from './submissionChoice.ts';
 import { tellOutcome } from './submissionOutcome.ts';
 import { withSubmissionProgress } from './submissionProgress.ts';
@@ -56,11 +55,9 @@ export function continueSubmission(
     );
     if (answer === 'back') await vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
     if (answer !== 'submit') return;
-    const outcome = await withSubmissionProgress(
+    const { result: outcome } = await withSubmissionProgress(
       submissionWords.title(dataset.filename, account.name),
-      submitter.onDidChange,
-      (one) => one.id === id,
-      (signal) => usingStorage(() => submitter.resume(session, id, signal)),
+      (signal) => submitter.resume(session, id, signal),
     );
     const { path, filename } = dataset;
     const readBalance = () => balance.refresh();

@@ -7,7 +7,7 @@ import { withCancellableProgress } from '../shared/progress.ts';
 import { asStorageError, usingStorage } from '../shared/storageError.ts';
 import { chooseSubmission } from './submissionChoice.ts';
 import type { TellFoundRun } from './submissionOutcome.ts';
-import { tellAccountGone } from '../accounts/messages.ts';
+import { tellAccountGone } from '../shared/accountMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { tellSettled } from './noticeMessages.ts';
 import { submissionWords, tellElsewhere } from './messages.ts';

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Balance, RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
+import type { SubmissionResult } from '../../core/submission/pendingSubmission.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { asStorageError } from '../shared/storageError.ts';
@@ -18,18 +19,10 @@ import {
 /** How long a refusal waits for the balance that it is told with. */
 const BALANCE_WAIT_MS = 5_000;
 
-/** How a submission ended, for now, as `runs/` says it. */
-type Outcome =
-  | { kind: 'charged'; run: RunCreation; found?: true; onTold?: () => void }
-  | { kind: 'not-charged'; error: unknown; kept: boolean }
-  | { kind: 'unknown'; error: unknown }
-  | { kind: 'open'; id: string }
-  | { kind: 'elsewhere' };
-
 /** What of a submission its outcome is told with. */
 export interface Submitted {
-  /** Its Idempotency-Key; undefined where no submission came of it. */
-  id: string | undefined;
+  /** Its Idempotency-Key. */
+  id: string;
   /** The dataset. */
   path: string;
   filename: string;
@@ -46,7 +39,7 @@ export interface Submitted {
  * a switch
  */
 export async function tellOutcome(
-  outcome: Outcome,
+  outcome: SubmissionResult,
   submitted: Submitted,
   beActive: (accountId: string) => Promise<boolean>,
   log: Pick<Log, 'error'>,
@@ -74,7 +67,7 @@ export async function tellOutcome(
       }
       log.error('not-submitted', error);
       const balance = isTooLow(error) ? await soon(submitted.readBalance()) : undefined;
-      tellNotCharged(filename, asStorageError(error), kept && id !== undefined, balance, isSandbox, {
+      tellNotCharged(filename, asStorageError(error), kept, balance, isSandbox, {
         goOn: () => void act(COMMANDS.continueSubmission, id),
         again: () =>
           void act(COMMANDS.submitDataset, vscode.Uri.file(submitted.path), undefined, submitted.preset),

@@ -1,40 +1,36 @@
-import type { Event } from '../../core/base/event.ts';
+import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import type { Submission, SubmissionResult } from '../../core/submission/pendingSubmission.ts';
 import { withCancellableProgress } from '../shared/progress.ts';
-import { stateText, type SubmissionView } from './pendingMessages.ts';
+import { stateText } from './pendingMessages.ts';
 
-/** How often the time until the next attempt is told. */
+/** How often the time until the next attempt is updated. */
 const TICK_MS = 1_000;
 
-/**
- * Shows a submission while it is sent: which attempt it is, bytes and speed, and what it waits for.
- * @param isMine tells it from the others that the event is about
- */
-export function withSubmissionProgress<S extends SubmissionView, T>(
+/** Shows a submission while it is sent: which attempt it is, bytes and speed, and what it waits for. */
+export function withSubmissionProgress(
   title: string,
-  onDidChange: Event<S>,
-  isMine: (submission: S) => boolean,
-  work: (signal: AbortSignal) => Promise<T>,
-): Thenable<T> {
+  send: (signal: AbortSignal) => Submission,
+): Thenable<{ id: string; result: SubmissionResult }> {
   return withCancellableProgress(title, async (signal, report) => {
-    let last: S | undefined;
-    const tell = (isProgress: boolean) => {
+    let last: PendingSubmission | undefined;
+    const update = (isProgress: boolean) => {
       if (last === undefined) return;
       // Of progress some may be left out, of states none.
       const fraction =
         isProgress && last.state === 'uploading' ? last.sentBytes / last.totalBytes : undefined;
       report(stateText(last, Date.now()), fraction);
     };
-    const subscription = onDidChange((submission) => {
-      if (!isMine(submission)) return;
+    const { id, onProgress, result } = send(signal);
+    const subscription = onProgress((submission) => {
       const isProgress = submission.state === last?.state;
       last = submission;
-      tell(isProgress);
+      update(isProgress);
     });
     const ticking = setInterval(() => {
-      if (last?.state === 'waiting') tell(false);
+      if (last?.state === 'waiting') update(false);
     }, TICK_MS);
     try {
-      return await work(signal);
+      return { id, result: await result };
     } finally {
       clearInterval(ticking);
       subscription.dispose();

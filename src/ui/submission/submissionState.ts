@@ -1,5 +1,5 @@
 import type { Balance, Model } from '../../core/api/types.ts';
-import type { Summary } from '../../core/datasets/summary.ts';
+import type { Summary } from '../../core/datasets/report.ts';
 import type { Prior } from './priorMessages.ts';
 
 /** What the steps of a submission are about and do not change. */

@@ -11,7 +11,7 @@ import { labelMarkerSetting } from '../shared/settings.ts';
 import { usingStorage } from '../shared/storageError.ts';
 import { tellOutcome } from './submissionOutcome.ts';
 import { withSubmissionProgress } from './submissionProgress.ts';
-import { askWhereToWork } from '../accounts/messages.ts';
+import { askWhereToWork } from '../shared/accountMessages.ts';
 import { submissionWords, tellNoModels } from './messages.ts';
 import { placeOf } from '../../core/accounts/account.ts';
 import type { Draft } from '../../core/submission/intent.ts';
@@ -60,21 +60,19 @@ export function submitDataset(parts: Parts) {
     if (session === undefined) return;
     await usingStorage(parts.openJournal);
     const dataset = await prepareDataset(argument, selection, session.account.name, parts);
-    const besides = dataset && (await passOpenOnes(session, dataset, submitter));
-    if (dataset === undefined || besides === undefined) return;
+    if (dataset === undefined) return;
+    const openOnes = submitter.openOnesOf(session.account, dataset.sha256);
+    if (!(await mayGoBeside(openOnes, session, dataset.file.path))) return;
+    const besideOtherAccounts = openOnes.some(({ accountId }) => accountId !== session.account.id);
     const { preset, draft } = (await askForDraft(session, dataset, argument, presetOf(given), parts)) ?? {};
     if (draft === undefined || preset === undefined) return;
     const { filename } = draft.dataset;
-    const isMine = ({ accountId, intent }: PendingSubmission) =>
-      accountId === session.account.id && isOf(intent, draft);
-    const outcome = await withSubmissionProgress(
+    const { id, result: outcome } = await withSubmissionProgress(
       submissionWords.title(filename, session.account.name),
-      submitter.onDidChange,
-      isMine,
-      (signal) => submitter.submit(session, draft, signal, besides),
+      (signal) => submitter.submit(session, draft, signal, besideOtherAccounts),
     );
     const submitted = {
-      id: submitter.pending.find(isMine)?.id,
+      id,
       path: dataset.file.path,
       filename,
       preset,
@@ -82,7 +80,7 @@ export function submitDataset(parts: Parts) {
       readBalance: () => session.balance.refresh(),
     };
     // The draft that was continued has become this submission.
-    const isBegun = outcome.kind === 'charged' || outcome.kind === 'unknown' || submitted.id !== undefined;
+    const isBegun = outcome.kind !== 'open' && !(outcome.kind === 'not-charged' && !outcome.kept);
     const replaced = refusedOne(submitter, session.account.id, presetOf(given).replaces);
     if (replaced !== undefined && isBegun) await submitter.discard(replaced.id).catch(() => false);
     await tellOutcome(outcome, submitted, beActive, log);
@@ -108,14 +106,6 @@ function refusedOne({ pending }: Submitter, accountId: string, id: string | unde
   return pending.find((one) => one.id === id && one.accountId === accountId && one.state === 'refused');
 }
 
-/** An intent holds the moments of the consents that its draft was made with. */
-function isOf({ dataset, consents }: Draft, draft: Draft): boolean {
-  return (
-    dataset.sha256 === draft.dataset.sha256 &&
-    consents.data_policy.accepted_at === draft.consents.data_policy.accepted_at
-  );
-}
-
 async function startSomewhere(sessions: Sessions): Promise<Session | undefined> {
   const where = await askWhereToWork();
   if (where === undefined) return undefined;
@@ -123,27 +113,20 @@ async function startSomewhere(sessions: Sessions): Promise<Session | undefined> 
   return sessions.active;
 }
 
-/**
- * Lets a dataset pass of which no submission is open at the service, or that the person wants to train another model with, or
- * with another account. @returns the ids of the open ones that the person goes on beside; undefined to end here
- */
-async function passOpenOnes(
+/** Asks about each open submission of the same dataset. @returns whether to submit it all the same */
+async function mayGoBeside(
+  openOnes: readonly PendingSubmission[],
   { account, models }: Session,
-  { file, sha256 }: CheckedDataset,
-  submitter: Submitter,
-): Promise<string[] | undefined> {
-  const open = submitter.pending.filter(
-    ({ state, intent: { origin, dataset } }) =>
-      origin === placeOf(account) && state !== 'refused' && dataset.sha256 === sha256,
-  );
-  for (const one of open) {
+  filePath: string,
+): Promise<boolean> {
+  for (const one of openOnes) {
     const modelName = models.nameOf(one.intent.model_id);
     const isOther = one.accountId !== account.id;
-    const choice = await offerOpenOne(path.basename(file.path), one, modelName, isOther);
+    const choice = await offerOpenOne(path.basename(filePath), one, modelName, isOther);
     if (choice === 'open') await vscode.commands.executeCommand(COMMANDS.resolveSubmission, one.id);
-    if (choice !== 'another') return undefined;
+    if (choice !== 'another') return false;
   }
-  return open.map(({ id }) => id);
+  return true;
 }
 
 /** Leads through the steps; undefined where no model is available, or the person gave it up. */

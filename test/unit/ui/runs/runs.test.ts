@@ -6,13 +6,10 @@ import { sendJson } from '../../../helpers/httpServer.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, row } from '../../../helpers/runs/support.ts';
 
-type Accounts = Parameters<typeof import('../../../../src/ui/shared/accountAccess.ts').accountAccess>[0];
-
 describe('commands of runs', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let submitAgain: typeof import('../../../../src/ui/submission/submitAgain.ts').submitAgain;
-  let accountAccess: typeof import('../../../../src/ui/shared/accountAccess.ts').accountAccess;
   let bench: Bench;
   let session: Session;
   let sessions: Sessions;
@@ -21,7 +18,6 @@ describe('commands of runs', () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
     ({ submitAgain } = await import('../../../../src/ui/submission/submitAgain.ts'));
-    ({ accountAccess } = await import('../../../../src/ui/shared/accountAccess.ts'));
   });
   after(() => hooks.deregister());
 
@@ -73,31 +69,5 @@ describe('commands of runs', () => {
     await session.runs.refresh();
     await submitAgain(sessions)('odd');
     assert.deepEqual(presets(), [['fineTuning.submitDataset', { modelId: 'm' }]]);
-  });
-
-  it('a button of another account’s notification asks before it switches to it', async () => {
-    const accounts = {
-      accounts: ['one', 'two'].map((id) => ({ id, name: `Näme ${id}` })),
-      former: [{ id: 'former', name: 'Work' }],
-      active: { id: 'one' },
-      activate: (id: string) => {
-        accounts.active = { id };
-        return Promise.resolve();
-      },
-    } satisfies Accounts;
-    const beActive = accountAccess(accounts);
-    standIn.told.answer = () => undefined;
-    assert.deepEqual([await beActive('one'), standIn.told.sentences], [true, []]);
-    assert.deepEqual([await beActive('two'), accounts.active.id], [false, 'one']);
-    standIn.told.answer = ([button]) => button;
-    assert.deepEqual([await beActive('two'), accounts.active.id], [true, 'two']);
-    assert.deepEqual([await beActive('gone'), accounts.active.id], [false, 'two']);
-    assert.deepEqual([await beActive('former'), accounts.active.id], [false, 'two']);
-    assert.deepEqual(standIn.told.sentences.slice(2), [
-      'This belongs to an account that is signed out.',
-      'This belongs to Work, which is signed out.',
-    ]);
-    assert.deepEqual(standIn.executed.slice(-2), [['fineTuning.signIn'], ['fineTuning.signIn']]);
-    assert.match(standIn.told.sentences[0] ?? '', /Näme two, which is not the active account/);
   });
 });

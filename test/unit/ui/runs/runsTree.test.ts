@@ -171,7 +171,7 @@ describe('RunsTree', () => {
       const node = (tree.getChildren() as RunsNode[]).find(({ kind }) => kind === 'submission');
       if (node !== undefined && contextOf(node) !== contexts.at(-1)) contexts.push(contextOf(node));
     });
-    const begin = submitter.submit(session, await bench.draft(500_000), silent());
+    const begin = submitter.submit(session, await bench.draft(500_000), silent()).result;
     await until(() => drawn.length > 0);
     const [node] = (await tree.getChildren()) as [RunsNode];
     await held.promise;

@@ -12,7 +12,7 @@ describe('what strangers wrote, in trees and the status bar', () => {
   let views: {
     models: typeof import('../../../../src/ui/runs/modelsTree.ts');
     submission: typeof import('../../../../src/ui/submission/submissionRows.ts');
-    balance: typeof import('../../../../src/ui/shared/balance.ts');
+    balance: typeof import('../../../../src/ui/accounts/messages.ts');
     runs: typeof import('../../../../src/ui/runs/messages.ts');
     words: typeof import('../../../../src/ui/submission/messages.ts');
   };
@@ -25,7 +25,7 @@ describe('what strangers wrote, in trees and the status bar', () => {
     views = {
       models: await import('../../../../src/ui/runs/modelsTree.ts'),
       submission: await import('../../../../src/ui/submission/submissionRows.ts'),
-      balance: await import('../../../../src/ui/shared/balance.ts'),
+      balance: await import('../../../../src/ui/accounts/messages.ts'),
       runs: await import('../../../../src/ui/runs/messages.ts'),
       words: await import('../../../../src/ui/submission/messages.ts'),
     };

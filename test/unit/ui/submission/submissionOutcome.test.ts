@@ -175,8 +175,6 @@ describe('outcomes of submissions, told', () => {
       [command, (uri as { fsPath: string }).fsPath, preset],
       ['fineTuning.submitDataset', '/data/train.jsonl', submitted.preset],
     );
-    const lost = await tell({ kind: 'not-charged', error: broken, kept: true }, undefined, { id: undefined });
-    assert.deepEqual(lost.buttons, ['Submit Again…']);
   });
 
   it('offer a look and what is known where the outcome is not known, and nothing that sends', async () => {
@@ -213,7 +211,7 @@ describe('outcomes of submissions, told', () => {
       { kind: 'not-charged', error: tooLow, kept: true },
       { kind: 'unknown', error: broken },
     ] satisfies Outcome[])
-      assert.match((await tell(outcome, undefined, changes)).sentence, /Sandbox: nothing is trained/);
+      assert.match((await tell(outcome, undefined, changes)).sentence, /Sandbox: no training/);
   });
 
   it('have a sentence of its own for each reason of the journal', () => {

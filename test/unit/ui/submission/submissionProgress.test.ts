@@ -18,24 +18,32 @@ describe('the progress of a submission', () => {
   after(() => hooks.deregister());
   beforeEach(() => standIn.forget());
 
+  /** Shows a submission while the work lasts. */
+  const show = (changed: Emitter<PendingSubmission>, work: () => Promise<void>) =>
+    withSubmissionProgress('Submitting', () => ({
+      id: 'id',
+      onProgress: changed.event,
+      result: Promise.resolve()
+        .then(work)
+        .then(() => ({ kind: 'elsewhere' })),
+    }));
+
   it('tells each state of its own submission, and which attempt it is', async () => {
     const changed = new Emitter<PendingSubmission>();
     const intent = intentOf();
     const fire = (...[state, live]: [PendingSubmission['state'], Partial<PendingSubmission>?]) =>
       changed.fire(pendingOf(state, intent, live));
-    const isMine = ({ id }: PendingSubmission) => id === intent.id;
-    const result = await withSubmissionProgress('Submitting', changed.event, isMine, () => {
+    const { id, result } = await show(changed, () => {
       fire('queued');
       fire('uploading', { attempt: 1 });
       fire('validating', { attempt: 1 });
-      changed.fire(pendingOf('unknown'));
       fire('waiting', { attempt: 1, retryAtMs: Date.now() + 12_000 });
       fire('uploading', { attempt: 2 });
       fire('uploading', { attempt: 2, sentBytes: intent.dataset.sizeBytes });
       fire('validating', { attempt: 2 });
-      return Promise.resolve('done');
+      return Promise.resolve();
     });
-    assert.equal(result, 'done');
+    assert.deepEqual([id, result], ['id', { kind: 'elsewhere' }]);
     fire('unknown');
     assert.deepEqual(standIn.told.progress, [
       'Waiting for the upload before it',
@@ -51,16 +59,11 @@ describe('the progress of a submission', () => {
   it('tells of many chunks a few, and always the last, also where no more come', async () => {
     const changed = new Emitter<PendingSubmission>();
     const intent = intentOf();
-    await withSubmissionProgress(
-      'Submitting',
-      changed.event,
-      () => true,
-      async () => {
-        for (let sentBytes = 0; sentBytes <= 100_000_000; sentBytes += 1_000_000)
-          changed.fire(pendingOf('uploading', intent, { attempt: 1, sentBytes }));
-        while (standIn.told.progress.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
-      },
-    );
+    await show(changed, async () => {
+      for (let sentBytes = 0; sentBytes <= 100_000_000; sentBytes += 1_000_000)
+        changed.fire(pendingOf('uploading', intent, { attempt: 1, sentBytes }));
+      while (standIn.told.progress.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    });
     assert.deepEqual(
       [standIn.told.progress.at(0), standIn.told.progress.at(-1)],
       ['0 bytes of 600.0 MB', '100.0 MB of 600.0 MB'],
@@ -70,15 +73,10 @@ describe('the progress of a submission', () => {
 
   it('counts down to the next attempt', async () => {
     const changed = new Emitter<PendingSubmission>();
-    await withSubmissionProgress(
-      'Submitting',
-      changed.event,
-      () => true,
-      async () => {
-        changed.fire(pendingOf('waiting', intentOf(), { attempt: 1, retryAtMs: Date.now() + 3_000 }));
-        await new Promise((resolve) => setTimeout(resolve, 1_100));
-      },
-    );
+    await show(changed, async () => {
+      changed.fire(pendingOf('waiting', intentOf(), { attempt: 1, retryAtMs: Date.now() + 3_000 }));
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+    });
     assert.deepEqual(standIn.told.progress, ['Attempt 2 in 3 s', 'Attempt 2 in 2 s']);
   });
 });

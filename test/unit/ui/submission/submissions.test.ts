@@ -3,7 +3,7 @@ import type { ModuleHooks } from 'node:module';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Finding } from '../../../../src/core/submission/finding.ts';
-import type { Outcome } from '../../../../src/core/submission/outcome.ts';
+import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import type { Submitter } from '../../../../src/core/submission/submitter.ts';
@@ -25,7 +25,7 @@ describe('commands of submissions', () => {
   let pending: PendingSubmission[];
   let calls: string[];
   let finding: Finding | undefined | Error;
-  let outcome: Outcome;
+  let outcome: SubmissionResult;
   let revealed: string[];
 
   before(async () => {
@@ -69,7 +69,7 @@ describe('commands of submissions', () => {
     onDidChange: new Emitter<PendingSubmission>().event,
     resume: (_session: unknown, id: string) => {
       calls.push(`resume ${id}`);
-      return Promise.resolve(outcome);
+      return { id, onProgress: new Emitter<PendingSubmission>().event, result: Promise.resolve(outcome) };
     },
     check: (session: { account: { name: string } }, id: string) => {
       calls.push(`check ${id}${session.account.name === 'Work' ? '' : ` in ${session.account.name}`}`);

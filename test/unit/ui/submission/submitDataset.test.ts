@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import { CheckError } from '../../../../src/core/datasets/errors.ts';
+import { CheckError } from '../../../../src/core/datasets/report.ts';
 import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
-import type { Outcome } from '../../../../src/core/submission/outcome.ts';
+import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
+import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
@@ -31,8 +32,8 @@ describe('"Submit Dataset…"', () => {
   let file: string;
   let pending: PendingSubmission[];
   let drafts: Draft[];
-  let besides: (readonly string[] | undefined)[];
-  let outcome: Outcome;
+  let besides: (boolean | undefined)[];
+  let outcome: SubmissionResult;
   let receipts: Receipt[];
   let parts: Parts;
 
@@ -66,11 +67,12 @@ describe('"Submit Dataset…"', () => {
         get pending() {
           return pending;
         },
-        onDidChange: new Emitter<PendingSubmission>().event,
-        submit: (_session: unknown, draft: Draft, _signal: unknown, others?: readonly string[]) => {
+        openOnesOf: Reflect.get(Submitter.prototype, 'openOnesOf'),
+        submit: (_session: unknown, draft: Draft, _signal: unknown, besideOtherAccounts?: boolean) => {
           drafts.push(draft);
-          besides.push(others);
-          return Promise.resolve(outcome);
+          besides.push(besideOtherAccounts);
+          const onProgress = new Emitter<PendingSubmission>().event;
+          return { id: 'mine', onProgress, result: Promise.resolve(outcome) };
         },
       },
       journal: { receipts: () => Promise.resolve(receipts) },
@@ -162,7 +164,11 @@ describe('"Submit Dataset…"', () => {
   it('hashes a file that was not checked', async () => {
     parts.reports.fresh = () => Promise.reject(new CheckError('worker-died'));
     parts.sha256Of = () => Promise.resolve('a'.repeat(64));
-    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Submit Without Checking…', 'Submit Without Checking', SUBMIT]);
+    await submit(
+      { modelId: 'm' },
+      ['My run', ...ACCEPTING],
+      ['Submit Without Checking…', 'Submit Without Checking', SUBMIT],
+    );
     assert.equal(drafts[0]?.dataset.sha256, 'a'.repeat(64));
     assert.equal('rows' in drafts[0].dataset, false);
   });
@@ -205,7 +211,7 @@ describe('"Submit Dataset…"', () => {
     await submit({ modelId: 'm' }, [], ['Open It']);
     assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'theirs']]]);
     await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Submit Anyway', SUBMIT]);
-    assert.deepEqual([drafts.length, besides], [1, [['theirs']]]);
+    assert.deepEqual([drafts.length, besides], [1, [true]]);
   });
 
   it('asks nothing for another file, another service, or a draft that was refused', async () => {
@@ -239,14 +245,6 @@ describe('"Submit Dataset…"', () => {
 
   it('continues what is kept under its Idempotency-Key', async () => {
     outcome = { kind: 'not-charged', error: new Error('x'), kept: true };
-    parts.submitter.submit = (_session, draft) => {
-      // Others of the same bytes are not it.
-      pending = [
-        pendingOf('refused', intentOf({ id: 'older', dataset: draft.dataset })),
-        pendingOf('unsent', intentOf({ id: 'mine', ...draft })),
-      ];
-      return Promise.resolve(outcome);
-    };
     await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], [SUBMIT, 'Continue…']);
     assert.deepEqual(standIn.executed, [['fineTuning.continueSubmission', 'mine']]);
   });
