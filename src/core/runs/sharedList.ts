@@ -1,8 +1,9 @@
 import * as v from 'valibot';
-import type { Balance, RunSummary } from '../api/types.ts';
+import type { Balance } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { StateStore } from '../storage/state.ts';
+import type { SavedRuns } from './runList.ts';
 import type { Session } from './session.ts';
 
 const SAME_SKEW_MS = 5_000;
@@ -40,20 +41,6 @@ const schema = v.object({
   readsNotBeforeMs: v.optional(v.number()),
   backoff: v.optional(v.object({ failures: v.number(), untilMs: v.number() })),
 });
-
-/** What is stored of the runs: the newest ones and all active ones. */
-export interface SavedRuns {
-  /** The fields of the contract alone; those without a time, which no list has named yet, are not among them. */
-  rows: readonly RunSummary[];
-  /** How many at the beginning have no gap between them; what follows are older ones that are active. */
-  contiguous: number;
-  /** Whether the service has older ones than the contiguous ones. */
-  hasMore: boolean;
-  skipped: number;
-  labels: readonly (readonly [runId: string, label: string])[];
-  /** When each active one was last seen to change. */
-  changedAtMs: readonly (readonly [runId: string, atMs: number])[];
-}
 
 /** When polls failed: how many in a row, and until when the next one waits. */
 export interface Backoff {

@@ -53,6 +53,7 @@ export class Watcher implements Disposable {
   readonly #started: Promise<void>;
   /** While this window polls. */
   #polls: { budget: Disposable; lease: Lease | undefined } | undefined;
+  #takingOver: Promise<boolean> | undefined;
   #polling: Promise<void> | undefined;
   /** Somebody asked for a poll that could not be sent yet. */
   #isWanted = false;
@@ -94,9 +95,7 @@ export class Watcher implements Disposable {
    */
   async poll(): Promise<void> {
     await this.#started;
-    const isTakenOver = this.#polls === undefined && (await this.#takeOver(true));
-    if (this.#polls === undefined) return this.#ask();
-    if (isTakenOver) this.#polledAtMs = undefined;
+    if (this.#polls === undefined && !(await this.#takeOver(true))) return this.#ask();
     this.#isBalanceWanted = this.#options.clock.monotonicMs() - this.#balanceReadAtMs > BALANCE_MS;
     if (this.#polling === undefined) return this.#poll();
     this.#isWanted = true;
@@ -117,14 +116,15 @@ export class Watcher implements Disposable {
 
   async #ticks(): Promise<void> {
     const { clock, onError } = this.#options;
-    while (!this.#end.signal.aborted)
+    for (;;) {
+      const beforeMs = clock.nowMs();
       try {
-        const beforeMs = clock.nowMs();
         await clock.sleep(TICK_MS, this.#end.signal);
-        await this.#tick(clock.nowMs() - beforeMs > SLEPT_MS);
-      } catch (error) {
-        if (!this.#end.signal.aborted) onError(error);
+      } catch {
+        return;
       }
+      await this.#tick(clock.nowMs() - beforeMs > SLEPT_MS).catch(onError);
+    }
   }
 
   async #tick(hasSlept: boolean): Promise<void> {
@@ -142,7 +142,12 @@ export class Watcher implements Disposable {
   }
 
   /** Becomes the window that polls, if no other one is. @param isAfterAnother whether one was until now */
-  async #takeOver(isAfterAnother: boolean): Promise<boolean> {
+  #takeOver(isAfterAnother: boolean): Promise<boolean> {
+    this.#takingOver ??= this.#takeLock(isAfterAnother).finally(() => (this.#takingOver = undefined));
+    return this.#takingOver;
+  }
+
+  async #takeLock(isAfterAnother: boolean): Promise<boolean> {
     const { session, state, lockFile, clock, recallSubmitted, onError } = this.#options;
     if (isAfterAnother && session.isLocked) return false;
     let lease: Lease | undefined;
@@ -162,9 +167,9 @@ export class Watcher implements Disposable {
         return false;
       }
     }
-    if (this.#end.signal.aborted || this.#polls !== undefined) {
+    if (this.#end.signal.aborted) {
       lease?.release();
-      return this.#polls !== undefined;
+      return false;
     }
     this.#polls = { lease, budget: session.budget.open(isAfterAnother) };
     if (isAfterAnother) {
@@ -296,17 +301,17 @@ export class Watcher implements Disposable {
     const { session, clock } = this.#options;
     if (this.#heldMs > 0 || session.budget.waitMs > 0) return false;
     if (this.#isWanted) return true;
-    const everyMs = this.#polledAtMs === undefined ? undefined : this.#everyMs();
+    if (this.#polledAtMs === undefined) return false;
     // Half a tick early is nearer than half a tick late.
-    return everyMs !== undefined && clock.monotonicMs() - this.#polledAtMs! >= everyMs - TICK_MS / 2;
+    return clock.monotonicMs() - this.#polledAtMs >= this.#everyMs() - TICK_MS / 2;
   }
 
-  /** How long after the last poll the next one is due; undefined where nothing is active. */
-  #everyMs(): number | undefined {
+  /** How long after the last poll the next one is due; Infinity where nothing is active. */
+  #everyMs(): number {
     const { session, clock, isFocused } = this.#options;
     const backoffMs = (this.#backoff?.untilMs ?? 0) - clock.nowMs();
     // The clock may have been set back since.
-    if (backoffMs > 0 && backoffMs <= RETRIES.watch.longestMs) return undefined;
+    if (backoffMs > 0 && backoffMs <= RETRIES.watch.longestMs) return Infinity;
     if (this.#backoff !== undefined) return 0;
     const activeMs = pollEveryMs({
       ageMs: this.#ageMs(),
@@ -314,7 +319,7 @@ export class Watcher implements Disposable {
       isScarce: session.budget.isScarce,
     });
     // Something else than a poll found the service unreachable.
-    return session.state === 'offline' ? Math.min(OFFLINE_MS, activeMs ?? OFFLINE_MS) : activeMs;
+    return Math.min(session.state === 'offline' ? OFFLINE_MS : Infinity, activeMs ?? Infinity);
   }
 
   #ageMs(): number | undefined {

@@ -17,7 +17,8 @@ describe('StoredDetails', () => {
 
   beforeEach(async () => {
     bench = await Bench.start();
-    [listed, details, urls, state] = [[], new Map(), [], bench.state()];
+    [listed, urls, state] = [[], [], bench.state()];
+    details = new Map();
     ({ url } = await bench.serve((request, response) => {
       const { pathname } = new URL(String(request.url), 'http://x.test');
       urls.push(pathname);
@@ -54,7 +55,7 @@ describe('StoredDetails', () => {
   const storedIds = async () => (await inTable()).map(({ run_id }) => run_id);
   const untilStored = async (...runIds: string[]) => {
     for (let turn = 0; (await storedIds()).join() !== runIds.join(); turn++) {
-      assert.ok(turn < 200, `stored: ${await storedIds()}`);
+      assert.ok(turn < 200, `never stored: ${runIds.join()}`);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };
