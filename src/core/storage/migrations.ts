@@ -12,6 +12,19 @@ export interface Migration {
  * first column is the account's id.
  */
 export const MIGRATIONS: readonly Migration[] = [
+  // core/downloads/downloadStore.ts
+  {
+    sql: `
+      CREATE TABLE download (
+        account TEXT NOT NULL, path TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
+        size INTEGER NOT NULL, sha256 TEXT NOT NULL, verified TEXT NOT NULL, completed_ms INTEGER NOT NULL,
+        PRIMARY KEY (account, path)
+      ) STRICT;
+      CREATE TABLE unfinished_download (
+        account TEXT NOT NULL, id TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
+        target TEXT NOT NULL, discarded INTEGER NOT NULL, PRIMARY KEY (account, id)
+      ) STRICT`,
+  },
   // core/runs/sharedList.ts
   { sql: 'CREATE TABLE run_list (account TEXT PRIMARY KEY, list TEXT NOT NULL) STRICT' },
   // core/runs/storedDetails.ts

@@ -7,6 +7,7 @@ import type { Session } from '../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../src/core/runs/sessions.ts';
 import { Submitter } from '../../../src/core/submission/submitter.ts';
 import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts';
+import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { Bench, silent } from './support.ts';
 
@@ -16,6 +17,7 @@ export interface Window {
   sessions: Sessions;
   downloads: Downloads;
   told: NotificationLedger;
+  state: StateStore;
   beActive: () => Promise<boolean>;
 }
 
@@ -41,9 +43,10 @@ export class DownloadStage {
   }
 
   async end(): Promise<void> {
-    for (const { downloads, told } of this.#windows) {
+    for (const { downloads, state, told } of this.#windows) {
       await downloads.dispose();
       told.dispose();
+      state.dispose();
     }
     await this.bench.end();
   }
@@ -62,6 +65,7 @@ export class DownloadStage {
   window(accountId = 'account-1'): Window {
     const session = this.bench.session(this.sandbox, accountId);
     const runsFolder = path.join(this.bench.folder, 'runs');
+    const state = new StateStore(this.bench.folder);
     const window: Window = {
       session,
       sessions: {
@@ -71,11 +75,13 @@ export class DownloadStage {
       } as unknown as Sessions,
       downloads: new Downloads({
         runsFolder,
+        state,
         transport: () => this.bench.transport,
         sessionOf: () => session,
         verify: verifyArchive,
       }),
-      told: new NotificationLedger(this.bench.state()),
+      told: new NotificationLedger(state),
+      state,
       beActive: () => Promise.resolve(true),
     };
     this.#windows.push(window);

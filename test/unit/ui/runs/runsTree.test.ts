@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ModuleHooks } from 'node:module';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import type { ActiveDownload } from '../../../../src/core/downloads/activeDownload.ts';
-import type { DownloadRecord } from '../../../../src/core/downloads/downloadRecord.ts';
+import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type {
   PendingSubmission,
   SubmissionState,

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ModuleHooks } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../../../src/core/datasets/problems.ts';
+import type { PreviewRow } from '../../../../src/ui/datasets/protocol.ts';
+import type { Report } from '../../../../src/core/datasets/report.ts';
+import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+const CAP = 256 * 1024;
+
+/** Places as row, line, column, offset and length. */
+function reportWith(code: ProblemCode, places: number[][]): Report {
+  const number = PROBLEMS.findIndex(([name]) => name === code);
+  const problems = [new ProblemGroup(number, places.length, new Float64Array(places.flat()), [])];
+  return { problems } as unknown as Report;
+}
+
+describe('rows for the preview', () => {
+  let folder: string;
+  let file: RowFile | undefined;
+  let hooks: ModuleHooks;
+  let previewRows: typeof import('../../../../src/ui/datasets/previewRows.ts').previewRows;
+  let moreProblems: string;
+
+  before(async () => {
+    hooks = standInForVscode();
+    ({ previewRows } = await import('../../../../src/ui/datasets/previewRows.ts'));
+    moreProblems = (await import('../../../../src/ui/datasets/previewMessages.ts')).moreProblems();
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'preview-'));
+  });
+  afterEach(async () => {
+    file?.dispose();
+    await rm(folder, { recursive: true });
+  });
+
+  async function rowsOf(content: string | Buffer, report?: Report, wanted = [1]): Promise<PreviewRow[]> {
+    const name = path.join(folder, 'rows.jsonl');
+    await writeFile(name, content);
+    file?.dispose();
+    file = await RowFile.open(name);
+    await file.count(new AbortController().signal, () => undefined);
+    return previewRows(file, report, wanted);
+  }
+
+  it('point at problems in UTF-16 units, and quote the surroundings of errors', async () => {
+    const text = '{"a": "😀 é",}';
+    const offset = Buffer.byteLength('x\n{"a": "😀 é"');
+    const [, row] = await rowsOf(
+      `x\n${text}\n`,
+      reportWith('trailing-comma', [[2, 2, 13, offset, 1]]),
+      [1, 2],
+    );
+    const [problem] = row?.problems ?? [];
+    assert.equal(problem?.at, text.indexOf(',}'));
+    assert.deepEqual(problem.excerpt, { before: '{"a": "😀 é"', marked: ',', after: '}' });
+    assert.equal(problem.place, 'line 2, column 13');
+  });
+
+  it('point behind the end of a row that ends too early', async () => {
+    const [row] = await rowsOf('{"a":\n', reportWith('unexpected-end', [[1, 1, 6, 5, 1]]));
+    const [problem] = row?.problems ?? [];
+    assert.deepEqual([problem?.at, problem?.excerpt], [5, { before: '{"a":', marked: '', after: '' }]);
+  });
+
+  it('quote nothing of a row for a warning', async () => {
+    const [row] = await rowsOf('{"a":"jane"}\n', reportWith('email-address', [[1, 1, 7, 6, 4]]));
+    assert.equal(row?.problems[0]?.excerpt, undefined);
+    assert.equal(row?.problems[0]?.at, 6);
+  });
+
+  it('show invalid bytes as replacement characters, and count these', async () => {
+    const [row] = await rowsOf(
+      Buffer.from([0x61, 0xff, 0xc3, 0x28, 0x62]),
+      reportWith('invalid-utf8', [[1, 1, 2, 1, 1]]),
+    );
+    assert.equal(row?.text, 'a\ufffd\ufffd(b');
+    assert.equal(row.problems[0]?.at, 1);
+  });
+
+  it('cut a long row between characters, say what is left out, and still quote what lies behind', async () => {
+    const offset = 3 * 200_000 + 1;
+    const [row, next] = await rowsOf(
+      `x${'€'.repeat(400_000)}\nnext`,
+      reportWith('bad-escape', [[1, 1, 200_002, offset, 1]]),
+      [1, 2],
+    );
+    assert.equal(row?.text, `x${'€'.repeat(Math.floor((CAP - 1) / 3))}`);
+    assert.equal(row.rest, '937.9 kB more not shown');
+    const [problem] = row.problems;
+    assert.equal(problem?.at, undefined);
+    assert.deepEqual(problem?.excerpt, {
+      before: `…${'€'.repeat(40)}`,
+      marked: '€',
+      after: `${'€'.repeat(39)}…`,
+    });
+    assert.deepEqual([next?.text, next?.rest], ['next', undefined]);
+  });
+
+  it('say that there are more problems than are listed', async () => {
+    const places = Array.from({ length: 30 }, (_, index) => [1, 1, index + 1, index, 1]);
+    const [row] = await rowsOf(`${'x'.repeat(100)}\n`, reportWith('bad-escape', places));
+    assert.equal(row?.problems.length, 20);
+    assert.equal(row.moreProblems, moreProblems);
+  });
+
+  it('come in the order that was asked for, as many as fit into a message', async () => {
+    const content = Array.from({ length: 50 }, (_, index) => `${index + 1} ${'x'.repeat(100_000)}`).join(
+      '\n',
+    );
+    const wanted = [3, 4, 5, 20, 40, 41];
+    assert.deepEqual(
+      (await rowsOf(content, undefined, wanted)).map(({ row }) => row),
+      wanted,
+    );
+    const many = Array.from({ length: 50 }, (_, index) => index + 1);
+    const some = await rowsOf(content, undefined, many);
+    assert.ok(some.length >= 9 && some.length <= 11, String(some.length));
+  });
+});
