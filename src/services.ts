@@ -12,6 +12,7 @@ import { Reports } from './core/datasets/reports.ts';
 import { Downloads } from './core/downloads/downloads.ts';
 import { Sessions } from './core/runs/sessions.ts';
 import { Told } from './core/runs/told.ts';
+import { StateStore } from './core/storage/state.ts';
 import { Journal } from './core/submission/journal.ts';
 import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
@@ -23,6 +24,7 @@ import { commandRegistry } from './ui/shared/commands.ts';
 import { Log } from './ui/shared/log.ts';
 import { ErrorReporter } from './ui/shared/reportError.ts';
 import { onDidChangeProxySettings, proxySettings } from './ui/shared/settings.ts';
+import { reportStateSetAside } from './ui/shared/stateMessages.ts';
 import { tellJournalSetAside } from './ui/submission/noticeMessages.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
@@ -36,6 +38,9 @@ export async function createServices(context: vscode.ExtensionContext) {
   const dist = (file: string) => path.join(context.extensionPath, 'dist', file);
   const log = disposables.add(new Log());
   const reporter = new ErrorReporter(log);
+  // What all windows share, money aside. Made first, so that it is closed last.
+  const state = disposables.add(new StateStore(storage, reportStateSetAside));
+  state.requireShared().catch((error: unknown) => log.warn(String(error)));
 
   // The way to the service. A new transport when VS Code's proxy settings change; clients ask for it at each request.
   let transport = new Transport(proxySettings());
@@ -118,6 +123,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     context,
     disposables,
     log,
+    state,
     accounts,
     apiKeys,
     sandbox,

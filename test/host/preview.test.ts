@@ -11,7 +11,7 @@ import {
   restOfRow,
 } from '../../src/ui/datasets/previewMessages.ts';
 import { previewCard } from '../../src/ui/datasets/previewCardMessages.ts';
-import { problemClassName, problemName } from '../../src/ui/datasets/problemNameMessages.ts';
+import { problemClassName, problemName } from '../../src/ui/datasets/messages.ts';
 
 const group = (code: ProblemCode, total: number) =>
   new ProblemGroup(

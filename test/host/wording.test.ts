@@ -13,7 +13,7 @@ import { SandboxNotStartedError } from '../../src/ui/sandbox/sandboxNotStarted.t
 import { act, asText, explain } from '../../src/ui/shared/serviceErrors.ts';
 import { formatBytes, formatDuration, formatMoney, formatTime } from '../../src/ui/shared/format.ts';
 import { runDescription, runFacts } from '../../src/ui/runs/messages.ts';
-import { DiskError } from '../../src/core/downloads/diskError.ts';
+import { DiskError } from '../../src/core/base/diskError.ts';
 import { FileExistsError } from '../../src/core/downloads/exclusiveName.ts';
 import { OFFERED_SCENARIOS } from '../../src/sandbox/scenarios.ts';
 

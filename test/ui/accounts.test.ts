@@ -112,11 +112,11 @@ describe('accounts', () => {
     await workbench.dialogs.press('Store It');
     await workbench.dialogs.waitForToast('The API key of Home is stored. It could not be tried yet.');
     await balance('Home').waitFor();
-    await runs().welcomeButton('Try Again').waitFor();
+    await runs().welcomeButton('Retry').waitFor();
     await workbench.screenshot('offline');
     await workbench.clearNotifications();
     await home.reopen();
-    await runs().welcomeButton('Try Again').click();
+    await runs().welcomeButton('Retry').click();
     await balance('1,234.56 USD').waitFor();
     await runs().root.getByText('No runs yet').waitFor();
   });
@@ -197,7 +197,7 @@ describe('accounts', () => {
     await runs().root.getByText('Your accounts can’t be read.').waitFor();
     await workbench.screenshot('accounts-unreadable');
     await workbench.clearNotifications();
-    await runs().welcomeButton('Try Again').click();
+    await runs().welcomeButton('Retry').click();
     await workbench.dialogs.waitForToast(/Your accounts can’t be read from /);
     await rm(file, { recursive: true });
     await rename(`${file}.kept`, file);

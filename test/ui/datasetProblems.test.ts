@@ -90,12 +90,12 @@ describe('the problems of a dataset', () => {
   it('stand in the Problems panel and above the first line', async () => {
     await workbench.editors.open(file('faulty.jsonl'));
     await lens('7 rows · question/answer · 1 error · 3 warnings').click();
-    await problem('A comma before a closing bracket.').waitFor();
-    await problem('The same as row 1, byte for byte.').waitFor();
-    await problem('A blank line.').nth(1).waitFor();
-    assert.equal(await problem('A blank line.').count(), 2);
+    await problem('Trailing comma.').waitFor();
+    await problem('Identical to row 1').waitFor();
+    await problem('Blank line.').nth(1).waitFor();
+    assert.equal(await problem('Blank line.').count(), 2);
     for (const text of ['Preview', 'Submit…']) await lens(text).waitFor();
-    await pictures('problems', () => problem('A blank line.').first().waitFor());
+    await pictures('problems', () => problem('Blank line.').first().waitFor());
   });
 
   it('stand in the language status', async () => {
@@ -109,10 +109,10 @@ describe('the problems of a dataset', () => {
   });
 
   it('go by quick fixes, a key and a save', async () => {
-    await fix('A blank line.', 'Remove all blank lines');
-    await fix('The same as row 1', 'Remove all repeated rows (the first of each stays)');
+    await fix('Blank line.', 'Remove all blank lines');
+    await fix('Identical to row 1', 'Remove all duplicate rows (keep the first of each)');
     await lens(/· as saved$/).waitFor();
-    await problem('A comma before a closing bracket.').dblclick();
+    await problem('Trailing comma.').dblclick();
     const input = workbench.page.locator('.editor-group-container.active .native-edit-context:focus');
     await input.waitFor({ state: 'attached' });
     await workbench.page.keyboard.press('Delete');
@@ -129,7 +129,7 @@ describe('the problems of a dataset', () => {
     await explorer.chooseInContextMenu('secret.jsonl', 'Check Dataset');
     const text = await workbench.dialogs.waitForToast('secret.jsonl: ');
     assert.equal(text, 'secret.jsonl: 3 rows of question/answer, 1 error, 1 secret.');
-    await problem('This looks like an API key').waitFor();
+    await problem('Possible API key').waitFor();
     assert.ok(!(await panel().innerText()).includes(API_KEY));
     await workbench.dialogs.toast('secret.jsonl').hover();
     await workbench.screenshot('dataset-verdict');
@@ -143,14 +143,14 @@ describe('the problems of a dataset', () => {
     await explorer.chooseInContextMenu('big.jsonl', 'Check Dataset');
     const text = await workbench.dialogs.waitForToast(/big\.jsonl: .* rows/);
     assert.match(text, /^big\.jsonl: [\d,]+ rows of question\/answer, [\d,]+ warnings\.$/);
-    assert.equal(await problem('byte for byte').count(), 0);
+    assert.equal(await problem('Identical to row').count(), 0);
     await workbench.clearNotifications();
   });
 
   it('turn an array into lines in a new file', async () => {
     await workbench.editors.open(file('array.jsonl'));
     await workbench.runCommand('Fine-Tuning: Check Dataset');
-    await workbench.dialogs.pressInToast('array.jsonl: one JSON array', 'Turn into Lines');
+    await workbench.dialogs.pressInToast('array.jsonl: a JSON array', 'Convert to JSONL');
     await workbench.editors.tab('array.lines.jsonl').waitFor();
     await lens('2 rows · question/answer · no problems').waitFor();
     assert.equal(await readFile(file('array.lines.jsonl'), 'utf8'), `${row(1)}\n${row(2)}\n`);
@@ -160,7 +160,7 @@ describe('the problems of a dataset', () => {
   });
 
   describe('stop a submission', () => {
-    const TITLE = 'secret.jsonl is not ready to be submitted: 1 error, 1 secret.';
+    const TITLE = 'secret.jsonl is not ready to submit: 1 error, 1 secret.';
 
     async function submit(): Promise<void> {
       const explorer = await workbench.sideBar.explorer();
@@ -179,7 +179,7 @@ describe('the problems of a dataset', () => {
       ]);
       await workbench.page.keyboard.press('Enter');
       await workbench.editors.tab('secret.jsonl').waitFor();
-      await problem('This looks like an API key').waitFor();
+      await problem('Possible API key').waitFor();
       assert.equal(await workbench.quickInput.isOpen(), false);
       await workbench.editors.closeAll();
     });
@@ -196,8 +196,8 @@ describe('the problems of a dataset', () => {
       await submit();
       await workbench.dialogs.waitForModal(TITLE);
       await workbench.dialogs.press('Submit Anyway…');
-      const detail = await workbench.dialogs.waitForModal('Go on with secret.jsonl as it is?');
-      assert.match(detail, /sent to Sandbox with everything in it: 1 error, 1 secret\./);
+      const detail = await workbench.dialogs.waitForModal('Submit secret.jsonl despite these problems?');
+      assert.match(detail, /sent to Sandbox unchanged: 1 error, 1 secret\./);
       await workbench.screenshot('dataset-gate-second');
       await workbench.page.keyboard.press('Enter');
       await workbench.editors.tab('secret.jsonl').waitFor();
@@ -206,8 +206,8 @@ describe('the problems of a dataset', () => {
       await submit();
       await workbench.dialogs.waitForModal(TITLE);
       await workbench.dialogs.press('Submit Anyway…');
-      await workbench.dialogs.waitForModal('Go on with secret.jsonl as it is?');
-      await workbench.dialogs.press('Go On as It Is');
+      await workbench.dialogs.waitForModal('Submit secret.jsonl despite these problems?');
+      await workbench.dialogs.press('Submit Anyway');
       await walkThroughSteps(workbench, { fileName: 'secret.jsonl', model: 'Qwen3 8B', until: 'summary' });
       const check = workbench.page
         .locator('.quick-input-widget .monaco-list-row')

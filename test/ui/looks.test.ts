@@ -188,17 +188,17 @@ describe('looks and keyboard', () => {
       .waitFor();
     await keyboard.press('Shift+F10');
     const menu = workbench.page.locator('.monaco-menu-container');
-    await menu.getByRole('menuitem', { name: 'Copy Run Id' }).waitFor();
+    await menu.getByRole('menuitem', { name: 'Copy Run ID' }).waitFor();
     assert.deepEqual(
       (await menu.locator('.action-label[aria-label]').allTextContents()).filter((text) => text !== ''),
-      ['Download Adapter…', 'Show Run', 'Copy Run Id', 'Submit Again…'],
+      ['Download Adapter…', 'Show Run', 'Copy Run ID', 'Submit Again…'],
     );
     await workbench.screenshot('row-menu');
     // Until the chosen one is reached: what a menu takes first differs between systems.
     await keyboard.press('ArrowDown');
     for (let items = 0; items < 5; items++) {
       const item = await workbench.page.locator('.monaco-menu-container .action-item.focused').textContent();
-      if (item?.includes('Copy Run Id') === true) break;
+      if (item?.includes('Copy Run ID') === true) break;
       await keyboard.press('ArrowDown');
     }
     await keyboard.press('Enter');

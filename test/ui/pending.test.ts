@@ -129,7 +129,7 @@ describe('submissions that are not settled', () => {
 
   it('by the keyboard alone it goes on where it stopped, with fresh consents, and is charged', async () => {
     const { quickInput } = workbench;
-    await workbench.runCommand('Fine-Tuning: Add Play Money to the Sandbox…');
+    await workbench.runCommand('Fine-Tuning: Add Sandbox Funds…');
     await quickInput.waitForTitle('Add Funds to the Sandbox');
     await quickInput.fill('100');
     await workbench.dialogs.waitForToast(/balance of the sandbox is now/);

@@ -169,7 +169,7 @@ describe('submitting from each place', () => {
       await workbench.editors.open(file('gone.jsonl'));
       await rm(file('gone.jsonl'));
       await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
-      await refusal(/gone\.jsonl does not exist any more\. Nothing was submitted\./);
+      await refusal(/gone\.jsonl no longer exists\./);
       await workbench.editors.closeAll();
     });
 

@@ -91,7 +91,7 @@ describe('dataset preview', () => {
       await preview.card.getByRole('button', { name: /^Trailing comma 1$/ }).waitFor();
       await workbench.screenshot('preview-chat');
       const broken = preview.row(4);
-      await broken.getByText('A comma before a closing bracket.').waitFor();
+      await broken.getByText('Trailing comma.').waitFor();
       await broken.getByRole('button', { name: 'line 4, column 58', exact: true }).waitFor();
       assert.match(await broken.locator('.excerpt').innerText(), /broken 😀 row",}/);
       const caret = await broken.locator('.excerpt .caret').textContent();

@@ -154,9 +154,9 @@ describe('the Runs view', () => {
       await runs()
         .row(/^Run .+, Finished|^Run .+, failed/)
         .waitFor();
-      await command('Clear Filter of Runs');
+      await command('Clear Run Filter');
       await days.first().waitFor();
-      await command('Do Not Group Runs');
+      await command('Ungroup Runs');
       await days.first().waitFor({ state: 'hidden' });
       await runs()
         .row(/^Run Past run 1, Finished, /)

@@ -2,6 +2,7 @@ import { watch, type FSWatcher } from 'node:fs';
 import { mkdir, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
+import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { writeFileDurably } from '../storage/durableFile.ts';
 import { ExpectedError } from '../base/errors.ts';
@@ -224,7 +225,7 @@ export class AccountStore implements Disposable {
     try {
       text = await readFile(this.#file, 'utf8');
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { accounts: [], former: [] };
+      if (isMissing(error)) return { accounts: [], former: [] };
       throw new AccountsUnreadableError(this.#file, error);
     }
     try {

@@ -50,8 +50,3 @@ const CODES: Readonly<Record<ArchiveFault, VerdictCode>> = {
 export function verdictOf({ code, entry }: BrokenArchiveError): Verdict {
   return { code: CODES[code], fault: code, ...(entry === undefined ? {} : { entry }) };
 }
-
-/** Whether it is what a file system says. */
-export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error;
-}

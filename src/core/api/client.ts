@@ -1,19 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
+import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
 import { readAnswer } from './answer.ts';
 import { Digest } from './digest.ts';
-import { DatasetChangedError, DigestError, ServiceError, UnexpectedAnswerError } from './errors.ts';
+import {
+  DatasetChangedError,
+  DigestError,
+  retryAfterOf,
+  ServiceError,
+  UnexpectedAnswerError,
+} from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { encodeMultipart } from './multipart.ts';
 import { OpenDataset } from './openDataset.ts';
 import { RateGate } from './rateGate.ts';
-import {
-  isForLater,
-  LONGEST_RETRY_AFTER_MS,
-  MAX_RETRY_AFTER_MS,
-  parseHttpDate,
-  retryDelayMs,
-} from './retry.ts';
+import { isForLater, mayPass, parseHttpDate } from './retry.ts';
 import {
   readArtifacts,
   readBalance,
@@ -36,6 +37,9 @@ import type {
   RunSubmission,
 } from './types.ts';
 import { uploadBody, uploadLength, type Expected, type UploadHooks } from './upload.ts';
+
+/** A repeat would fail the same way (`tls`, `proxy`), or the user has waited long enough (the others). */
+const NOT_REPEATED = ['tls', 'proxy', 'connect-timeout', 'stalled', 'answer-timeout'] as const;
 
 /** Where the service is and with which API key; `baseUrl` as `parseAddress` gives it. */
 export interface Connection {
@@ -114,8 +118,7 @@ export class Client {
 
   /** Sends nothing before then, as another client of the account was told; more than a week is a clock that was set. */
   holdUntil(notBeforeMs: number, readsNotBeforeMs?: number): void {
-    if (notBeforeMs - this.#now() <= LONGEST_RETRY_AFTER_MS)
-      this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
+    if (notBeforeMs - this.#now() <= MAX_RETRY_AFTER_MS) this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
   }
 
   /** GET /models */
@@ -140,7 +143,7 @@ export class Client {
   async createArtifactDownloads(runId: string, options?: CallOptions): Promise<Artifact[]> {
     const path = `${runPath(runId)}/artifacts/download`;
     const waitMs = this.#gate.readRemainingMs;
-    if (waitMs > 0 && waitMs <= MAX_RETRY_AFTER_MS) await this.#sleep(waitMs, options?.signal);
+    if (waitMs > 0 && waitMs <= RETRIES.read.longestRetryAfterMs) await this.#sleep(waitMs, options?.signal);
     return this.#slots.run(
       () => this.#send({ method: 'POST' }, path, readArtifacts, options),
       options?.signal,
@@ -211,8 +214,9 @@ export class Client {
           options?.signal,
         );
       } catch (error) {
-        const delayMs = retryDelayMs(error, retries, this.#random());
-        if (delayMs === undefined || options?.isBackground) throw error;
+        if (options?.isBackground || !mayPass(error, NOT_REPEATED)) throw error;
+        const delayMs = retryDelayMs(RETRIES.read, retries, this.#random(), retryAfterOf(error));
+        if (delayMs === undefined) throw error;
         await this.#sleep(Math.max(delayMs, this.#gate.readRemainingMs), options?.signal);
       }
     }

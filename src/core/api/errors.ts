@@ -124,6 +124,22 @@ export class DownloadLinkError extends ApiError {
   }
 }
 
+/** The HTTP status of an answer that is not a success of the contract. */
+export function statusOf(error: unknown): number | undefined {
+  return error instanceof ServiceError ||
+    error instanceof UnexpectedAnswerError ||
+    error instanceof SignedUrlRefusedError
+    ? error.httpStatus
+    : undefined;
+}
+
+/** How long an answer asks to wait, in milliseconds. */
+export function retryAfterOf(error: unknown): number {
+  return error instanceof ServiceError || error instanceof UnexpectedAnswerError
+    ? (error.retryAfterMs ?? 0)
+    : 0;
+}
+
 /** Whether the service refused the API key, with or without the contract's error body (spec: "Authentication"). */
 export function isUnauthorized(error: unknown): boolean {
   if (error instanceof ServiceError) return error.httpStatus === 401 || error.code === 'invalid_api_key';

@@ -1,8 +1,5 @@
+import { backoffMs, RETRIES } from '../base/retry.ts';
 import { ServiceError } from './errors.ts';
-
-/** How long nothing is sent after a 429 that tells no time; doubled with each one that follows. */
-const BASE_MS = 500;
-const CAP_MS = 20_000;
 
 /**
  * For how long reads that somebody waits for are held at most: a Retry-After of hours must not keep a person from learning
@@ -56,9 +53,7 @@ export class RateGate {
    * @param isUnavailable whether the reason was another one than too many requests
    */
   close(retryAfterMs: number | undefined, { isGateway = false, isUnavailable = false } = {}): void {
-    const untold = Math.min(CAP_MS, BASE_MS * 2 ** this.#untold);
-    if (retryAfterMs === undefined) this.#untold++;
-    const ms = retryAfterMs ?? untold;
+    const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#untold++);
     if (ms > this.remainingMs) this.#isUnavailable = isUnavailable;
     const nowMs = this.#clockMs();
     this.holdUntil(nowMs + ms, isGateway ? undefined : nowMs + ms);

@@ -1,5 +1,6 @@
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { ReportBuilder } from './buildReport.ts';
@@ -247,7 +248,7 @@ async function openFile(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'r');
   } catch (error) {
-    throw new CheckError((error as NodeJS.ErrnoException).code === 'ENOENT' ? 'missing' : 'unreadable', {
+    throw new CheckError(isMissing(error) ? 'missing' : 'unreadable', {
       cause: error,
     });
   }

@@ -1,3 +1,4 @@
+import { isMissing } from '../base/diskError.ts';
 import { open, stat } from 'node:fs/promises';
 
 /** Why a file cannot be sent as a dataset. */
@@ -25,6 +26,6 @@ export async function inspectDataset(path: string, maxBytes: number): Promise<Da
     if (sizeBytes > maxBytes) return 'too-large';
     return { path, sizeBytes, mtimeMs: Number(found.mtimeMs) };
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'missing' : 'unreadable';
+    return isMissing(error) ? 'missing' : 'unreadable';
   }
 }

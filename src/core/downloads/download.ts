@@ -5,7 +5,7 @@ import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
 import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import type { ActiveDownload } from './activeDownload.ts';
-import { DiskError, onDisk } from './diskError.ts';
+import { DiskError, onDisk } from '../base/diskError.ts';
 import type { DownloadBook, PendingDownload } from './downloadBook.ts';
 import { ArtifactsMissingError, DownloadBrokenError, DownloadBusyError } from './downloadErrors.ts';
 import type { DownloadRecord, Verified } from './downloadRecord.ts';

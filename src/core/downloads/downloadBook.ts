@@ -1,6 +1,7 @@
 import { copyFile, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
+import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { writeFileDurably } from '../storage/durableFile.ts';
 import { downloadRecordSchema, type DownloadRecord } from './downloadRecord.ts';
@@ -191,7 +192,7 @@ export class DownloadBook implements Disposable {
       if ((await stat(this.#file)).size > MAX_BYTES) return { ...NOTHING, isDamaged: true };
       return contentOf(await readFile(this.#file, 'utf8'));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ...NOTHING, isDamaged: false };
+      if (isMissing(error)) return { ...NOTHING, isDamaged: false };
       throw error;
     }
   }

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { lstat, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { KeptBytes } from '../api/signedDownload.ts';
-import { onDisk } from './diskError.ts';
+import { onDisk } from '../base/diskError.ts';
 import { syncFolder, writeAll } from './partDisk.ts';
 import { markOf, readPrefix, type Prefix } from './partPrefix.ts';
 import { OPEN_OR_MAKE, readSidecar, Sidecar, type PartPlace, type PartState } from './sidecar.ts';

@@ -1,26 +1,21 @@
 import {
-  NetworkError,
-  ServiceError,
-  SignedUrlRefusedError,
   DownloadLinkError,
+  NetworkError,
+  retryAfterOf,
+  SignedUrlRefusedError,
   UnexpectedAnswerError,
-  type NetworkErrorReason,
 } from '../api/errors.ts';
+import { mayPass } from '../api/retry.ts';
 import { openSignedUrl } from '../api/signedDownload.ts';
 import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
-import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
+import { throwIfCancelled } from '../base/errors.ts';
+import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import type { PartFile } from './partFile.ts';
 import type { SignedLink } from './signedLink.ts';
 
 /** Signed URLs that may be refused one after the other before it is given up. */
 const MAX_REFUSALS = 3;
-/** Waits one after the other, in half of which nothing came: a minute or two. */
-const MAX_WAITS = 8;
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
-/** Nobody waits longer because a server says so: it is interrupted instead. */
-const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
 /** Less than this is no progress: a storage that cuts after each byte is given up. */
 const PROGRESS_BYTES = 64 * 1024;
 /** How long a URL is used at least once it gives something: it may be one that lives for a moment only. */
@@ -29,7 +24,7 @@ const LEAST_USE_MS = 30_000;
 /** What storages answer to a signed URL whose time is over, or that does not count any more. */
 const EXPIRED: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 /** What does not pass by waiting. */
-const NOT_REPEATED: ReadonlySet<NetworkErrorReason> = new Set(['tls']);
+const NOT_REPEATED = ['tls'] as const;
 
 export interface TransferOptions {
   transport: () => Transport;
@@ -126,27 +121,10 @@ function ofStorage(error: unknown): unknown {
     : error;
 }
 
-/**
- * How long to wait before it is tried again, in milliseconds; undefined when it is not. Full jitter on top of Retry-After.
- * @param waits how many there were since something came
- */
+/** How long to wait before the next try, in milliseconds; undefined when there is none. */
 function waitOf(thrown: unknown, waits: number, random: number): number | undefined {
   const error = thrown instanceof DownloadLinkError ? thrown.failure : thrown;
-  if (waits >= MAX_WAITS || !(error instanceof ExpectedError) || error instanceof CancelledError)
-    return undefined;
-  let retryAfterMs = 0;
-  if (error instanceof NetworkError) {
-    if (NOT_REPEATED.has(error.reason)) return undefined;
-  } else if (error instanceof SignedUrlRefusedError) {
-    if (!mayPass(error.httpStatus)) return undefined;
-  } else if (error instanceof ServiceError || error instanceof UnexpectedAnswerError) {
-    if (!mayPass(error.httpStatus)) return undefined;
-    retryAfterMs = error.retryAfterMs ?? 0;
-  } else return undefined;
-  if (retryAfterMs > LONGEST_RETRY_AFTER_MS) return undefined;
-  return retryAfterMs + random * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** waits);
-}
-
-function mayPass(httpStatus: number): boolean {
-  return httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500;
+  return mayPass(error, NOT_REPEATED)
+    ? retryDelayMs(RETRIES.download, waits, random, retryAfterOf(error))
+    : undefined;
 }

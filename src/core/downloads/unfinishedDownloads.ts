@@ -4,7 +4,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { makeDirectoryDurably } from '../storage/durableFile.ts';
 import type { AccountFolder } from '../accounts/accountFolder.ts';
 import type { ActiveDownload } from './activeDownload.ts';
-import { onDisk } from './diskError.ts';
+import { onDisk } from '../base/diskError.ts';
 import { placeOf } from './download.ts';
 import { DownloadBook, type PendingDownload } from './downloadBook.ts';
 import { DownloadBusyError } from './downloadErrors.ts';

@@ -17,9 +17,6 @@ const UNSEEN_MS = 2 * MINUTE;
 /** At most this often where few GETs are left. */
 const SCARCE_MS = 90 * SECOND;
 
-const FAILED_MS = 15 * SECOND;
-const LONGEST_FAILED_MS = 5 * MINUTE;
-
 /** How often is asked whether the service can be reached again, where nothing else is waited for. */
 export const OFFLINE_MS = MINUTE;
 
@@ -40,14 +37,4 @@ export function nextLookMs({ ageMs, isSeen, isScarce }: Watched): number | undef
   if (ageMs === undefined) return undefined;
   const everyMs = PACES.find(({ belowMs }) => ageMs < belowMs)?.everyMs ?? SLOWEST_MS;
   return Math.max(everyMs, isSeen ? 0 : UNSEEN_MS, isScarce ? SCARCE_MS : 0);
-}
-
-/**
- * When to look again after looks that failed: full jitter, so that windows and machines which failed together do not return
- * together.
- * @param failures how many in a row
- * @param random from 0 up to 1
- */
-export function backoffMs(failures: number, random: number): number {
-  return random * Math.min(LONGEST_FAILED_MS, FAILED_MS * 2 ** (failures - 1));
 }

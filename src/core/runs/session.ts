@@ -1,6 +1,6 @@
 import type { Client, Connection } from '../api/client.ts';
 import { isUnauthorized, NetworkError, ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
-import { LONGEST_RETRY_AFTER_MS } from '../api/retry.ts';
+import { MAX_RETRY_AFTER_MS } from '../base/retry.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { ExpectedError } from '../base/errors.ts';
@@ -106,7 +106,7 @@ export class Session implements Disposable {
     if (this.#opened !== undefined) return this.#opened.notBeforeMs;
     const heldMs = this.#heldUntilMs - this.#clock.nowMs();
     // More than a week is a clock that was set.
-    return heldMs > 0 && heldMs <= LONGEST_RETRY_AFTER_MS ? this.#heldUntilMs : undefined;
+    return heldMs > 0 && heldMs <= MAX_RETRY_AFTER_MS ? this.#heldUntilMs : undefined;
   }
 
   /** The same for what somebody waits for. */

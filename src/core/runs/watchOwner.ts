@@ -1,9 +1,10 @@
 import { CancelledError } from '../base/errors.ts';
+import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { FolderWatch } from '../storage/folderWatch.ts';
 import type { Lease } from '../storage/lease.ts';
 import { LookMark } from './lookMark.ts';
-import { backoffMs, nextLookMs, OFFLINE_MS } from './pace.ts';
+import { nextLookMs, OFFLINE_MS } from './pace.ts';
 import type { SharedList } from './sharedList.ts';
 import type { WatchOptions } from './watchOptions.ts';
 
@@ -135,8 +136,7 @@ export class WatchOwner implements Disposable {
       this.#failures = 0;
       this.#toldError = '';
     } catch (error) {
-      this.#failures++;
-      this.#backoffMs = backoffMs(this.#failures, this.#options.random());
+      this.#backoffMs = retryDelayMs(RETRIES.watch, this.#failures++, this.#options.random()) ?? 0;
       this.#report(error);
     }
     this.#lookedAtMs = clock.monotonicMs();

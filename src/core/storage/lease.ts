@@ -1,4 +1,5 @@
-import { statSync, unlinkSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { rmSync, statSync, unlinkSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -82,7 +83,11 @@ export class Lease {
       // Nobody has it: to call it busy would blame another window.
       if (otherFiles >= MAX_OTHER_FILES) throw new Error('the file system does not tell which file it is');
       if (found === 'other-file') continue;
-      if (--left <= 0) return 'busy';
+      if (--left <= 0) {
+        if (tries > 1 && !hasLocks(path.dirname(file), Database))
+          throw new Error('no file can be locked here');
+        return 'busy';
+      }
       await delay(TRY_AGAIN_MS * (0.5 + Math.random()));
     }
   }
@@ -114,7 +119,7 @@ export class Lease {
     try {
       return this.#database.isTransaction && identityOf(this.file) === this.#identity;
     } catch {
-      // A closed database has no transactions to tell of.
+      // It is closed.
       return false;
     }
   }
@@ -149,14 +154,37 @@ function withoutMaking(file: string): URL {
   return url;
 }
 
-/** Which file stands at a path: another one has another identity as long as this one is open. */
-function identityOf(file: string): string | undefined {
+/** Which file is at a path: another one has another identity as long as this one is open. */
+export function identityOf(file: string): string | undefined {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-function isBusy(error: unknown): boolean {
+/** The lower byte of SQLite's result code; undefined for errors of others. */
+export function primaryCodeOf(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown }).errcode;
-  // The lower byte is the primary result code.
-  return typeof code === 'number' && (code & 0xff) === SQLITE_BUSY;
+  return typeof code === 'number' ? code & 0xff : undefined;
+}
+
+export function isBusy(error: unknown): boolean {
+  return primaryCodeOf(error) === SQLITE_BUSY;
+}
+
+/**
+ * Whether files of a folder can be locked: a file system without locks answers as if another process had the lock, also for
+ * a file that no other process knows.
+ */
+export function hasLocks(folder: string, Database: typeof DatabaseSync): boolean {
+  const file = path.join(folder, `${randomUUID()}.probe`);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new Database(file);
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');
+    return true;
+  } catch (error) {
+    return !isBusy(error);
+  } finally {
+    database?.close();
+    rmSync(file, { force: true });
+  }
 }

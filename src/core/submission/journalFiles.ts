@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import * as v from 'valibot';
+import { isMissing } from '../base/diskError.ts';
 import { intentSchema, isSameWish, type Intent } from './intent.ts';
 
 /** An intent is a few kilobytes: what is larger is not ours. */
@@ -66,7 +67,7 @@ export async function readJournalFile(file: string, name: string): Promise<Journ
     if (!stats.isFile() || stats.size > MAX_BYTES) return { kind: 'foreign' };
     bytes = await readFile(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'gone' };
+    if (isMissing(error)) return { kind: 'gone' };
     throw error;
   }
   let value: unknown;
@@ -107,7 +108,7 @@ export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (isMissing(error)) return [];
     throw error;
   }
 }

@@ -1,13 +1,8 @@
 import type { Intent, Moment } from './intent.ts';
-import {
-  DatasetChangedError,
-  NetworkError,
-  ServiceError,
-  UnexpectedAnswerError,
-  type NetworkErrorReason,
-} from '../api/errors.ts';
-import { LONGEST_RETRY_AFTER_MS } from '../api/retry.ts';
+import { DatasetChangedError, retryAfterOf, ServiceError, statusOf } from '../api/errors.ts';
+import { mayPass } from '../api/retry.ts';
 import { CancelledError, ExpectedError } from '../base/errors.ts';
+import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
 
 /** The service asked, after an earlier attempt, to be left alone for some more time; nothing was sent. */
 export class TooEarlyError extends ExpectedError {
@@ -45,15 +40,10 @@ export interface Series {
   sameStatus: number;
 }
 
-const MAX_ATTEMPTS = 5;
 const MAX_SAME_SERVER_ERROR = 3;
-const BASE_MS = 2_000;
-const CAP_MS = 60_000;
-/** A longer Retry-After is not waited for: the person is asked. */
-export const MAX_RETRY_AFTER_MS = 10 * 60_000;
 
 /** Another attempt would end the same way. */
-const NOT_REPEATED: ReadonlySet<NetworkErrorReason> = new Set(['tls', 'proxy']);
+const NOT_REPEATED = ['tls', 'proxy'] as const;
 /** The refusals of the contract (spec: POST /runs): whatever they refuse was not charged. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 402, 422]);
 
@@ -67,11 +57,12 @@ export function nextStep(error: unknown, series: Series, random: number): Step {
     return closed ? { kind: 'reconcile', waitMs: 0 } : { kind: 'dropped' };
   // The earlier attempt may have been charged, and its charge be the very reason of the refusal.
   if (isRefusal(error)) return series.closedBefore ? { kind: 'reconcile', waitMs: 0 } : { kind: 'refused' };
-  const retryAfterMs = retryAfterOf(error);
-  if (!isWorthRepeating(error, series) || retryAfterMs > MAX_RETRY_AFTER_MS)
-    return { kind: closed ? 'reconcile' : 'unsent', waitMs: retryAfterMs };
-  const jitterMs = random * Math.min(CAP_MS, BASE_MS * 2 ** (series.attempts - 1));
-  return { kind: 'retry', afterMs: retryAfterMs + jitterMs, waitMs: retryAfterMs };
+  const waitMs = error instanceof TooEarlyError ? error.retryAfterMs : retryAfterOf(error);
+  const afterMs = isWorthRepeating(error, series)
+    ? retryDelayMs(RETRIES.submission, series.attempts - 1, random, waitMs)
+    : undefined;
+  if (afterMs === undefined) return { kind: closed ? 'reconcile' : 'unsent', waitMs };
+  return { kind: 'retry', afterMs, waitMs };
 }
 
 /**
@@ -86,34 +77,14 @@ export function assertNotTooEarly({ attempts }: Intent, now: Moment): void {
       ? notBefore.localMs - now.localMs
       : notBefore.serviceMs - now.serviceMs;
   // Longer than any that is kept: the clock was set.
-  if (waitMs > 0 && waitMs <= LONGEST_RETRY_AFTER_MS) throw new TooEarlyError(waitMs);
-}
-
-/** The status of an answer that is none of the contract's successes. */
-export function statusOf(error: unknown): number | undefined {
-  return error instanceof ServiceError || error instanceof UnexpectedAnswerError
-    ? error.httpStatus
-    : undefined;
+  if (waitMs > 0 && waitMs <= MAX_RETRY_AFTER_MS) throw new TooEarlyError(waitMs);
 }
 
 function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && error.known && REFUSALS.has(error.httpStatus);
 }
 
-function isWorthRepeating(error: unknown, { attempts, sameStatus }: Series): boolean {
-  if (attempts >= MAX_ATTEMPTS) return false;
+function isWorthRepeating(error: unknown, { sameStatus }: Series): boolean {
   if (error instanceof TooEarlyError) return true;
-  if (error instanceof NetworkError) return !NOT_REPEATED.has(error.reason);
-  const status = statusOf(error);
-  if (status === undefined) return false;
-  if (status === 408 || status === 429) return true;
-  return status >= 500 && sameStatus < MAX_SAME_SERVER_ERROR;
-}
-
-function retryAfterOf(error: unknown): number {
-  return error instanceof ServiceError ||
-    error instanceof UnexpectedAnswerError ||
-    error instanceof TooEarlyError
-    ? (error.retryAfterMs ?? 0)
-    : 0;
+  return mayPass(error, NOT_REPEATED) && ((statusOf(error) ?? 0) < 500 || sameStatus < MAX_SAME_SERVER_ERROR);
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { isUnauthorized, ServiceError } from '../api/errors.ts';
+import { isUnauthorized, ServiceError, statusOf } from '../api/errors.ts';
 import type { RunCreation, RunSubmission } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
@@ -8,7 +8,7 @@ import type { Journal } from './journal.ts';
 import type { Lease } from '../storage/lease.ts';
 import { withoutLooks } from './judge.ts';
 import { localMoment, momentOf } from './look.ts';
-import { assertNotTooEarly, nextStep, statusOf, type Step } from './nextStep.ts';
+import { assertNotTooEarly, nextStep, type Step } from './nextStep.ts';
 import { assertMayResend, ClocksDisagreeError, ClockWatch } from './sendingWindow.ts';
 import type { Session } from '../runs/session.ts';
 

@@ -2,6 +2,7 @@ import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
+import { RETRIES } from '../base/retry.ts';
 import type { RunCreation, RunSummary } from '../api/types.ts';
 import { placeOf } from '../accounts/account.ts';
 import { Ends } from './ends.ts';
@@ -12,7 +13,7 @@ import type { Lease } from '../storage/lease.ts';
 import { CandidatesError, hasNewCandidates, Looks } from './looks.ts';
 import { isUncertain } from './judge.ts';
 import { isMarked } from './look.ts';
-import { assertNotTooEarly, MAX_RETRY_AFTER_MS, TooEarlyError } from './nextStep.ts';
+import { assertNotTooEarly, TooEarlyError } from './nextStep.ts';
 import type { Outcome } from './outcome.ts';
 import { canCheck } from './pendingActions.ts';
 import { isCancellable, type PendingSubmission } from './pendingSubmission.ts';
@@ -261,7 +262,8 @@ export class Submitter implements Disposable {
       assertNotTooEarly(intent, { localMs: clock.nowMs() });
       return;
     } catch (error) {
-      if (!(error instanceof TooEarlyError) || error.retryAfterMs > MAX_RETRY_AFTER_MS) throw error;
+      if (!(error instanceof TooEarlyError) || error.retryAfterMs > RETRIES.submission.longestRetryAfterMs)
+        throw error;
       const cancel = new AbortController();
       this.#cancels.set(intent.id, cancel);
       this.#pending.set(intent.id, { state: 'waiting', retryAtMs: clock.nowMs() + error.retryAfterMs });

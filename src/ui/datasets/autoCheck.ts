@@ -5,7 +5,7 @@ import { CancelledError } from '../../core/base/errors.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Log } from '../shared/log.ts';
 import { autoCheckMaxBytes } from '../shared/settings.ts';
-import { openDocument } from './syncedDocuments.ts';
+import { openDocument } from './datasetProblems.ts';
 import { isInTab, urisOf } from '../shared/tabs.ts';
 
 /** What is opened only to be closed again, as when somebody steps through the explorer, is not checked. */

@@ -1,66 +1,107 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
-import { inspectDataset } from '../../core/datasets/inspect.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
+import { shownProblems } from '../../core/datasets/shownProblems.ts';
 import { summaryOrFailure, type Summary } from '../../core/datasets/summary.ts';
-import { checkWords, tellCheckFailed, tellVerdict, tellVerdicts } from './checkDialogs.ts';
-import { chooseDataset, refuseDataset } from './datasetDialogs.ts';
+import { failureSentence, gateMessages } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { withLateProgress } from '../shared/lateProgress.ts';
 import type { Log } from '../shared/log.ts';
-import { canShowProblems, openDocument } from './syncedDocuments.ts';
+import { showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { chooseDataset, inspectOrRefuse, selectedUris } from '../shared/prepareDataset.ts';
+import { canShowProblems, openDocument } from './datasetProblems.ts';
+import { checkMessages } from './messages.ts';
 
 /**
- * Checks one dataset, or each of those selected in the explorer, as they stand on disk, and tells the verdict. Called as
- * `(uri?, uris?)` from menus.
+ * Checks one dataset, or each of those selected in the explorer, and shows the verdict. Called as `(uri?, uris?)` from menus.
  * @throws CancelledError
  */
 export function checkDataset(reports: Reports, log: Log) {
   return async (argument?: unknown, selection?: unknown): Promise<void> => {
-    const selected = (Array.isArray(selection) ? selection : []).filter((item) => item instanceof vscode.Uri);
+    const selected = selectedUris(selection);
     if (selected.length > 1) {
       await checkSeveral(reports, selected, log);
       return;
     }
-    const uri = await chooseDataset(argument, undefined);
-    if (uri === undefined || !(await isCheckable(uri))) return;
+    const uri = await chooseDataset(argument);
+    if (uri === undefined || (await inspectOrRefuse(uri)) === undefined) return;
     const name = path.posix.basename(uri.path);
-    const found = await withLateProgress(checkWords.checking(name), (signal, tell) =>
-      summaryOrFailure(reports.check(uri.fsPath, signal, tell), (error) => log.error('not-checked', error)),
+    const found = await withLateProgress(gateMessages.checking(name), (signal, onProgress) =>
+      summaryOrFailure(reports.check(uri.fsPath, signal, onProgress), (error) =>
+        log.error('not-checked', error),
+      ),
     );
-    if (typeof found === 'string')
-      tellCheckFailed(name, found, () => {
-        void vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
-      });
-    else {
-      const isDirty = openDocument(uri.fsPath)?.isDirty === true;
-      tellVerdict(uri, found, canShowProblems(uri.fsPath, found.sizeBytes), isDirty);
+    if (typeof found !== 'string') {
+      void showVerdict(uri, name, found);
+      return;
     }
+    const again = gateMessages.checkAgain();
+    void showError(failureSentence(name, found), ...(found === 'missing' ? [] : [again])).then((choice) => {
+      if (choice === again) void vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
+    });
   };
-}
-
-/** Says what keeps a file from being checked. */
-async function isCheckable(uri: vscode.Uri): Promise<boolean> {
-  const problem = uri.scheme === 'file' ? await inspectDataset(uri.fsPath, MAX_DATASET_BYTES) : 'not-on-disk';
-  if (typeof problem !== 'string') return true;
-  const name = path.posix.basename(uri.path);
-  if (problem === 'missing') tellCheckFailed(name, problem);
-  else refuseDataset(name, problem, MAX_DATASET_BYTES);
-  return false;
 }
 
 async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: Log): Promise<void> {
   const summaries: Summary[] = [];
   let failed = 0;
-  await withLateProgress(checkWords.checkingSeveral(uris.length), async (signal, tell) => {
+  await withLateProgress(checkMessages.checkingSeveral(uris.length), async (signal, onProgress) => {
     for (const [index, uri] of uris.entries()) {
-      if (!(await isCheckable(uri))) continue;
-      const check = reports.check(uri.fsPath, signal, (fraction) => tell((index + fraction) / uris.length));
+      if ((await inspectOrRefuse(uri)) === undefined) continue;
+      const check = reports.check(uri.fsPath, signal, (fraction) =>
+        onProgress((index + fraction) / uris.length),
+      );
       const found = await summaryOrFailure(check, (error) => log.error('not-checked', error));
       if (typeof found === 'string') failed += 1;
       else summaries.push(found);
     }
   });
-  tellVerdicts(summaries, failed);
+  // An error message was shown for each of the others.
+  if (summaries.length + failed === 0) return;
+  const show = gateMessages.showProblems();
+  const isClean = summaries.every(({ verdict }) => verdict === 'clean');
+  void showInformation(checkMessages.verdicts(summaries, failed), ...(isClean ? [] : [show])).then(
+    (choice) => {
+      if (choice === show) void vscode.commands.executeCommand('workbench.panel.markers.view.focus');
+    },
+  );
+}
+
+async function showVerdict(uri: vscode.Uri, name: string, summary: Summary): Promise<void> {
+  const actions = new Map<string, string>();
+  if (summary.kind === 'json-array') actions.set(gateMessages.convert(), COMMANDS.writeArrayAsLines);
+  if (summary.verdict !== 'clean' && canShowProblems(uri.fsPath, summary.sizeBytes))
+    actions.set(gateMessages.showProblems(), COMMANDS.showDatasetProblems);
+  actions.set(checkMessages.preview(), COMMANDS.previewDataset);
+  if (summary.kind === 'rows') actions.set(checkMessages.submit(), COMMANDS.submitDataset);
+  const isDirty = openDocument(uri.fsPath)?.isDirty === true;
+  const show = summary.verdict === 'errors' ? showWarning : showInformation;
+  const choice = await show(checkMessages.verdict(name, summary, isDirty), ...actions.keys());
+  const command = choice === undefined ? undefined : actions.get(choice);
+  if (command !== undefined) await vscode.commands.executeCommand(command, uri);
+}
+
+/** Shows the problems of a checked file, given by its URI: in its editor and the Problems panel, or in the preview. */
+export function showDatasetProblems(reports: Reports) {
+  return async (uri?: unknown): Promise<void> => {
+    if (!(uri instanceof vscode.Uri)) return;
+    const report = reports.get(uri.fsPath)?.report;
+    if (report === undefined) {
+      await vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
+    } else if (!canShowProblems(uri.fsPath, report.sizeBytes)) {
+      await vscode.commands.executeCommand(COMMANDS.previewDataset, uri);
+    } else {
+      // Binary files open in no text editor.
+      if (report.kind !== 'binary') {
+        const { line = 1, column = 1 } =
+          (report.kind === 'rows' ? shownProblems(report, 1).shown[0] : undefined) ?? {};
+        const place = new vscode.Position(line - 1, column - 1);
+        await vscode.window.showTextDocument(uri, {
+          selection: new vscode.Range(place, place),
+          preserveFocus: true,
+        });
+      }
+      await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
+    }
+  };
 }

@@ -10,7 +10,7 @@ import {
   type LineEdit,
 } from '../../core/datasets/fixes.ts';
 import { COMMANDS, EXTENSION_NAME, type CommandId } from '../shared/ids.ts';
-import { fixWords } from './fixMessages.ts';
+import { fixMessages } from './messages.ts';
 
 const BOM = '\uFEFF';
 
@@ -69,16 +69,16 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
     case 'blank-line':
       return [
         preferred(
-          new Fix(fixWords.removeBlankLine(), document, (lines) =>
+          new Fix(fixMessages.removeBlankLine(), document, (lines) =>
             isBlankRow(lines, line) ? removeLine(lines, line) : [],
           ),
         ),
-        new Fix(fixWords.removeBlankLines(), document, removeBlankRows),
+        new Fix(fixMessages.removeBlankLines(), document, removeBlankRows),
       ];
     case 'bom-inside':
       return [
         preferred(
-          new Fix(fixWords.removeBom(), document, (lines) =>
+          new Fix(fixMessages.removeBom(), document, (lines) =>
             lines[line]?.[character] === BOM
               ? [
                   {
@@ -92,17 +92,17 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
               : [],
           ),
         ),
-        ...(character === 0 ? [new Fix(fixWords.removeBoms(), document, removeRowBoms)] : []),
+        ...(character === 0 ? [new Fix(fixMessages.removeBoms(), document, removeRowBoms)] : []),
       ];
     case 'duplicate-row':
-      return [new Fix(fixWords.removeDuplicates(), document, removeDuplicateRows)];
+      return [new Fix(fixMessages.removeDuplicates(), document, removeDuplicateRows)];
     case 'crlf':
       return document.eol === vscode.EndOfLine.CRLF ? [lineFeeds(document)] : [];
     // An editor does not show these bytes, and no edit of a document reaches them.
     case 'bom-at-start':
-      return copy(document, fixWords.withoutBom(), COMMANDS.copyWithoutByteOrderMark);
+      return copy(document, fixMessages.withoutBom(), COMMANDS.copyWithoutByteOrderMark);
     case 'json-array':
-      return copy(document, fixWords.arrayToLines(), COMMANDS.writeArrayAsLines);
+      return copy(document, fixMessages.convertArray(), COMMANDS.writeArrayAsLines);
     default:
       return [];
   }
@@ -114,7 +114,7 @@ function preferred(action: vscode.CodeAction): vscode.CodeAction {
 }
 
 function lineFeeds(document: vscode.TextDocument): vscode.CodeAction {
-  const action = new vscode.CodeAction(fixWords.lineFeeds(), vscode.CodeActionKind.QuickFix);
+  const action = new vscode.CodeAction(fixMessages.lineFeeds(), vscode.CodeActionKind.QuickFix);
   action.edit = new vscode.WorkspaceEdit();
   action.edit.set(document.uri, [vscode.TextEdit.setEndOfLine(vscode.EndOfLine.LF)]);
   return preferred(action);

@@ -5,9 +5,11 @@ import type { Report } from '../../core/datasets/report.ts';
 import type { CheckState, Reports } from '../../core/datasets/reports.ts';
 import { shownProblems } from '../../core/datasets/shownProblems.ts';
 import { EXTENSION_NAME } from '../shared/ids.ts';
-import { canShowProblems } from './syncedDocuments.ts';
-import { kindSentence, moreSentence } from './messages.ts';
-import { problemSentence } from './problemMessages.ts';
+import { kindSentence } from '../shared/datasetMessages.ts';
+import { moreSentence, problemSentence } from './messages.ts';
+
+/** Above this many UTF-16 units VS Code doesn't give a document to extensions, and shows none of their diagnostics in it. */
+export const MAX_SYNCED_UNITS = 50 * 1024 * 1024;
 
 /** The Problems panel is no place for more of one file; VS Code itself cuts at 1,000. */
 const MAX_SHOWN = 200;
@@ -77,4 +79,15 @@ function diagnostic(
   made.source = EXTENSION_NAME;
   made.code = code;
   return made;
+}
+
+/** The open text document of a file, if VS Code gives it to extensions. */
+export function openDocument(path: string): vscode.TextDocument | undefined {
+  return vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === path);
+}
+
+/** Whether the editor of a file can show its problems: it is open and synced, or small enough to be. */
+export function canShowProblems(path: string, sizeBytes: number): boolean {
+  // A file has at least as many bytes as UTF-16 units.
+  return sizeBytes <= MAX_SYNCED_UNITS || openDocument(path) !== undefined;
 }

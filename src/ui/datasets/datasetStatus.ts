@@ -1,32 +1,36 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
-import type { Verdict } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { summaryOf } from '../../core/datasets/summary.ts';
+import { summaryOf, type Summary } from '../../core/datasets/summary.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { datasetStatus } from './statusMessages.ts';
+import { openDocument } from './datasetProblems.ts';
+import { datasetStatus, type DatasetStatus as StatusText } from './messages.ts';
 
-/** Shows the verdict on the active JSONL document among the status of its language. */
-export class DatasetStatus implements Disposable {
+/** Shows the verdict on JSONL documents: in the language status of the active one, and above the first line of each. */
+export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   readonly #reports: Reports;
   readonly #item = vscode.languages.createLanguageStatusItem('fineTuning.dataset', {
     language: 'jsonl',
     scheme: 'file',
   });
+  readonly #lensesChanged = new vscode.EventEmitter<void>();
+  readonly onDidChangeCodeLenses = this.#lensesChanged.event;
   readonly #subscriptions: Disposable[];
+  /** The verdict last shown above a document, by path. */
+  readonly #lenses = new Map<string, string>();
   #drawn = '';
 
   constructor(reports: Reports) {
     this.#reports = reports;
+    const { languages, window, workspace } = vscode;
     this.#subscriptions = [
       this.#item,
-      reports.onDidChange(({ path }) => {
-        if (path === activeDocument()?.uri.fsPath) this.#draw();
-      }),
-      vscode.window.onDidChangeActiveTextEditor(() => this.#draw()),
-      vscode.workspace.onDidChangeTextDocument(({ document }) => {
-        if (document === activeDocument()) this.#draw();
-      }),
+      this.#lensesChanged,
+      reports.onDidChange(({ path }) => this.#refresh(path)),
+      window.onDidChangeActiveTextEditor(() => this.#draw()),
+      workspace.onDidChangeTextDocument(({ document }) => this.#refresh(document.uri.fsPath)),
+      workspace.onDidCloseTextDocument(({ uri }) => this.#lenses.delete(uri.fsPath)),
+      languages.registerCodeLensProvider({ language: 'jsonl', scheme: 'file' }, this),
     ];
     this.#draw();
   }
@@ -35,37 +39,59 @@ export class DatasetStatus implements Disposable {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
-  #draw(): void {
-    const document = activeDocument();
-    if (document === undefined) return;
+  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    const { summary, text } = this.#stateOf(document);
+    const { verdict, preview, submit } = text.lens;
+    this.#lenses.set(document.uri.fsPath, verdict);
+    const lens = (title: string, command: string) =>
+      new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command, arguments: [document.uri] });
+    return [
+      lens(verdict, commandFor(summary)),
+      lens(preview, COMMANDS.previewDataset),
+      lens(submit, COMMANDS.submitDataset),
+    ];
+  }
+
+  #stateOf(document: vscode.TextDocument): { summary?: Summary; isBusy: boolean; text: StatusText } {
     const state = this.#reports.get(document.uri.fsPath);
     const summary = state?.report && summaryOf(state.report);
     const isBusy = state?.progress !== undefined;
-    const words = datasetStatus(summary, isBusy, document.isDirty);
-    // It is asked for at each key that is pressed.
-    const drawn = JSON.stringify([document.uri, words, isBusy, summary?.verdict]);
+    return { ...(summary && { summary }), isBusy, text: datasetStatus(summary, isBusy, document.isDirty) };
+  }
+
+  /** Redraws what differs: this is called at each key and with each progress. */
+  #refresh(path: string): void {
+    if (path === activeDocument()?.uri.fsPath) this.#draw();
+    const shown = this.#lenses.get(path);
+    const document = shown === undefined ? undefined : openDocument(path);
+    if (document !== undefined && this.#stateOf(document).text.lens.verdict !== shown)
+      this.#lensesChanged.fire();
+  }
+
+  #draw(): void {
+    const document = activeDocument();
+    if (document === undefined) return;
+    const { summary, isBusy, text } = this.#stateOf(document);
+    const drawn = JSON.stringify([document.uri, text, summary?.verdict]);
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;
-    this.#item.name = words.name;
-    this.#item.text = words.text;
-    this.#item.detail = words.detail;
+    const { Error, Warning, Information } = vscode.LanguageStatusSeverity;
+    this.#item.name = text.name;
+    this.#item.text = text.text;
+    this.#item.detail = text.detail;
     this.#item.busy = isBusy;
-    this.#item.severity = severityOf(summary?.verdict);
-    const isSound = summary === undefined || summary.verdict === 'clean';
-    this.#item.command = {
-      title: words.action,
-      command: isSound ? COMMANDS.checkDataset : COMMANDS.showDatasetProblems,
-      arguments: [document.uri],
-    };
+    this.#item.severity =
+      summary?.verdict === 'errors' ? Error : summary?.verdict === 'warnings' ? Warning : Information;
+    this.#item.command = { title: text.action, command: commandFor(summary), arguments: [document.uri] };
   }
+}
+
+function commandFor(summary: Summary | undefined): string {
+  const hasProblems = summary !== undefined && summary.verdict !== 'clean';
+  return hasProblems ? COMMANDS.showDatasetProblems : COMMANDS.checkDataset;
 }
 
 function activeDocument(): vscode.TextDocument | undefined {
   const document = vscode.window.activeTextEditor?.document;
   return document?.languageId === 'jsonl' && document.uri.scheme === 'file' ? document : undefined;
-}
-
-function severityOf(verdict: Verdict | undefined): vscode.LanguageStatusSeverity {
-  const { Error, Warning, Information } = vscode.LanguageStatusSeverity;
-  return verdict === 'errors' ? Error : verdict === 'warnings' ? Warning : Information;
 }

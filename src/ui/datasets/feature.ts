@@ -2,7 +2,6 @@ import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { AutoCheck } from './autoCheck.ts';
 import { DatasetFixes } from './datasetFixes.ts';
-import { DatasetLens } from './datasetLens.ts';
 import { DatasetPreviews } from './datasetPreviews.ts';
 import { DatasetProblems } from './datasetProblems.ts';
 import { DatasetStatus } from './datasetStatus.ts';
@@ -13,7 +12,6 @@ export function activateDatasets(services: Services): void {
   const previews = disposables.add(new DatasetPreviews(context.extensionUri, reports, log));
   disposables.add(new DatasetProblems(reports));
   disposables.add(new DatasetStatus(reports));
-  disposables.add(new DatasetLens(reports));
   disposables.add(new DatasetFixes());
   disposables.add(new AutoCheck(reports, log));
   disposables.add(
@@ -21,7 +19,7 @@ export function activateDatasets(services: Services): void {
       [COMMANDS.checkDataset]: async (...args) =>
         (await import('./checkDataset.ts')).checkDataset(reports, log)(...args),
       [COMMANDS.showDatasetProblems]: async (...args) =>
-        (await import('./showDatasetProblems.ts')).showDatasetProblems(reports)(...args),
+        (await import('./checkDataset.ts')).showDatasetProblems(reports)(...args),
       [COMMANDS.writeArrayAsLines]: async (...args) =>
         (await import('./rewriteDataset.ts')).rewriteDatasetBeside('array-to-lines')(...args),
       [COMMANDS.copyWithoutByteOrderMark]: async (...args) =>

@@ -1,200 +1,239 @@
-import * as vscode from 'vscode';
-import type { CheckFailure } from '../../core/datasets/errors.ts';
-import { WARN_DATASET_BYTES } from '../../core/api/types.ts';
-import type { Format } from '../../core/datasets/report.ts';
+import { l10n } from 'vscode';
+import type { Problem, ProblemClass, ProblemCode } from '../../core/datasets/problems.ts';
 import type { Summary } from '../../core/datasets/summary.ts';
+import { counted, sizePhrase, verdictLine, verdictPhrase, privacyPhrase } from '../shared/datasetMessages.ts';
 import { formatCount } from '../shared/format.ts';
 
-/** What a format is called. */
-export function formatName(format: Format): string {
-  const { l10n } = vscode;
-  switch (format) {
-    case 'chat':
-      return l10n.t('chat');
-    case 'prompt-completion':
-      return l10n.t('prompt/completion');
-    case 'instruction':
-      return l10n.t('instruction/output');
-    case 'question-answer':
-      return l10n.t('question/answer');
-    case 'text':
-      return l10n.t('plain text');
-    case 'preference':
-      return l10n.t('preference pairs');
-    case 'sharegpt':
-      return l10n.t('ShareGPT conversations');
-    case 'unknown':
-      return l10n.t('an unknown format');
-  }
+/** For the command that checks datasets. */
+export const checkMessages = {
+  checkingSeveral: (count: number) => l10n.t('Checking {0} datasets', formatCount(count)),
+  preview: () => l10n.t('Preview'),
+  submit: () => l10n.t('Submit…'),
+  /** @param isDirty whether an editor has changes that are not in the checked file */
+  verdict: (name: string, summary: Summary, isDirty: boolean): string => {
+    const size = sizePhrase(summary.sizeBytes);
+    const phrase = verdictPhrase(summary);
+    const privacy = privacyPhrase(summary);
+    return [
+      l10n.t('{0}: {1}.', name, size === undefined ? phrase : `${phrase}, ${size}`),
+      ...(privacy === undefined ? [] : [l10n.t('Includes {0}.', privacy)]),
+      ...(isDirty ? [l10n.t('Unsaved changes were not checked.')] : []),
+    ].join(' ');
+  },
+  verdicts: (summaries: readonly Summary[], failed: number): string => {
+    const count = (verdict: Summary['verdict']) => summaries.filter((one) => one.verdict === verdict).length;
+    const parts = [
+      [count('errors'), (n: string) => l10n.t('{0} with errors', n)],
+      [count('warnings'), (n: string) => l10n.t('{0} with warnings', n)],
+      [count('clean'), (n: string) => l10n.t('{0} without problems', n)],
+      [failed, (n: string) => l10n.t('{0} not checked', n)],
+    ] as const;
+    const found = parts.filter(([n]) => n > 0).map(([n, phrase]) => phrase(formatCount(n)));
+    return summaries.length === 1
+      ? l10n.t('1 dataset checked: {0}.', found.join(', '))
+      : l10n.t('{0} datasets checked: {1}.', formatCount(summaries.length), found.join(', '));
+  },
+};
+
+/** The language status of a JSONL document, and the CodeLenses above its first line. */
+export interface DatasetStatus {
+  name: string;
+  text: string;
+  detail: string;
+  /** What a click does. */
+  action: string;
+  lens: { verdict: string; preview: string; submit: string };
 }
 
-/** The verdict where there is little room: "7,473 rows · question/answer · 2 warnings". */
-export function verdictLine(summary: Summary): string {
-  if (summary.kind !== 'rows') return kindName(summary.kind);
-  const { format } = summary;
-  return [
-    rowCount(summary),
-    ...(format === undefined ? [] : [formatName(format)]),
-    ...(foundCounts(summary) ?? [vscode.l10n.t('no problems')]),
-  ].join(' · ');
+/** @param isDirty whether the editor has changes that are not in the checked file */
+export function datasetStatus(
+  summary: Summary | undefined,
+  isBusy: boolean,
+  isDirty: boolean,
+): DatasetStatus {
+  const detail = isDirty && summary !== undefined ? l10n.t('as saved') : '';
+  const check = summary === undefined ? l10n.t('Check Dataset') : l10n.t('Check Again');
+  const verdict = isBusy ? l10n.t('Checking the dataset…') : summary && verdictLine(summary);
+  return {
+    name: l10n.t('Dataset Check'),
+    text: verdict ?? l10n.t('Dataset not checked'),
+    detail,
+    action: summary === undefined || summary.verdict === 'clean' ? check : l10n.t('Show Problems'),
+    lens: {
+      verdict: [verdict ?? check, ...(detail === '' || isBusy ? [] : [detail])].join(' · '),
+      preview: checkMessages.preview(),
+      submit: checkMessages.submit(),
+    },
+  };
 }
 
-/** The verdict as a sentence: "gsm8k.jsonl: 7,473 rows of question/answer, 2 warnings." */
-export function verdictSentence(name: string, summary: Summary): string {
-  const size = sizePhrase(summary.sizeBytes);
-  const phrase = verdictPhrase(summary);
-  return vscode.l10n.t('{0}: {1}.', name, size === undefined ? phrase : `${phrase}, ${size}`);
-}
+/** What quick fixes are called. */
+export const fixMessages = {
+  removeBlankLine: () => l10n.t('Remove blank line'),
+  removeBlankLines: () => l10n.t('Remove all blank lines'),
+  removeBom: () => l10n.t('Remove byte order mark'),
+  removeBoms: () => l10n.t('Remove byte order marks from all rows'),
+  removeDuplicates: () => l10n.t('Remove all duplicate rows (keep the first of each)'),
+  lineFeeds: () => l10n.t('Change all line endings to LF'),
+  convertArray: () => l10n.t('Convert JSON array to a new JSONL file'),
+  withoutBom: () => l10n.t('Save a copy without the byte order mark'),
+};
 
-/** What is said of a size that the service may refuse: "600 MB" can be 600,000,000 bytes or more (spec: "Limits"). */
-export function sizePhrase(sizeBytes: number): string | undefined {
-  return sizeBytes < WARN_DATASET_BYTES
-    ? undefined
-    : vscode.l10n.t('close to “600 MB”: the service may refuse it');
-}
+/** For the commands that write a changed copy. */
+export const rewriteMessages = {
+  title: (name: string) => l10n.t('Writing a copy of {0}', name),
+  created: (newName: string, name: string) => l10n.t('Created {0}. {1} is unchanged.', newName, name),
+  notAnArray: (name: string) =>
+    l10n.t('{0} is not a valid JSON array of single-line strings. Nothing was written.', name),
+  notWritten: (name: string) =>
+    l10n.t("Couldn't write a copy of {0}. Check the folder's permissions and free space.", name),
+};
 
-/** The verdict within a sentence: "7,473 rows of question/answer, 2 warnings". */
-export function verdictPhrase(summary: Summary): string {
-  const { l10n } = vscode;
-  if (summary.kind !== 'rows') return kindName(summary.kind);
-  const { format } = summary;
-  const count = rowCount(summary);
-  const what = format === undefined ? count : l10n.t('{0} of {1}', count, formatName(format));
-  return [what, ...(foundCounts(summary) ?? [l10n.t('no problems found')])].join(', ');
-}
-
-/** What may be private beside API keys: "12 e-mail addresses, 1 card number"; undefined where nothing was found. */
-export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string | undefined {
-  const { l10n } = vscode;
-  const found = [
-    ...some(
-      emailAddresses,
-      l10n.t('1 e-mail address'),
-      l10n.t('{0} e-mail addresses', formatCount(emailAddresses)),
-    ),
-    ...some(
-      cardNumbers,
-      l10n.t('1 payment card number'),
-      l10n.t('{0} payment card numbers', formatCount(cardNumbers)),
-    ),
-  ];
-  return found.length === 0 ? undefined : found.join(', ');
-}
-
-/** How much there is to train on, called the estimate that it is. */
-export function tokensPhrase({ estimatedTokens }: Summary): string {
-  const rounded = Number(estimatedTokens.toPrecision(2));
-  return vscode.l10n.t('about {0} tokens (an estimate)', formatCount(rounded));
-}
-
-/** What the summary of a submission tells of the check: verdict, size in tokens, and what may be private. */
-export function checkRows(check: Summary | 'unchecked'): { icon: string; name: string; value: string }[] {
-  const { l10n } = vscode;
-  const name = l10n.t('Check');
-  if (check === 'unchecked') return [{ icon: 'warning', name, value: l10n.t('not done: the check failed') }];
-  const privacy = privacyPhrase(check);
-  return [
-    { icon: check.verdict === 'errors' ? 'error' : 'checklist', name, value: verdictPhrase(check) },
-    ...(check.kind === 'rows'
-      ? [{ icon: 'symbol-text', name: l10n.t('Length'), value: tokensPhrase(check) }]
-      : []),
-    ...(privacy === undefined ? [] : [{ icon: 'eye', name: l10n.t('Personal data'), value: privacy }]),
-  ];
-}
-
-/** What stops a submission until a person has looked: "3 errors, 1 secret", or what the file is instead of rows. */
-export function stoppingPhrase(summary: Summary): string {
-  const { l10n } = vscode;
-  if (summary.kind !== 'rows') return kindName(summary.kind);
-  if (summary.isBlank) return l10n.t('it has only blank rows');
-  return [
-    ...(foundCounts({ ...summary, warnings: 0 }) ?? []),
-    ...some(
-      summary.unchecked,
-      l10n.t('1 row too long to be checked'),
-      l10n.t('{0} rows too long to be checked', formatCount(summary.unchecked)),
-    ),
-  ].join(', ');
-}
-
-/** What is wrong with a file that has no rows, and what to do. */
-export function kindSentence(kind: 'utf-16' | 'binary' | 'json-array'): string {
-  const { l10n } = vscode;
-  switch (kind) {
-    case 'utf-16':
-      return l10n.t(
-        'The file is UTF-16 text. The service reads UTF-8: save it with that encoding (the encoding stands in the status bar).',
-      );
-    case 'binary':
-      return l10n.t('The file is no text. A dataset is UTF-8 text with one JSON object on each line.');
-    case 'json-array':
-      return l10n.t(
-        'The whole file is one JSON array. A dataset has one JSON object on each line: turn the array into lines.',
-      );
-  }
-}
-
-/** Why a check came to no verdict, and what to do. */
-export function failureSentence(name: string, failure: CheckFailure): string {
-  const { l10n } = vscode;
-  switch (failure) {
-    case 'missing':
-      return l10n.t('{0} does not exist any more.', name);
-    case 'unreadable':
-      return l10n.t('{0} could not be read to its end.', name);
-    case 'changing':
-      return l10n.t('{0} was written to while it was checked. Check it again when it is complete.', name);
-    case 'worker-died':
-      return l10n.t('The check of {0} ended before it came to a verdict. The log says why.', name);
-  }
-}
-
-/** What does not fit into the Problems panel. */
+/** What the Problems panel leaves out. */
 export function moreSentence(shown: number, hiddenErrors: number, hiddenWarnings: number): string {
-  const { l10n } = vscode;
   const hidden = [
-    ...some(hiddenErrors, l10n.t('1 more error'), l10n.t('{0} more errors', formatCount(hiddenErrors))),
-    ...some(
+    ...counted(hiddenErrors, l10n.t('1 more error'), l10n.t('{0} more errors', formatCount(hiddenErrors))),
+    ...counted(
       hiddenWarnings,
       l10n.t('1 more warning'),
       l10n.t('{0} more warnings', formatCount(hiddenWarnings)),
     ),
-  ].join(l10n.t(' and '));
+  ].join(', ');
   return l10n.t(
-    '{0}: only {1} are listed here. The preview of the dataset counts them all, and shows more of them.',
-    hidden,
+    'Only {0} problems are listed here ({1}). The preview shows more.',
     formatCount(shown),
+    hidden,
   );
 }
 
-function kindName(kind: 'utf-16' | 'binary' | 'json-array'): string {
-  const { l10n } = vscode;
-  switch (kind) {
-    case 'utf-16':
-      return l10n.t('UTF-16 text instead of UTF-8');
-    case 'binary':
-      return l10n.t('no text');
-    case 'json-array':
-      return l10n.t('one JSON array instead of a JSON object on each line');
-  }
+/** What a class of problems is called where they are counted. */
+export function problemClassName(problemClass: ProblemClass): string {
+  return CLASSES[problemClass];
 }
 
-function rowCount({ rows, isBlank }: Summary): string {
-  if (isBlank) return vscode.l10n.t('only blank rows');
-  return rows === 1 ? vscode.l10n.t('1 row') : vscode.l10n.t('{0} rows', formatCount(rows));
+/** What one kind of problem is called where it is counted. */
+export function problemName(code: ProblemCode): string {
+  return PROBLEMS[code][0];
 }
 
-/** Errors, secrets and warnings, as far as there are some; undefined where there are none. */
-function foundCounts({ errors, secrets, warnings }: Summary): string[] | undefined {
-  const { l10n } = vscode;
-  const found = [
-    ...some(errors, l10n.t('1 error'), l10n.t('{0} errors', formatCount(errors))),
-    ...some(secrets, l10n.t('1 secret'), l10n.t('{0} secrets', formatCount(secrets))),
-    ...some(warnings, l10n.t('1 warning'), l10n.t('{0} warnings', formatCount(warnings))),
-  ];
-  return found.length === 0 ? undefined : found;
+/** The problem, with its effect or what to do; never text of the row. Privacy problems quote the masked text. */
+export function problemSentence({ code, detail }: Pick<Problem, 'code' | 'detail'>): string {
+  const [name, advice] = PROBLEMS[code];
+  return `${name}. ${typeof advice === 'string' ? advice : advice(detail ?? '')}`;
 }
 
-function some(count: number, one: string, many: string): string[] {
-  return count === 0 ? [] : [count === 1 ? one : many];
-}
+const CLASSES: Readonly<Record<ProblemClass, string>> = {
+  grammar: l10n.t('JSON syntax'),
+  encoding: l10n.t('Encoding'),
+  lines: l10n.t('Lines'),
+  values: l10n.t('Values'),
+  shape: l10n.t('Structure'),
+  duplicates: l10n.t('Duplicates'),
+  privacy: l10n.t('Privacy'),
+};
+
+const NOTHING_TO_LEARN = l10n.t('The model has nothing to learn from it.');
+
+/** Name and advice; `detail` is what the check says of this one place. */
+const PROBLEMS: Readonly<Record<ProblemCode, readonly [string, string | ((detail: string) => string)]>> = {
+  'unexpected-character': [l10n.t('Unexpected character'), l10n.t('The row is not valid JSON.')],
+  'unexpected-end': [l10n.t('Incomplete row'), l10n.t('Each line must hold a complete JSON object.')],
+  'unterminated-string': [
+    l10n.t('Unterminated string'),
+    l10n.t('Add the closing quote; write a line break in a string as \\n.'),
+  ],
+  'control-character': [l10n.t('Control character in a string'), l10n.t('Escape it, such as \\t for a tab.')],
+  'bad-escape': [l10n.t('Invalid escape sequence'), l10n.t('Use \\\\ for a backslash.')],
+  'bad-number': [
+    l10n.t('Invalid number'),
+    l10n.t('JSON allows no plus sign and no leading zeros, and needs digits on both sides of a point.'),
+  ],
+  'bad-literal': [
+    l10n.t('Invalid literal'),
+    l10n.t('Only true, false and null need no quotes; NaN, None and True are not JSON.'),
+  ],
+  'trailing-comma': [l10n.t('Trailing comma'), l10n.t('Remove it: JSON allows none before a bracket.')],
+  'extra-value': [l10n.t('Text after the object'), l10n.t('Put each object on its own line.')],
+  'single-quote': [l10n.t('Single quotes'), l10n.t('JSON needs double quotes.')],
+  'key-expected': [l10n.t('Missing key'), l10n.t('Add a key in double quotes.')],
+  'colon-expected': [l10n.t('Missing colon'), l10n.t('Add it between the key and its value.')],
+  'comma-expected': [l10n.t('Missing comma'), l10n.t('Add a comma or a closing bracket.')],
+  'invalid-utf8': [l10n.t('Invalid UTF-8'), l10n.t('Save the file as UTF-8.')],
+  'bom-inside': [l10n.t('Byte order mark inside the file'), l10n.t('Remove it: it breaks the row.')],
+  'not-an-object': [l10n.t('Not an object'), l10n.t('Each line must be a JSON object.')],
+  'blank-line': [l10n.t('Blank line'), l10n.t('Remove it: some readers reject it.')],
+  'bom-at-start': [
+    l10n.t('Byte order mark at the start'),
+    l10n.t('Some readers take it for part of the first row: save the file as “UTF-8”.'),
+  ],
+  crlf: [
+    l10n.t('CRLF line ending'),
+    (lines) =>
+      lines === '' || lines === '1'
+        ? l10n.t('Most readers accept it, but JSON Lines uses LF.')
+        : l10n.t(
+            'Found on {0} lines. Most readers accept it, but JSON Lines uses LF.',
+            formatCount(Number(lines)),
+          ),
+  ],
+  'duplicate-key': [l10n.t('Duplicate key'), l10n.t('Most parsers keep only the last value.')],
+  'lone-surrogate': [
+    l10n.t('Unpaired surrogate'),
+    l10n.t('The service may reject or replace this \\u escape.'),
+  ],
+  'number-precision': [
+    l10n.t('Number with too many digits'),
+    l10n.t('Most parsers round it. If every digit matters, use a string.'),
+  ],
+  'too-deep': [
+    l10n.t('Nested more than 512 levels'),
+    l10n.t('Deeper levels are not checked for duplicate keys.'),
+  ],
+  'row-too-long': [l10n.t('Row longer than 64 MiB'), l10n.t('It is not checked, not even for secrets.')],
+  'too-many-keys': [l10n.t('Too many keys'), l10n.t('Duplicate keys may go unnoticed.')],
+  'unknown-format': [
+    l10n.t('Unknown format'),
+    l10n.t('The row has no training format such as chat or question/answer and may be ignored.'),
+  ],
+  'different-format': [l10n.t('Different format'), l10n.t('Rows unlike the majority may be ignored.')],
+  'messages-not-array': [l10n.t('Messages are not an array'), l10n.t('Use an array of message objects.')],
+  'messages-empty': [l10n.t('No messages'), NOTHING_TO_LEARN],
+  'message-not-object': [l10n.t('Message is not an object'), l10n.t('It must have a role and content.')],
+  'role-missing': [l10n.t('Missing role'), l10n.t('Add who says this message.')],
+  'role-unknown': [l10n.t('Unknown role'), l10n.t('Common roles are system, user, assistant and tool.')],
+  'content-missing': [l10n.t('Missing content'), l10n.t('The message has neither content nor tool calls.')],
+  'content-wrong-type': [l10n.t('Invalid content type'), l10n.t('Use a string or an array of parts.')],
+  'content-empty': [l10n.t('Empty content'), NOTHING_TO_LEARN],
+  'no-assistant': [l10n.t('No assistant message'), l10n.t('The model learns from the assistant’s answers.')],
+  'last-not-assistant': [
+    l10n.t('Last message not from the assistant'),
+    l10n.t('It has no answer to learn from.'),
+  ],
+  'field-missing': [l10n.t('Missing field'), l10n.t('Rows of this format need it.')],
+  'field-wrong-type': [l10n.t('Field is not a string'), l10n.t('Rows of this format need a string here.')],
+  'field-empty': [l10n.t('Empty field'), NOTHING_TO_LEARN],
+  'very-long-row': [
+    l10n.t('Very long row'),
+    l10n.t('What exceeds the model’s context is cut, often silently.'),
+  ],
+  'duplicate-row': [
+    l10n.t('Duplicate row'),
+    (row) => l10n.t('Identical to row {0}; it counts twice in training.', row),
+  ],
+  'api-key': [
+    l10n.t('Possible API key'),
+    (masked) => l10n.t('Remove it and revoke the API key ({0}): a model can repeat it.', masked),
+  ],
+  'private-key': [
+    l10n.t('Possible private key'),
+    l10n.t('Remove it and replace the key: a model can repeat it.'),
+  ],
+  'email-address': [
+    l10n.t('Possible email address'),
+    (masked) => l10n.t('A model can repeat it ({0}).', masked),
+  ],
+  'card-number': [
+    l10n.t('Possible payment card number'),
+    (masked) => l10n.t('A model can repeat it ({0}).', masked),
+  ],
+};

@@ -3,9 +3,15 @@ import type { ProblemClass, ProblemGroup } from '../../core/datasets/problems.ts
 import type { Format, Report, Role } from '../../core/datasets/report.ts';
 import type { PreviewCard, PreviewChart, PreviewProblemClass } from './protocol.ts';
 import type { Summary } from '../../core/datasets/summary.ts';
-import { formatName, kindSentence, sizePhrase, tokensPhrase, verdictPhrase } from './messages.ts';
+import {
+  formatName,
+  kindSentence,
+  sizePhrase,
+  tokensPhrase,
+  verdictPhrase,
+} from '../shared/datasetMessages.ts';
 import { formatBytes, formatCount } from '../shared/format.ts';
-import { problemClassName, problemName } from './problemNameMessages.ts';
+import { problemClassName, problemName } from './messages.ts';
 
 /** What is known of a file before, while and after it is checked. */
 export interface CardSource {

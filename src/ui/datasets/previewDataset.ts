@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { rowOfLine } from '../../core/datasets/editorLines.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
-import { chooseDataset } from './datasetDialogs.ts';
+import { chooseDataset, selectedUris } from '../shared/prepareDataset.ts';
 
 /**
  * Previews a dataset, or several selected ones. Called as `(uri?, uris?)` from menus, and with `{ row }` as the third
@@ -10,14 +10,14 @@ import { chooseDataset } from './datasetDialogs.ts';
  */
 export function previewDataset(preview: (uri: vscode.Uri, row: number | undefined) => Promise<void>) {
   return async (argument?: unknown, selection?: unknown, options?: unknown): Promise<void> => {
-    const selected = (Array.isArray(selection) ? selection : []).filter((item) => item instanceof vscode.Uri);
+    const selected = selectedUris(selection);
     if (selected.length > 1) {
       for (const uri of selected) await preview(uri, undefined);
       return;
     }
     // Looked at before a dialog takes the focus.
     const editor = vscode.window.activeTextEditor;
-    const uri = await chooseDataset(argument, undefined);
+    const uri = await chooseDataset(argument);
     if (uri !== undefined) await preview(uri, rowIn(options) ?? (await rowOfCursor(editor, uri)));
   };
 }

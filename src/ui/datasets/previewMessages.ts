@@ -4,7 +4,7 @@ import type { ProblemRows } from '../../core/datasets/rowProblems.ts';
 import type { CheckFailure } from '../../core/datasets/errors.ts';
 import type { DatasetProblem } from '../../core/datasets/inspect.ts';
 import type { PreviewWord } from './protocol.ts';
-import { failureSentence } from './messages.ts';
+import { failureSentence } from '../shared/datasetMessages.ts';
 import { formatBytes, formatCount } from '../shared/format.ts';
 
 /** The words that the page itself needs; `{0}` is filled in there. */

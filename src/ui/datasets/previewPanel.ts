@@ -7,7 +7,7 @@ import { RowList } from '../../core/datasets/rowList.ts';
 import type { ProblemChoice } from '../../core/datasets/rowProblems.ts';
 import { summaryOf } from '../../core/datasets/summary.ts';
 import type { Log } from '../shared/log.ts';
-import { kindSentence } from './messages.ts';
+import { kindSentence } from '../shared/datasetMessages.ts';
 import {
   changedNotice,
   checkFailure,

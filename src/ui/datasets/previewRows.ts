@@ -4,7 +4,7 @@ import type { Report } from '../../core/datasets/report.ts';
 import type { FileRow, RowFile } from '../../core/datasets/rowFile.ts';
 import { problemsOfRow } from '../../core/datasets/rowProblems.ts';
 import { moreProblems, placeOf, restOfRow, rowTitle } from './previewMessages.ts';
-import { problemSentence } from './problemMessages.ts';
+import { problemSentence } from './messages.ts';
 
 /** A longer row is shown up to here. */
 const ROW_BYTES = 256 * 1024;

@@ -11,7 +11,7 @@ import { downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { runName } from './messages.ts';
 import { tellAutoDownloadFailed } from './noticeMessages.ts';
 import { becameAvailable } from '../../core/downloads/autoDownload.ts';
-import { DiskError, onDisk } from '../../core/downloads/diskError.ts';
+import { DiskError, onDisk } from '../../core/base/diskError.ts';
 import { runFolderName } from '../../core/downloads/downloadFolder.ts';
 import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';

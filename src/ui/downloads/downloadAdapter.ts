@@ -22,7 +22,7 @@ import { runChoices } from '../shared/runChoices.ts';
 import { downloadDirectorySetting } from '../shared/settings.ts';
 import { runName } from './messages.ts';
 import type { ArtifactName } from '../../core/downloads/activeDownload.ts';
-import { DiskError, onDisk } from '../../core/downloads/diskError.ts';
+import { DiskError, onDisk } from '../../core/base/diskError.ts';
 import { directoryOf, runFolderName } from '../../core/downloads/downloadFolder.ts';
 import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';

@@ -7,11 +7,12 @@ import {
   SignedUrlRefusedError,
   UnexpectedAnswerError,
 } from '../../core/api/errors.ts';
+import { DiskError } from '../../core/base/diskError.ts';
 import { ExpectedError } from '../../core/base/errors.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
-import { downloadFailure, downloadLinkSentence, refusedLinkSentence } from '../downloads/errorMessages.ts';
+import { downloadFailure, downloadLinkSentence, refusedLinkSentence } from './downloadErrorMessages.ts';
 import { formatDuration } from './format.ts';
-import { journalSentence } from '../submission/errorMessages.ts';
+import { journalSentence } from './submissionErrorMessages.ts';
 
 /** One thing to do about an error: a command, or what failed once more, from its first question on. */
 interface Action {
@@ -45,6 +46,10 @@ export function explain(error: unknown): Explanation {
     return { sentence: downloadLinkSentence(error.failure), action: downloadAgain() };
   if (error instanceof DatasetChangedError)
     return { sentence: changedSentence(error), action: submitAgain() };
+  if (error instanceof DiskError)
+    return error.place === 'submissions'
+      ? { sentence: recordsSentence(error), action: showLog() }
+      : { sentence: folderSentence(error), action: chooseFolder() };
   if (error instanceof ExpectedError) {
     const sentence = journalSentence(error.code, error);
     if (sentence !== undefined) return { sentence, action: showLog() };
@@ -229,6 +234,32 @@ function changedSentence({ change, causeCode }: DatasetChangedError): string {
   }
 }
 
+/** What keeps the extension from its records of submissions. */
+function recordsSentence({ code }: DiskError): string {
+  switch (code) {
+    case 'disk-full':
+      return vscode.l10n.t('The disk is full: submissions can’t be recorded.');
+    case 'no-permission':
+      return vscode.l10n.t('The extension has no permission to write its submission records.');
+    default:
+      return vscode.l10n.t('The submission records could not be read or written. See the log for details.');
+  }
+}
+
+/** What is wrong with a folder that the user chose. */
+function folderSentence({ code }: DiskError): string {
+  switch (code) {
+    case 'disk-full':
+      return vscode.l10n.t('There is no space left in that folder. Partial files were removed.');
+    case 'no-permission':
+      return vscode.l10n.t('You don’t have permission to write to that folder.');
+    case 'folder-missing':
+      return vscode.l10n.t('That folder no longer exists.');
+    default:
+      return vscode.l10n.t('Writing to that folder failed. Partial files were removed.');
+  }
+}
+
 function explainCode(error: ExpectedError): Explanation {
   const { code } = error;
   switch (code) {
@@ -271,6 +302,11 @@ function downloadAgain(): Action {
   return { title: vscode.l10n.t('Download Again…'), command: 'again' };
 }
 
+/** What failed asks for the folder again. */
+function chooseFolder(): Action {
+  return { title: vscode.l10n.t('Choose Another Folder…'), command: 'again' };
+}
+
 function refreshRuns(): Action {
   return { title: vscode.l10n.t('Refresh Runs'), command: COMMANDS.refresh };
 }
@@ -279,11 +315,10 @@ function showLog(): Action {
   return { title: vscode.l10n.t('Show Log'), command: COMMANDS.showLog };
 }
 
-/** What helps a download. A folder is asked for again by what failed. */
+/** What helps a download. */
 const remedies = {
   again: downloadAgain,
   retry: () => ({ title: vscode.l10n.t('Retry'), command: 'again' }) as const,
-  folder: () => ({ title: vscode.l10n.t('Choose Another Folder…'), command: 'again' }) as const,
   runs: refreshRuns,
   log: showLog,
 } as const;

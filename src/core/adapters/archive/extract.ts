@@ -1,11 +1,12 @@
 import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectoryDurably, syncDirectory } from '../../storage/durableFile.ts';
+import { DiskError, isSystemError } from '../../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
 import type { Archive, Member } from './archive.ts';
 import { chooseAdapter, readContents } from './contents.ts';
 import { kindOf } from './entryKind.ts';
-import { BrokenArchiveError, isSystemError } from '../faults.ts';
+import { BrokenArchiveError } from '../faults.ts';
 import { isForeign, openArchive } from './openArchive.ts';
 import { partOf, removeLeftovers } from './leftovers.ts';
 import { NotAnAdapterError } from '../measure/measure.ts';
@@ -37,26 +38,11 @@ export class FolderExistsError extends ExpectedError {
   }
 }
 
-/** The disk did not take it. */
-export class UnpackError extends ExpectedError {
-  readonly code: 'disk-full' | 'no-permission' | 'disk';
-
-  constructor(cause: NodeJS.ErrnoException) {
-    super(`unpacking failed: ${cause.code ?? 'unknown'}`);
-    this.code =
-      cause.code === 'ENOSPC' || cause.code === 'EDQUOT'
-        ? 'disk-full'
-        : cause.code === 'EACCES' || cause.code === 'EPERM' || cause.code === 'EROFS'
-          ? 'no-permission'
-          : 'disk';
-  }
-}
-
 const MAX_LEFT_OUT = 10;
 
 /**
  * Unpacks an archive into a new folder, which appears whole or not at all. Pickle files are left out.
- * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, UnpackError, CancelledError; none leaves anything behind
+ * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError; none leaves anything behind
  */
 export async function extractAdapter(
   file: string,
@@ -88,7 +74,7 @@ export async function extractAdapter(
 
 function expected(error: unknown): unknown {
   if (isForeign(error)) return new NotAnAdapterError({ code: 'not-an-archive' });
-  return isSystemError(error) ? new UnpackError(error) : error;
+  return isSystemError(error) ? new DiskError(error) : error;
 }
 
 /** Takes the name first, so that nothing that is there is replaced. */

@@ -1,46 +1,33 @@
 import assert from 'node:assert/strict';
-import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../../../src/core/api/errors.ts';
-import { parseRetryAfter, retryDelayMs } from '../../../../src/core/api/retry.ts';
+import {
+  NetworkError,
+  ServiceError,
+  SignedUrlRefusedError,
+  UnexpectedAnswerError,
+} from '../../../../src/core/api/errors.ts';
+import { mayPass, parseRetryAfter } from '../../../../src/core/api/retry.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 
-describe('retry', () => {
-  const reset = new NetworkError('reset');
-
-  it('jitters from nothing to a limit that doubles, three times', () => {
-    for (const [retries, limit] of [500, 1000, 2000].entries()) {
-      assert.equal(retryDelayMs(reset, retries, 0), 0);
-      assert.equal(retryDelayMs(reset, retries, 0.5), limit / 2);
-    }
-    assert.equal(retryDelayMs(reset, 3, 0), undefined);
+describe('mayPass', () => {
+  it('is true for answers of the moment, and for the network but for reasons that last', () => {
+    for (const [status, expected] of [
+      ...[408, 425, 429, 500, 502, 503, 504].map((status) => [status, true] as const),
+      ...[200, 400, 401, 402, 403, 404, 409, 422].map((status) => [status, false] as const),
+    ])
+      for (const error of [
+        new ServiceError('x', status),
+        new UnexpectedAnswerError(status, 'no-error-body'),
+        new SignedUrlRefusedError(status),
+      ])
+        assert.equal(mayPass(error, []), expected, `${error.name} ${status}`);
+    assert.equal(mayPass(new NetworkError('reset'), ['tls', 'proxy']), true);
+    assert.equal(mayPass(new NetworkError('proxy'), ['tls', 'proxy']), false);
+    for (const error of [new CancelledError(), new TypeError()]) assert.equal(mayPass(error, []), false);
   });
+});
 
-  it('repeats what may pass', () => {
-    for (const status of [408, 429, 500, 502, 503, 504]) {
-      assert.equal(retryDelayMs(new ServiceError('x', status), 0, 0), 0, String(status));
-      assert.equal(retryDelayMs(new UnexpectedAnswerError(status, 'no-error-body'), 0, 0), 0, String(status));
-    }
-    for (const reason of ['refused', 'dns', 'reset', 'other'] as const)
-      assert.equal(retryDelayMs(new NetworkError(reason), 0, 0), 0, reason);
-  });
-
-  it('does not repeat what would fail again, took long, or was stopped', () => {
-    for (const status of [400, 401, 402, 403, 404, 409, 422])
-      assert.equal(retryDelayMs(new ServiceError('x', status), 0, 0), undefined, String(status));
-    for (const reason of ['tls', 'proxy', 'connect-timeout', 'answer-timeout', 'stalled'] as const)
-      assert.equal(retryDelayMs(new NetworkError(reason), 0, 0), undefined, reason);
-    assert.equal(retryDelayMs(new UnexpectedAnswerError(200, 'html'), 0, 0), undefined);
-    assert.equal(retryDelayMs(new CancelledError(), 0, 0), undefined);
-    assert.equal(retryDelayMs(new TypeError(), 0, 0), undefined);
-  });
-
-  it('waits at least as long as it is told, and not at all for more than a minute', () => {
-    const after = (ms: number) => new ServiceError('rate_limited', 429, '', ms);
-    assert.equal(retryDelayMs(after(60_000), 0, 0), 60_000);
-    assert.equal(retryDelayMs(after(2_000), 1, 0.5), 2_500);
-    assert.equal(retryDelayMs(after(60_001), 0, 0), undefined);
-  });
-
-  it('reads Retry-After as seconds or as an HTTP date', () => {
+describe('parseRetryAfter', () => {
+  it('reads seconds or an HTTP date, a week at most', () => {
     const now = Date.parse('2026-01-02T03:04:05Z');
     assert.equal(parseRetryAfter('120', now), 120_000);
     assert.equal(parseRetryAfter(' 0 ', now), 0);
@@ -52,18 +39,8 @@ describe('retry', () => {
   });
 
   it('ignores nonsense', () => {
-    for (const value of [
-      undefined,
-      '',
-      '-1',
-      '1.5',
-      '0x10',
-      '1e3',
-      'soon',
-      '2026-01-02',
-      '5, 7',
-      'Xxx, 99 Xxx 2026 99:99:99 GMT',
-    ])
+    const dates = ['2026-01-02', 'Xxx, 99 Xxx 2026 99:99:99 GMT'];
+    for (const value of [undefined, '', '-1', '1.5', '0x10', '1e3', 'soon', '5, 7', ...dates])
       assert.equal(parseRetryAfter(value, 0), undefined, value);
   });
 });

@@ -8,7 +8,7 @@ import {
   UnexpectedAnswerError,
 } from '../../../../src/core/api/errors.ts';
 import { ExpectedError } from '../../../../src/core/base/errors.ts';
-import { DiskError } from '../../../../src/core/downloads/diskError.ts';
+import { DiskError } from '../../../../src/core/base/diskError.ts';
 import {
   ArtifactsMissingError,
   DownloadBrokenError,
@@ -47,8 +47,8 @@ describe('downloads in words', () => {
       [new DownloadBrokenError('length-unknown'), /didn’t report the file size/, 'Download Again…'],
       [new FileExistsError(), /it was left as it is/, 'Download Again…'],
       [disk('ENOSPC'), /no space left/, 'Choose Another Folder…'],
-      [disk('EROFS'), /may not be written to/, 'Choose Another Folder…'],
-      [disk('ENOENT'), /not there any more/, 'Choose Another Folder…'],
+      [disk('EROFS'), /permission to write/, 'Choose Another Folder…'],
+      [disk('ENOENT'), /no longer exists/, 'Choose Another Folder…'],
       [disk('EIO'), /Writing to that folder failed/, 'Choose Another Folder…'],
       [new SignedUrlRefusedError(403), /^The server rejected every download link \(403\)/, 'Download Again…'],
       [new SignedUrlRefusedError(500), /^The download server returned an error \(500\)\./, 'Download Again…'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Budget } from '../../../../src/core/runs/budget.ts';
 import { numberedFileName, safeFileName } from '../../../../src/core/downloads/fileName.ts';
-import { backoffMs, nextLookMs } from '../../../../src/core/runs/pace.ts';
+import { nextLookMs } from '../../../../src/core/runs/pace.ts';
 import { phaseOf } from '../../../../src/core/runs/phase.ts';
 import { shared } from '../../../../src/core/storage/shared.ts';
 import { row } from '../../../helpers/runs/support.ts';
@@ -50,15 +50,6 @@ describe('nextLookMs', () => {
     assert.equal(nextLookMs({ ageMs: 0, isSeen: false, isScarce: false }), 2 * MINUTE);
     assert.equal(nextLookMs({ ageMs: 0, isSeen: true, isScarce: true }), 90_000);
     assert.equal(nextLookMs({ ageMs: HOUR, isSeen: false, isScarce: true }), 5 * MINUTE);
-  });
-
-  it('backs off with full jitter, to five minutes at most', () => {
-    assert.deepEqual(
-      [1, 2, 3, 6, 50].map((failures) => backoffMs(failures, 0.999_999).toFixed(0)),
-      ['15000', '30000', '60000', '300000', '300000'],
-    );
-    assert.equal(backoffMs(3, 0), 0);
-    assert.equal(backoffMs(3, 0.5), 30_000);
   });
 });
 

@@ -11,7 +11,6 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import {
   assertNotTooEarly,
   nextStep,
-  statusOf,
   TooEarlyError,
   type Series,
 } from '../../../../src/core/submission/nextStep.ts';
@@ -258,14 +257,5 @@ describe('assertNotTooEarly', () => {
   it('minds no wait that is longer than any: then the clock was set', () => {
     assert.throws(check(at(WEEK_MS), at(0)), { retryAfterMs: WEEK_MS });
     check(at(WEEK_MS + 1), at(0))();
-  });
-});
-
-describe('statusOf', () => {
-  it('is that of an answer, and of nothing else', () => {
-    assert.equal(statusOf(new ServiceError('x', 503)), 503);
-    assert.equal(statusOf(new UnexpectedAnswerError(200, 'html')), 200);
-    for (const error of [new NetworkError('reset'), new CancelledError(), undefined, { httpStatus: 500 }])
-      assert.equal(statusOf(error), undefined);
   });
 });

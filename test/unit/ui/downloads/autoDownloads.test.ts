@@ -189,7 +189,7 @@ describe('"Download when complete"', () => {
     await until(() => said().length > 0);
     assert.equal(
       said()[0],
-      `Automatic download for ${other === runIds[0] ? 'one' : 'two'} failed. That folder is not there any more.`,
+      `Automatic download for ${other === runIds[0] ? 'one' : 'two'} failed. That folder no longer exists.`,
     );
   });
 
@@ -238,7 +238,7 @@ describe('"Download when complete"', () => {
     standIn.told.answer = (buttons) => buttons[0];
     await first.session.runs.refresh();
     await until(() => said().length > 0);
-    assert.deepEqual(said(), ['Automatic download for maths failed. That folder is not there any more.']);
+    assert.deepEqual(said(), ['Automatic download for maths failed. That folder no longer exists.']);
     assert.equal(logged.length, 1);
     await until(() => standIn.executed.length > 0);
     assert.deepEqual(standIn.executed, [['fineTuning.downloadAdapter', runId]]);

@@ -131,17 +131,6 @@ describe('"Submit Dataset…"', () => {
     assert.ok(consents.data_policy.accepted_at >= consents.model_terms.accepted_at);
   });
 
-  it('ends with a sentence where something keeps writing to the file', async () => {
-    let checks = 0;
-    parts.reports.fresh = () => {
-      if (++checks > 20) throw new Error('it never ends');
-      return Promise.resolve(reportOf({ path: file, sizeBytes: TEXT.length, mtimeMs: checks, rows: 1 }));
-    };
-    await submit();
-    assert.deepEqual([checks <= 5, drafts], [true, []]);
-    assert.match(standIn.told.sentences.at(-1) ?? '', /train\.jsonl was written to/);
-  });
-
   it('sends no marker where the setting says so', async () => {
     standIn.settings.set('fineTuning.labelMarker', false);
     await submit();
@@ -173,7 +162,7 @@ describe('"Submit Dataset…"', () => {
   it('hashes a file that was not checked', async () => {
     parts.reports.fresh = () => Promise.reject(new CheckError('worker-died'));
     parts.sha256Of = () => Promise.resolve('a'.repeat(64));
-    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Go On Unchecked…', 'Go On Unchecked', SUBMIT]);
+    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Submit Without Checking…', 'Submit Without Checking', SUBMIT]);
     assert.equal(drafts[0]?.dataset.sha256, 'a'.repeat(64));
     assert.equal('rows' in drafts[0].dataset, false);
   });
@@ -181,7 +170,7 @@ describe('"Submit Dataset…"', () => {
   it('begins nothing where the journal cannot be opened', async () => {
     parts.openJournal = () =>
       Promise.reject(Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'mkdir' }));
-    await assert.rejects(submit(), { code: 'storage-full' });
+    await assert.rejects(submit(), { code: 'disk-full', place: 'submissions' });
     assert.deepEqual([drafts, standIn.told.inputs], [[], []]);
   });
 

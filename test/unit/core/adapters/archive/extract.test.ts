@@ -124,11 +124,10 @@ describe('unpacking an adapter', () => {
     await writeFile(path.join(folder, 'file'), '');
     const file = await place.file(zipOf(FILES));
     await assert.rejects(extractAdapter(file, path.join(folder, 'file', 'out')), {
-      name: 'UnpackError',
       code: 'disk',
     });
     await assert.rejects(extractAdapter(path.join(folder, 'missing'), path.join(folder, 'out')), {
-      name: 'UnpackError',
+      name: 'DiskError',
     });
   });
 });

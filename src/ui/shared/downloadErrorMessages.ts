@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import type { NetworkError, UnexpectedAnswerError } from '../../core/api/errors.ts';
-import { formatTime } from '../shared/format.ts';
+import { formatTime } from './format.ts';
 
-/** Why a download failed, and what helps: the same once more, another folder, the list of runs, or the log. */
+/** Why a download failed, and what helps: the same again, the list of runs, or the log. */
 interface DownloadFailure {
   sentence: string;
-  remedy: 'again' | 'retry' | 'folder' | 'runs' | 'log';
+  remedy: 'again' | 'retry' | 'runs' | 'log';
 }
 
 /** What ended a download, told apart; undefined for other codes. */
@@ -56,20 +56,6 @@ export function downloadFailure(code: string, error: Error): DownloadFailure | u
       return {
         sentence: l10n.t('A file of that name appeared meanwhile; it was left as it is.'),
         remedy: 'again',
-      };
-    case 'disk-full':
-      return {
-        sentence: l10n.t('There is no space left in that folder. Partial files were removed.'),
-        remedy: 'folder',
-      };
-    case 'no-permission':
-      return { sentence: l10n.t('That folder may not be written to.'), remedy: 'folder' };
-    case 'folder-missing':
-      return { sentence: l10n.t('That folder is not there any more.'), remedy: 'folder' };
-    case 'disk':
-      return {
-        sentence: l10n.t('Writing to that folder failed. Partial files were removed.'),
-        remedy: 'folder',
       };
     default:
       return undefined;

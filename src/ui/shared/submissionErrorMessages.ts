@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { formatDuration } from '../shared/format.ts';
+import { formatDuration } from './format.ts';
 
 /** Why nothing is sent, or sent again, for the sake of the journal of submissions; undefined for other codes. */
 export function journalSentence(code: string, error: Error): string | undefined {
@@ -46,14 +46,6 @@ export function journalSentence(code: string, error: Error): string | undefined 
         : l10n.t('The service asked to wait. Try again later.');
     case 'digest-failed':
       return l10n.t('Couldn’t verify that the dataset is unchanged. See the log for details.');
-    case 'storage-full':
-      return l10n.t('There is no space left where the extension keeps its journal of submissions.');
-    case 'storage-denied':
-      return l10n.t(
-        'The folder in which the extension keeps its journal of submissions may not be written to.',
-      );
-    case 'storage-failed':
-      return l10n.t('The journal of submissions could not be written or read. The log says why.');
     default:
       return undefined;
   }

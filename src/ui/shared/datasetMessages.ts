@@ -1,0 +1,259 @@
+import * as vscode from 'vscode';
+import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../core/api/types.ts';
+import type { CheckFailure } from '../../core/datasets/errors.ts';
+import type { DatasetProblem } from '../../core/datasets/inspect.ts';
+import type { FileKind, Format } from '../../core/datasets/report.ts';
+import type { Summary } from '../../core/datasets/summary.ts';
+import { formatCount } from './format.ts';
+
+type OtherKind = Exclude<FileKind, 'rows'>;
+
+/** What a format is called. */
+export function formatName(format: Format): string {
+  const { l10n } = vscode;
+  switch (format) {
+    case 'chat':
+      return l10n.t('chat');
+    case 'prompt-completion':
+      return l10n.t('prompt/completion');
+    case 'instruction':
+      return l10n.t('instruction/output');
+    case 'question-answer':
+      return l10n.t('question/answer');
+    case 'text':
+      return l10n.t('plain text');
+    case 'preference':
+      return l10n.t('preference pairs');
+    case 'sharegpt':
+      return l10n.t('ShareGPT conversations');
+    case 'unknown':
+      return l10n.t('an unknown format');
+  }
+}
+
+/** The verdict where there is little room: "7,473 rows · question/answer · 2 warnings". */
+export function verdictLine(summary: Summary): string {
+  if (summary.kind !== 'rows') return kindName(summary.kind);
+  const { format } = summary;
+  return [
+    rowCount(summary),
+    ...(format === undefined ? [] : [formatName(format)]),
+    ...(foundCounts(summary) ?? [vscode.l10n.t('no problems')]),
+  ].join(' · ');
+}
+
+/** The verdict within a sentence: "7,473 rows of question/answer, 2 warnings". */
+export function verdictPhrase(summary: Summary): string {
+  const { l10n } = vscode;
+  if (summary.kind !== 'rows') return kindName(summary.kind);
+  const { format } = summary;
+  const count = rowCount(summary);
+  const what = format === undefined ? count : l10n.t('{0} of {1}', count, formatName(format));
+  return [what, ...(foundCounts(summary) ?? [l10n.t('no problems')])].join(', ');
+}
+
+/** About a size that the service may reject: "600 MB" can be 600,000,000 bytes or more (spec: "Limits"). */
+export function sizePhrase(sizeBytes: number): string | undefined {
+  return sizeBytes < WARN_DATASET_BYTES
+    ? undefined
+    : vscode.l10n.t('close to the 600 MB limit, the service may reject it');
+}
+
+/** What may be private beside API keys: "12 email addresses, 1 card number"; undefined where nothing was found. */
+export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string | undefined {
+  const { l10n } = vscode;
+  const found = [
+    ...counted(
+      emailAddresses,
+      l10n.t('1 email address'),
+      l10n.t('{0} email addresses', formatCount(emailAddresses)),
+    ),
+    ...counted(
+      cardNumbers,
+      l10n.t('1 payment card number'),
+      l10n.t('{0} payment card numbers', formatCount(cardNumbers)),
+    ),
+  ];
+  return found.length === 0 ? undefined : found.join(', ');
+}
+
+/** How much there is to train on. */
+export function tokensPhrase({ estimatedTokens }: Summary): string {
+  const rounded = Number(estimatedTokens.toPrecision(2));
+  return vscode.l10n.t('about {0} tokens (estimate)', formatCount(rounded));
+}
+
+/** The check in the summary of a submission: verdict, size in tokens, and what may be private. */
+export function checkRows(check: Summary | 'unchecked'): { icon: string; name: string; value: string }[] {
+  const { l10n } = vscode;
+  const name = l10n.t('Check');
+  if (check === 'unchecked') return [{ icon: 'warning', name, value: l10n.t('skipped, the check failed') }];
+  const privacy = privacyPhrase(check);
+  return [
+    { icon: check.verdict === 'errors' ? 'error' : 'checklist', name, value: verdictPhrase(check) },
+    ...(check.kind === 'rows'
+      ? [{ icon: 'symbol-text', name: l10n.t('Length'), value: tokensPhrase(check) }]
+      : []),
+    ...(privacy === undefined ? [] : [{ icon: 'eye', name: l10n.t('Personal data'), value: privacy }]),
+  ];
+}
+
+/** What is wrong with a file that has no rows, and what to do. */
+export function kindSentence(kind: OtherKind): string {
+  const { l10n } = vscode;
+  switch (kind) {
+    case 'utf-16':
+      return l10n.t('The file is UTF-16. Save it as UTF-8: change the encoding in the status bar.');
+    case 'binary':
+      return l10n.t('Not a text file. A dataset is a UTF-8 file with one JSON object per line.');
+    case 'json-array':
+      return l10n.t(
+        'The file is a single JSON array. A dataset has one JSON object per line: convert the array to JSONL.',
+      );
+  }
+}
+
+/** Why a check came to no verdict, and what to do. */
+export function failureSentence(name: string, failure: CheckFailure): string {
+  const { l10n } = vscode;
+  switch (failure) {
+    case 'missing':
+      return l10n.t('{0} no longer exists.', name);
+    case 'unreadable':
+      return l10n.t("{0} couldn't be read completely.", name);
+    case 'changing':
+      return l10n.t('{0} changed during the check. Check it again once it is complete.', name);
+    case 'worker-died':
+      return l10n.t('The check of {0} failed. See the log for details.', name);
+  }
+}
+
+/** Why a file can't be used as a dataset, and what to do. */
+export function refusal(name: string, problem: DatasetProblem | 'not-on-disk'): string {
+  const { l10n } = vscode;
+  switch (problem) {
+    case 'missing':
+      return l10n.t('{0} no longer exists.', name);
+    case 'folder':
+      return l10n.t('{0} is a folder. Choose a JSONL file.', name);
+    case 'not-a-file':
+      return l10n.t('{0} is not a regular file. Choose a JSONL file.', name);
+    case 'unreadable':
+      return l10n.t("{0} can't be read. Check its permissions.", name);
+    case 'empty':
+      return l10n.t('{0} is empty. A dataset has one JSON object per line.', name);
+    case 'too-large':
+      return l10n.t(
+        '{0} is larger than the service’s limit of 600 MB ({1} bytes at most). Split it or remove rows.',
+        name,
+        formatCount(MAX_DATASET_BYTES),
+      );
+    case 'not-on-disk':
+      return l10n.t('{0} is not on the machine where extensions run. Save a copy there first.', name);
+  }
+}
+
+/** For choosing a dataset. */
+export const chooseMessages = {
+  title: () => vscode.l10n.t('Choose a Dataset'),
+  open: () => vscode.l10n.t('Use as Dataset'),
+  allFiles: () => vscode.l10n.t('All Files'),
+  whichOne: () => vscode.l10n.t('A run trains on one file. Which one?'),
+};
+
+/** For what a dataset has to pass before it is submitted. */
+export const gateMessages = {
+  unsaved: (name: string) => vscode.l10n.t('{0} has unsaved changes.', name),
+  onlySaved: () => vscode.l10n.t('Only the saved file is submitted.'),
+  save: () => vscode.l10n.t('Save and Continue'),
+  checking: (name: string) => vscode.l10n.t('Checking {0}', name),
+  hashing: (name: string) => vscode.l10n.t('Hashing {0}', name),
+  showProblems: () => vscode.l10n.t('Show Problems'),
+  convert: () => vscode.l10n.t('Convert to JSONL'),
+  checkAgain: () => vscode.l10n.t('Check Again'),
+  submitAnyway: () => vscode.l10n.t('Submit Anyway'),
+  submitAnywayNext: () => vscode.l10n.t('Submit Anyway…'),
+  withoutChecking: () => vscode.l10n.t('Submit Without Checking'),
+  withoutCheckingNext: () => vscode.l10n.t('Submit Without Checking…'),
+  nothingSent: () => vscode.l10n.t('Nothing has been sent.'),
+  notReady: (name: string, summary: Summary) =>
+    vscode.l10n.t('{0} is not ready to submit: {1}.', name, stoppingPhrase(summary)),
+  notReadyDetail: ({ kind, errors, secrets, unchecked }: Summary): string => {
+    const { l10n } = vscode;
+    return [
+      ...(kind === 'rows' ? [] : [kindSentence(kind)]),
+      ...(kind === 'rows' && errors > 0
+        ? [l10n.t('The service may reject the file, or charge for rows it cannot use.')]
+        : []),
+      ...(kind === 'rows' && secrets > 0
+        ? [l10n.t('Secrets such as API keys would leave this machine, and a model can repeat them.')]
+        : []),
+      ...(unchecked > 0 || kind === 'utf-16' || kind === 'binary'
+        ? [l10n.t('What could not be checked was not searched for secrets either.')]
+        : []),
+      gateMessages.nothingSent(),
+    ].join(' ');
+  },
+  despiteProblems: (name: string) => vscode.l10n.t('Submit {0} despite these problems?', name),
+  despiteProblemsDetail: (accountName: string, summary: Summary) =>
+    vscode.l10n.t(
+      'It will be sent to {0} unchanged: {1}. Model, terms and a final confirmation come next.',
+      accountName,
+      stoppingPhrase(summary),
+    ),
+  unchecked: (name: string) => vscode.l10n.t('Submit {0} without checking?', name),
+  uncheckedDetail: (name: string, accountName: string) =>
+    vscode.l10n.t(
+      '{0} will be sent to {1} without checking for errors or secrets. Model, terms and a final confirmation come next.',
+      name,
+      accountName,
+    ),
+};
+
+/** What stops a submission until the user confirms: "3 errors, 1 secret", or what the file is instead of rows. */
+function stoppingPhrase(summary: Summary): string {
+  const { l10n } = vscode;
+  if (summary.kind !== 'rows') return kindName(summary.kind);
+  if (summary.isBlank) return l10n.t('it has only blank rows');
+  return [
+    ...(foundCounts({ ...summary, warnings: 0 }) ?? []),
+    ...counted(
+      summary.unchecked,
+      l10n.t('1 row too long to check'),
+      l10n.t('{0} rows too long to check', formatCount(summary.unchecked)),
+    ),
+  ].join(', ');
+}
+
+function kindName(kind: OtherKind): string {
+  const { l10n } = vscode;
+  switch (kind) {
+    case 'utf-16':
+      return l10n.t('UTF-16 instead of UTF-8');
+    case 'binary':
+      return l10n.t('not a text file');
+    case 'json-array':
+      return l10n.t('a JSON array instead of one JSON object per line');
+  }
+}
+
+function rowCount({ rows, isBlank }: Summary): string {
+  if (isBlank) return vscode.l10n.t('only blank rows');
+  return rows === 1 ? vscode.l10n.t('1 row') : vscode.l10n.t('{0} rows', formatCount(rows));
+}
+
+/** Errors, secrets and warnings, as far as there are some; undefined where there are none. */
+function foundCounts({ errors, secrets, warnings }: Summary): string[] | undefined {
+  const { l10n } = vscode;
+  const found = [
+    ...counted(errors, l10n.t('1 error'), l10n.t('{0} errors', formatCount(errors))),
+    ...counted(secrets, l10n.t('1 secret'), l10n.t('{0} secrets', formatCount(secrets))),
+    ...counted(warnings, l10n.t('1 warning'), l10n.t('{0} warnings', formatCount(warnings))),
+  ];
+  return found.length === 0 ? undefined : found;
+}
+
+/** Nothing, the singular, or the plural. */
+export function counted(count: number, one: string, many: string): string[] {
+  return count === 0 ? [] : [count === 1 ? one : many];
+}

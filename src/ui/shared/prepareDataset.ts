@@ -1,0 +1,218 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
+import type { CheckFailure } from '../../core/datasets/errors.ts';
+import { inspectDataset, type DatasetFile } from '../../core/datasets/inspect.ts';
+import type { Reports } from '../../core/datasets/reports.ts';
+import { summaryOrFailure, type Summary } from '../../core/datasets/summary.ts';
+import { chooseMessages, failureSentence, gateMessages, refusal } from './datasetMessages.ts';
+import { COMMANDS } from './ids.ts';
+import { withLateProgress } from './lateProgress.ts';
+import type { Log } from './log.ts';
+import { showError, showWarning } from './notifications.ts';
+import { pick, type Choice } from './steps.ts';
+import { urisOf } from './tabs.ts';
+
+/** How often a dataset that was written to after its check is checked again. */
+const MAX_RECHECKS = 2;
+
+/** A dataset that may be submitted: only the bytes with this digest. */
+export interface CheckedDataset {
+  file: DatasetFile;
+  check: Summary | 'unchecked';
+  sha256: string;
+}
+
+/** What a dataset is checked with. */
+export interface DatasetChecks {
+  reports: Pick<Reports, 'fresh'>;
+  /** The digest of a file that was not checked. @throws DatasetChangedError, DigestError, CancelledError */
+  sha256Of: (path: string, signal: AbortSignal, onProgress: (fraction: number) => void) => Promise<string>;
+  log: Pick<Log, 'error'>;
+}
+
+/**
+ * Chooses a dataset, saves it and checks it. What has errors or secrets passes only if the user confirms it twice.
+ * @returns undefined when there is nothing to submit; the user knows why
+ * @throws DatasetChangedError, DigestError, CancelledError
+ */
+export async function prepareDataset(
+  argument: unknown,
+  selection: unknown,
+  accountName: string,
+  checks: DatasetChecks,
+): Promise<CheckedDataset | undefined> {
+  const chosen = await chooseDataset(argument, selection);
+  const uri = chosen && (await saveIfNeeded(chosen));
+  let file = uri && (await inspectOrRefuse(uri));
+  if (uri === undefined || file === undefined) return undefined;
+  const name = nameOf(uri);
+  for (let recheck = 0; recheck <= MAX_RECHECKS; recheck += 1) {
+    const check = await passGate(uri, accountName, checks);
+    file = check && (await inspectOrRefuse(uri));
+    if (check === undefined || file === undefined) return undefined;
+    if (check === 'unchecked') {
+      const sha256 = await withLateProgress(gateMessages.hashing(name), (signal, onProgress) =>
+        checks.sha256Of(uri.fsPath, signal, onProgress),
+      );
+      return { file, check, sha256 };
+    }
+    if (check.sizeBytes === file.sizeBytes && check.mtimeMs === file.mtimeMs)
+      return { file, check, sha256: check.sha256 };
+  }
+  void showError(failureSentence(name, 'changing'));
+  return undefined;
+}
+
+/**
+ * Which file is meant: the menu's argument, else the file in the active tab, else one that the user picks. A file of
+ * over 50 MiB is not synced to extensions: it has no `activeTextEditor`, but its tab has a URI.
+ */
+export async function chooseDataset(argument: unknown, selection?: unknown): Promise<vscode.Uri | undefined> {
+  const selected = selectedUris(selection);
+  if (selected.length > 1) return pickOne(selected);
+  if (argument instanceof vscode.Uri) return argument;
+  return activeTabUri() ?? openDataset();
+}
+
+/** The URIs among what a menu passes as its second argument. */
+export function selectedUris(selection: unknown): vscode.Uri[] {
+  return (Array.isArray(selection) ? selection : []).filter((item) => item instanceof vscode.Uri);
+}
+
+function activeTabUri(): vscode.Uri | undefined {
+  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  const uri =
+    input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom ? input.uri : undefined;
+  if (uri === undefined) return undefined;
+  const document = vscode.window.activeTextEditor?.document;
+  const isJsonl = document?.uri.toString() === uri.toString() && document.languageId === 'jsonl';
+  return isJsonl || /\.(jsonl|ndjson)$/i.test(uri.path) ? uri : undefined;
+}
+
+async function openDataset(): Promise<vscode.Uri | undefined> {
+  const chosen = await vscode.window.showOpenDialog({
+    title: chooseMessages.title(),
+    openLabel: chooseMessages.open(),
+    filters: { JSONL: ['jsonl', 'ndjson'], [chooseMessages.allFiles()]: ['*'] },
+    canSelectMany: false,
+  });
+  return chosen?.[0];
+}
+
+async function pickOne(uris: readonly vscode.Uri[]): Promise<vscode.Uri | undefined> {
+  const items = uris.map((uri): Choice<vscode.Uri> => ({
+    icon: 'file',
+    label: nameOf(uri),
+    description: vscode.workspace.asRelativePath(uri),
+    value: uri,
+  }));
+  const answer = await pick(
+    { title: chooseMessages.title(), step: 1, totalSteps: 1 },
+    { placeholder: chooseMessages.whichOne(), items },
+  );
+  return answer.kind === 'value' ? answer.value : undefined;
+}
+
+/** Asks to save unsaved changes, or where to save an untitled file. @returns undefined when the user declined */
+async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
+  if (uri.scheme === 'untitled') return vscode.workspace.save(uri);
+  // The tab knows it even for files too big to be synced.
+  const isDirty = vscode.window.tabGroups.all.some(({ tabs }) =>
+    tabs.some((tab) => tab.isDirty && urisOf(tab).some((shown) => shown.toString() === uri.toString())),
+  );
+  if (!isDirty) return uri;
+  const save = gateMessages.save();
+  const choice = await showWarning(
+    gateMessages.unsaved(nameOf(uri)),
+    { modal: true, detail: gateMessages.onlySaved() },
+    save,
+  );
+  return choice === save ? vscode.workspace.save(uri) : undefined;
+}
+
+/** The file, or undefined after an error message when it can't be a dataset at all. */
+export async function inspectOrRefuse(uri: vscode.Uri): Promise<DatasetFile | undefined> {
+  const file = uri.scheme === 'file' ? await inspectDataset(uri.fsPath, MAX_DATASET_BYTES) : 'not-on-disk';
+  if (typeof file !== 'string') return file;
+  void showError(refusal(nameOf(uri), file));
+  return undefined;
+}
+
+/** Checks the file until there is a verdict, or the user goes on without one; undefined when the submission ends here. */
+async function passGate(
+  uri: vscode.Uri,
+  accountName: string,
+  { reports, log }: DatasetChecks,
+): Promise<Summary | 'unchecked' | undefined> {
+  const name = nameOf(uri);
+  for (;;) {
+    const found = await withLateProgress(gateMessages.checking(name), (signal, onProgress) =>
+      summaryOrFailure(reports.fresh(uri.fsPath, signal, onProgress), (error) =>
+        log.error('not-checked', error),
+      ),
+    );
+    if (typeof found !== 'string') {
+      return found.verdict !== 'errors' || (await confirmProblems(uri, found, accountName))
+        ? found
+        : undefined;
+    }
+    const choice = await confirmUnchecked(name, found, accountName);
+    if (choice !== 'again') return choice;
+  }
+}
+
+/** Two questions, so that a habitual click sends no secret. Enter shows the problems each time. */
+async function confirmProblems(uri: vscode.Uri, summary: Summary, accountName: string): Promise<boolean> {
+  const name = nameOf(uri);
+  const problems = gateMessages.showProblems();
+  const convert = gateMessages.convert();
+  const submit = gateMessages.submitAnyway();
+  const continued = gateMessages.submitAnywayNext();
+  let choice = await showWarning(
+    gateMessages.notReady(name, summary),
+    { modal: true, detail: gateMessages.notReadyDetail(summary) },
+    problems,
+    ...(summary.kind === 'json-array' ? [convert] : []),
+    continued,
+  );
+  if (choice === continued)
+    choice = await showWarning(
+      gateMessages.despiteProblems(name),
+      { modal: true, detail: gateMessages.despiteProblemsDetail(accountName, summary) },
+      problems,
+      submit,
+    );
+  if (choice === problems) await vscode.commands.executeCommand(COMMANDS.showDatasetProblems, uri);
+  if (choice === convert) await vscode.commands.executeCommand(COMMANDS.writeArrayAsLines, uri);
+  return choice === submit;
+}
+
+/** Only where the check itself failed, a submission can continue without a verdict. */
+async function confirmUnchecked(
+  name: string,
+  failure: CheckFailure,
+  accountName: string,
+): Promise<'again' | 'unchecked' | undefined> {
+  const again = gateMessages.checkAgain();
+  const unchecked = gateMessages.withoutChecking();
+  const continued = gateMessages.withoutCheckingNext();
+  let choice = await showWarning(
+    failureSentence(name, failure),
+    { modal: true, detail: gateMessages.nothingSent() },
+    ...(failure === 'missing' ? [] : [again]),
+    ...(failure === 'worker-died' ? [continued] : []),
+  );
+  if (choice === continued)
+    choice = await showWarning(
+      gateMessages.unchecked(name),
+      { modal: true, detail: gateMessages.uncheckedDetail(name, accountName) },
+      again,
+      unchecked,
+    );
+  return choice === again ? 'again' : choice === unchecked ? 'unchecked' : undefined;
+}
+
+function nameOf(uri: vscode.Uri): string {
+  return path.posix.basename(uri.path);
+}

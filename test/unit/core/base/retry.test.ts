@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { backoffMs, RETRIES, retryDelayMs } from '../../../../src/core/base/retry.ts';
+
+describe('retryDelayMs', () => {
+  for (const [name, firstMs, longestMs] of [
+    ['read', 500, 20_000],
+    ['submission', 2_000, 60_000],
+    ['download', 1_000, 30_000],
+    ['watch', 15_000, 300_000],
+    ['rateLimit', 500, 20_000],
+  ] as const)
+    it(`jitters a ${name} from 0 to a limit that doubles up to ${longestMs} ms`, () => {
+      const policy = RETRIES[name];
+      for (const [retries, limitMs] of [firstMs, 2 * firstMs, 4 * firstMs].entries()) {
+        assert.equal(retryDelayMs(policy, retries, 0), 0);
+        assert.equal(retryDelayMs(policy, retries, 0.5), limitMs / 2);
+      }
+      assert.equal(backoffMs(policy, 50), longestMs);
+    });
+
+  it('stops after as many retries as the policy has', () => {
+    for (const [name, retries] of [
+      ['read', 3],
+      ['submission', 4],
+      ['download', 8],
+    ] as const) {
+      assert.notEqual(retryDelayMs(RETRIES[name], retries - 1, 0), undefined, name);
+      assert.equal(retryDelayMs(RETRIES[name], retries, 0), undefined, name);
+    }
+    assert.equal(retryDelayMs(RETRIES.watch, 50, 0.5), 150_000);
+  });
+
+  it('adds to Retry-After, and gives up where that is too long', () => {
+    for (const [name, longestMs] of [
+      ['read', 60_000],
+      ['submission', 600_000],
+      ['download', 300_000],
+    ] as const) {
+      assert.equal(retryDelayMs(RETRIES[name], 0, 0, longestMs), longestMs, name);
+      assert.equal(retryDelayMs(RETRIES[name], 0, 0, longestMs + 1), undefined, name);
+    }
+    assert.equal(retryDelayMs(RETRIES.read, 1, 0.5, 2_000), 2_500);
+  });
+});

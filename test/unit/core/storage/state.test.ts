@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { mock } from 'node:test';
+import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import type { Migration } from '../../../../src/core/storage/migrations.ts';
+import { StateStore } from '../../../../src/core/storage/state.ts';
+import { TEST_TABLES } from '../../../helpers/storage/testTables.ts';
+import { readSources } from '../../house/sources.ts';
+
+const CHILD = fileURLToPath(new URL('../../../helpers/storage/stateChild.ts', import.meta.url));
+const BAD_DISK = fileURLToPath(new URL('../../../helpers/storage/badDisk.c', import.meta.url));
+
+const add = (state: StateStore, name: string, account = 'a') =>
+  state.transaction((tables) => {
+    const { length } = names(tables, account);
+    tables.run('INSERT INTO item (account, name, value) VALUES (?, ?, ?)', account, name, length);
+    tables.touch('items', account);
+  });
+const names = (tables: Parameters<Parameters<StateStore['read']>[0]>[0], account = 'a') =>
+  tables
+    .all<{ name: string }>('SELECT name FROM item WHERE account = ? ORDER BY value', account)
+    .map(({ name }) => name);
+const namesOf = (state: StateStore, account = 'a') => state.read((tables) => names(tables, account));
+
+describe('StateStore', () => {
+  let folder: string;
+  let file: string;
+  let aside: string[];
+  const stores: StateStore[] = [];
+  const children: ChildProcess[] = [];
+
+  function store(tables: readonly Migration[] = TEST_TABLES): StateStore {
+    const made = new StateStore(folder, (one) => aside.push(one), tables);
+    stores.push(made);
+    return made;
+  }
+
+  /** Another window; its lines as they come. */
+  function child(name: string, count?: number, env: Record<string, string> = {}) {
+    const args = [CHILD, folder, name, ...(count === undefined ? [] : [String(count)])];
+    const made = spawn(process.execPath, args, {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    children.push(made);
+    const lines: string[] = [];
+    const reader = createInterface({ input: made.stdout });
+    reader.on('line', (line) => lines.push(line));
+    return { process: made, lines, ended: Promise.all([once(made, 'exit'), once(reader, 'close')]) };
+  }
+
+  function damage(): void {
+    writeFileSync(file, 'no database at all'.repeat(1000));
+    writeFileSync(`${file}-journal`, '\0its journal');
+  }
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'state-'));
+    file = path.join(folder, 'state.sqlite');
+    aside = [];
+  });
+  afterEach(async () => {
+    for (const one of stores.splice(0)) one.dispose();
+    for (const one of children.splice(0)) one.kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('shares tables between windows, for the user alone, without a write-ahead log', async () => {
+    const [one, two] = [store(), store()];
+    await add(one, 'x');
+    assert.deepEqual(await namesOf(two), ['x']);
+    assert.equal(one.problem, undefined);
+    await one.requireShared();
+    assert.deepEqual(readdirSync(folder), ['state.sqlite']);
+    if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
+    const settings = await one.read((tables) => ({
+      ...tables.get('PRAGMA journal_mode'),
+      ...tables.get('PRAGMA synchronous'),
+    }));
+    assert.deepEqual(settings, { journal_mode: 'delete', synchronous: 2 });
+  });
+
+  it('follows only what other windows touched', async () => {
+    const [one, two] = [store(), store()];
+    const calls: string[] = [];
+    for (const [topic, account] of [
+      ['items', 'a'],
+      ['items', 'b'],
+      ['other', 'a'],
+    ] as const)
+      one.follow(topic, account, () => calls.push(`${topic} ${account}`));
+    await one.open();
+    await add(one, 'x');
+    await one.check();
+    assert.deepEqual(calls, []);
+    await add(two, 'y');
+    await add(one, 'z');
+    await one.check();
+    await one.check();
+    assert.deepEqual(calls, ['items a'], 'also where this window changed it since');
+  });
+
+  it('hears of a commit within a moment', async () => {
+    const [one, two] = [store(), store()];
+    await Promise.all([one.open(), two.open()]);
+    const heard = new Promise<void>((resolve) => one.follow('items', 'a', resolve));
+    await add(two, 'x');
+    await heard;
+  });
+
+  it('takes all of a transaction or nothing', async () => {
+    const one = store();
+    await add(one, 'x');
+    const failing = one.transaction((tables) => {
+      tables.run('DELETE FROM item');
+      throw new Error('stop');
+    });
+    await assert.rejects(failing, /stop/);
+    assert.deepEqual(await namesOf(one), ['x']);
+  });
+
+  it('waits for a lock without blocking this window', async () => {
+    const one = store();
+    await add(one, 'x');
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    let turns = 0;
+    const timer = setInterval(() => turns++, 5);
+    const done = add(one, 'y');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    other.exec('COMMIT');
+    other.close();
+    await done;
+    clearInterval(timer);
+    assert.ok(turns >= 3, `${turns} turns`);
+    assert.deepEqual(await namesOf(one), ['x', 'y']);
+  });
+
+  it('loses no acknowledged row when three windows write and are killed', async function () {
+    this.timeout(60_000);
+    const written = await Promise.all(
+      ['p', 'q', 'r'].map(async (name) => {
+        const one = child(name);
+        while (one.lines.length < 40) await new Promise((resolve) => setTimeout(resolve, 20));
+        one.process.kill('SIGKILL');
+        await one.ended;
+        return { name, acknowledged: one.lines.slice(1) };
+      }),
+    );
+    const one = store();
+    for (const { name, acknowledged } of written) {
+      const stored = await namesOf(one, name);
+      assert.deepEqual(stored.slice(0, acknowledged.length), acknowledged);
+      assert.ok(stored.length <= acknowledged.length + 1);
+    }
+  });
+
+  for (const [how, lose] of [
+    ['deleted', () => rmSync(file)],
+    ['renamed', () => renameSync(file, `${file}.away`)],
+    ['replaced by a restored copy', () => replaceBy(folder, file)],
+  ] as const)
+    it(`opens the file at the path again after the old one was ${how}`, async () => {
+      if (process.platform === 'win32') return;
+      const [one, two] = [store(), store()];
+      await add(one, 'x');
+      await two.open();
+      let calls = 0;
+      two.follow('items', 'a', () => calls++);
+      lose();
+      await two.check();
+      assert.equal(calls, 1, 'what was read from the old file is no longer what windows share');
+      await add(one, 'y');
+      assert.deepEqual(await namesOf(two), ['y']);
+      assert.deepEqual(await namesOf(one), ['y']);
+    });
+
+  it('sets a damaged file aside with its journal, once, and goes on with a new one', async () => {
+    damage();
+    const [one, two] = [store(), store()];
+    await Promise.all([add(one, 'x'), two.open()]);
+    assert.deepEqual(await namesOf(two), ['x']);
+    assert.equal(one.problem, undefined);
+    assert.equal(aside.length, 1);
+    assert.ok(existsSync(aside[0]!) && existsSync(`${aside[0]}-journal`));
+  });
+
+  it('sets a file aside that was damaged while it was open', async () => {
+    const one = store();
+    await add(one, 'x'.repeat(100_000));
+    writeFileSync(file, Buffer.alloc(statSync(file).size, 7));
+    await add(one, 'y');
+    assert.equal(aside.length, 1);
+    assert.deepEqual(await namesOf(one), ['y']);
+  });
+
+  it('opens again where SQLite says that the file was moved', async () => {
+    const one = store();
+    let isFirst = true;
+    const answer = await one.transaction(() => {
+      if (!isFirst) return 'stored';
+      isFirst = false;
+      throw Object.assign(new Error('attempt to write a readonly database'), { errcode: 1032 });
+    });
+    assert.equal(answer, 'stored');
+  });
+
+  it('says that it is unknown whether a change was stored, and reads the disk again', async () => {
+    const one = store();
+    await add(one, 'x');
+    const exec = mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
+      if (sql !== 'COMMIT') return this.prepare(sql).run();
+      exec.mock.restore();
+      this.exec(sql);
+      // The disk has it, and answers with an error of the device.
+      throw Object.assign(new Error('disk I/O error'), { errcode: 10 });
+    });
+    await assert.rejects(add(one, 'y'), { code: 'commit-unknown' });
+    assert.deepEqual(await namesOf(one), ['x', 'y']);
+  });
+
+  it('lets an older version go on beside a newer one, unless that refuses it', async () => {
+    const newer = [...TEST_TABLES, { sql: "ALTER TABLE item ADD COLUMN extra TEXT NOT NULL DEFAULT ''" }];
+    const [older, next] = [store(), store(newer)];
+    await add(older, 'x');
+    await next.open();
+    await add(older, 'y');
+    await add(next, 'z');
+    assert.deepEqual(await namesOf(older), ['x', 'y', 'z']);
+    assert.deepEqual(await namesOf(store()), ['x', 'y', 'z'], 'an older one that is started later');
+    await store([...newer, { sql: 'CREATE TABLE new (a) ', refusesOlder: true }]).open();
+    const refused = store();
+    await refused.open();
+    assert.equal(refused.problem, 'newer');
+    assert.deepEqual(aside, []);
+  });
+
+  it('lives in memory where there is no usable file, and says why', async () => {
+    mkdirSync(file);
+    const one = store();
+    await add(one, 'x');
+    assert.deepEqual(await namesOf(one), ['x']);
+    assert.equal(one.problem, 'read-only');
+    await assert.rejects(one.requireShared(), { code: 'state-unavailable', problem: 'read-only' });
+    assert.deepEqual(await namesOf(store()), []);
+  });
+
+  it('ends without waiting, and rejects what comes later as cancelled', async () => {
+    const one = store();
+    await add(one, 'x');
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN EXCLUSIVE');
+    const waiting = add(one, 'y');
+    one.dispose();
+    one.dispose();
+    other.close();
+    await assert.rejects(waiting, CancelledError);
+    await assert.rejects(namesOf(one), CancelledError);
+    await one.check();
+    const unopened = store();
+    unopened.dispose();
+    await assert.rejects(namesOf(unopened), CancelledError);
+  });
+
+  describe('on a bad disk', function () {
+    let shim: string;
+    before(async function () {
+      if (process.platform !== 'linux') this.skip();
+      shim = path.join(await mkdtemp(path.join(tmpdir(), 'shim-')), 'badDisk.so');
+      try {
+        execFileSync('cc', ['-shared', '-fPIC', '-o', shim, BAD_DISK, '-ldl'], { stdio: 'ignore' });
+      } catch {
+        // There is no compiler.
+        this.skip();
+      }
+    });
+
+    it('says that a file system does not lock', async function () {
+      this.timeout(30_000);
+      const one = child('p', 1, { LD_PRELOAD: shim, NO_LOCKS: '1' });
+      await one.ended;
+      assert.deepEqual(one.lines.slice(0, 2), ['no-locks', '1']);
+    });
+
+    it('shares with two other windows where a sync takes 20 ms', async function () {
+      this.timeout(60_000);
+      const windows = ['p', 'q', 'r'].map((name) =>
+        child(name, 10, { LD_PRELOAD: shim, SLOW_SYNC_MS: '20' }),
+      );
+      await Promise.all(windows.map(({ ended }) => ended));
+      const one = store();
+      for (const name of ['p', 'q', 'r']) assert.equal((await namesOf(one, name)).length, 10);
+    });
+  });
+});
+
+describe('state.sqlite', () => {
+  it('is opened by core/storage alone', () => {
+    const naming = readSources().filter(({ tree }) =>
+      /state\.sqlite(?! )/.test(tree.text.replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, '')),
+    );
+    assert.deepEqual(
+      naming.map(({ file }) => file),
+      ['src/core/storage/state.ts'],
+    );
+  });
+});
+
+/** As a backup puts it back. */
+function replaceBy(folder: string, file: string): void {
+  const copy = path.join(folder, 'copy.sqlite');
+  new DatabaseSync(copy).close();
+  writeFileSync(copy, '');
+  renameSync(copy, file);
+}

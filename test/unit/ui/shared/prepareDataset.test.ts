@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import type { ModuleHooks } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
+import { CheckError, type CheckFailure } from '../../../../src/core/datasets/errors.ts';
+import type { Report } from '../../../../src/core/datasets/report.ts';
+import { summaryOf } from '../../../../src/core/datasets/summary.ts';
+import { groupOf, reportOf } from '../../../helpers/report.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+const TEXT = '{"prompt":"a","completion":"b"}\n';
+const ROW = [{ row: 1 }];
+const clean = {};
+const errors = { problems: [groupOf('trailing-comma', ROW, 3)] };
+const secret = { problems: [groupOf('blank-line', ROW), groupOf('private-key', ROW)] };
+const address = { problems: [groupOf('email-address', ROW, 12), groupOf('card-number', ROW)] };
+
+describe('a dataset before its submission', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let messages: typeof import('../../../../src/ui/shared/datasetMessages.ts');
+  let prepareDataset: typeof import('../../../../src/ui/shared/prepareDataset.ts').prepareDataset;
+  let folder: string;
+  let file: string;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    messages = await import('../../../../src/ui/shared/datasetMessages.ts');
+    ({ prepareDataset } = await import('../../../../src/ui/shared/prepareDataset.ts'));
+    folder = await mkdtemp(path.join(tmpdir(), 'prepare-dataset-'));
+    file = path.join(folder, 'rows.jsonl');
+    await writeFile(file, TEXT);
+  });
+  after(() => rm(folder, { recursive: true }));
+  after(() => hooks.deregister());
+  beforeEach(() => standIn.forget());
+
+  /** What the checks find one after the other, the last one again and again, and which buttons are pressed. */
+  async function prepare(found: readonly (Partial<Report> | CheckFailure)[], ...presses: string[]) {
+    standIn.forget();
+    standIn.told.answer = (buttons) => buttons.find((button) => presses.includes(button));
+    const { size, mtimeMs } = await stat(file);
+    let checks = 0;
+    const dataset = await prepareDataset(standIn.Uri.file(file), undefined, 'Work', {
+      reports: {
+        fresh: () => {
+          const next = found[Math.min(checks++, found.length - 1)]!;
+          assert.ok(checks < 10, 'it never ends');
+          if (typeof next === 'string') return Promise.reject(new CheckError(next));
+          return Promise.resolve(reportOf({ sizeBytes: size, mtimeMs: Math.floor(mtimeMs), ...next }));
+        },
+      },
+      sha256Of: () => Promise.resolve('hashed'),
+      log: { error: () => undefined },
+    });
+    return { dataset, checks, sentences: [...standIn.told.sentences], buttons: [...standIn.told.buttons] };
+  }
+  const words = () => messages.gateMessages;
+
+  it('passes without a question when it has warnings at most', async () => {
+    for (const found of [clean, address]) {
+      const { dataset, sentences } = await prepare([found]);
+      assert.deepEqual([dataset?.file.path, dataset?.sha256, sentences], [file, '0'.repeat(64), []]);
+    }
+  });
+
+  it('stops at errors, secrets, unchecked rows and nothing but blank rows; Enter shows the problems', async () => {
+    for (const found of [
+      errors,
+      secret,
+      { problems: [groupOf('row-too-long', ROW)] },
+      { rows: 3, blankRows: 3 },
+      { kind: 'utf-16' },
+    ] as const) {
+      const { dataset, sentences, buttons } = await prepare([found]);
+      assert.deepEqual(
+        [dataset, sentences, buttons],
+        [
+          undefined,
+          [words().notReady('rows.jsonl', summaryOf(reportOf(found)))],
+          [[words().showProblems(), words().submitAnywayNext()]],
+        ],
+      );
+      assert.deepEqual(standIn.told.isModal, [true]);
+    }
+    await prepare([errors], words().showProblems());
+    assert.deepEqual(
+      standIn.executed.map(([command]) => command),
+      ['fineTuning.showDatasetProblems'],
+    );
+  });
+
+  it('passes with errors only after a second question', async () => {
+    const once = await prepare([errors], words().submitAnywayNext());
+    assert.equal(once.dataset, undefined);
+    assert.equal(once.sentences[1], words().despiteProblems('rows.jsonl'));
+    assert.deepEqual(once.buttons[1], [words().showProblems(), words().submitAnyway()]);
+    assert.equal((await prepare([errors], words().submitAnyway())).dataset, undefined);
+    const twice = await prepare([errors], words().submitAnywayNext(), words().submitAnyway());
+    assert.equal((twice.dataset?.check as { errors: number }).errors, 3);
+  });
+
+  it('can be converted when it is a JSON array', async () => {
+    const { dataset } = await prepare([{ kind: 'json-array' }], words().convert());
+    assert.equal(dataset, undefined);
+    assert.deepEqual(
+      standIn.executed.map(([command]) => command),
+      ['fineTuning.writeArrayAsLines'],
+    );
+  });
+
+  it('needs a verdict, unless the check itself failed and the user confirms it twice', async () => {
+    const [again, next, unchecked] = [
+      words().checkAgain(),
+      words().withoutCheckingNext(),
+      words().withoutChecking(),
+    ];
+    const missing = await prepare(['missing']);
+    assert.deepEqual([missing.dataset, missing.buttons], [undefined, [[]]]);
+    assert.deepEqual((await prepare(['unreadable'], unchecked)).buttons, [[again]]);
+    const repeated = await prepare(['changing', 'changing', clean], again, unchecked);
+    assert.deepEqual([repeated.dataset?.sha256, repeated.checks], ['0'.repeat(64), 3]);
+    const once = await prepare(['worker-died'], next);
+    assert.deepEqual(
+      [once.dataset, once.buttons],
+      [
+        undefined,
+        [
+          [again, next],
+          [again, unchecked],
+        ],
+      ],
+    );
+    const twice = await prepare(['worker-died'], next, unchecked);
+    assert.deepEqual([twice.dataset?.check, twice.dataset?.sha256], ['unchecked', 'hashed']);
+  });
+
+  it('is refused when something keeps writing to it', async () => {
+    const { dataset, checks, sentences } = await prepare([{ mtimeMs: 1 }]);
+    assert.deepEqual([dataset, checks], [undefined, 3]);
+    assert.deepEqual(sentences, [messages.failureSentence('rows.jsonl', 'changing')]);
+  });
+
+  it('is refused when it is too large, with the limit of the contract', () =>
+    assert.ok(
+      messages.refusal('a.jsonl', 'too-large').includes(`600 MB (${MAX_DATASET_BYTES.toLocaleString('en')}`),
+    ));
+
+  it('is described with exact counts', () => {
+    const line = (report: Partial<Report>) => messages.verdictLine(summaryOf(reportOf(report)));
+    assert.equal(
+      line({ rows: 1, problems: [groupOf('crlf', ROW), groupOf('bad-number', ROW)] }),
+      '1 row · chat · 1 error · 1 warning',
+    );
+    const many = summaryOf(
+      reportOf({ rows: 7_473, format: 'question-answer', problems: [groupOf('blank-line', ROW, 1_200)] }),
+    );
+    assert.equal(messages.verdictLine(many), '7,473 rows · question/answer · 1,200 warnings');
+    assert.equal(messages.verdictPhrase(many), '7,473 rows of question/answer, 1,200 warnings');
+    assert.equal(line({ format: undefined }), '10 rows · no problems');
+    assert.deepEqual(
+      messages.checkRows(summaryOf(reportOf(address))).map(({ value }) => value),
+      [
+        '10 rows of chat, 13 warnings',
+        'about 250 tokens (estimate)',
+        '12 email addresses, 1 payment card number',
+      ],
+    );
+    assert.deepEqual(
+      [messages.sizePhrase(599_999_999), typeof messages.sizePhrase(600_000_000)],
+      [undefined, 'string'],
+    );
+  });
+});
