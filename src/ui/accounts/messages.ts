@@ -71,23 +71,6 @@ export function tellSandboxInUse(): void {
   );
 }
 
-/** Before the first use: asks where to work. */
-export async function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined> {
-  const { l10n } = vscode;
-  const signIn = l10n.t('Sign In');
-  const sandbox = l10n.t('Use the Sandbox');
-  const choice = await showInformation(
-    l10n.t('Sign in first, or try it in the sandbox.'),
-    {
-      modal: true,
-      detail: l10n.t('The sandbox works without an account: nothing is trained and nothing is paid.'),
-    },
-    signIn,
-    sandbox,
-  );
-  return choice === signIn ? 'signIn' : choice === sandbox ? 'sandbox' : undefined;
-}
-
 /** The sandbox has no API key that a person could replace. */
 export function tellSandboxHasNoKey(): void {
   void showInformation(vscode.l10n.t('The sandbox makes its own API key at each start.'));

@@ -25,8 +25,7 @@ export function activateSubmission(services: Services): void {
   );
   disposables.add(
     registerCommands('account', {
-      [COMMANDS.submitAgain]: async (run) =>
-        (await import('./submitDataset.ts')).submitAgain(services, run),
+      [COMMANDS.submitAgain]: async (run) => (await import('./submitDataset.ts')).submitAgain(services, run),
     }),
   );
   const notices = disposables.add(new SubmissionNotices(parts));

@@ -223,8 +223,7 @@ export function checkText({ intent }: PendingSubmission, nowMs: number): string 
   if (candidates.length === 1) return l10n.t('1 possible run · {0}', time);
   if (candidates.length > 1) return l10n.t('{0} possible runs · {1}', formatCount(candidates.length), time);
   if (!complete) return l10n.t('Incomplete · {0}', time);
-  if (balanceBefore === undefined || balance_cents === undefined)
-    return l10n.t('No such run · {0}', time);
+  if (balanceBefore === undefined || balance_cents === undefined) return l10n.t('No such run · {0}', time);
   return balance_cents < balanceBefore.balance_cents
     ? l10n.t('No such run, but a lower balance · {0}', time)
     : l10n.t('No charge found · {0}', time);
@@ -281,12 +280,22 @@ export function factRows(known: KnownSubmission, nowMs: number) {
       : after === undefined
         ? l10n.t('{0} before', before)
         : l10n.t('{0} before, {1} at the last check', before, formatMoney(after, balanceBefore?.currency));
-  const uploaded = new Set(attempts.flatMap(({ closed }) => (closed === undefined ? [] : [time(closed.localMs)])));
+  const uploaded = new Set(
+    attempts.flatMap(({ closed }) => (closed === undefined ? [] : [time(closed.localMs)])),
+  );
   const [first] = attempts;
   const rows: [icon: string, name: string, value: string | undefined | false][] = [
-    ['search', l10n.t('Last check'), isChecked && (failure ?? checkText(submission, nowMs) ?? l10n.t('none yet'))],
+    [
+      'search',
+      l10n.t('Last check'),
+      isChecked && (failure ?? checkText(submission, nowMs) ?? l10n.t('none yet')),
+    ],
     ['question', l10n.t('Why'), uncertainty && uncertaintySentence(uncertainty)],
-    ['clock', l10n.t('Next check'), againAtMs !== undefined && l10n.t('Check again after {0}', time(againAtMs))],
+    [
+      'clock',
+      l10n.t('Next check'),
+      againAtMs !== undefined && l10n.t('Check again after {0}', time(againAtMs)),
+    ],
     ['credit-card', l10n.t('Balance'), balance],
     ['cloud-upload', l10n.t('Fully uploaded'), [...uploaded].join(', ') || l10n.t('never')],
     [
@@ -314,7 +323,9 @@ export function factRows(known: KnownSubmission, nowMs: number) {
     ['account', l10n.t('Account'), accountText(account)],
     ['key', l10n.t('Idempotency-Key'), attempts.length > 0 && submission.id],
   ];
-  return rows.flatMap(([icon, name, value]) => (value === undefined || value === false ? [] : { icon, name, value }));
+  return rows.flatMap(([icon, name, value]) =>
+    value === undefined || value === false ? [] : { icon, name, value },
+  );
 }
 
 /** An account, as the summary and the dialog name it. */
@@ -414,28 +425,34 @@ export function chargedSentence(
   const text =
     price === undefined
       ? isFound
-        ? l10n.t('{0} was submitted to {1} after all. You were charged; price not provided, balance {2}.', ...what, rest)
+        ? l10n.t(
+            '{0} was submitted to {1} after all. You were charged; price not provided, balance {2}.',
+            ...what,
+            rest,
+          )
         : l10n.t('Submitted {0} to {1}. You were charged; price not provided, balance {2}.', ...what, rest)
       : isFound
-        ? l10n.t('{0} was submitted to {1} after all. You were charged {2}; balance {3}.', ...what, price, rest)
+        ? l10n.t(
+            '{0} was submitted to {1} after all. You were charged {2}; balance {3}.',
+            ...what,
+            price,
+            rest,
+          )
         : l10n.t('Submitted {0} to {1}. You were charged {2}; balance {3}.', ...what, price, rest);
   return withSandboxNote(text, account.kind === 'sandbox');
 }
 
-/** A notification and its buttons, each with the command that it runs; `again` starts from the first question. */
-export interface Notification {
-  text: string;
-  buttons: ReadonlyMap<string, CommandId | 'again'>;
-}
-
-/** @param isKept whether it is still in the Runs view, to be continued */
+/**
+ * A notification and its buttons, each with the command that it runs; `again` starts from the first question.
+ * @param isKept whether it is still in the Runs view, to be continued
+ */
 export function notChargedNotification(
   error: unknown,
   draft: Draft,
   modelName: string,
   account: Account,
   isKept: boolean,
-): Notification {
+): { text: string; buttons: ReadonlyMap<string, CommandId | 'again'> } {
   const { l10n } = vscode;
   const { filename } = draft.dataset;
   const buttons = new Map<string, CommandId | 'again'>();
@@ -493,7 +510,11 @@ export function mayBeChargedSentence(name: string, error: unknown, isSandbox: bo
       ? UNWATCHED.has(error.code)
       : error instanceof ExpectedError && !UNINFORMATIVE.some((type) => error instanceof type);
   const text = isReason
-    ? l10n.t('You may have been charged for {0}: the service didn’t confirm it. {1}', name, asText(explain(error)))
+    ? l10n.t(
+        'You may have been charged for {0}: the service didn’t confirm it. {1}',
+        name,
+        asText(explain(error)),
+      )
     : l10n.t('You may have been charged for {0}: the service didn’t confirm it. We’ll keep checking.', name);
   return withSandboxNote(text, isSandbox);
 }

@@ -222,7 +222,8 @@ async function ask(
   );
   const candidates = state === 'unknown' ? (uncertain?.candidates ?? []) : [];
   const actions = actionRows(submission, candidates, nowMs);
-  const separator = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator }) as Choice<Decision>;
+  const separator = (label: string) =>
+    ({ label, kind: vscode.QuickPickItemKind.Separator }) as Choice<Decision>;
   const answer = await pick<Decision>(
     { title: resolveMessages.title(intent.dataset.filename), step: 1, totalSteps: 1 },
     {
@@ -230,7 +231,12 @@ async function ask(
       items: [
         ...(actions.length === 0 ? [] : [separator(resolveMessages.actions()), ...actions]),
         separator(resolveMessages.known()),
-        ...facts.map(({ icon, name, value }) => ({ icon, label: name, description: value, value: 'stay' as const })),
+        ...facts.map(({ icon, name, value }) => ({
+          icon,
+          label: name,
+          description: value,
+          value: 'stay' as const,
+        })),
       ],
       stays: (value) => value === 'stay',
     },

@@ -62,7 +62,10 @@ export const stepMessages = {
     }),
     balance: (balance: Balance | undefined) => ({
       name: vscode.l10n.t('Balance'),
-      value: balance === undefined ? vscode.l10n.t('unknown') : formatMoney(balance.balance_cents, balance.currency),
+      value:
+        balance === undefined
+          ? vscode.l10n.t('unknown')
+          : formatMoney(balance.balance_cents, balance.currency),
     }),
     price: () => ({ name: vscode.l10n.t('Price'), value: vscode.l10n.t('Not known until charged') }),
     final: () => ({
@@ -112,10 +115,13 @@ export const confirmMessages = {
       ? vscode.l10n.t('Submit {0} to the sandbox?', short(dataset.filename))
       : vscode.l10n.t('Submit {0} to {1} and pay?', short(dataset.filename), short(account.name)),
   submit: (isSandbox: boolean) => (isSandbox ? vscode.l10n.t('Submit') : vscode.l10n.t('Submit and Pay')),
-  back: (isResent: boolean) => (isResent ? vscode.l10n.t('Show Submission') : vscode.l10n.t('Back to Summary')),
+  back: (isResent: boolean) =>
+    isResent ? vscode.l10n.t('Show Submission') : vscode.l10n.t('Back to Summary'),
   detail: (confirmation: Confirmation) =>
     [
-      ...(confirmation.account.kind === 'sandbox' ? [vscode.l10n.t('Sandbox: no training, no charges.')] : []),
+      ...(confirmation.account.kind === 'sandbox'
+        ? [vscode.l10n.t('Sandbox: no training, no charges.')]
+        : []),
       ...moneyLines(confirmation),
       ...factLines(confirmation),
       ...finalLines(confirmation),
@@ -133,7 +139,9 @@ function moneyLines({ resent }: Confirmation): string[] {
     case 'not-charged':
       return [l10n.t('Not charged so far. If you resend within 24 hours, you’re charged at most once.')];
     case 'unknown':
-      return [l10n.t('You may have been charged. If you resend within 24 hours, you’re charged at most once.')];
+      return [
+        l10n.t('You may have been charged. If you resend within 24 hours, you’re charged at most once.'),
+      ];
   }
 }
 
@@ -222,7 +230,11 @@ export function priorRows(
         name,
         value:
           runId === undefined
-            ? l10n.t('You submitted it on {0} ({1}) and discarded it. You may have been charged.', day, modelName)
+            ? l10n.t(
+                'You submitted it on {0} ({1}) and discarded it. You may have been charged.',
+                day,
+                modelName,
+              )
             : l10n.t('You trained it on {0}: run {1} ({2})', day, runId, modelName),
       };
     });

@@ -122,7 +122,8 @@ export class SubmissionNotices implements Disposable {
       const resend = submissionMessages.resend();
       const buttons = canContinue(now, Date.now()) ? [resend] : [];
       void showInformation(text, ...buttons).then((choice) => {
-        if (choice === resend) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id, 'continue');
+        if (choice === resend)
+          void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id, 'continue');
       });
     }
     if (now !== undefined) return;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
 import type { RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
@@ -8,7 +9,7 @@ import type { Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Submission, SubmissionResult } from '../../core/submission/submitter.ts';
 import type { Services } from '../../services.ts';
-import { COMMANDS } from '../shared/ids.ts';
+import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { withCancellableProgress } from '../shared/progress.ts';
 import { asStorageError } from '../shared/storageError.ts';
@@ -94,7 +95,9 @@ export async function reportResult(
         account,
         result.kept,
       );
-      void showError(text, ...buttons.keys()).then((choice) => press(buttons.get(choice ?? '')));
+      void showError(text, ...buttons.keys()).then((choice) =>
+        run(buttons.get(choice ?? ''), id, draft, account, ensureActiveAccount),
+      );
       return;
     }
     case 'unknown': {
@@ -112,26 +115,24 @@ export async function reportResult(
     case 'elsewhere':
       void showInformation(submissionMessages.elsewhere(name));
   }
+}
 
-  async function press(command: ReturnType<typeof notChargedNotification>['buttons'] extends ReadonlyMap<string, infer C> ? C | undefined : never): Promise<void> {
-    const file = vscode.Uri.file(draft.dataset.path);
-    switch (command) {
-      case undefined:
-        return;
-      case COMMANDS.resolveSubmission:
-        return vscode.commands.executeCommand(command, id, 'continue');
-      case COMMANDS.checkDataset:
-        return vscode.commands.executeCommand(command, file);
-      case COMMANDS.showLog:
-        return vscode.commands.executeCommand(command);
-      default:
-        // A notification may be older than a switch of accounts.
-        if (!(await ensureActiveAccount(account.id))) return;
-        if (command !== 'again') await vscode.commands.executeCommand(command);
-        else
-          await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, presetOf(draft));
-    }
-  }
+/** Does what a button of a notification says; it may be older than a switch of accounts. */
+async function run(
+  command: CommandId | 'again' | undefined,
+  id: string,
+  draft: Draft,
+  account: Account,
+  ensureActiveAccount: Services['ensureActiveAccount'],
+): Promise<void> {
+  const file = vscode.Uri.file(draft.dataset.path);
+  if (command === undefined) return;
+  if (command === COMMANDS.resolveSubmission) await vscode.commands.executeCommand(command, id, 'continue');
+  else if (command === COMMANDS.checkDataset) await vscode.commands.executeCommand(command, file);
+  else if (command === COMMANDS.showLog) await vscode.commands.executeCommand(command);
+  else if (!(await ensureActiveAccount(account.id))) return;
+  else if (command !== 'again') await vscode.commands.executeCommand(command);
+  else await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, presetOf(draft));
 }
 
 /** @param isFound by a check, which knows less about the charge than the answer to the submission */

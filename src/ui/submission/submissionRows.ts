@@ -97,7 +97,11 @@ function submissionItem(
   };
   item.iconPath = iconOf(state);
   item.contextValue = isCancellable(submission) ? 'submission.cancellable' : `submission.${state}`;
-  item.command = { command: COMMANDS.resolveSubmission, title: submissionMessages.resolve(), arguments: [id] };
+  item.command = {
+    command: COMMANDS.resolveSubmission,
+    title: submissionMessages.resolve(),
+    arguments: [id],
+  };
   return item;
 }
 

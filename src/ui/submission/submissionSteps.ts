@@ -129,13 +129,13 @@ async function queueStep(_: SubmissionContext, state: State, place: Place): Prom
 }
 
 /** What will be sent and what is known of its price; the rows of what was chosen lead back to their steps. */
-async function summaryStep(
-  context: SubmissionContext,
-  state: State,
-  place: Place,
-): Promise<StepEnd<State>> {
+async function summaryStep(context: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
   const { summary } = stepMessages;
-  const row = (icon: string, { name, value }: { name: string; value: string }, to?: number): Choice<number | 'stay'> => ({
+  const row = (
+    icon: string,
+    { name, value }: { name: string; value: string },
+    to?: number,
+  ): Choice<number | 'stay'> => ({
     icon,
     label: name,
     description: value,

@@ -91,7 +91,10 @@ export async function submitDataset(
  * Starts a new submission with the model and label of an earlier run; file and consents are asked for again.
  * @throws ApiError, KeyMissingError for a run that is not loaded and cannot be read
  */
-export async function submitAgain({ sessions }: Pick<Services, 'sessions'>, argument: unknown): Promise<void> {
+export async function submitAgain(
+  { sessions }: Pick<Services, 'sessions'>,
+  argument: unknown,
+): Promise<void> {
   const session = sessions.active;
   if (session === undefined) return;
   const runId = await chooseRun(argument, runChoices(session, withoutMarker));
