@@ -162,7 +162,11 @@ describe('"Submit Dataset…"', () => {
   it('hashes a file that was not checked', async () => {
     parts.reports.fresh = () => Promise.reject(new CheckError('worker-died'));
     parts.sha256Of = () => Promise.resolve('a'.repeat(64));
-    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Submit Without Checking…', 'Submit Without Checking', SUBMIT]);
+    await submit(
+      { modelId: 'm' },
+      ['My run', ...ACCEPTING],
+      ['Submit Without Checking…', 'Submit Without Checking', SUBMIT],
+    );
     assert.equal(drafts[0]?.dataset.sha256, 'a'.repeat(64));
     assert.equal('rows' in drafts[0].dataset, false);
   });
