@@ -1,6 +1,5 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { verifyArchive } from './core/adapters/archive/verify.ts';
 import { originOf, type Account } from './core/accounts/account.ts';
 import { accountFolder, removeForsakenFolders } from './core/accounts/accountFolder.ts';
 import { AccountStore } from './core/accounts/accountStore.ts';
@@ -16,11 +15,12 @@ import { StateStore } from './core/storage/state.ts';
 import { Journal } from './core/submission/journal.ts';
 import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
-import { tellAccountsSetAside, tellSignedOut } from './ui/accounts/messages.ts';
+import { tellAccountsSetAside } from './ui/accounts/messages.ts';
 import { tellDownloadsSetAside } from './ui/downloads/noticeMessages.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
-import { accountAccess } from './ui/shared/accountAccess.ts';
+import { tellSignedOut } from './ui/shared/accountMessages.ts';
 import { commandRegistry } from './ui/shared/commands.ts';
+import { ensureActiveAccount as ensureActive } from './ui/shared/ensureActiveAccount.ts';
 import { Log } from './ui/shared/log.ts';
 import { showWarning } from './ui/shared/notifications.ts';
 import { ErrorReporter } from './ui/shared/reportError.ts';
@@ -104,7 +104,8 @@ export async function createServices(context: vscode.ExtensionContext) {
       runsFolder,
       transport: () => transport,
       sessionOf: (accountId) => sessions.find(accountId),
-      verify: verifyArchive,
+      verify: async (file, options) =>
+        (await import('./core/adapters/archive/verify.ts')).verifyArchive(file, options),
       onSetAside: tellDownloadsSetAside,
     }),
   );
@@ -114,7 +115,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   );
   const reports = disposables.add(new Reports(checker));
 
-  const ensureActiveAccount = accountAccess(accounts);
+  const ensureActiveAccount = (accountId: string) => ensureActive(accounts, accountId);
   /** Reports an error that ended what the user asked for, unless the session's state says the same. */
   const reportError = (error: unknown, retry: () => void): void => {
     if (!sessions.isToldByState(error)) reporter.report(error, retry);

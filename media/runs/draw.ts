@@ -10,7 +10,7 @@ import type {
   RunPageSection,
   RunPageState,
 } from '../../src/ui/runs/protocol.ts';
-import { element, icon } from '../shared/dom.ts';
+import { copyButton, element, icon } from '../shared/dom.ts';
 
 /** Draws the page as it is to be. */
 export function drawPage({ heading, notices, actions, sections, words }: RunPageState): HTMLElement[] {
@@ -49,7 +49,9 @@ function drawNotice({ key, kind, text, buttons }: RunPageNotice): HTMLElement {
 
 /** What it does stands in its attributes: the page has one listener for all. */
 function drawButton(button: RunPageButton, isLink = false): HTMLElement {
-  const { action, key, words, spoken, isFirst, isDisabled } = button;
+  const { action, key, copy, words, spoken, isFirst, isDisabled } = button;
+  if (copy !== undefined)
+    return copyButton(copy, `copy ${key}`, words, spoken, isLink ? 'link' : 'secondary');
   return element('button', {
     class: isLink ? 'link' : isFirst ? 'first' : 'secondary',
     text: words,

@@ -9,30 +9,30 @@ import type {
   RunPageState,
 } from '../../src/ui/runs/protocol.ts';
 import { element } from '../shared/dom.ts';
-import { Extension } from '../shared/extension.ts';
+import { Client } from '../shared/client.ts';
 import { drawPage } from './draw.ts';
 import { morph } from './morph.ts';
 
-/** How long a button says that it has copied. */
-const COPIED_MS = 2_000;
-
 /** Everything on the page. */
 class Page {
-  readonly #extension: Extension<RunPageRequest, RunPageMemory>;
+  readonly #client = new Client<{
+    message: RunPageMessage;
+    request: RunPageRequest;
+    memory: RunPageMemory;
+  }>();
   readonly #main = element('main');
   #clocks: RunPageClocks['texts'] = {};
-  #copied = '';
 
-  constructor(extension: Extension<RunPageRequest, RunPageMemory>) {
-    this.#extension = extension;
+  constructor() {
     document.body.replaceChildren(this.#main);
     this.#main.addEventListener('click', ({ target }) => {
       const pressed = target instanceof Element ? target.closest('button') : null;
       if (pressed !== null) this.#press(pressed);
     });
+    this.#client.connect((message) => this.#take(message));
   }
 
-  take(message: RunPageMessage): void {
+  #take(message: RunPageMessage): void {
     if (message.type === 'clocks') this.#clocks = message.texts;
     else this.#draw(message);
     for (const clock of this.#main.querySelectorAll('[data-clock]')) {
@@ -42,8 +42,7 @@ class Page {
   }
 
   #draw(state: RunPageState): void {
-    this.#extension.remember(() => state.memory);
-    this.#copied = state.words.copied;
+    this.#client.remember(() => state.memory);
     const wanted = element('main', {}, drawPage(state));
     // What stands in a clock stays until the clocks are told.
     for (const clock of wanted.querySelectorAll('[data-clock]'))
@@ -64,22 +63,7 @@ class Page {
   #press(pressed: HTMLButtonElement): void {
     const { action, about } = pressed.dataset;
     if (action === undefined || about === undefined || pressed.ariaDisabled === 'true') return;
-    this.#extension.send({ type: 'act', action: action as RunPageAction, key: about });
-    if (action === 'copy') this.#showCopied(pressed);
-  }
-
-  /** For the eye and for screen readers, until it is drawn anew or some time has passed. */
-  #showCopied(pressed: HTMLButtonElement): void {
-    const words = pressed.textContent;
-    const spoken = pressed.getAttribute('aria-label');
-    if (words === this.#copied) return;
-    pressed.textContent = this.#copied;
-    pressed.removeAttribute('aria-label');
-    setTimeout(() => {
-      if (pressed.textContent !== this.#copied) return;
-      pressed.textContent = words;
-      if (spoken !== null) pressed.setAttribute('aria-label', spoken);
-    }, COPIED_MS);
+    this.#client.send({ type: 'act', action: action as RunPageAction, key: about });
   }
 }
 
@@ -88,11 +72,4 @@ function* ancestorsOf(element: Element | null): Generator<Element> {
   for (let one = element?.parentElement; one; one = one.parentElement) yield one;
 }
 
-function main(): void {
-  const extension = new Extension<RunPageRequest, RunPageMemory>();
-  const page = new Page(extension);
-  window.addEventListener('message', ({ data }: MessageEvent<RunPageMessage>) => page.take(data));
-  extension.send({ type: 'ready' });
-}
-
-main();
+new Page();

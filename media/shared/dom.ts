@@ -36,6 +36,18 @@ export function button(
   });
 }
 
+/** A button that copies a text. The client does it, finds the button by its key, and shows on it for a while that it was done. */
+export function copyButton(
+  text: string,
+  key: string,
+  words: string,
+  label: string | undefined,
+  look: 'link' | 'secondary',
+): HTMLButtonElement {
+  const attributes = { type: 'button', 'data-key': key, 'data-copy': text, 'aria-label': label };
+  return element('button', { class: look, text: words, attributes });
+}
+
 /** Puts values into a word's `{0}`, `{1}`. */
 export function fill(word: string, ...values: readonly string[]): string {
   return word.replace(/\{(\d)\}/g, (hole, index: string) => values[Number(index)] ?? hole);

@@ -1,6 +1,7 @@
-// Packs the extension, installs it in a VS Code server, and runs test/ui/ as a person before it. With --screenshots it makes
-// the pictures of the README instead.
-import { globSync } from 'node:fs';
+// Packs the extension, installs it in a VS Code server, and runs test/ui/ as a user does. With --screenshots it takes the pictures
+// of the README instead.
+import { fork, type ChildProcess } from 'node:child_process';
+import { globSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,40 +11,34 @@ import { chromium } from './chromium.ts';
 import { Mocha } from './mocha.ts';
 import { run } from './processes.ts';
 import { fail, results, root, SetUpError, vsix } from './project.ts';
-import { readReport, writeReport, type Report } from './report.ts';
+import { writeReport, type Report } from './report.ts';
 import { installExtension } from './serve.ts';
 import { vscodeServer } from './vscode-server.ts';
 
 const forReadme = process.argv.includes('--screenshots');
 const only = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
-const secondAttempt = '--second-attempt';
-const isSecondAttempt = process.argv.includes(secondAttempt);
-const reportFile = reportOf(isSecondAttempt ? secondAttempt : forReadme ? 'screenshots' : 'ui');
 
-/** The file in which the counts of a run are told. */
-function reportOf(name: string): string {
-  return path.join(results, 'reports', `${name.replace(/^-+/, '')}.json`);
-}
+/** Browsers at a time: much of a test is waiting for VS Code. */
+const BROWSERS = 2;
+/** A fault of the extension fails again; more files than these are no stumble of the browser. */
+const MAX_RETRIED_FILES = 4;
 
-/** What each test file came to. */
-type Outcomes = Map<string, Report>;
-
-/** A fault of the extension fails again; more files than these are not a stumble of the browser. */
-const filesTriedAgain = 4;
-/** For that many at their usual speed. */
-const secondAttemptMs = 360_000;
+/** What a process that runs test files tells the one that hands them out. */
+type Message = 'ready' | { file: string; report: Report };
 
 async function main(): Promise<void> {
+  const reportFile = path.join(results, 'reports', `${forReadme ? 'screenshots' : 'ui'}.json`);
   await rm(reportFile, { force: true });
-  if (!isSecondAttempt) await install();
+  await install();
   if (forReadme) process.env.FINE_TUNING_SCREENSHOTS = path.join(root, 'media/screenshots');
-  const files = testFiles();
-  const outcomes = await runMocha(files);
-  await closeAll();
-  const failed = files.filter((file) => (outcomes.get(file)?.failed ?? 0) > 0);
-  if (!isSecondAttempt && failed.length > 0 && failed.length <= filesTriedAgain) {
-    for (const file of failed) outcomes.delete(file);
-    outcomes.set('second attempt', await runAgain(failed));
+  const outcomes = await runFiles(testFiles(), BROWSERS);
+  const failed = [...outcomes].filter(([, report]) => report.failed > 0).map(([file]) => file);
+  if (failed.length > 0 && failed.length <= MAX_RETRIED_FILES) {
+    for (const [file, report] of await runFiles(failed, 1)) {
+      outcomes.set(file, report);
+      if (report.failed === 0)
+        process.stdout.write(`\nflaky: ${path.basename(file)} passed when it ran again\n`);
+    }
   }
   const count = (of: keyof Report): number =>
     [...outcomes.values()].reduce((sum, outcome) => sum + outcome[of], 0);
@@ -62,35 +57,70 @@ async function install(): Promise<void> {
   await installExtension(server, vsix, path.join(results, 'ui/user-data/install'), extensionsFolder);
 }
 
+/** The longest first, so that the browsers end together. */
 function testFiles(): string[] {
   const pattern = forReadme ? 'test/ui/**/screenshots.ts' : 'test/ui/**/*.test.ts';
   return globSync(pattern, { cwd: root })
-    .sort()
     .filter((file) => only.length === 0 || only.some((part) => file.includes(part)))
-    .map((file) => path.join(root, file));
+    .map((file) => path.join(root, file))
+    .sort((a, b) => statSync(b).size - statSync(a).size);
 }
 
-/**
- * Runs files once more, whole and in a new browser: on a busy machine it loses a key now and then. In a process of its own, since a
- * module is evaluated only once.
- */
-async function runAgain(files: readonly string[]): Promise<Report> {
-  const names = files.map((file) => path.basename(file));
-  process.stdout.write(`\n${names.join(', ')}: failed, and run a second time\n`);
-  await run(process.execPath, [import.meta.filename, secondAttempt, ...names], {
-    cwd: root,
-    timeoutMs: secondAttemptMs,
-    output: 'show',
-  }).catch(() => undefined);
-  return (await readReport(reportOf(secondAttempt))) ?? { passed: 0, failed: 1, skipped: 0 };
+/** Runs each file once, in so many processes at a time. A process that dies fails its file. */
+async function runFiles(files: readonly string[], processes: number): Promise<Map<string, Report>> {
+  const outcomes = new Map<string, Report>();
+  const queue = [...files];
+  const work = async (): Promise<void> => {
+    while (queue.length > 0) await runInChild(queue, outcomes);
+  };
+  await Promise.all(Array.from({ length: Math.min(processes, files.length) }, work));
+  return outcomes;
 }
 
-async function tell(window: Workbench, index: number, name: string): Promise<void> {
+/** Hands files to a process until there is none left, or it dies. What a file says is printed when it ends. */
+async function runInChild(queue: string[], outcomes: Map<string, Report>): Promise<void> {
+  const child = fork(import.meta.filename, ['--worker'], { cwd: root, silent: true });
+  let file: string | undefined;
+  let said = '';
+  for (const output of [child.stdout, child.stderr])
+    output?.setEncoding('utf8').on('data', (text: string) => (said += text));
+  let startedMs = 0;
+  const flush = (): void => {
+    process.stdout.write(said);
+    said = '';
+  };
+  child.on('message', (message: Message) => {
+    if (message !== 'ready') {
+      outcomes.set(message.file, message.report);
+      const seconds = Math.round((performance.now() - startedMs) / 1000);
+      said += `  ${path.basename(message.file)}: ${seconds} s\n`;
+      flush();
+    }
+    startedMs = performance.now();
+    file = queue.shift();
+    if (file === undefined) child.disconnect();
+    else child.send(file);
+  });
+  await new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  flush();
+  if (file !== undefined && !outcomes.has(file)) outcomes.set(file, { passed: 0, failed: 1, skipped: 0 });
+}
+
+/** The process that runs files: with a browser of its own, which its files share. */
+function work(parent: Pick<ChildProcess, 'send'> & NodeJS.Process): void {
+  parent.on('message', (file: string) => {
+    void runMocha(file).then((report) => parent.send({ file, report } satisfies Message));
+  });
+  parent.on('disconnect', () => void closeAll().then(() => process.exit(0)));
+  parent.send('ready' satisfies Message);
+}
+
+async function printState(window: Workbench, index: number, name: string): Promise<void> {
   await window.screenshot(`failed-${name}-${index}`);
   for (const words of await window.words()) console.log(`        ${index} ${words}`);
 }
 
-async function runMocha(files: readonly string[]): Promise<Outcomes> {
+async function runMocha(file: string): Promise<Report> {
   const mocha = new Mocha({
     timeout: 120_000,
     forbidOnly: process.env.CI !== undefined,
@@ -106,26 +136,22 @@ async function runMocha(files: readonly string[]): Promise<Outcomes> {
             // A window that hangs or has gone is no reason to leave the other tests out.
             await Promise.race([
               sleep(20_000, undefined, { ref: false }),
-              tell(window, index, name).catch(console.log),
+              printState(window, index, name).catch(console.log),
             ]);
       },
     },
   });
-  for (const file of files) mocha.addFile(file);
+  mocha.addFile(file);
   await mocha.loadFilesAsync();
-  const outcomes: Outcomes = new Map();
+  const report: Report = { passed: 0, failed: 0, skipped: 0 };
   await new Promise<void>((resolve) => {
     const runner = mocha.run(() => resolve());
-    const note = (of: keyof Report) => (test: { file?: string | undefined }) => {
-      const file = test.file ?? '';
-      const outcome = outcomes.get(file) ?? { passed: 0, failed: 0, skipped: 0 };
-      outcomes.set(file, { ...outcome, [of]: outcome[of] + 1 });
-    };
-    runner.on('pass', note('passed'));
-    runner.on('fail', note('failed'));
-    runner.on('pending', note('skipped'));
+    runner.on('pass', () => (report.passed += 1));
+    runner.on('fail', () => (report.failed += 1));
+    runner.on('pending', () => (report.skipped += 1));
   });
-  return outcomes;
+  return report;
 }
 
-main().catch(fail);
+if (process.argv.includes('--worker')) work(process as Parameters<typeof work>[0]);
+else main().catch(fail);

@@ -179,8 +179,14 @@ export class Uri {
     this.path = path;
     this.fsPath = path;
   }
+  toString(): string {
+    return `${this.scheme}://${this.path}`;
+  }
   static file(path: string): Uri {
     return new Uri(path);
+  }
+  static joinPath(base: Uri, ...names: string[]): Uri {
+    return new Uri([base.path, ...names].join('/'), base.scheme);
   }
   static from({ scheme, path }: { scheme: string; path: string }) {
     return { scheme, path };

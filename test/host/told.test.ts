@@ -52,18 +52,18 @@ describe('the levers of the sandbox, called with arguments', () => {
   it('tell what they do not take', async () => {
     for (const speed of [0, -1, NaN, 20_000])
       assert.deepEqual(await texts('sandbox.clockSpeed', speed), [
-        'The clock speed of the sandbox is a number from 0.1 to 10000. It was left as it is.',
+        'The clock speed must be a number from 0.1 to 10000. It was not changed.',
       ]);
     for (const cents of [0, -5, 0.3, Infinity])
       assert.deepEqual(await texts('sandbox.addFunds', cents), [
-        'The sandbox takes play money as a whole number of cents above zero. Nothing was added.',
+        'The amount must be a positive whole number of cents. Nothing was added.',
       ]);
-    assert.match((await texts('sandbox.scenario', 'no-such')).join(), /does not know this scenario.*none/);
+    assert.match((await texts('sandbox.scenario', 'no-such')).join(), /Unknown sandbox scenario.*none/);
   });
 
   it('take the rest', async () => {
     assert.deepEqual(await texts('sandbox.clockSpeed', 10), []);
-    assert.match((await texts('sandbox.addFunds', 1)).join(), /is now 1,000\.01 USD\. It is play money\./);
+    assert.match((await texts('sandbox.addFunds', 1)).join(), /is now 1,000\.01 USD/);
     await messagesOf(() => run('sandbox.reset'), 'Reset');
   });
 });

@@ -7,9 +7,9 @@ import {
   UnexpectedAnswerError,
 } from '../../src/core/api/errors.ts';
 import { ERROR_CODES } from '../../src/core/api/types.ts';
-import { scenarioRows } from '../../src/ui/sandbox/sandboxDialogs.ts';
+import { scenarioRows } from '../../src/ui/sandbox/messages.ts';
 import { COMMANDS } from '../../src/ui/shared/ids.ts';
-import { SandboxNotStartedError } from '../../src/ui/sandbox/sandboxNotStarted.ts';
+import { SandboxNotStartedError } from '../../src/ui/sandbox/lazySandbox.ts';
 import { act, asText, explain } from '../../src/ui/shared/serviceErrors.ts';
 import { formatBytes, formatDuration, formatMoney, formatTime } from '../../src/ui/shared/format.ts';
 import { runDescription, runFacts } from '../../src/ui/runs/messages.ts';

@@ -49,24 +49,24 @@ describe('accounts', () => {
   it('sign-in explains what is wrong with an address or an API key before anything is sent', async () => {
     const { quickInput } = workbench;
     await runs().welcomeButton('Sign In').click();
-    await quickInput.waitForMessage(/Address of the service/);
+    await quickInput.waitForMessage(/Service URL/);
     assert.equal(await quickInput.value(), 'https://fine-tuning.example', 'offered from the setting');
     await quickInput.fill('http://fine-tuning.example');
-    await quickInput.waitForMessage(/must start with https:/);
+    await quickInput.waitForMessage(/Use https:/);
     await quickInput.fill('https://somebody:secret@fine-tuning.example');
-    await quickInput.waitForMessage(/Leave the user name and password out/);
+    await quickInput.waitForMessage(/Remove the user name and password/);
     // As copied from the documentation, with a slash too many.
     await quickInput.fill(`${work.baseUrl}/api/v1/`);
     await quickInput.waitForMessage(/A name for this account/);
     await workbench.screenshot('sign-in-name');
     await quickInput.fill('  ');
-    await quickInput.waitForMessage('Give the account a name.');
+    await quickInput.waitForMessage('Enter a name.');
     await quickInput.fill('Work');
     await quickInput.waitForMessage(/API key for 127\.0\.0\.1/);
     assert.equal(await quickInput.hidesInput(), true);
     await workbench.screenshot('sign-in-key');
     await quickInput.fill('service_two words');
-    await quickInput.waitForMessage(/has no blanks inside/);
+    await quickInput.waitForMessage(/must not contain spaces/);
     assert.deepEqual(work.requests, []);
   });
 
@@ -100,17 +100,15 @@ describe('accounts', () => {
   it('an API key that could not be tried is stored only after asking', async () => {
     await home.shut();
     await typeSignIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: HOME_KEY });
-    const detail = await workbench.dialogs.waitForModal(
-      'The API key could not be tried. Store it all the same?',
-    );
+    const detail = await workbench.dialogs.waitForModal('Couldn’t verify the API key. Save it anyway?');
     assert.match(detail, /Nothing answers at the address/);
     await workbench.screenshot('key-not-tried');
     await workbench.dialogs.press('Cancel');
     await balance('1,000.00 USD').waitFor();
     await typeSignIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: HOME_KEY });
-    await workbench.dialogs.waitForModal(/could not be tried/);
-    await workbench.dialogs.press('Store It');
-    await workbench.dialogs.waitForToast('The API key of Home is stored. It could not be tried yet.');
+    await workbench.dialogs.waitForModal(/Couldn’t verify/);
+    await workbench.dialogs.press('Save');
+    await workbench.dialogs.waitForToast('Saved the API key of Home. It couldn’t be verified yet.');
     await balance('Home').waitFor();
     await runs().welcomeButton('Retry').waitFor();
     await workbench.screenshot('offline');
@@ -158,9 +156,7 @@ describe('accounts', () => {
       (await workbench.dialogs.toastTexts()).filter((text) => text.includes('API key'));
     // The command that found it out has ended by then.
     await sleep(1_000);
-    assert.deepEqual(await aboutKey(), [
-      'The service does not accept the API key of Work any more. Nothing is asked of it until there is another one.',
-    ]);
+    assert.deepEqual(await aboutKey(), ['The API key of Work was rejected. Replace it to continue.']);
     assert.ok(work.requests.length <= 3, work.requests.join('\n'));
     await workbench.clearNotifications();
     // Who asks again is answered again, without the service.
@@ -177,7 +173,7 @@ describe('accounts', () => {
     await workbench.quickInput.waitForTitle('Replace the API Key of Work');
     assert.equal(await workbench.quickInput.hidesInput(), true);
     await workbench.quickInput.fill(NEXT_KEY);
-    await workbench.dialogs.waitForToast('The API key of Work was replaced.');
+    await workbench.dialogs.waitForToast('Replaced the API key of Work.');
     await balance('1,000.00 USD').waitFor();
     await runs().root.getByText('No runs yet').waitFor();
     await workbench.clearNotifications();
@@ -209,7 +205,7 @@ describe('accounts', () => {
   it('signing out deletes the API key and leaves the other account', async () => {
     await pickInAccountMenu('Sign Out…');
     const detail = await workbench.dialogs.waitForModal('Sign out of Work?');
-    assert.match(detail, /API key is deleted from this machine/);
+    assert.match(detail, /API key will be deleted from this machine/);
     await workbench.dialogs.press('Cancel');
     await balance('1,000.00 USD').waitFor();
     work.requests.length = 0;
@@ -225,7 +221,7 @@ describe('accounts', () => {
   it('signing in to the same service again offers the account that was signed out of', async () => {
     const { quickInput } = workbench;
     await workbench.runCommand('Fine-Tuning: Sign In…');
-    await quickInput.waitForMessage(/Address of the service/);
+    await quickInput.waitForMessage(/Service URL/);
     await quickInput.fill(work.baseUrl);
     await quickInput.pick(/Continue as “Work”/);
     await workbench.screenshot('sign-in-again');

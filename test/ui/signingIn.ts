@@ -11,7 +11,7 @@ export interface SignInWords {
 export async function typeSignIn(workbench: Workbench, words: SignInWords): Promise<void> {
   const { quickInput } = workbench;
   await workbench.runCommand('Fine-Tuning: Sign In…');
-  await quickInput.waitForMessage(/Address of the service/);
+  await quickInput.waitForMessage(/Service URL/);
   await quickInput.fill(words.address);
   await quickInput.waitForMessage(/A name for this account/);
   await quickInput.fill(words.name);

@@ -27,6 +27,10 @@ export class FileBytes {
     }
   }
 
+  get fd(): number {
+    return this.#handle.fd;
+  }
+
   close(): Promise<void> {
     return this.#handle.close();
   }

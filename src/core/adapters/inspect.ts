@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Breath } from '../base/breath.ts';
-import { chooseAdapter, readContents, type Choice, type Contents } from './archive/contents.ts';
-import { baseOf, WEIGHTS_NAME } from './archive/entryKind.ts';
+import {
+  baseOf,
+  chooseAdapter,
+  readContents,
+  WEIGHTS_NAME,
+  type Choice,
+  type Contents,
+} from './archive/contents.ts';
 import { isSystemError } from '../base/diskError.ts';
 import { BrokenArchiveError, verdictOf } from './faults.ts';
 import { checkConfig, findMisfits } from './fit.ts';

@@ -1,8 +1,7 @@
 import { API_KEY_PREFIX } from './types.ts';
 
-type ParsedApiKey =
-  | { ok: true; apiKey: string; hasPrefix: boolean }
-  | { ok: false; problem: 'empty' | 'inner-blank' | 'not-header-safe' };
+export type ApiKeyProblem = 'empty' | 'inner-blank' | 'not-header-safe';
+type ParsedApiKey = { ok: true; apiKey: string; hasPrefix: boolean } | { ok: false; problem: ApiKeyProblem };
 
 /** Understands an API key as a person pastes it: trimmed, and made of visible ASCII only, so that it fits a header. */
 export function parseApiKey(text: string): ParsedApiKey {

@@ -5,7 +5,7 @@ import type { Intent, Settlement } from './intent.ts';
 import { NotOwnerError, type Journal } from './journal.ts';
 import { doubtOf } from './judge.ts';
 import type { Lease } from '../storage/lease.ts';
-import type { Outcome } from './outcome.ts';
+import type { SubmissionResult } from './pendingSubmission.ts';
 import { LeaseLostError, refusalOf, type SeriesEnd } from './series.ts';
 import type { Session } from '../runs/session.ts';
 
@@ -33,7 +33,7 @@ export class Ends {
     { lease }: Owned,
     end: SeriesEnd,
     stopping: AbortSignal,
-  ): Promise<Outcome> {
+  ): Promise<SubmissionResult> {
     const { intent } = end;
     if (end.kind === 'charged') {
       await this.charged(session, { lease, intent }, end.run, 'answered');

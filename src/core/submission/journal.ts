@@ -111,17 +111,17 @@ export class Journal implements Disposable {
   /**
    * Makes an intent durable and owned, unless one that is open, and was not refused, is for the same bytes and model of the
    * same service: by one window at a time.
-   * @param besides open ones of other accounts of the service that the person goes on beside
+   * @param besideOtherAccounts whether those of other accounts of the service are no obstacle
    * @throws LeaseUnavailableError, JournalBusyError, JournalUnreadableError, LaterVersionError, and what the file system
    * says: then there is no intent
    */
   async create(
     intent: Intent,
-    besides: readonly string[] = [],
+    besideOtherAccounts = false,
   ): Promise<{ lease: Lease } | { existing: Intent }> {
     const gate = await this.#takeGate();
     try {
-      return await this.#inTurn(() => this.#createAlone(gate, intent, besides));
+      return await this.#inTurn(() => this.#createAlone(gate, intent, besideOtherAccounts));
     } finally {
       gate.release();
     }
@@ -226,10 +226,10 @@ export class Journal implements Disposable {
   async #createAlone(
     gate: Lease,
     intent: Intent,
-    besides: readonly string[],
+    besideOtherAccounts: boolean,
   ): Promise<{ lease: Lease } | { existing: Intent }> {
     const { later, unread } = await this.#read();
-    const isPassedBy = ({ id, accountId }: Intent) => accountId !== intent.accountId && besides.includes(id);
+    const isPassedBy = ({ accountId }: Intent) => besideOtherAccounts && accountId !== intent.accountId;
     const existing = this.#intents.find(
       (other) =>
         other.id === intent.id ||

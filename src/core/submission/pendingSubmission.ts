@@ -1,3 +1,5 @@
+import type { RunCreation } from '../api/types.ts';
+import type { Event } from '../base/event.ts';
 import { mayBeCharged, type Intent } from './intent.ts';
 
 /**
@@ -32,6 +34,32 @@ export interface PendingSubmission {
   readonly attempt: number;
   /** When the next attempt begins, while `waiting`; milliseconds since the epoch. */
   readonly retryAtMs?: number;
+}
+
+/** How a submission ended, for now, for the user's money. */
+export type SubmissionResult =
+  /**
+   * `found`: not by its answer, but by a check, which knows less of the charge. `onTold` is called when the user was notified:
+   * after a crash before that, the next start does it.
+   */
+  | { kind: 'charged'; run: RunCreation; found?: true; onTold?: () => void }
+  /** `kept`: it is among the pending ones, to be continued or discarded. */
+  | { kind: 'not-charged'; error: unknown; kept: boolean }
+  /** It may have been charged. */
+  | { kind: 'unknown'; error: unknown }
+  /** Nothing was sent: a submission of the same bytes and model is open, and comes first. */
+  | { kind: 'open'; id: string }
+  /** Nothing was sent: another window has it, or it is resolved. */
+  | { kind: 'elsewhere' };
+
+/** A submission that this window sends. */
+export interface Submission {
+  /** Its Idempotency-Key. */
+  readonly id: string;
+  /** Fires when it began, progressed or ended, with its last state. */
+  readonly onProgress: Event<PendingSubmission>;
+  /** Never rejects. */
+  readonly result: Promise<SubmissionResult>;
 }
 
 /** Whether it can be stopped before its closing boundary has left. */

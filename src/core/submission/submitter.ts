@@ -4,7 +4,7 @@ import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import { RETRIES } from '../base/retry.ts';
 import type { RunCreation, RunSummary } from '../api/types.ts';
-import { placeOf } from '../accounts/account.ts';
+import { placeOf, type Account } from '../accounts/account.ts';
 import { Ends } from './ends.ts';
 import type { Finding } from './finding.ts';
 import { isSameWish, mayBeCharged, newIntent, type Draft, type Intent } from './intent.ts';
@@ -14,9 +14,13 @@ import { CandidatesError, hasNewCandidates, Looks } from './looks.ts';
 import { isUncertain } from './judge.ts';
 import { isMarked } from './look.ts';
 import { assertNotTooEarly, TooEarlyError } from './nextStep.ts';
-import type { Outcome } from './outcome.ts';
 import { canCheck } from './pendingActions.ts';
-import { isCancellable, type PendingSubmission } from './pendingSubmission.ts';
+import {
+  isCancellable,
+  type PendingSubmission,
+  type Submission,
+  type SubmissionResult,
+} from './pendingSubmission.ts';
 import { PendingSubmissions } from './pendingSubmissions.ts';
 import { Series, type SeriesEnd } from './series.ts';
 import type { Session } from '../runs/session.ts';
@@ -59,6 +63,14 @@ export class Submitter implements Disposable {
     return this.#pending.all;
   }
 
+  /** Those of the same bytes at the service of an account, of whichever account: two of this machine may be one there. */
+  openOnesOf(account: Account, sha256: string): readonly PendingSubmission[] {
+    return this.pending.filter(
+      ({ state, intent: { origin, dataset } }) =>
+        origin === placeOf(account) && state !== 'refused' && dataset.sha256 === sha256,
+    );
+  }
+
   /** Finds out which of the pending ones other windows have: all are taken to be theirs before. Never rejects. */
   probe(): Promise<void> {
     return this.#pending.probe();
@@ -70,30 +82,50 @@ export class Submitter implements Disposable {
   }
 
   /**
-   * Makes an intent of a draft and sends it, after the uploads that were asked for earlier. Never throws: the outcome says
-   * what is true. After `charged` the session's runs and balance know it; after `unknown`, too, they are read again.
-   * @param besides open submissions of other accounts of the service that the person goes on beside
+   * Makes an intent of a draft and sends it, after the uploads that were asked for earlier. After `charged` the session's runs
+   * and balance know it; after `unknown`, too, they are read again.
+   * @param besideOtherAccounts whether the user agreed to submit what other accounts of the service have open submissions of
    */
-  async submit(
-    session: Session,
-    draft: Draft,
-    signal: AbortSignal,
-    besides: readonly string[] = [],
-  ): Promise<Outcome> {
+  submit(session: Session, draft: Draft, signal: AbortSignal, besideOtherAccounts = false): Submission {
     const intent = newIntent(session.account, draft, this.#time.clock);
+    return this.#handleOf(intent.id, this.#submit(session, intent, signal, besideOtherAccounts));
+  }
+
+  /**
+   * Sends an open intent again, with the same Idempotency-Key and bytes; the run of one that may have been charged is looked for
+   * first.
+   */
+  resume(session: Session, id: string, signal: AbortSignal): Submission {
+    return this.#handleOf(id, this.#resume(session, id, signal));
+  }
+
+  #handleOf(id: string, result: Promise<SubmissionResult>): Submission {
+    const onProgress: Submission['onProgress'] = (listener) =>
+      this.onDidChange((submission) => {
+        if (submission.id === id) listener(submission);
+      });
+    return { id, onProgress, result };
+  }
+
+  async #submit(
+    session: Session,
+    intent: Intent,
+    signal: AbortSignal,
+    besideOtherAccounts: boolean,
+  ): Promise<SubmissionResult> {
     const { id } = intent;
     // Before it is shown for the first time: whoever sees it can cancel it.
     const cancel = new AbortController();
     this.#cancels.set(id, cancel);
     this.#pending.set(id, { state: this.#stateBefore() });
-    const giveUp = (outcome: Outcome): Outcome => {
+    const giveUp = (outcome: SubmissionResult): SubmissionResult => {
       this.#cancels.delete(id);
       this.#pending.rest(id);
       return outcome;
     };
     let created: Awaited<ReturnType<Journal['create']>>;
     try {
-      created = await this.#journal.create(intent, besides);
+      created = await this.#journal.create(intent, besideOtherAccounts);
     } catch (error) {
       // Nothing connects before the intent is on disk.
       return giveUp({ kind: 'not-charged', error, kept: false });
@@ -106,11 +138,7 @@ export class Submitter implements Disposable {
     return this.#send(session, { lease: created.lease, intent }, signal, cancel);
   }
 
-  /**
-   * Sends an open intent again, with the same Idempotency-Key and bytes; one that may have been charged is looked for first.
-   * Never throws.
-   */
-  async resume(session: Session, id: string, signal: AbortSignal): Promise<Outcome> {
+  async #resume(session: Session, id: string, signal: AbortSignal): Promise<SubmissionResult> {
     let owned: Owned | undefined;
     const known = this.#journal.intents.find((intent) => intent.id === id);
     let isOpen = known !== undefined && isUncertain(known);
@@ -286,7 +314,7 @@ export class Submitter implements Disposable {
     owned: Owned,
     signal: AbortSignal,
     cancel = new AbortController(),
-  ): Promise<Outcome> {
+  ): Promise<SubmissionResult> {
     const { id } = owned.intent;
     this.#cancels.set(id, cancel);
     this.#pending.set(id, { state: this.#stateBefore() });
@@ -307,7 +335,12 @@ export class Submitter implements Disposable {
   }
 
   /** Looks before it says that the outcome is not known. */
-  async #tellTruth(session: Session, lease: Lease, end: SeriesEnd, signal: AbortSignal): Promise<Outcome> {
+  async #tellTruth(
+    session: Session,
+    lease: Lease,
+    end: SeriesEnd,
+    signal: AbortSignal,
+  ): Promise<SubmissionResult> {
     const stopping = this.#stop.signal;
     const { intent } = end;
     const outcome = await this.#ends.conclude(session, { lease, intent }, end, stopping);
@@ -325,7 +358,7 @@ export class Submitter implements Disposable {
     }
   }
 
-  #found(run: RunCreation): Outcome {
+  #found(run: RunCreation): SubmissionResult {
     return { kind: 'charged', run, found: true, onTold: () => void this.#journal.claimNotice(run.run_id) };
   }
 

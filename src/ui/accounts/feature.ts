@@ -2,7 +2,7 @@ import type { Services } from '../../services.ts';
 import { stakeOf } from '../../core/submission/pendingActions.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { BalanceStatus } from './balanceStatus.ts';
-import { showKeyNotices } from './keyNotice.ts';
+import { tellKeyNeeded } from './messages.ts';
 import { keepWelcomeState } from './welcomeState.ts';
 
 /** Accounts and their API keys: signing in and out, switching, the balance in the status bar. */
@@ -11,30 +11,34 @@ export function activateAccounts(services: Services): void {
   const { registerCommands, sessions, submitter } = services;
   disposables.add(new BalanceStatus(sessions));
   disposables.add(keepWelcomeState(sessions, accounts));
-  disposables.add(showKeyNotices(sessions));
+  disposables.add(
+    sessions.onDidChangeState(({ session, state }) => {
+      if (state === 'key-rejected' || state === 'key-missing') tellKeyNeeded(session.account, state);
+    }),
+  );
   const submissions = async () => {
     await openJournal();
     return [...journal.intents, ...(await journal.receipts())];
   };
-  const pendingOf = (accountId: string) =>
+  const unfinishedOf = (accountId: string) =>
     stakeOf(submitter.pending, accountId) ??
     (downloads.active.some((download) => download.accountId === accountId) ? 'download' : undefined);
   disposables.add(
     registerCommands('accounts', {
       [COMMANDS.signIn]: async () =>
-        (await import('./signIn.ts')).signIn(accounts, apiKeys, createClient, submissions)(),
-      [COMMANDS.switchAccount]: async () => (await import('./switchAccount.ts')).switchAccount(accounts)(),
+        (await import('./signIn.ts')).signIn(accounts, apiKeys, createClient, submissions),
+      [COMMANDS.switchAccount]: async () => (await import('./switchAccount.ts')).switchAccount(accounts),
       [COMMANDS.replaceKey]: async (account) =>
-        (await import('./replaceKey.ts')).replaceKey(accounts, apiKeys, createClient)(account),
+        (await import('./replaceKey.ts')).replaceKey(accounts, apiKeys, createClient, account),
     }),
   );
   disposables.add(
     registerCommands('account', {
       [COMMANDS.signOut]: async () =>
-        (await import('./signOut.ts')).signOut(accounts, apiKeys, pendingOf, (id) =>
+        (await import('./signOut.ts')).signOut(accounts, apiKeys, unfinishedOf, (id) =>
           downloads.discardAll(id),
-        )(),
-      [COMMANDS.refreshBalance]: async () => (await import('./refreshBalance.ts')).refreshBalance(sessions)(),
+        ),
+      [COMMANDS.refreshBalance]: () => sessions.active?.balance.refresh(),
     }),
   );
 }

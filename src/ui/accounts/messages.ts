@@ -1,121 +1,243 @@
 import * as vscode from 'vscode';
+import type { AddressProblem } from '../../core/api/address.ts';
+import type { ApiKeyProblem } from '../../core/api/apiKey.ts';
+import type { Balance } from '../../core/api/types.ts';
+import { API_KEY_PREFIX } from '../../core/api/types.ts';
+import type { SessionState } from '../../core/runs/session.ts';
+import { accountWords } from '../shared/accountMessages.ts';
+import { formatDay, formatMoney } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import { showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { sandboxNote } from '../shared/sandboxMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { strangerText } from '../shared/strangerText.ts';
-import { showError, showInformation, showWarning } from '../shared/notifications.ts';
 
-/** What is told once when an account's API key is no good. */
-export function keyNotice(
-  accountName: string,
-  state: 'key-rejected' | 'key-missing',
-): { sentence: string; replace: string } {
-  const { l10n } = vscode;
-  return state === 'key-rejected'
-    ? {
-        sentence: l10n.t(
-          'The service does not accept the API key of {0} any more. Nothing is asked of it until there is another one.',
-          accountName,
-        ),
-        replace: l10n.t('Replace API Key…'),
-      }
-    : {
-        sentence: l10n.t('The API key of {0} is not on this machine.', accountName),
-        replace: l10n.t('Enter API Key…'),
-      };
-}
-
-/** Words of accounts that are no sentence of a dialog. */
-export const accountWords = {
-  sandboxName: () => vscode.l10n.t('Sandbox'),
-  sandboxDescription: () => vscode.l10n.t('nothing is trained, nothing is paid'),
-  active: () => vscode.l10n.t('active'),
-  signIn: () => vscode.l10n.t('Sign In to Another Account…'),
-  firstSignIn: () => vscode.l10n.t('Sign In…'),
-  useSandbox: () => vscode.l10n.t('Use the Sandbox'),
-  replaceKey: () => vscode.l10n.t('Replace API Key…'),
-  signOut: () => vscode.l10n.t('Sign Out…'),
-  refreshBalance: () => vscode.l10n.t('Refresh Balance'),
-  addFunds: () => vscode.l10n.t('Add Play Money…'),
-  scenario: () => vscode.l10n.t('Sandbox Scenario…'),
-  clockSpeed: () => vscode.l10n.t('Sandbox Clock Speed…'),
-  reset: () => vscode.l10n.t('Reset Sandbox…'),
-  tryingKey: () => vscode.l10n.t('Trying the API key…'),
+/** The steps of signing in and of replacing an API key. */
+export const signInWords = {
+  title: () => vscode.l10n.t('Sign In'),
+  url: () => vscode.l10n.t('Service URL, as its provider gave it to you'),
+  account: () => vscode.l10n.t('You used this service before'),
+  continueAs: (name: string | undefined) =>
+    name === undefined
+      ? vscode.l10n.t('Continue with an Earlier Account')
+      : vscode.l10n.t('Continue as “{0}”', name),
+  lastSubmission: (timeMs: number) => vscode.l10n.t('last submission: {0}', formatDay(timeMs)),
+  keeps: () => vscode.l10n.t('Keeps its submissions, receipts and downloads'),
+  newAccount: () => vscode.l10n.t('Add as a New Account'),
+  newAccountDetail: () => vscode.l10n.t('For another account of the service'),
+  name: () => vscode.l10n.t('A name for this account, shown in the status bar'),
+  noName: () => vscode.l10n.t('Enter a name.'),
+  replaceTitle: (accountName: string) => vscode.l10n.t('Replace the API Key of {0}', accountName),
+  apiKey: (host: string) =>
+    vscode.l10n.t(
+      'API key for {0}. Create one in the API section of the service’s dashboard (up to 3; each is shown only once).',
+      host,
+    ),
+  verifying: () => vscode.l10n.t('Verifying the API key…'),
 };
 
-export function tellSignedIn(name: string): void {
-  void showInformation(vscode.l10n.t('Signed in to {0}.', name));
-}
-
-/** Tells that an API key was stored of which nobody knows yet whether the service accepts it. */
-export function tellKeyUntried(name: string): void {
-  void showInformation(vscode.l10n.t('The API key of {0} is stored. It could not be tried yet.', name));
-}
-
-/** Tells that the service refused an API key that was just entered. @param again the command that asks for another one */
-export function tellKeyRefused(error: unknown, again: CommandId): void {
-  const title = again === COMMANDS.signIn ? accountWords.firstSignIn() : accountWords.replaceKey();
-  void showError(asText(explain(error)), title).then((choice) => {
-    if (choice === title) void vscode.commands.executeCommand(again);
-  });
-}
-
-export function tellKeyReplaced(name: string): void {
-  void showInformation(vscode.l10n.t('The API key of {0} was replaced.', name));
-}
-
-export function tellSandboxInUse(): void {
-  void showInformation(
-    vscode.l10n.t(
-      'You are in the sandbox: everything works as with the service, but nothing is trained and nothing is paid.',
-    ),
-  );
-}
-
-/** The sandbox has no API key that a person could replace. */
-export function tellSandboxHasNoKey(): void {
-  void showInformation(vscode.l10n.t('The sandbox makes its own API key at each start.'));
-}
-
-/** Tells that nobody is signed in, and offers where to work. */
-export function tellSignedOut(): void {
-  const signIn = accountWords.firstSignIn();
-  const sandbox = accountWords.useSandbox();
-  void showInformation(vscode.l10n.t('No account is active.'), signIn, sandbox).then((choice) => {
-    if (choice === signIn) void vscode.commands.executeCommand(COMMANDS.signIn);
-    if (choice === sandbox) void vscode.commands.executeCommand(COMMANDS.useSandbox);
-  });
-}
-
-/** The list of accounts could not be read: nothing of it was deleted. */
-export function tellAccountsSetAside(file: string): void {
-  void showWarning(
-    vscode.l10n.t(
-      'The list of accounts could not be read and was moved to {0}. You may have been charged for submissions that are still open: to check them, sign in again before you submit.',
-      file,
-    ),
-  );
-}
-
-/** Asks whether to switch to the account that a notification is about. */
-export async function offerAccount(name: string): Promise<boolean> {
+export function urlProblem(problem: AddressProblem): string {
   const { l10n } = vscode;
-  const use = l10n.t('Switch to {0}', strangerText(name));
-  const choice = await showInformation(
-    l10n.t('This belongs to {0}, which is not the active account.', name),
+  switch (problem) {
+    case 'empty':
+      return l10n.t('Enter the service URL.');
+    case 'not-a-url':
+      return l10n.t('This is not a URL.');
+    case 'not-https':
+      return l10n.t('Use https://. Plain http:// would expose your API key (allowed only for localhost).');
+    case 'has-credentials':
+      return l10n.t('Remove the user name and password from the URL.');
+    case 'has-query':
+      return l10n.t('Remove “?” or “#” and everything after it.');
+  }
+}
+
+export function apiKeyProblem(problem: ApiKeyProblem): string {
+  const { l10n } = vscode;
+  switch (problem) {
+    case 'empty':
+      return l10n.t('Enter the API key.');
+    case 'inner-blank':
+      return l10n.t('The API key must not contain spaces.');
+    case 'not-header-safe':
+      return l10n.t('The API key contains invalid characters.');
+  }
+}
+
+/** Whether to send a text as an API key that does not look like one. */
+export async function confirmPrefix(): Promise<boolean> {
+  const { l10n } = vscode;
+  const use = l10n.t('Use It');
+  const choice = await showWarning(
+    l10n.t('API keys of the service start with “{0}”; this text does not.', API_KEY_PREFIX),
+    { modal: true, detail: l10n.t('It would be sent to the service as an API key.') },
     use,
   );
   return choice === use;
 }
 
-/** Tells that what was asked for belongs to an account that is signed out, and offers to sign in. */
-export function tellAccountGone(name?: string): void {
+/** Whether to save an API key that could not be verified. */
+export async function confirmUnverifiedKey(error: unknown): Promise<boolean> {
   const { l10n } = vscode;
-  const signIn = accountWords.firstSignIn();
-  const sentence =
-    name === undefined
-      ? l10n.t('This belongs to an account that is signed out.')
-      : l10n.t('This belongs to {0}, which is signed out.', name);
-  void showInformation(sentence, signIn).then((choice) => {
-    if (choice === signIn) void vscode.commands.executeCommand(COMMANDS.signIn);
+  const save = l10n.t('Save');
+  const choice = await showWarning(
+    l10n.t('Couldn’t verify the API key. Save it anyway?'),
+    { modal: true, detail: asText(explain(error)) },
+    save,
+  );
+  return choice === save;
+}
+
+export function tellSignedIn(name: string): void {
+  void showInformation(vscode.l10n.t('Signed in to {0}.', name));
+}
+
+export function tellKeyReplaced(name: string): void {
+  void showInformation(vscode.l10n.t('Replaced the API key of {0}.', name));
+}
+
+export function tellKeyUnverified(name: string): void {
+  void showInformation(vscode.l10n.t('Saved the API key of {0}. It couldn’t be verified yet.', name));
+}
+
+/** Reports that the service refused an API key that was just entered. @param again the command that asks for another one */
+export function tellKeyRefused(error: unknown, again: CommandId): void {
+  const title = again === COMMANDS.signIn ? accountWords.signIn() : menuWords.replaceKey();
+  void showError(asText(explain(error)), title).then((choice) => {
+    if (choice === title) void vscode.commands.executeCommand(again);
   });
+}
+
+/** Reports that the API key of an account does not work, and offers to enter another one. */
+export function tellKeyNeeded(
+  account: { id: string; name: string },
+  state: 'key-rejected' | 'key-missing',
+): void {
+  const { l10n } = vscode;
+  const isRejected = state === 'key-rejected';
+  const sentence = isRejected
+    ? l10n.t('The API key of {0} was rejected. Replace it to continue.', account.name)
+    : l10n.t('The API key of {0} is not on this machine.', account.name);
+  const replace = isRejected ? menuWords.replaceKey() : l10n.t('Enter API Key…');
+  void showWarning(sentence, replace).then((choice) => {
+    if (choice === replace) void vscode.commands.executeCommand(COMMANDS.replaceKey, account.id);
+  });
+}
+
+export function tellSandboxHasNoKey(): void {
+  void showInformation(vscode.l10n.t('The sandbox creates its own API key at each start.'));
+}
+
+/** What of an account is not finished: a possible charge, submissions that can be continued, or a download. */
+export type Unfinished = 'charge' | 'kept' | 'download' | undefined;
+
+/** Whether to sign out; says what becomes of what the account has. */
+export async function confirmSignOut(
+  { kind, name }: { kind: 'service' | 'sandbox'; name: string },
+  unfinished: Unfinished,
+): Promise<boolean> {
+  const { l10n } = vscode;
+  const signOut = l10n.t('Sign Out');
+  const downloads = unfinished === 'download' ? [l10n.t('Unfinished downloads will be removed.')] : [];
+  const detail =
+    kind === 'sandbox'
+      ? [...downloads, l10n.t('Choose “{0}” to get back its runs and downloads.', accountWords.useSandbox())]
+      : [
+          ...submissionsLeft(unfinished),
+          ...downloads,
+          l10n.t('Its API key will be deleted from this machine. Runs on the service continue.'),
+        ];
+  const choice = await showWarning(
+    l10n.t('Sign out of {0}?', name),
+    { modal: true, detail: detail.join(' ') },
+    signOut,
+  );
+  return choice === signOut;
+}
+
+function submissionsLeft(unfinished: Unfinished): string[] {
+  const { l10n } = vscode;
+  if (unfinished === 'charge')
+    return [
+      l10n.t(
+        'A submission is still in progress or unresolved. You may be charged, and can check that only after you sign in to this account again.',
+      ),
+    ];
+  return unfinished === 'kept'
+    ? [
+        l10n.t(
+          'Nothing was charged for its open submissions. They’re kept until you sign in to this account again.',
+        ),
+      ]
+    : [];
+}
+
+/** The account menu. */
+export const menuWords = {
+  title: () => vscode.l10n.t('Account'),
+  placeholder: (hasAccounts: boolean) =>
+    hasAccounts ? vscode.l10n.t('Choose an account or an action') : vscode.l10n.t('Choose an action'),
+  accounts: () => vscode.l10n.t('accounts'),
+  actions: () => vscode.l10n.t('actions'),
+  active: () => vscode.l10n.t('active'),
+  sandbox: () => vscode.l10n.t('no training, no charges'),
+  signIn: () => vscode.l10n.t('Sign In to Another Account…'),
+  replaceKey: () => vscode.l10n.t('Replace API Key…'),
+  signOut: () => vscode.l10n.t('Sign Out…'),
+  refreshBalance: () => vscode.l10n.t('Refresh Balance'),
+  addFunds: () => vscode.l10n.t('Add Sandbox Funds…'),
+  scenario: () => vscode.l10n.t('Sandbox Scenario…'),
+  clockSpeed: () => vscode.l10n.t('Sandbox Clock Speed…'),
+  reset: () => vscode.l10n.t('Reset Sandbox…'),
+};
+
+/** What the status bar shows of the active account. */
+export interface BalanceView {
+  accountName: string;
+  isSandbox: boolean;
+  balance: Balance | undefined;
+  state: SessionState;
+  isLow: boolean;
+}
+
+export function statusItemName(): string {
+  return vscode.l10n.t('Fine-Tuning Balance');
+}
+
+export function balanceText({ accountName, isSandbox, balance }: BalanceView): string {
+  const icon = isSandbox ? '$(beaker)' : '$(credit-card)';
+  const amount =
+    balance === undefined ? strangerText(accountName) : formatMoney(balance.balance_cents, balance.currency);
+  return isSandbox && balance !== undefined
+    ? `${icon} ${vscode.l10n.t('Sandbox {0}', amount)}`
+    : `${icon} ${amount}`;
+}
+
+export function balanceTooltip(view: BalanceView): string {
+  const { l10n } = vscode;
+  const lines = [l10n.t('Fine-Tuning account: {0}', strangerText(view.accountName))];
+  if (view.isSandbox) lines.push(sandboxNote());
+  if (view.balance !== undefined)
+    lines.push(l10n.t('Balance: {0}', formatMoney(view.balance.balance_cents, view.balance.currency)));
+  if (view.isLow) lines.push(l10n.t('The balance is below your warning threshold.'));
+  if (view.state === 'offline')
+    lines.push(
+      view.isSandbox
+        ? l10n.t('The sandbox didn’t start or isn’t responding.')
+        : l10n.t('Can’t reach the service.'),
+    );
+  if (view.state === 'key-rejected') lines.push(l10n.t('The service rejected the API key.'));
+  if (view.state === 'key-missing') lines.push(l10n.t('The API key is not on this machine.'));
+  lines.push(l10n.t('Click for the account menu.'));
+  return lines.join('\n');
+}
+
+/** Reports that the list of accounts could not be read; nothing was deleted. */
+export function tellAccountsSetAside(file: string): void {
+  void showWarning(
+    vscode.l10n.t(
+      'The list of accounts could not be read and was moved to {0}. Open submissions may have been charged: sign in again to check them before you submit.',
+      file,
+    ),
+  );
 }

@@ -1,35 +1,35 @@
-import type { Client, Connection } from '../../core/api/client.ts';
-import { UNTRIED_KEY_ID, type ApiKeys } from './apiKeys.ts';
-import { askToReplaceKey } from './accountDialogs.ts';
-import { COMMANDS } from '../shared/ids.ts';
-import { tryKey } from './keyTrial.ts';
-import { tellKeyReplaced, tellKeyUntried, tellSandboxHasNoKey, tellSignedOut } from './messages.ts';
 import { originOf } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import { tellSignedOut } from '../shared/accountMessages.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import { askForKey, verifyKey, type CreateClient } from './apiKeyEntry.ts';
+import type { ApiKeys } from './apiKeys.ts';
+import { signInWords, tellKeyReplaced, tellKeyUnverified, tellSandboxHasNoKey } from './messages.ts';
 
 /** Gives an account, by its id, or the active one another API key; its id, and with it what it owns, stays. */
-export function replaceKey(
+export async function replaceKey(
   accounts: AccountStore,
   apiKeys: ApiKeys,
-  createClient: (connection: Connection) => Pick<Client, 'getBalance'>,
-) {
-  return async (argument?: unknown): Promise<void> => {
-    // The account that a notice named may not be the active one any more.
-    const account = accounts.accounts.find(({ id }) => id === argument) ?? accounts.active;
-    if (account === undefined) {
-      tellSignedOut();
-      return;
-    }
-    if (account.kind === 'sandbox') {
-      tellSandboxHasNoKey();
-      return;
-    }
-    const apiKey = await askToReplaceKey(account.name, account.baseUrl);
-    if (apiKey === undefined) return;
-    const client = createClient({ baseUrl: account.baseUrl, apiKey, keyId: UNTRIED_KEY_ID });
-    const trial = await tryKey((signal) => client.getBalance({ signal }), COMMANDS.replaceKey);
-    if (trial === undefined) return;
-    await apiKeys.store({ accountId: account.id, origin: originOf(account) }, apiKey);
-    (trial === 'accepted' ? tellKeyReplaced : tellKeyUntried)(account.name);
-  };
+  createClient: CreateClient,
+  argument?: unknown,
+): Promise<void> {
+  // The account that a notice named may not be the active one.
+  const account = accounts.accounts.find(({ id }) => id === argument) ?? accounts.active;
+  if (account === undefined) {
+    tellSignedOut();
+    return;
+  }
+  if (account.kind === 'sandbox') {
+    tellSandboxHasNoKey();
+    return;
+  }
+  const { id, name, baseUrl } = account;
+  const place = { title: signInWords.replaceTitle(name), step: 1, totalSteps: 1 };
+  const answer = await askForKey(place, baseUrl);
+  if (answer.kind !== 'value') return;
+  const apiKey = answer.value;
+  const result = await verifyKey(createClient, { baseUrl, apiKey }, COMMANDS.replaceKey);
+  if (result === undefined) return;
+  await apiKeys.store({ accountId: id, origin: originOf(account) }, apiKey);
+  (result === 'accepted' ? tellKeyReplaced : tellKeyUnverified)(name);
 }

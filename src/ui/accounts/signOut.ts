@@ -1,30 +1,25 @@
-import type { ApiKeys } from './apiKeys.ts';
-import { confirmSignOut } from './accountDialogs.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import type { ApiKeys } from './apiKeys.ts';
+import { confirmSignOut, type Unfinished } from './messages.ts';
 
 /**
- * Signs out of the active account and deletes its API key. What is kept of it is there again when it is signed in to again.
- * @param stakeOf what of an account is not at its end: something that may be or become a charge, or only
- * what can be continued, or downloaded
- * @param forget takes away what is unfinished of the account, such as half of a download
+ * Signs out of the active account and deletes its API key. Signing in to it again brings back its submissions and receipts.
+ * @param discardDownloads removes the unfinished downloads of an account
  */
-export function signOut(
+export async function signOut(
   accounts: AccountStore,
   apiKeys: ApiKeys,
-  stakeOf: (accountId: string) => 'charge' | 'kept' | 'download' | undefined,
-  forget: (accountId: string) => Promise<void>,
-) {
-  return async (): Promise<void> => {
-    const account = accounts.active;
-    if (account === undefined) return;
-    if (!(await confirmSignOut(account, stakeOf(account.id)))) return;
-    // The account first: a session that loses its key would ask for another one.
-    await accounts.remove(account.id);
-    try {
-      await apiKeys.delete(account.id);
-    } finally {
-      // Also where the keyring fails: nothing leads to it any more.
-      await forget(account.id);
-    }
-  };
+  unfinishedOf: (accountId: string) => Unfinished,
+  discardDownloads: (accountId: string) => Promise<void>,
+): Promise<void> {
+  const account = accounts.active;
+  if (account === undefined || !(await confirmSignOut(account, unfinishedOf(account.id)))) return;
+  // The account first: a session that loses its key would ask for another one.
+  await accounts.remove(account.id);
+  try {
+    await apiKeys.delete(account.id);
+  } finally {
+    // Also where the keyring fails: nothing refers to them.
+    await discardDownloads(account.id);
+  }
 }

@@ -1,55 +1,63 @@
 import * as vscode from 'vscode';
-import { pickFromAccountMenu, type MenuRow } from './accountDialogs.ts';
-import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { accountWords } from './messages.ts';
 import { originOf } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import { accountWords } from '../shared/accountMessages.ts';
+import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import { pick, type Choice } from '../shared/steps.ts';
+import { menuWords } from './messages.ts';
 
-type Choice = { accountId: string } | { command: CommandId };
+type Target = { accountId: string } | { command: CommandId };
 
-/** The account menu: one click switches, the rest is what can be done with the active account. */
-export function switchAccount(accounts: AccountStore) {
-  return async (): Promise<void> => {
-    const { active } = accounts;
-    const rows = accounts.accounts.map((account): MenuRow<Choice> => {
-      const where = account.kind === 'sandbox' ? accountWords.sandboxDescription() : originOf(account);
-      const isActive = account.id === active?.id;
-      return {
-        icon: isActive ? 'check' : account.kind === 'sandbox' ? 'beaker' : 'account',
-        label: account.name,
-        description: isActive ? `${where} · ${accountWords.active()}` : where,
-        value: { accountId: account.id },
-      };
-    });
-    const action = (icon: string, label: string, command: CommandId): MenuRow<Choice> => ({
-      icon,
-      label,
-      value: { command },
-    });
-    const hasSandbox = accounts.accounts.some((account) => account.kind === 'sandbox');
-    const choice = await pickFromAccountMenu<Choice>(rows, [
-      ...(active === undefined
-        ? []
-        : [action('refresh', accountWords.refreshBalance(), COMMANDS.refreshBalance)]),
-      action(
-        'sign-in',
-        active === undefined ? accountWords.firstSignIn() : accountWords.signIn(),
-        COMMANDS.signIn,
-      ),
-      ...(hasSandbox ? [] : [action('beaker', accountWords.useSandbox(), COMMANDS.useSandbox)]),
-      ...(active?.kind === 'service' ? [action('key', accountWords.replaceKey(), COMMANDS.replaceKey)] : []),
-      ...(active?.kind === 'sandbox'
-        ? [
-            action('add', accountWords.addFunds(), COMMANDS.sandboxAddFunds),
-            action('debug-alt', accountWords.scenario(), COMMANDS.sandboxScenario),
-            action('dashboard', accountWords.clockSpeed(), COMMANDS.sandboxClockSpeed),
-            action('discard', accountWords.reset(), COMMANDS.sandboxReset),
-          ]
-        : []),
-      ...(active === undefined ? [] : [action('sign-out', accountWords.signOut(), COMMANDS.signOut)]),
-    ]);
-    if (choice === undefined) return;
-    if ('accountId' in choice) await accounts.activate(choice.accountId);
-    else await vscode.commands.executeCommand(choice.command);
-  };
+/** The account menu: accounts first, so that a switch is one click, then the actions on the active one. */
+export async function switchAccount(accounts: AccountStore): Promise<void> {
+  const { active } = accounts;
+  const rows = accounts.accounts.map((account): Choice<Target> => {
+    const isSandbox = account.kind === 'sandbox';
+    const isActive = account.id === active?.id;
+    const where = isSandbox ? menuWords.sandbox() : originOf(account);
+    return {
+      icon: isActive ? 'check' : isSandbox ? 'beaker' : 'account',
+      label: account.name,
+      description: isActive ? `${where} · ${menuWords.active()}` : where,
+      value: { accountId: account.id },
+    };
+  });
+  const answer = await pick<Target>(
+    { title: menuWords.title(), step: 1, totalSteps: 1 },
+    {
+      placeholder: menuWords.placeholder(rows.length > 0),
+      items:
+        rows.length > 0
+          ? [separator(menuWords.accounts()), ...rows, separator(menuWords.actions()), ...actionsOf(accounts)]
+          : actionsOf(accounts),
+    },
+  );
+  if (answer.kind !== 'value') return;
+  if ('accountId' in answer.value) await accounts.activate(answer.value.accountId);
+  else await vscode.commands.executeCommand(answer.value.command);
+}
+
+function actionsOf({ accounts, active }: AccountStore): Choice<Target>[] {
+  const action = (icon: string, label: string, command: CommandId) => ({ icon, label, value: { command } });
+  const kind = active?.kind;
+  const hasSandbox = accounts.some((account) => account.kind === 'sandbox');
+  return [
+    ...(active ? [action('refresh', menuWords.refreshBalance(), COMMANDS.refreshBalance)] : []),
+    action('sign-in', active ? menuWords.signIn() : accountWords.signIn(), COMMANDS.signIn),
+    ...(hasSandbox ? [] : [action('beaker', accountWords.useSandbox(), COMMANDS.useSandbox)]),
+    ...(kind === 'service' ? [action('key', menuWords.replaceKey(), COMMANDS.replaceKey)] : []),
+    ...(kind === 'sandbox'
+      ? [
+          action('add', menuWords.addFunds(), COMMANDS.sandboxAddFunds),
+          action('debug-alt', menuWords.scenario(), COMMANDS.sandboxScenario),
+          action('dashboard', menuWords.clockSpeed(), COMMANDS.sandboxClockSpeed),
+          action('discard', menuWords.reset(), COMMANDS.sandboxReset),
+        ]
+      : []),
+    ...(active ? [action('sign-out', menuWords.signOut(), COMMANDS.signOut)] : []),
+  ];
+}
+
+function separator(label: string): Choice<Target> {
+  return { label, kind: vscode.QuickPickItemKind.Separator } as Choice<Target>;
 }

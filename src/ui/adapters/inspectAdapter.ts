@@ -3,7 +3,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { chooseAdapter, tellAdapterNotOnDisk, tellNotDownloaded } from './adapterDialogs.ts';
 import { runIdOf } from '../shared/runArgument.ts';
-import { tellSignedOut } from '../accounts/messages.ts';
+import { tellSignedOut } from '../shared/accountMessages.ts';
 import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';

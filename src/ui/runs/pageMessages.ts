@@ -7,7 +7,6 @@ import { strangerText } from '../shared/strangerText.ts';
 /** Words of the run page that stand alone. */
 export const runPageWords = {
   actions: () => vscode.l10n.t('Actions'),
-  copied: () => vscode.l10n.t('Copied'),
   copy: () => vscode.l10n.t('Copy'),
   copyOf: (name: string) => vscode.l10n.t('Copy {0}', name),
   download: () => vscode.l10n.t('Download Adapter…'),

@@ -10,7 +10,6 @@ export type RunPageAction =
   | 'submitAgain'
   | 'refresh'
   | 'openDataset'
-  | 'copy'
   | 'cancelDownload'
   | 'reveal'
   | 'compare'
@@ -19,7 +18,11 @@ export type RunPageAction =
   | 'replaceKey';
 
 /** From the page to the extension. */
-export type RunPageRequest = { type: 'ready' } | { type: 'act'; action: RunPageAction; key: string };
+export interface RunPageRequest {
+  type: 'act';
+  action: RunPageAction;
+  key: string;
+}
 
 /** From the extension to the page. */
 export type RunPageMessage = RunPageState | RunPageClocks;
@@ -35,7 +38,7 @@ export interface RunPageState {
   type: 'state';
   memory: RunPageMemory;
   /** Words that the page needs for itself. */
-  words: { actions: string; copied: string };
+  words: { actions: string };
   heading: RunPageHeading;
   notices: readonly RunPageNotice[];
   actions: readonly RunPageButton[];
@@ -67,8 +70,10 @@ export interface RunPageNotice {
 }
 
 export interface RunPageButton {
-  action: RunPageAction;
+  action: RunPageAction | 'copy';
   key: string;
+  /** What it copies. */
+  copy: string | undefined;
   words: string;
   /** What a screen reader says, where the words alone do not tell what they are about. */
   spoken: string | undefined;

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
-import { tellSignedOut } from '../accounts/messages.ts';
+import { tellSignedOut } from '../shared/accountMessages.ts';
 import { lookingForRun, tellNoSuchRun, tellStrangeLink } from './linkMessages.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { isPlainRunId, runIdOfLink, type LinkParts } from '../../core/runs/runLink.ts';

@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { isOneOf, isText, WebviewHost, type RequestTable } from '../shared/webview.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { RunDetail } from '../../core/api/types.ts';
 import { runPageTitle, type DetailsState } from './pageMessages.ts';
 import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
 import { receiptOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
-import type { RunPageMemory, RunPageMessage } from './protocol.ts';
-import { runPageRequestOf } from './pageRequest.ts';
+import type { RunPageMemory, RunPageMessage, RunPageRequest } from './protocol.ts';
 import { serviceNowMs } from '../../core/runs/serviceClock.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { RunPageActions } from './runPageActions.ts';
@@ -21,6 +21,25 @@ const TICK_MS = 1_000;
 /** A run that has gone from the list is not read anew more often: it may be one that no list shows. */
 const READ_AGAIN_MS = 10 * 60_000;
 
+const REQUESTS: Readonly<RequestTable<RunPageRequest>> = {
+  act: {
+    action: isOneOf([
+      'download',
+      'inspect',
+      'submitAgain',
+      'refresh',
+      'openDataset',
+      'cancelDownload',
+      'reveal',
+      'compare',
+      'useAccount',
+      'switchAccount',
+      'replaceKey',
+    ]),
+    key: isText,
+  },
+};
+
 /** Owns the page of one run in an editor tab: tells it what is known, and does what its buttons ask for. */
 export class RunPage implements Disposable {
   readonly #memory: RunPageMemory;
@@ -28,6 +47,7 @@ export class RunPage implements Disposable {
   readonly #parts: RunPageParts;
   readonly #actions: RunPageActions;
   readonly #store = new DisposableStore();
+  readonly #host: WebviewHost<RunPageMessage, RunPageRequest>;
   #following = new DisposableStore();
   #session: Session | undefined;
   #detail: RunDetail | undefined;
@@ -39,7 +59,6 @@ export class RunPage implements Disposable {
   /** Whose details are on their way. */
   #reading: Session | undefined;
   #readAtMs = -Infinity;
-  #isReady = false;
   #posted = '';
   #postedClocks = '';
   /** Which clocks the page has. */
@@ -53,11 +72,8 @@ export class RunPage implements Disposable {
     this.#parts = parts;
     this.#actions = new RunPageActions(memory, parts, () => this.#session);
     const { accountId, runId } = memory;
-    this.#store.add(panel.webview.onDidReceiveMessage((message) => this.#answer(message)));
     this.#store.add(
       panel.onDidChangeViewState(() => {
-        // The page goes when it is hidden, and another one comes.
-        if (!panel.visible) this.#isReady = false;
         this.#planTick();
       }),
     );
@@ -80,7 +96,19 @@ export class RunPage implements Disposable {
     this.#follow();
     this.#readReceipt();
     this.#planTick();
-    this.#panel.title = runPageTitle(runPageState(this.#view()).name);
+    const title = runPageTitle(runPageState(this.#view()).name);
+    this.#panel.title = title;
+    this.#host = this.#store.add(
+      new WebviewHost(panel, {
+        page: 'run',
+        extensionUri: parts.extensionUri,
+        title,
+        requests: REQUESTS,
+        onReady: () => this.#start(),
+        onRequest: (request) => this.#answer(request),
+        log: parts.log,
+      }),
+    );
   }
 
   dispose(): void {
@@ -165,25 +193,22 @@ export class RunPage implements Disposable {
     });
   }
 
-  #answer(message: unknown): void {
-    const request = runPageRequestOf(message);
-    if (request === undefined) return;
-    if (request.type === 'ready') {
-      this.#isReady = true;
-      this.#posted = '';
-      this.#postedClocks = '';
-      this.#draw();
-      this.#lookAtFiles();
-      return;
-    }
-    const { action, key } = request;
+  #start(): void {
+    this.#posted = '';
+    this.#postedClocks = '';
+    this.#draw();
+    this.#lookAtFiles();
+  }
+
+  async #answer({ action, key }: RunPageRequest): Promise<void> {
     // Only what the page was offered.
     const button = this.#buttons.find(action, key);
     if (button === undefined) return;
-    this.#actions
-      .do(action, button.target)
-      .catch((error: unknown) => this.#parts.log.error('run-page', error))
-      .finally(() => this.#planDraw());
+    try {
+      await this.#actions.do(action, button.target);
+    } finally {
+      this.#planDraw();
+    }
   }
 
   #planTick(): void {
@@ -195,7 +220,7 @@ export class RunPage implements Disposable {
   #goOn(): void {
     const texts = runPageClocks(this.#view());
     if (Object.keys(texts).join() !== this.#clocks) this.#draw();
-    else if (this.#isReady)
+    else if (this.#host.isReady)
       this.#postedClocks = this.#postIfNew({ type: 'clocks', texts }, this.#postedClocks);
   }
 
@@ -212,7 +237,7 @@ export class RunPage implements Disposable {
     const { name, state, buttons } = runPageState(view);
     const title = runPageTitle(name);
     if (this.#panel.title !== title) this.#panel.title = title;
-    if (!this.#isReady) return;
+    if (!this.#host.isReady) return;
     this.#buttons = buttons;
     this.#posted = this.#postIfNew(state, this.#posted);
     const texts = runPageClocks(view);
@@ -222,7 +247,7 @@ export class RunPage implements Disposable {
 
   #postIfNew(message: RunPageMessage, posted: string): string {
     const text = JSON.stringify(message);
-    if (text !== posted) void this.#panel.webview.postMessage(message);
+    if (text !== posted) this.#host.post(message);
     return text;
   }
 

@@ -74,8 +74,6 @@ export class RunPageActions {
 
 async function doWith(action: RunPageAction, target: string): Promise<void> {
   switch (action) {
-    case 'copy':
-      return vscode.env.clipboard.writeText(target);
     case 'cancelDownload':
       return run(COMMANDS.cancelDownload, target);
     case 'inspect':

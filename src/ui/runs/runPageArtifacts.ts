@@ -104,8 +104,10 @@ function drawFile(record: DownloadRecord, { fileNow }: KnownRunView, buttons: Pa
   const name = artifactName(artifactType, filename);
   const isGone = fileNow(path) === null;
   const key = `${completedAtMs}.${sha256.slice(0, 16)}`;
-  const make = (action: RunPageAction, about: string, words: string, target = path) =>
-    buttons.make(action, about, words, { target, spoken: downloadWords.about(words, name) });
+  const make = (action: RunPageAction, words: string) =>
+    buttons.make(action, key, words, { target: path, spoken: downloadWords.about(words, name) });
+  const copy = (what: string, text: string, words: string) =>
+    buttons.copy(`${what}.${key}`, text, words, downloadWords.about(words, name));
   return {
     key,
     name,
@@ -113,10 +115,10 @@ function drawFile(record: DownloadRecord, { fileNow }: KnownRunView, buttons: Pa
     path,
     isGone,
     buttons: [
-      ...(isGone ? [] : [make('inspect', key, runPageWords.inspect())]),
-      ...(isGone || !canReveal(path) ? [] : [make('reveal', key, downloadWords.reveal(hasFileManager()))]),
-      make('copy', `path.${key}`, downloadWords.copyPath()),
-      make('copy', `sha256.${key}`, downloadWords.copyDigest(), sha256),
+      ...(isGone ? [] : [make('inspect', runPageWords.inspect())]),
+      ...(isGone || !canReveal(path) ? [] : [make('reveal', downloadWords.reveal(hasFileManager()))]),
+      copy('path', path, downloadWords.copyPath()),
+      copy('sha256', sha256, downloadWords.copyDigest()),
     ],
   };
 }

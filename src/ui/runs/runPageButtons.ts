@@ -1,4 +1,3 @@
-import { runPageWords } from './pageMessages.ts';
 import type { RunPageAction, RunPageButton } from './protocol.ts';
 
 /** The buttons of a page, and what each is about: the page knows their keys, and nothing that it says is more than such a key. */
@@ -20,6 +19,7 @@ export class PageButtons {
     return {
       action,
       key,
+      copy: undefined,
       words,
       spoken: more.spoken,
       isFirst: more.isFirst ?? false,
@@ -29,12 +29,12 @@ export class PageButtons {
 
   /** A button whose place is kept while there is nothing that it could do. */
   disabled(action: RunPageAction, key: string, words: string): RunPageButton {
-    return { action, key, words, spoken: undefined, isFirst: false, isDisabled: true };
+    return { action, key, copy: undefined, words, spoken: undefined, isFirst: false, isDisabled: true };
   }
 
-  /** A button that copies a fact. */
-  copy(key: string, name: string, target: string): RunPageButton {
-    return this.make('copy', key, runPageWords.copy(), { target, spoken: runPageWords.copyOf(name) });
+  /** A button that copies a text. */
+  copy(key: string, copy: string, words: string, spoken?: string): RunPageButton {
+    return { action: 'copy', key, copy, words, spoken, isFirst: false, isDisabled: false };
   }
 
   /** Whether the page has such a button, and what it is about. */

@@ -221,6 +221,9 @@ function withCopy({ key, name, value, copy }: PageFact, section: string, buttons
     key,
     name,
     value,
-    buttons: copy === undefined ? [] : [buttons.copy(`${section}.${key}`, name, copy)],
+    buttons:
+      copy === undefined
+        ? []
+        : [buttons.copy(`${section}.${key}`, copy, runPageWords.copy(), runPageWords.copyOf(name))],
   };
 }

@@ -26,7 +26,7 @@ export function runPageState(view: RunPageView): BuiltPage {
   const name = known === undefined ? view.runId.slice(0, SHORT_ID_LENGTH) : nameOf(known);
   const content = known === undefined ? absent(view, name, buttons) : present(known, name, buttons);
   const { accountId, runId } = view;
-  const words = { actions: runPageWords.actions(), copied: runPageWords.copied() };
+  const words = { actions: runPageWords.actions() };
   return { name, state: { type: 'state', memory: { accountId, runId }, words, ...content }, buttons };
 }
 
@@ -77,7 +77,7 @@ function present(view: KnownRunView, name: string, buttons: PageButtons): Conten
   const actions = [
     ...downloadActions(view, buttons),
     buttons.make('submitAgain', 'run', runPageWords.submitAgain()),
-    buttons.make('copy', 'run-id', runPageWords.copyRunId(), { target: runId }),
+    buttons.copy('run-id', runId, runPageWords.copyRunId()),
     buttons.make('refresh', 'run', runPageWords.refresh()),
   ];
   return { heading, notices: presentNotices(view, buttons), actions, sections };

@@ -1,3 +1,4 @@
+import type * as vscode from 'vscode';
 import type { RunDetail, RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Log } from '../shared/log.ts';
@@ -12,6 +13,7 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 
 /** What the pages of runs need of the rest. */
 export interface RunPageParts {
+  extensionUri: vscode.Uri;
   accounts: Pick<AccountStore, 'accounts' | 'activate' | 'onDidChange'>;
   sessions: Pick<Sessions, 'active' | 'of' | 'onDidChangeActive'>;
   /** What was submitted from this machine. */

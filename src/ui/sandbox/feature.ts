@@ -1,28 +1,33 @@
 import type { Services } from '../../services.ts';
+import { accountWords } from '../shared/accountMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { sandboxControls } from './sandboxAccess.ts';
-import { useSandbox } from './useSandbox.ts';
+import { offerSandbox, tellSandboxInUse } from './messages.ts';
 
-/** The embedded service that anyone can try: its account, and what steers it. */
+/** The embedded service that anyone can try: its account, and what controls it. */
 export function activateSandbox(services: Services): void {
   const { accounts, disposables, registerCommands, sandbox, sessions } = services;
-  const enter = useSandbox(accounts, async () => (await sandbox.start()).accountId);
-  const controls = sandboxControls(
-    () => sessions.active?.account.kind === 'sandbox',
-    enter,
-    () => sandbox.controls(),
-  );
-  disposables.add(registerCommands('accounts', { [COMMANDS.useSandbox]: enter }));
+  const useSandbox = async () => {
+    const { accountId } = await sandbox.start();
+    await accounts.save({ kind: 'sandbox', id: accountId, name: accountWords.sandboxName() });
+    tellSandboxInUse();
+  };
+  type Commands = typeof import('./commands.ts');
+  /** Runs a command on the sandbox, if it is the active account or the user agrees to switch to it. */
+  const onSandbox = (name: keyof Commands) => async (argument: unknown) => {
+    if (sessions.active?.account.kind !== 'sandbox') {
+      if (!(await offerSandbox())) return;
+      await useSandbox();
+    }
+    const commands = await import('./commands.ts');
+    await commands[name](await sandbox.control(), sessions, argument);
+  };
+  disposables.add(registerCommands('accounts', { [COMMANDS.useSandbox]: useSandbox }));
   disposables.add(
     registerCommands('nothing', {
-      [COMMANDS.sandboxScenario]: async (scenario) =>
-        (await import('./sandboxScenario.ts')).sandboxScenario(controls, sessions)(scenario),
-      [COMMANDS.sandboxReset]: async () =>
-        (await import('./sandboxReset.ts')).sandboxReset(controls, sessions)(),
-      [COMMANDS.sandboxAddFunds]: async (amount) =>
-        (await import('./sandboxAddFunds.ts')).sandboxAddFunds(controls, sessions)(amount),
-      [COMMANDS.sandboxClockSpeed]: async (factor) =>
-        (await import('./sandboxClockSpeed.ts')).sandboxClockSpeed(controls, sessions)(factor),
+      [COMMANDS.sandboxScenario]: onSandbox('setScenario'),
+      [COMMANDS.sandboxReset]: onSandbox('reset'),
+      [COMMANDS.sandboxAddFunds]: onSandbox('addFunds'),
+      [COMMANDS.sandboxClockSpeed]: onSandbox('setClockSpeed'),
     }),
   );
 }

@@ -1,14 +1,21 @@
 import path from 'node:path';
 import type { Connection } from '../../core/api/client.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
-import { CancelledError } from '../../core/base/errors.ts';
-import type { Log } from '../shared/log.ts';
-import type { SandboxControls } from './sandboxAccess.ts';
-import { SandboxNotStartedError } from './sandboxNotStarted.ts';
+import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
-import { MAX_SPEED, MIN_SPEED, OFFERED_SCENARIOS, SCENARIOS } from '../../sandbox/scenarios.ts';
+import type { SandboxControl } from '../../sandbox/scenarios.ts';
+import type { Log } from '../shared/log.ts';
 
 type Load = () => Promise<{ startSandbox: (options: SandboxOptions) => Promise<Sandbox> }>;
+
+/** The sandbox could not be started; the log has the reason. */
+export class SandboxNotStartedError extends ExpectedError {
+  readonly code = 'sandbox-not-started';
+
+  constructor() {
+    super('sandbox-not-started');
+  }
+}
 
 /** Owns the sandbox of this window: loaded and started at first use, stopped with the extension. */
 export class LazySandbox implements Disposable {
@@ -20,7 +27,7 @@ export class LazySandbox implements Disposable {
 
   /**
    * @param storage the extension's storage; windows share the sandbox's database in it
-   * @param load brings the sandbox's code
+   * @param load loads the sandbox's code
    */
   constructor(
     storage: string,
@@ -40,27 +47,8 @@ export class LazySandbox implements Disposable {
   }
 
   /** @throws SandboxNotStartedError, CancelledError */
-  async controls(): Promise<SandboxControls> {
-    const { control } = await this.#started();
-    return {
-      // Browser tests pick from all.
-      scenarios: process.env.FINE_TUNING_SANDBOX_SCENARIOS === 'all' ? SCENARIOS : OFFERED_SCENARIOS,
-      getScenario: () => control.getScenario(),
-      setScenario: (wanted) => {
-        const scenario = SCENARIOS.find((known) => known === wanted);
-        if (scenario !== undefined) control.setScenario(scenario);
-        return scenario !== undefined;
-      },
-      reset: () => control.reset(),
-      addFunds: (cents) => unlessOutOfRange(() => control.addFunds(cents)),
-      speedRange: { min: MIN_SPEED, max: MAX_SPEED },
-      getSpeed: () => control.getSpeed(),
-      setSpeed: (factor) =>
-        unlessOutOfRange(() => {
-          control.setSpeed(factor);
-          return true;
-        }) ?? false,
-    };
+  async control(): Promise<SandboxControl> {
+    return (await this.#started()).control;
   }
 
   /** Never rejects: at the end of the extension nobody could do anything about it. */
@@ -99,14 +87,5 @@ export class LazySandbox implements Disposable {
     if (!this.#disposed) return sandbox;
     await sandbox.close();
     throw new CancelledError();
-  }
-}
-
-function unlessOutOfRange<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
   }
 }

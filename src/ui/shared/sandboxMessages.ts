@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 
 /** What is always true of the sandbox. */
 export function sandboxNote(): string {
-  return vscode.l10n.t('Sandbox: nothing is trained and nothing is paid.');
+  return vscode.l10n.t('Sandbox: no training, no charges.');
 }
 
 /** A message, which in the sandbox says that it is the sandbox. */

@@ -47,14 +47,6 @@ export const submissionMessages = {
   submitAgain: () => vscode.l10n.t('Submit Again…'),
 };
 
-/** Asked before the first submission of a user without an account. */
-export const firstUseMessages = {
-  question: () => vscode.l10n.t('Sign in first, or try it in the sandbox.'),
-  detail: () => vscode.l10n.t('The sandbox needs no account. Sandbox: no training, no charges.'),
-  signIn: () => vscode.l10n.t('Sign In'),
-  sandbox: () => vscode.l10n.t('Use the Sandbox'),
-};
-
 /** The label as the user gave it, or the file's name. */
 export function submissionName({ label, marker, dataset }: Pick<Draft, 'label' | 'marker' | 'dataset'>) {
   const given = marker === undefined ? label : withoutMarker(label ?? '');

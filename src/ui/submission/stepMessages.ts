@@ -39,41 +39,6 @@ export const stepMessages = {
 
   review: () => vscode.l10n.t('Review before submitting. Nothing has been sent yet.'),
   continue: () => vscode.l10n.t('Continue'),
-  summary: {
-    account: (account: Pick<Account, 'kind' | 'name'>) => ({
-      name: vscode.l10n.t('Account'),
-      value: accountText(account),
-    }),
-    dataset: (fileName: string, sizeBytes: number) => ({
-      name: vscode.l10n.t('Dataset'),
-      value: vscode.l10n.t('{0}, {1}', fileName, formatBytes(sizeBytes)),
-    }),
-    size: (value: string) => ({ name: vscode.l10n.t('Size'), value }),
-    model: (model: Model | undefined) => ({
-      name: vscode.l10n.t('Model'),
-      value: [model?.name, model?.provider].filter(Boolean).join(', '),
-    }),
-    label: (label: string) => ({ name: vscode.l10n.t('Label'), value: label || vscode.l10n.t('none') }),
-    queue: (isPriority: boolean) => ({
-      name: vscode.l10n.t('Queue'),
-      value: isPriority
-        ? vscode.l10n.t('priority: costs extra unless your plan includes it')
-        : vscode.l10n.t('standard'),
-    }),
-    balance: (balance: Balance | undefined) => ({
-      name: vscode.l10n.t('Balance'),
-      value:
-        balance === undefined
-          ? vscode.l10n.t('unknown')
-          : formatMoney(balance.balance_cents, balance.currency),
-    }),
-    price: () => ({ name: vscode.l10n.t('Price'), value: vscode.l10n.t('Not known until charged') }),
-    final: () => ({
-      name: vscode.l10n.t('Final'),
-      value: vscode.l10n.t('a run can’t be canceled or refunded'),
-    }),
-  },
-
   terms: (model: Model) => vscode.l10n.t('Terms of {0}', provider(model)),
   decline: () => vscode.l10n.t('I do not accept'),
   declineDetail: () => vscode.l10n.t('nothing is sent'),
@@ -90,6 +55,40 @@ export const stepMessages = {
   openPolicy: () => vscode.l10n.t('Open use policy'),
   policy: () => vscode.l10n.t('Use policy'),
   notOpened: (url: string) => vscode.l10n.t('{0} (not opened: not https)', strangerText(url, 200)),
+};
+
+/** The rows of the summary. */
+export const summaryMessages = {
+  account: (account: Pick<Account, 'kind' | 'name'>) => ({
+    name: vscode.l10n.t('Account'),
+    value: accountText(account),
+  }),
+  dataset: (fileName: string, sizeBytes: number) => ({
+    name: vscode.l10n.t('Dataset'),
+    value: vscode.l10n.t('{0}, {1}', fileName, formatBytes(sizeBytes)),
+  }),
+  size: (value: string) => ({ name: vscode.l10n.t('Size'), value }),
+  model: (model: Model | undefined) => ({
+    name: vscode.l10n.t('Model'),
+    value: [model?.name, model?.provider].filter(Boolean).join(', '),
+  }),
+  label: (label: string) => ({ name: vscode.l10n.t('Label'), value: label || vscode.l10n.t('none') }),
+  queue: (isPriority: boolean) => ({
+    name: vscode.l10n.t('Queue'),
+    value: isPriority
+      ? vscode.l10n.t('priority: costs extra unless your plan includes it')
+      : vscode.l10n.t('standard'),
+  }),
+  balance: (balance: Balance | undefined) => ({
+    name: vscode.l10n.t('Balance'),
+    value:
+      balance === undefined ? vscode.l10n.t('unknown') : formatMoney(balance.balance_cents, balance.currency),
+  }),
+  price: () => ({ name: vscode.l10n.t('Price'), value: vscode.l10n.t('Not known until charged') }),
+  final: () => ({
+    name: vscode.l10n.t('Final'),
+    value: vscode.l10n.t('a run can’t be canceled or refunded'),
+  }),
 };
 
 /** What the last question before anything is sent names. */

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
-import type { Summary } from '../../core/datasets/summary.ts';
+import type { Summary } from '../../core/datasets/summaryMessages.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { Prior } from '../../core/submission/priors.ts';
@@ -11,7 +11,7 @@ import { openServiceLink } from '../shared/links.ts';
 import { modelLinks } from '../shared/modelLinks.ts';
 import { ask, pick, runSteps, type Choice, type Place, type Step, type StepEnd } from '../shared/steps.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
-import { priorRows, stepMessages } from './stepMessages.ts';
+import { priorRows, stepMessages, summaryMessages } from './stepMessages.ts';
 
 /** What the steps are about and do not change. */
 export interface SubmissionContext {
@@ -39,7 +39,7 @@ interface State extends SubmissionChoices {
   dataPolicy?: Draft['consents']['data_policy'];
 }
 
-/** The steps that the summary leads back to, and the summary. */
+/** The steps that the summary leads back to, and the summaryMessages. */
 const MODEL_STEP = 0;
 const LABEL_STEP = 1;
 const QUEUE_STEP = 2;
@@ -130,7 +130,6 @@ async function queueStep(_: SubmissionContext, state: State, place: Place): Prom
 
 /** What will be sent and what is known of its price; the rows of what was chosen lead back to their steps. */
 async function summaryStep(context: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
-  const { summary } = stepMessages;
   const row = (
     icon: string,
     { name, value }: { name: string; value: string },
@@ -150,16 +149,16 @@ async function summaryStep(context: SubmissionContext, state: State, place: Plac
     items: [
       { icon: 'arrow-right', label: stepMessages.continue(), value: 'next' },
       ...facts(priorRows(context.priors, chosen, Date.now())),
-      row('account', summary.account(context.account)),
-      row('file', summary.dataset(context.fileName, context.sizeBytes)),
-      ...(size === undefined ? [] : [row('warning', summary.size(size))]),
+      row('account', summaryMessages.account(context.account)),
+      row('file', summaryMessages.dataset(context.fileName, context.sizeBytes)),
+      ...(size === undefined ? [] : [row('warning', summaryMessages.size(size))]),
       ...facts(checkRows(context.check)),
-      row('symbol-misc', summary.model(state.model), MODEL_STEP),
-      row('tag', summary.label(sentLabel(context, state.label)), LABEL_STEP),
-      row('rocket', summary.queue(state.priority), QUEUE_STEP),
-      row('credit-card', summary.balance(context.balance)),
-      row('question', summary.price()),
-      row('warning', summary.final()),
+      row('symbol-misc', summaryMessages.model(state.model), MODEL_STEP),
+      row('tag', summaryMessages.label(sentLabel(context, state.label)), LABEL_STEP),
+      row('rocket', summaryMessages.queue(state.priority), QUEUE_STEP),
+      row('credit-card', summaryMessages.balance(context.balance)),
+      row('question', summaryMessages.price()),
+      row('warning', summaryMessages.final()),
     ],
     stays: (value) => value === 'stay',
   });

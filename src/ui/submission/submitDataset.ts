@@ -9,17 +9,18 @@ import type { Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { priorsOf } from '../../core/submission/priors.ts';
 import type { Services } from '../../services.ts';
+import { askWhereToWork } from '../shared/accountMessages.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { cutLabel, defaultLabel } from '../shared/label.ts';
 import { modelOf } from '../shared/modelArgument.ts';
-import { showInformation, showWarning, withProgress } from '../shared/notifications.ts';
+import { showWarning, withProgress } from '../shared/notifications.ts';
 import { prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
 import { withViewProgress } from '../shared/progress.ts';
 import { runChoices } from '../shared/runChoices.ts';
 import { chooseRun } from '../shared/runDialogs.ts';
 import { labelMarkerSetting } from '../shared/settings.ts';
 import { usingStorage } from '../shared/storageError.ts';
-import { firstUseMessages, openMessages, submissionMessages } from './messages.ts';
+import { openMessages, submissionMessages } from './messages.ts';
 import { reportResult, withSubmissionProgress } from './submissionResult.ts';
 import { askToSubmit, rowsOf } from './submissionSteps.ts';
 
@@ -140,18 +141,10 @@ async function discardReplaced(
     await submitter.discard(replaced.id).catch(() => false);
 }
 
-/** Before the first use: asks where to work. */
 async function startSomewhere(sessions: Services['sessions']): Promise<Session | undefined> {
-  const signIn = firstUseMessages.signIn();
-  const sandbox = firstUseMessages.sandbox();
-  const choice = await showInformation(
-    firstUseMessages.question(),
-    { modal: true, detail: firstUseMessages.detail() },
-    signIn,
-    sandbox,
-  );
-  if (choice === undefined) return undefined;
-  await vscode.commands.executeCommand(choice === signIn ? COMMANDS.signIn : COMMANDS.useSandbox);
+  const where = await askWhereToWork();
+  if (where === undefined) return undefined;
+  await vscode.commands.executeCommand(where === 'signIn' ? COMMANDS.signIn : COMMANDS.useSandbox);
   return sessions.active;
 }
 

@@ -7,7 +7,7 @@ import { ServiceError } from '../../../src/core/api/errors.ts';
 import { ExpectedError } from '../../../src/core/base/errors.ts';
 import type { Finding } from '../../../src/core/submission/finding.ts';
 import type { Draft } from '../../../src/core/submission/intent.ts';
-import type { Outcome } from '../../../src/core/submission/outcome.ts';
+import type { SubmissionResult } from '../../../src/core/submission/pendingSubmission.ts';
 import type { PendingSubmission } from '../../../src/core/submission/pendingSubmission.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { Submitter } from '../../../src/core/submission/submitter.ts';
@@ -46,14 +46,14 @@ class Window {
     start: (config) => this.#start(config),
     submit: async (draft: Draft) => {
       const { submitter, session } = this.#works;
-      const outcome = submitter.submit(session, draft, this.#abort.signal);
+      const outcome = submitter.submit(session, draft, this.#abort.signal).result;
       // It is given its id before anything is waited for.
       const id = this.#journal?.lastId;
       return toldOutcome(await outcome, id);
     },
     resume: async (id) => {
       const { submitter, session } = this.#works;
-      return toldOutcome(await submitter.resume(session, id, this.#abort.signal), id);
+      return toldOutcome(await submitter.resume(session, id, this.#abort.signal).result, id);
     },
     check: async (id) => {
       try {
@@ -188,7 +188,7 @@ function shownOf({ id, accountId, state, attempt, intent }: PendingSubmission): 
   return { id, accountId, state, attempt, intent };
 }
 
-function toldOutcome(outcome: Outcome, id?: string): Told {
+function toldOutcome(outcome: SubmissionResult, id?: string): Told {
   const told = { ...(id !== undefined && { id }), ...outcome };
   return 'error' in told ? { ...told, error: toldError(told.error) } : told;
 }

@@ -86,7 +86,7 @@ export class DownloadStage {
   /** Submits a run; labels begin anew for each. */
   async submit({ session }: Window, label: string): Promise<string> {
     const draft = await this.bench.draft(10, `${label}.jsonl`, { label });
-    const outcome = await new Submitter(this.bench.journal).submit(session, draft, silent());
+    const outcome = await new Submitter(this.bench.journal).submit(session, draft, silent()).result;
     if (outcome.kind !== 'charged') throw new Error(outcome.kind);
     return outcome.run.run_id;
   }

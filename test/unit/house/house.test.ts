@@ -43,7 +43,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'core/submission': { rooms: [...BELOW_RUNS, 'core/runs'], packages: ['valibot'] },
   'core/downloads': { rooms: [...BELOW_RUNS, 'core/runs', 'core/adapters'], packages: ['valibot'] },
   'core/datasets': { rooms: ['core/base'] },
-  'core/adapters': { rooms: ['core/base'] },
+  'core/adapters': { rooms: ['core/base'], packages: ['yauzl'] },
   // It knows the wire types, and how a database is opened; nothing else of the product.
   sandbox: {
     rooms: ['core/storage'],

@@ -66,6 +66,17 @@ export function roomOf(file: string): string {
   return first === 'core' || first === 'ui' ? `${first}/${below[0] ?? ''}` : first;
 }
 
+/** The English texts that a file gives to `l10n.t`. */
+export function sentencesOf(tree: ts.SourceFile): string[] {
+  const sentences: string[] = [];
+  walk(tree, (node) => {
+    if (!ts.isCallExpression(node) || !/\bl10n\.t$/.test(node.expression.getText())) return;
+    const [text] = node.arguments;
+    if (text !== undefined && ts.isStringLiteralLike(text)) sentences.push(text.text);
+  });
+  return sentences;
+}
+
 /** Calls `visit` for each node of a file. */
 export function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
   visit(node);

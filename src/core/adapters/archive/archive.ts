@@ -6,19 +6,18 @@ export interface Member {
   name: string;
   sizeBytes: number;
   /**
-   * Its bytes from the start; each piece is only good until the next is asked for. May be left early. Read to its end, it
-   * is checked. Of a stream it can be read once, before the next member is asked for.
+   * Its bytes from the start; each piece is only good until the next is asked for. May be left early; read to its end, it
+   * is checked. That of a tar can be read once, before the next member is asked for.
    * @throws BrokenArchiveError, CancelledError
    */
   open(): AsyncGenerator<Buffer, void>;
 }
 
-/** What holds members. */
 export interface Archive {
   container: Container;
   /** Of the file, or of the files of the folder. */
   sizeBytes: number;
-  /** The members in their order; a pass of its own at each call. @throws BrokenArchiveError, CancelledError */
+  /** The members in their order; each call reads from the start. @throws BrokenArchiveError, CancelledError */
   members(): AsyncGenerator<Member, void>;
   close(): Promise<void>;
 }

@@ -1,11 +1,17 @@
-import type { Archive, Member } from './archive.ts';
-import { baseOf, CONFIG_NAME, folderOf, kindOf, WEIGHTS_NAME } from './entryKind.ts';
+import { createHash } from 'node:crypto';
 import { BrokenArchiveError } from '../faults.ts';
+import type { Archive, Member } from './archive.ts';
 import { MAX_CONFIG_BYTES, MAX_CONFIGS_BYTES, MAX_HEADER_BYTES, MAX_TENSORS } from '../limits.ts';
 import type { AdapterEntry, ArchiveFault } from '../report.ts';
-import { SampledBytes } from './sampledBytes.ts';
 import { readSafetensorsHeader, type SafetensorsHeader } from '../safetensors.ts';
 
+const PICKLE = /\.(?:bin|pt|pth|pkl|pickle|ckpt|joblib|mar)$/i;
+const ARCHIVE = /\.(?:zip|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|7z|rar|jar|whl)$/i;
+
+export const CONFIG_NAME = 'adapter_config.json';
+export const WEIGHTS_NAME = 'adapter_model.safetensors';
+/** Enough for a header and the first modules behind it, and read in no time. */
+const SAMPLE_BYTES = 4 * 2 ** 20;
 /** Faults after which nothing more of a packed archive can be read. */
 const OF_STREAM: readonly ArchiveFault[] = ['gzip-data', 'ratio', 'too-large'];
 const PART_NAME = /^(.+)-\d{5}-of-\d{5}\.safetensors$/i;
@@ -66,6 +72,62 @@ async function textOf(member: Member): Promise<string | undefined> {
   const pieces: Buffer[] = [];
   for await (const piece of member.open()) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces).toString('utf8');
+}
+
+/** Pieces that can be left in between, of whose first bytes a digest is made. */
+class SampledBytes {
+  readonly #pieces: AsyncGenerator<Buffer, void>;
+  readonly #hash = createHash('sha256');
+  #left = SAMPLE_BYTES;
+
+  constructor(pieces: AsyncGenerator<Buffer, void>) {
+    this.#pieces = pieces;
+  }
+
+  /** The pieces; left early, they can still be sampled. */
+  async *read(): AsyncGenerator<Buffer, void> {
+    for (let piece = await this.#next(); piece !== undefined; piece = await this.#next()) yield piece;
+  }
+
+  /** A digest of the first 4 MiB, for which it reads on where it has to. */
+  async sample(): Promise<string> {
+    while (this.#left > 0 && (await this.#next()) !== undefined);
+    return this.#hash.digest('hex');
+  }
+
+  async close(): Promise<void> {
+    await this.#pieces.return();
+  }
+
+  async #next(): Promise<Buffer | undefined> {
+    const { value: piece } = await this.#pieces.next();
+    if (piece === undefined) return undefined;
+    const sampled = piece.subarray(0, this.#left);
+    this.#hash.update(sampled);
+    this.#left -= sampled.length;
+    return piece;
+  }
+}
+
+/** What a file of an archive is, by the name by which tools find it. */
+export function kindOf(name: string): AdapterEntry['kind'] {
+  const base = baseOf(name);
+  // What macOS adds beside each file.
+  if (base.startsWith('._') || name.startsWith('__MACOSX/')) return 'other';
+  if (base === CONFIG_NAME) return 'config';
+  if (/\.safetensors$/i.test(base)) return 'weights';
+  // `data.pkl` is what PyTorch's own files are inside.
+  if (PICKLE.test(base)) return 'pickle';
+  return ARCHIVE.test(base) ? 'archive' : 'other';
+}
+
+export function baseOf(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1);
+}
+
+/** The folder that a file is in, '' at the top. */
+export function folderOf(name: string): string {
+  return name.slice(0, Math.max(0, name.lastIndexOf('/')));
 }
 
 /** Which files of an archive are the adapter. */

@@ -1,14 +1,13 @@
-import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectoryDurably, syncDirectory } from '../../storage/durableFile.ts';
 import { DiskError, isSystemError } from '../../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
 import type { Archive, Member } from './archive.ts';
-import { chooseAdapter, readContents } from './contents.ts';
-import { kindOf } from './entryKind.ts';
+import { chooseAdapter, kindOf, readContents } from './contents.ts';
 import { BrokenArchiveError } from '../faults.ts';
 import { isForeign, openArchive } from './openArchive.ts';
-import { partOf, removeLeftovers } from './leftovers.ts';
 import { NotAnAdapterError } from '../measure/measure.ts';
 import { printable } from '../printable.ts';
 import type { Progress } from '../report.ts';
@@ -19,7 +18,7 @@ export interface ExtractOptions {
   onProgress?: (progress: Progress) => void;
 }
 
-/** What stands in the folder now. */
+/** What is in the folder now. */
 export interface Extracted {
   /** Where `adapter_config.json` and the weights are: the folder, or one below it. */
   adapterFolder: string;
@@ -29,7 +28,7 @@ export interface Extracted {
   leftOut: readonly string[];
 }
 
-/** Something of that name exists already; it was left as it is. */
+/** A file or folder of that name exists; it is unchanged. */
 export class FolderExistsError extends ExpectedError {
   readonly code = 'folder-exists';
 
@@ -39,9 +38,11 @@ export class FolderExistsError extends ExpectedError {
 }
 
 const MAX_LEFT_OUT = 10;
+/** Unpacking never takes so long: the process is gone. */
+const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Unpacks an archive into a new folder, which appears whole or not at all. Pickle files are left out.
+ * Unpacks an archive into a new folder, which appears complete or not at all. Pickle files are left out.
  * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError; none leaves anything behind
  */
 export async function extractAdapter(
@@ -49,19 +50,19 @@ export async function extractAdapter(
   folder: string,
   { signal, onProgress }: ExtractOptions = {},
 ): Promise<Extracted> {
-  const part = partOf(folder);
+  const prefix = `.${path.basename(folder).slice(0, 100)}.`;
+  const part = path.join(path.dirname(folder), `${prefix}${randomUUID()}.part`);
   try {
     const archive = await openArchive(file, signal);
     try {
       await makeDirectoryDurably(path.dirname(folder));
-      await removeLeftovers(folder);
+      await removeAbandoned(path.dirname(folder), prefix);
       await mkdir(part, { mode: 0o755 });
-      const unpacked = await new Unpacking(part, archive, signal, onProgress).run();
+      const { root, ...unpacked } = await unpack(archive, part, signal, onProgress);
       throwIfCancelled(signal);
       await nameFolder(part, folder);
       await syncDirectory(path.dirname(folder)).catch(() => undefined);
-      const { root, ...rest } = unpacked;
-      return { adapterFolder: path.join(folder, ...root.split('/')), ...rest };
+      return { adapterFolder: path.join(folder, ...root.split('/')), ...unpacked };
     } finally {
       await archive.close();
     }
@@ -97,71 +98,80 @@ async function nameFolder(part: string, folder: string): Promise<void> {
   }
 }
 
-class Unpacking {
-  readonly #folder: string;
-  readonly #archive: Archive;
-  readonly #signal: AbortSignal | undefined;
-  readonly #onProgress: ExtractOptions['onProgress'];
-  readonly #folders = new Set<string>();
-  readonly #leftOut: string[] = [];
-  #files = 0;
-  #doneBytes = 0;
-  #totalBytes = 0;
-
-  constructor(
-    folder: string,
-    archive: Archive,
-    signal: AbortSignal | undefined,
-    onProgress: ExtractOptions['onProgress'],
-  ) {
-    this.#folder = folder;
-    this.#archive = archive;
-    this.#signal = signal;
-    this.#onProgress = onProgress;
-  }
-
-  async run(): Promise<Omit<Extracted, 'adapterFolder'> & { root: string }> {
-    // Everything is looked at before anything is written: what is unsafe or no adapter makes no file.
-    const contents = await readContents(this.#archive, this.#signal);
-    const choice = chooseAdapter(contents);
-    if (choice === undefined || choice.weights.length === 0)
-      throw new NotAnAdapterError({ code: 'no-adapter' });
-    this.#totalBytes = contents.entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    for await (const member of this.#archive.members()) {
-      if (kindOf(member.name) === 'pickle') {
-        if (this.#leftOut.length < MAX_LEFT_OUT) this.#leftOut.push(printable(member.name));
-        this.#doneBytes += member.sizeBytes;
-      } else await this.#write(member);
+async function unpack(
+  archive: Archive,
+  folder: string,
+  signal: AbortSignal | undefined,
+  onProgress: ExtractOptions['onProgress'],
+): Promise<Omit<Extracted, 'adapterFolder'> & { root: string }> {
+  // Everything is checked before anything is written: what is unsafe or no adapter makes no file.
+  const contents = await readContents(archive, signal);
+  const choice = chooseAdapter(contents);
+  if (choice === undefined || choice.weights.length === 0)
+    throw new NotAnAdapterError({ code: 'no-adapter' });
+  const totalBytes = contents.entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const folders = new Set<string>();
+  const leftOut: string[] = [];
+  let files = 0;
+  let doneBytes = 0;
+  for await (const member of archive.members()) {
+    if (kindOf(member.name) === 'pickle') {
+      if (leftOut.length < MAX_LEFT_OUT) leftOut.push(printable(member.name));
+      doneBytes += member.sizeBytes;
+      continue;
     }
-    for (const made of this.#folders) await syncDirectory(made).catch(() => undefined);
-    await syncDirectory(this.#folder).catch(() => undefined);
-    const sizeBytes = this.#doneBytes;
-    return { root: choice.root, files: this.#files, sizeBytes, leftOut: this.#leftOut };
-  }
-
-  async #write(member: Member): Promise<void> {
-    // The names were made safe when they were read; no other comes to a disk.
-    const parts = safeParts(member.name);
-    const parent = path.join(this.#folder, ...parts.slice(0, -1));
-    if (parts.length > 1 && !this.#folders.has(parent)) {
+    // The names were made safe when they were read; no other reaches the disk.
+    const file = path.join(folder, ...safeParts(member.name));
+    const parent = path.dirname(file);
+    if (parent !== folder && !folders.has(parent)) {
       await mkdir(parent, { recursive: true });
-      this.#folders.add(parent);
+      folders.add(parent);
     }
-    const handle = await open(path.join(this.#folder, ...parts), 'wx', 0o644);
-    try {
-      let left = member.sizeBytes;
-      for await (const piece of member.open()) {
-        throwIfCancelled(this.#signal);
-        left -= piece.length;
-        await handle.writeFile(piece);
-        this.#doneBytes += piece.length;
-        this.#onProgress?.({ doneBytes: this.#doneBytes, totalBytes: this.#totalBytes });
-      }
-      if (left !== 0) throw new BrokenArchiveError('truncated', member.name);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    this.#files++;
+    await writeMember(member, file, (bytes) => {
+      throwIfCancelled(signal);
+      doneBytes += bytes;
+      onProgress?.({ doneBytes, totalBytes });
+    });
+    files++;
   }
+  for (const made of [...folders, folder]) await syncDirectory(made).catch(() => undefined);
+  return { root: choice.root, files, sizeBytes: doneBytes, leftOut };
+}
+
+async function writeMember(member: Member, file: string, onWrite: (bytes: number) => void): Promise<void> {
+  const handle = await open(file, 'wx', 0o644);
+  try {
+    let left = member.sizeBytes;
+    for await (const piece of member.open()) {
+      left -= piece.length;
+      await handle.writeFile(piece);
+      onWrite(piece.length);
+    }
+    if (left !== 0) throw new BrokenArchiveError('truncated', member.name);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Removes what a process that ended left a day ago or more. Never throws. */
+async function removeAbandoned(parent: string, prefix: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    const isPart = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/.test(name.slice(prefix.length));
+    if (!name.startsWith(prefix) || !isPart) continue;
+    const part = path.join(parent, name);
+    try {
+      if (Date.now() - (await lastChangeMs(part)) > ABANDONED_MS) await rm(part, { recursive: true });
+    } catch {
+      // It does no harm where it is.
+    }
+  }
+}
+
+async function lastChangeMs(part: string): Promise<number> {
+  const found = await lstat(part);
+  if (!found.isDirectory()) return Infinity;
+  const inside = await readdir(part, { recursive: true });
+  const times = await Promise.all(inside.map(async (name) => (await lstat(path.join(part, name))).mtimeMs));
+  return times.reduce((latest, one) => Math.max(latest, one), found.mtimeMs);
 }

@@ -4,11 +4,9 @@ import type { Archive, Member } from './archive.ts';
 import type { Container } from '../report.ts';
 import { BrokenArchiveError } from '../faults.ts';
 import { FileBytes, NotAFileError } from '../fileBytes.ts';
-import { unpackGzip } from './gzip.ts';
+import { gunzipped } from './inflate.ts';
 import { MAX_ENTRIES, MAX_HEADER_BYTES } from '../limits.ts';
-import { seekableBytes, streamedBytes } from './tarBytes.ts';
-import { beginsAsTar, BLOCK_BYTES } from './tarHeader.ts';
-import { tarMembers } from './tar.ts';
+import { beginsAsTar, BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
 import { openZip } from './zip.ts';
 
 /** What the first bytes say. */
@@ -24,7 +22,7 @@ export class UnknownFileError extends Error {
   }
 }
 
-/** Tells what a file is by its bytes. */
+/** What a file is by its bytes. */
 export async function firstBytes(file: FileBytes): Promise<FirstBytes> {
   const bytes = await file.read(0, Math.min(file.sizeBytes, BLOCK_BYTES));
   if (bytes.length === 0) return 'empty';
@@ -79,7 +77,7 @@ async function openFile(
     case 'zip':
       return await openZip(bytes, signal);
     case 'tar':
-      return { ...rest, container: 'tar', members: () => tarMembers(seekableBytes(bytes)) };
+      return { ...rest, container: 'tar', members: () => tarMembers(TarBytes.ofFile(bytes)) };
     case 'gzip':
       return { ...rest, container: 'tar.gz', members: () => gzipMembers(bytes) };
     case 'safetensors':
@@ -90,10 +88,10 @@ async function openFile(
 }
 
 async function* gzipMembers(bytes: FileBytes): AsyncGenerator<Member, void> {
-  const { kind, pieces } = await unpackGzip(bytes);
-  const tar = streamedBytes(pieces);
+  const tar = TarBytes.ofStream(gunzipped(bytes.chunks(0, bytes.sizeBytes)));
   try {
-    if (kind !== 'tar') throw new UnknownFileError(kind);
+    const begin = await tar.peek();
+    if (!beginsAsTar(begin)) throw new UnknownFileError(begin.length === 0 ? 'empty' : 'unknown');
     yield* tarMembers(tar);
   } finally {
     await tar.close();
@@ -109,7 +107,7 @@ async function* single(bytes: FileBytes, name: string): AsyncGenerator<Member, v
   };
 }
 
-/** A folder is the person's own: links in it are followed (caches have them), but only to files. */
+/** A folder is the user's own: links in it are followed (caches have them), but only to files. */
 async function openFolder(folder: string, signal: AbortSignal | undefined): Promise<Archive> {
   const names = (await readdir(folder)).sort();
   if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
@@ -139,7 +137,7 @@ async function* fileIn(file: string, signal: AbortSignal | undefined): AsyncGene
   }
 }
 
-/** Whether it is none of the kinds that are read at all. */
+/** Whether the file is of a kind that is never read. */
 export function isForeign(error: unknown): error is UnknownFileError | NotAFileError {
   return error instanceof UnknownFileError || error instanceof NotAFileError;
 }

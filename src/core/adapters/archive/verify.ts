@@ -1,17 +1,16 @@
 import { BrokenArchiveError, verdictOf } from '../faults.ts';
 import { FileBytes } from '../fileBytes.ts';
-import { unpackGzip } from './gzip.ts';
+import { gunzipped } from './inflate.ts';
 import { firstBytes } from './openArchive.ts';
 import { readSafetensorsHeader } from '../safetensors.ts';
-import { seekableBytes, streamedBytes } from './tarBytes.ts';
-import { tarMembers } from './tar.ts';
+import { beginsAsTar, readThrough, TarBytes, tarMembers } from './tar.ts';
 import { openZip } from './zip.ts';
 
 /** How a file was verified; `unread`: an archive or safetensors file that could not be checked; `unknown`: neither of the two. */
 export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown';
 
 /**
- * Whether a file is whole, by what is in it: of a ZIP each CRC-32, and that its headers agree; of gzip CRC-32 and length;
+ * Whether a file is complete, by what is in it: of a ZIP each CRC-32, and that its headers agree; of gzip CRC-32 and length;
  * of tar the checksums and the end; of safetensors the header and the lengths. Reads it once, in pieces.
  * An archive that is unsafe, encrypted or too big is not broken by that: it is `unread`, and inspecting it says more.
  * @throws BrokenArchiveError, CancelledError, and what the file system says
@@ -38,7 +37,7 @@ async function verify(bytes: FileBytes, signal: AbortSignal | undefined): Promis
       await (await openZip(bytes, signal)).check();
       return kind;
     case 'tar':
-      await readThrough(tarMembers(seekableBytes(bytes)));
+      await readThrough(tarMembers(TarBytes.ofFile(bytes)));
       return kind;
     case 'gzip':
       await verifyGzip(bytes);
@@ -53,15 +52,10 @@ async function verify(bytes: FileBytes, signal: AbortSignal | undefined): Promis
 
 /** Also the tar in it, where there is one. */
 async function verifyGzip(bytes: FileBytes): Promise<void> {
-  const { kind, pieces } = await unpackGzip(bytes);
-  const tar = streamedBytes(pieces);
+  const tar = TarBytes.ofStream(gunzipped(bytes.chunks(0, bytes.sizeBytes)));
   try {
-    await readThrough(kind === 'tar' ? tarMembers(tar) : tar.rest());
+    await readThrough(beginsAsTar(await tar.peek()) ? tarMembers(tar) : tar.rest());
   } finally {
     await tar.close();
   }
-}
-
-async function readThrough(all: AsyncGenerator<unknown, void>): Promise<void> {
-  while ((await all.next()).done !== true);
 }

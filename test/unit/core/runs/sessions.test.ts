@@ -53,7 +53,7 @@ describe('Sessions', () => {
     const submitter = new Submitter(bench.journal);
     const session = sessions.active;
     assert.equal(session?.account.id, 'two');
-    const submission = submitter.submit(session, await bench.draft(), silent());
+    const submission = submitter.submit(session, await bench.draft(), silent()).result;
     await accounts.activate('one');
     assert.equal(sessions.active?.account.id, 'one');
     const outcome = await submission;

@@ -135,8 +135,8 @@ describe('Journal', () => {
       await create(journal, intent);
       const theirs = sameWish(intent, { accountId: 'b' });
       assert.deepEqual(await journal.create(theirs), { existing: intent });
-      assert.deepEqual(await journal.create(sameWish(intent), [intent.id]), { existing: intent });
-      const created = await journal.create(theirs, [intent.id]);
+      assert.deepEqual(await journal.create(sameWish(intent), true), { existing: intent });
+      const created = await journal.create(theirs, true);
       assert.ok('lease' in created);
       created.lease.release();
       assert.equal(journal.intents.length, 2);

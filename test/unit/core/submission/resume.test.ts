@@ -4,7 +4,7 @@ import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Finding } from '../../../../src/core/submission/finding.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
-import type { Outcome } from '../../../../src/core/submission/outcome.ts';
+import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Submitter } from '../../../../src/core/submission/submitter.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
@@ -33,7 +33,7 @@ describe('Submitter, afterwards', () => {
   });
   afterEach(() => stage.end());
 
-  const codeOf = (outcome: Outcome) =>
+  const codeOf = (outcome: SubmissionResult) =>
     outcome.kind === 'not-charged' || outcome.kind === 'unknown'
       ? (outcome.error as { code: string }).code
       : undefined;
@@ -56,7 +56,7 @@ describe('Submitter, afterwards', () => {
       sendJson(response, 200, { data: [], has_more: false }, stage.date);
       return true;
     };
-    assert.equal((await submitter.submit(session, await stage.marked(), silent())).kind, 'unknown');
+    assert.equal((await submitter.submit(session, await stage.marked(), silent()).result).kind, 'unknown');
     stage.onGet = () => false;
     stage.runs.push(...hidden);
     stage.answers = [created];
@@ -65,7 +65,7 @@ describe('Submitter, afterwards', () => {
   /** Leaves one that was never sent to its end. */
   const leaveUnsent = async (): Promise<string> => {
     stage.onHead = (_request, response) => void response.writeHead(413).end();
-    const outcome = await submitter.submit(session, await stage.bench.draft(300_000), silent());
+    const outcome = await submitter.submit(session, await stage.bench.draft(300_000), silent()).result;
     assert.equal(outcome.kind, 'not-charged');
     stage.onHead = () => undefined;
     return stage.intent.id;
@@ -83,7 +83,7 @@ describe('Submitter, afterwards', () => {
       stage.gets.length = 0;
       let reads: string[] = [];
       stage.onHead = () => (reads = [...stage.gets]);
-      const outcome = await submitter.resume(session, id, silent());
+      const outcome = await submitter.resume(session, id, silent()).result;
       assert.equal(outcome.kind, 'charged');
       const [one, two] = stage.posts;
       assert.deepEqual([one?.key, two?.key], [id, id]);
@@ -96,7 +96,7 @@ describe('Submitter, afterwards', () => {
       const id = await leaveUnknown(true);
       const told = new Set<string>();
       submitter.onDidChange(({ state }) => told.add(state));
-      const outcome = await submitter.resume(session, id, silent());
+      const outcome = await submitter.resume(session, id, silent()).result;
       assert.deepEqual([...told], ['checking']);
       assert.ok(outcome.kind === 'charged');
       assert.deepEqual([outcome.run.run_id, outcome.run.price_cents, outcome.found], ['run-1', 100, true]);
@@ -108,18 +108,18 @@ describe('Submitter, afterwards', () => {
       const id = await leaveUnknown();
       const [post] = stage.posts as [Post];
       stage.charge({ ...post, body: Buffer.from(post.body.toString().replaceAll(`Läbel ${MARKER}`, '')) });
-      const first = await submitter.resume(session, id, silent());
+      const first = await submitter.resume(session, id, silent()).result;
       assert.deepEqual([first.kind, codeOf(first), stage.posts.length], ['unknown', 'candidates', 1]);
       assert.deepEqual(stage.intent.lastLook?.candidates, ['run-1']);
       // Now they know.
-      assert.equal((await submitter.resume(session, id, silent())).kind, 'charged');
+      assert.equal((await submitter.resume(session, id, silent()).result).kind, 'charged');
       assert.equal(stage.posts.length, 2);
     });
 
     it('sends nothing when it cannot look', async () => {
       const id = await leaveUnknown();
       stage.onGet = (_request, response) => Boolean(response.writeHead(500).end());
-      assert.equal((await submitter.resume(session, id, silent())).kind, 'unknown');
+      assert.equal((await submitter.resume(session, id, silent()).result).kind, 'unknown');
       assert.deepEqual([stage.posts.length, stateOf()], [1, ['unknown']]);
     });
 
@@ -132,7 +132,7 @@ describe('Submitter, afterwards', () => {
         const id = await leaveUnknown();
         stage.clock.pass(passMs);
         stage.clock.setWall(-50 * HOUR);
-        const outcome = await submitter.resume(session, id, silent());
+        const outcome = await submitter.resume(session, id, silent()).result;
         assert.deepEqual(
           [stage.posts.length, codeOf(outcome)],
           [posts, posts === 2 ? undefined : 'window-closed'],
@@ -143,7 +143,7 @@ describe('Submitter, afterwards', () => {
       const id = await leaveUnknown();
       stage.clock.pass(24 * HOUR);
       stage.dateOffsetMs = -20 * HOUR;
-      const outcome = await submitter.resume(session, id, silent());
+      const outcome = await submitter.resume(session, id, silent()).result;
       assert.deepEqual([stage.posts.length, codeOf(outcome)], [1, 'window-closed']);
     });
 
@@ -151,10 +151,10 @@ describe('Submitter, afterwards', () => {
       const id = await leaveUnknown();
       let release = () => {};
       stage.answers = [(...answer) => void (release = () => created(...answer)), created];
-      const other = submitter.submit(session, await stage.bench.draft(10, 'other'), silent());
+      const other = submitter.submit(session, await stage.bench.draft(10, 'other'), silent()).result;
       await until(() => stage.posts.length === 2);
       stage.clock.pass(22 * HOUR);
-      const resumed = submitter.resume(session, id, silent());
+      const resumed = submitter.resume(session, id, silent()).result;
       await until(() => submitter.pending.some((one) => one.id === id && one.state === 'queued'));
       stage.clock.pass(3 * HOUR);
       stage.clock.setWall(-10 * HOUR);
@@ -168,9 +168,9 @@ describe('Submitter, afterwards', () => {
     it('does not send with another API key: it looks', async () => {
       const id = await leaveUnknown();
       const replaced = stage.session('account-1', 'key-2');
-      const outcome = await submitter.resume(replaced, id, silent());
+      const outcome = await submitter.resume(replaced, id, silent()).result;
       assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'key-replaced', 1]);
-      assert.equal((await submitter.resume(stage.session(), id, silent())).kind, 'charged');
+      assert.equal((await submitter.resume(stage.session(), id, silent()).result).kind, 'charged');
     });
 
     it('of what cannot have been charged sends with any API key, whenever, by a fresh balance', async () => {
@@ -178,7 +178,7 @@ describe('Submitter, afterwards', () => {
       stage.clock.pass(100 * HOUR);
       stage.balanceCents = 9000;
       stage.answers = [conflict];
-      const outcome = await submitter.resume(stage.session('account-1', 'key-2'), id, silent());
+      const outcome = await submitter.resume(stage.session('account-1', 'key-2'), id, silent()).result;
       assert.deepEqual([outcome.kind, stage.posts.length, stage.posts[0]?.key], ['unknown', 1, id]);
       const { keyId, balanceBefore, attempts } = stage.intent;
       assert.deepEqual([keyId, balanceBefore?.balance_cents], ['key-2', 9000]);
@@ -188,7 +188,7 @@ describe('Submitter, afterwards', () => {
     it('is dropped where the file is another now, if nothing can have been charged', async () => {
       const id = await leaveUnsent();
       await stage.bench.draft(299_999);
-      const outcome = await submitter.resume(session, id, silent());
+      const outcome = await submitter.resume(session, id, silent()).result;
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'dataset-changed']);
       assert.deepEqual([submitter.pending, (await receipt())?.kind], [[], 'not-charged']);
     });
@@ -198,21 +198,22 @@ describe('Submitter, afterwards', () => {
       const file = draft.dataset.path;
       const written = (mtimeMs: number) => ({ ...draft, dataset: { ...draft.dataset, mtimeMs } });
       stage.onHead = (_request, response) => void response.writeHead(413).end();
-      await submitter.submit(session, written(Number(statSync(file, { bigint: true }).mtimeMs)), silent());
+      await submitter.submit(session, written(Number(statSync(file, { bigint: true }).mtimeMs)), silent())
+        .result;
       let heads = 0;
       stage.onHead = () => (heads += 1);
       const { id } = stage.intent;
       utimesSync(file, 1, 1);
-      assert.equal((await submitter.resume(session, id, silent())).kind, 'charged');
+      assert.equal((await submitter.resume(session, id, silent()).result).kind, 'charged');
       assert.equal(heads, 1);
 
       stage.onHead = (_request, response) => void response.writeHead(413).end();
-      await submitter.submit(session, written(1000), silent());
+      await submitter.submit(session, written(1000), silent()).result;
       stage.onHead = () => (heads += 1);
       const changed = readFileSync(file);
       changed.write('x');
       writeFileSync(file, changed);
-      const outcome = await submitter.resume(session, stage.intent.id, silent());
+      const outcome = await submitter.resume(session, stage.intent.id, silent()).result;
       assert.deepEqual([outcome.kind, codeOf(outcome), heads], ['not-charged', 'dataset-changed', 1]);
       assert.deepEqual(submitter.pending, []);
     });
@@ -220,9 +221,9 @@ describe('Submitter, afterwards', () => {
     it('never sends for another account or place, nor what is not there', async () => {
       const id = await leaveUnknown();
       const elsewhere = { kind: 'elsewhere' };
-      assert.deepEqual(await submitter.resume(stage.session('account-2'), id, silent()), elsewhere);
+      assert.deepEqual(await submitter.resume(stage.session('account-2'), id, silent()).result, elsewhere);
       for (const strange of ['no-such-id', '', '../x', '8d5b2f9c-1111-4222-8333-444455556666'])
-        assert.deepEqual(await submitter.resume(session, strange, silent()), elsewhere);
+        assert.deepEqual(await submitter.resume(session, strange, silent()).result, elsewhere);
       assert.equal(await submitter.check(stage.session('account-2'), id), undefined);
       assert.equal(await submitter.adopt(stage.session('account-2'), id, 'run-1'), false);
       assert.deepEqual([stage.posts.length, stateOf()], [1, ['unknown']]);
@@ -232,7 +233,7 @@ describe('Submitter, afterwards', () => {
       const id = await leaveUnknown();
       stage.clock.pass(30 * HOUR);
       assert.equal((await notCharged(id))?.verdict, 'not-charged');
-      const outcome = await submitter.resume(session, id, silent());
+      const outcome = await submitter.resume(session, id, silent()).result;
       assert.deepEqual(
         [outcome.kind, codeOf(outcome), stage.posts.length],
         ['not-charged', 'window-closed', 1],
@@ -250,7 +251,7 @@ describe('Submitter, afterwards', () => {
           created(...answer);
         },
       ];
-      assert.equal((await submitter.resume(session, id, silent())).kind, 'charged');
+      assert.equal((await submitter.resume(session, id, silent()).result).kind, 'charged');
       assert.deepEqual(
         [seen?.attempts.length, seen?.firstCleanLook, seen?.lastLook],
         [2, undefined, undefined],
@@ -263,7 +264,7 @@ describe('Submitter, afterwards', () => {
       stage.onHead = (_request, response) => void response.writeHead(413).end();
       const { path: file, sizeBytes } = stage.intent.dataset;
       writeFileSync(file, 'x'.repeat(sizeBytes));
-      const outcome = await submitter.resume(session, id, silent());
+      const outcome = await submitter.resume(session, id, silent()).result;
       assert.deepEqual([outcome.kind, stateOf(), stage.posts.length], ['not-charged', ['not-charged'], 1]);
     });
 
@@ -276,7 +277,7 @@ describe('Submitter, afterwards', () => {
         const lock = path.join(stage.bench.journalFolder, 'leases', `${id}.lock`);
         rmSync(lock, { force: true });
         mkdirSync(lock);
-        const outcome = await submitter.resume(session, id, silent());
+        const outcome = await submitter.resume(session, id, silent()).result;
         assert.deepEqual([outcome.kind, codeOf(outcome)], [kind, 'lease-unavailable']);
         rmSync(lock, { recursive: true });
         await submitter.discard(id);
@@ -300,7 +301,7 @@ describe('Submitter, afterwards', () => {
         stop.abort();
         return false;
       };
-      const outcome = await submitter.resume(session, id, stop.signal);
+      const outcome = await submitter.resume(session, id, stop.signal).result;
       assert.ok(outcome.kind === 'unknown' && outcome.error instanceof CancelledError);
       assert.equal(stage.posts.length, 1);
     });
@@ -356,10 +357,10 @@ describe('Submitter, afterwards', () => {
     it('takes a run for another’s where a receipt has it', async () => {
       const draft = await stage.bench.draft();
       stage.answers = [created];
-      await submitter.submit(session, draft, silent());
+      await submitter.submit(session, draft, silent()).result;
       stage.answers = [conflict];
       const again = await stage.bench.draft(10, 'other');
-      await submitter.submit(session, again, silent());
+      await submitter.submit(session, again, silent()).result;
       assert.deepEqual(stage.intent.lastLook?.candidates, []);
       stage.charge({ ...(stage.posts[1] as Post) });
       const finding = await submitter.check(session, stage.intent.id);
@@ -401,7 +402,7 @@ describe('Submitter, afterwards', () => {
 
     it('reads nothing of what cannot have been charged', async () => {
       stage.answers = [tooPoor];
-      await submitter.submit(session, await stage.marked(), silent());
+      await submitter.submit(session, await stage.marked(), silent()).result;
       stage.gets.length = 0;
       assert.deepEqual(await submitter.check(session, stage.intent.id), { verdict: 'not-charged' });
       assert.deepEqual(stage.gets, []);
@@ -505,10 +506,10 @@ describe('Submitter, afterwards', () => {
 
     it('free the same bytes and model for a new Idempotency-Key, and keep what was given up', async () => {
       const id = await leaveUnknown();
-      assert.equal((await submitter.submit(session, await stage.marked(), silent())).kind, 'open');
+      assert.equal((await submitter.submit(session, await stage.marked(), silent()).result).kind, 'open');
       assert.equal(await submitter.discard(id), true);
       assert.deepEqual([submitter.pending, (await receipt())?.kind], [[], 'discarded']);
-      assert.equal((await submitter.submit(session, await stage.marked(), silent())).kind, 'charged');
+      assert.equal((await submitter.submit(session, await stage.marked(), silent()).result).kind, 'charged');
       assert.notEqual(stage.posts[1]?.key, id);
       assert.equal(await submitter.discard(id), false);
     });
@@ -516,7 +517,7 @@ describe('Submitter, afterwards', () => {
     it('settle as not charged what was not: never sent, refused, or found so', async () => {
       const leaveRefused = async () => {
         stage.answers = [tooPoor];
-        await submitter.submit(session, await stage.marked(), silent());
+        await submitter.submit(session, await stage.marked(), silent()).result;
         return stage.intent.id;
       };
       const leaveNotCharged = async () => {
@@ -535,7 +536,7 @@ describe('Submitter, afterwards', () => {
     it('are too much for what is being sent', async () => {
       stage.answers = [() => undefined];
       const stop = new AbortController();
-      const outcome = submitter.submit(session, await stage.marked(), stop.signal);
+      const outcome = submitter.submit(session, await stage.marked(), stop.signal).result;
       await until(() => stage.posts.length === 1);
       const { id } = stage.intent;
       assert.deepEqual(
@@ -546,7 +547,7 @@ describe('Submitter, afterwards', () => {
         ],
         [false, false, undefined],
       );
-      assert.deepEqual(await submitter.resume(session, id, silent()), { kind: 'elsewhere' });
+      assert.deepEqual(await submitter.resume(session, id, silent()).result, { kind: 'elsewhere' });
       stop.abort();
       assert.equal((await outcome).kind, 'unknown');
     });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Attempt, Draft, Intent } from '../../../../src/core/submission/intent.ts';
-import type { Outcome } from '../../../../src/core/submission/outcome.ts';
+import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import {
@@ -31,9 +31,9 @@ describe('Submitter, attempt by attempt', () => {
   });
   afterEach(() => stage.end());
 
-  const submit = async (draft?: Draft, signal = silent()): Promise<Outcome> =>
-    stage.submitter.submit(session, draft ?? (await stage.marked()), signal);
-  const codeOf = (outcome: Outcome) =>
+  const submit = async (draft?: Draft, signal = silent()): Promise<SubmissionResult> =>
+    stage.submitter.submit(session, draft ?? (await stage.marked()), signal).result;
+  const codeOf = (outcome: SubmissionResult) =>
     outcome.kind === 'not-charged' || outcome.kind === 'unknown'
       ? (outcome.error as { code: string }).code
       : undefined;
@@ -88,7 +88,7 @@ describe('Submitter, attempt by attempt', () => {
         stage = await Stage.start({ write });
         let heads = 0;
         stage.onHead = () => (heads += 1);
-        const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent());
+        const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent()).result;
         assert.deepEqual(
           [outcome.kind, codeOf(outcome), stage.posts.length, heads],
           [kind, 'ENOSPC', posts, failsFrom === 3 ? 1 : 0],
@@ -106,7 +106,7 @@ describe('Submitter, attempt by attempt', () => {
     await stage.end();
     stage = await Stage.start({ write });
     stage.answers = [error(409, 'idempotency_conflict')];
-    await stage.submitter.submit(stage.session(), await stage.marked(), silent());
+    await stage.submitter.submit(stage.session(), await stage.marked(), silent()).result;
     isFull = true;
     await assert.rejects(stage.submitter.discard(stage.intent.id), { code: 'ENOSPC' });
     await stage.submitter.probe();
@@ -288,7 +288,7 @@ describe('Submitter, attempt by attempt', () => {
         const { code, notBefore, ended } = onDisk().attempts[0] as Attempt;
         assert.equal(code, 'rate_limited');
         assert.ok((notBefore?.serviceMs ?? 0) >= (ended?.serviceMs ?? 0) + 601_000);
-        const again = await stage.submitter.resume(session, stage.intent.id, silent());
+        const again = await stage.submitter.resume(session, stage.intent.id, silent()).result;
         assert.deepEqual([codeOf(again), stage.posts.length], ['too-early', 1]);
       });
 
@@ -304,7 +304,7 @@ describe('Submitter, attempt by attempt', () => {
       const { id } = stage.intent;
       await stage.newSubmitter().look(session);
       const waits = stage.clock.sleeps.length;
-      assert.equal((await stage.submitter.resume(session, id, silent())).kind, 'charged');
+      assert.equal((await stage.submitter.resume(session, id, silent()).result).kind, 'charged');
       assert.ok((stage.clock.sleeps[waits] ?? 0) >= 199_000);
       assert.deepEqual([stage.posts.length, (gaps()[0] ?? 0) >= 300_000], [2, true]);
     });
@@ -332,7 +332,7 @@ describe('Submitter, attempt by attempt', () => {
           waited.push(retryAtMs - stage.clock.nowMs());
           stage.submitter.cancel(id);
         });
-        const outcome = await stage.submitter.resume(session, id, silent());
+        const outcome = await stage.submitter.resume(session, id, silent()).result;
         assert.deepEqual([outcome.kind, codeOf(outcome)], [isWhole ? 'unknown' : 'not-charged', 'cancelled']);
         assert.deepEqual([stage.gets, stage.posts.length], [[], isWhole ? 1 : 0]);
         assert.ok(waited.length > 0 && waited.every((ms) => ms > 5_000 && ms <= 8_000), waited.join());
@@ -352,7 +352,7 @@ describe('Submitter, attempt by attempt', () => {
       const fromMs = stage.clock.serviceMs;
       stage.clock.setWall(HOUR);
       stage.clock.pass(200_000);
-      assert.equal((await stage.submitter.resume(session, stage.intent.id, silent())).kind, 'charged');
+      assert.equal((await stage.submitter.resume(session, stage.intent.id, silent()).result).kind, 'charged');
       assert.ok((stage.posts[0]?.atMs ?? 0) - fromMs >= 699_000);
     });
   });
@@ -413,7 +413,7 @@ describe('Submitter, attempt by attempt', () => {
         ['not-charged', 'clocks-disagree', 0, ['unsent']],
       );
       sleepMs = 0;
-      assert.equal((await stage.submitter.resume(session, stage.intent.id, silent())).kind, 'charged');
+      assert.equal((await stage.submitter.resume(session, stage.intent.id, silent()).result).kind, 'charged');
     });
 
     it('add nothing to an answer that tells no time', async () => {

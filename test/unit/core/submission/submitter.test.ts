@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import type http from 'node:http';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { Outcome } from '../../../../src/core/submission/outcome.ts';
+import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
@@ -31,7 +31,7 @@ describe('Submitter', () => {
   });
   afterEach(() => stage.end());
 
-  const codeOf = (outcome: Outcome) =>
+  const codeOf = (outcome: SubmissionResult) =>
     outcome.kind === 'not-charged' || outcome.kind === 'unknown'
       ? (outcome.error as { code: string }).code
       : undefined;
@@ -51,7 +51,7 @@ describe('Submitter', () => {
       const told: SubmissionState[] = [];
       submitter.onDidChange(({ state }) => told.at(-1) !== state && told.push(state));
       const draft = await stage.bench.draft();
-      const outcome = await submitter.submit(session, draft, silent());
+      const outcome = await submitter.submit(session, draft, silent()).result;
       assert.ok(outcome.kind === 'charged');
       const { run_id, balance_after_cents, price_cents } = outcome.run;
       assert.equal(balance_after_cents, 100_000 - (price_cents ?? 0));
@@ -75,15 +75,15 @@ describe('Submitter', () => {
         const sandbox = await stage.bench.sandbox();
         session = stage.bench.session(sandbox);
         sandbox.control.setScenario(scenario);
-        const refused = await submitter.submit(session, await stage.bench.draft(), silent());
+        const refused = await submitter.submit(session, await stage.bench.draft(), silent()).result;
         assert.deepEqual([refused.kind, codeOf(refused), states()], ['not-charged', code, ['refused']]);
         assert.ok(refused.kind === 'not-charged' && refused.kept);
         const [kept] = submitter.pending;
         assert.equal(kept?.intent.refused?.code, code);
         sandbox.control.setScenario('none');
         stage.clock.pass(1);
-        assert.equal((await submitter.resume(session, kept.id, silent())).kind, 'elsewhere');
-        const outcome = await submitter.submit(session, await stage.bench.draft(), silent());
+        assert.equal((await submitter.resume(session, kept.id, silent()).result).kind, 'elsewhere');
+        const outcome = await submitter.submit(session, await stage.bench.draft(), silent()).result;
         assert.equal(outcome.kind, 'charged');
         await until(() => submitter.pending.length === 0);
         const kinds = new Map(
@@ -98,7 +98,7 @@ describe('Submitter', () => {
     it('is not charged with a wrong API key: nothing more is sent with it', async () => {
       const { baseUrl } = await stage.bench.sandbox();
       session = stage.bench.session({ baseUrl, apiKey: 'service_wrong', keyId: 'key-1' });
-      const refused = await submitter.submit(session, await stage.bench.draft(), silent());
+      const refused = await submitter.submit(session, await stage.bench.draft(), silent()).result;
       assert.deepEqual([refused.kind, codeOf(refused)], ['not-charged', 'invalid_api_key']);
       assert.deepEqual([session.state, states()], ['key-rejected', ['refused']]);
     });
@@ -107,7 +107,7 @@ describe('Submitter', () => {
       const sandbox = await stage.bench.sandbox();
       session = stage.bench.session(sandbox);
       sandbox.control.setScenario('answer-lost');
-      const outcome = await submitter.submit(session, await stage.marked(), silent());
+      const outcome = await submitter.submit(session, await stage.marked(), silent()).result;
       assert.equal(outcome.kind, 'charged');
       await session.runs.refresh();
       assert.deepEqual([session.runs.rows?.length, await receipts()], [1, ['charged']]);
@@ -128,7 +128,7 @@ describe('Submitter', () => {
     ] as [string, Answer][])
       it(`${name}: unknown, sent once, looked for, and kept`, async () => {
         stage.answers = [answer, created];
-        const outcome = await submitter.submit(session, await stage.marked(), silent());
+        const outcome = await submitter.submit(session, await stage.marked(), silent()).result;
         assert.deepEqual([outcome.kind, states(), stage.posts.length], ['unknown', ['unknown'], 1]);
         assert.equal(submitter.isUnknown('account-1'), true);
         assert.deepEqual([stage.intent.lastLook?.complete, stage.intent.firstCleanLook], [true, undefined]);
@@ -141,7 +141,7 @@ describe('Submitter', () => {
           body(response, 201, '{"run_id":"r');
         },
       ];
-      const outcome = await submitter.submit(session, await stage.marked(), silent());
+      const outcome = await submitter.submit(session, await stage.marked(), silent()).result;
       assert.ok(outcome.kind === 'charged');
       assert.deepEqual([outcome.run.run_id, await receipts(), states()], ['run-1', ['charged'], []]);
     });
@@ -152,14 +152,14 @@ describe('Submitter', () => {
           void response.writeHead(201, { 'content-length': 99 }).write('{"', () => request.socket.destroy()),
         created,
       ];
-      assert.equal((await submitter.submit(session, await stage.marked(), silent())).kind, 'charged');
+      assert.equal((await submitter.submit(session, await stage.marked(), silent()).result).kind, 'charged');
       assert.equal(stage.posts.length, 2);
     });
   });
 
   it('is charged by any 2xx with a run_id, however little else it tells', async () => {
     stage.answers = [(...[, , , response]) => sendJson(response, 200, { run_id: 'r', price_cents: 'x' })];
-    const outcome = await submitter.submit(session, await stage.bench.draft(), silent());
+    const outcome = await submitter.submit(session, await stage.bench.draft(), silent()).result;
     assert.ok(outcome.kind === 'charged');
     assert.deepEqual([outcome.run.run_id, outcome.run.price_cents], ['r', undefined]);
     assert.equal(session.runs.get('r')?.status, 'queued');
@@ -168,7 +168,7 @@ describe('Submitter', () => {
 
   it('has an Idempotency-Key of its own for each wish, and a boundary', async () => {
     for (const name of ['one', 'two'])
-      await submitter.submit(session, await stage.bench.draft(10, name), silent());
+      await submitter.submit(session, await stage.bench.draft(10, name), silent()).result;
     const [one, two] = stage.posts;
     assert.match(one?.key ?? '', UUID);
     assert.match(two?.key ?? '', UUID);
@@ -179,7 +179,7 @@ describe('Submitter', () => {
   describe('the same bytes and model', () => {
     it('open what is unresolved: nothing is sent, whatever else was chosen', async () => {
       stage.answers = [lost];
-      await submitter.submit(session, await stage.marked(), silent());
+      await submitter.submit(session, await stage.marked(), silent()).result;
       const [open] = submitter.pending;
       stage.answers = [created];
       const again = {
@@ -187,34 +187,40 @@ describe('Submitter', () => {
         label: 'x',
         priority_processing: true,
       };
-      assert.deepEqual(await submitter.submit(session, again, silent()), { kind: 'open', id: open?.id });
+      assert.deepEqual(await submitter.submit(session, again, silent()).result, {
+        kind: 'open',
+        id: open?.id,
+      });
       assert.deepEqual([stage.posts.length, states()], [5, ['unknown']]);
     });
 
     it('open what is being sent, and what was not sent', async () => {
       const [held, answer] = holding();
       stage.answers = [answer];
-      const first = submitter.submit(session, await stage.bench.draft(), silent());
+      const first = submitter.submit(session, await stage.bench.draft(), silent()).result;
       await until(() => held.length === 1);
-      assert.equal((await submitter.submit(session, await stage.bench.draft(), silent())).kind, 'open');
+      assert.equal(
+        (await submitter.submit(session, await stage.bench.draft(), silent()).result).kind,
+        'open',
+      );
       held[0]?.();
       assert.equal((await first).kind, 'charged');
       stage.onHead = (_request, response) => body(response, 413, '');
       const big = await stage.bench.draft(300_000, 'big');
-      assert.equal((await submitter.submit(session, big, silent())).kind, 'not-charged');
+      assert.equal((await submitter.submit(session, big, silent()).result).kind, 'not-charged');
       stage.onHead = () => undefined;
       assert.deepEqual(states(), ['unsent']);
-      assert.equal((await submitter.submit(session, big, silent())).kind, 'open');
+      assert.equal((await submitter.submit(session, big, silent()).result).kind, 'open');
     });
 
     it('are another wish for another model, other bytes, an account that goes on beside it, or after a charge', async () => {
       stage.answers = [lost];
-      await submitter.submit(session, await stage.marked(), silent());
+      await submitter.submit(session, await stage.marked(), silent()).result;
       stage.answers = [created];
       const draft = await stage.bench.draft();
       const other = stage.session('account-2');
       const { id } = stage.intent;
-      assert.deepEqual(await submitter.submit(other, draft, silent()), { kind: 'open', id });
+      assert.deepEqual(await submitter.submit(other, draft, silent()).result, { kind: 'open', id });
       for (const [whose, changes] of [
         [session, { model_id: 'another' }],
         [session, await stage.bench.draft(10, 'another')],
@@ -222,7 +228,7 @@ describe('Submitter', () => {
         [other, {}],
       ] as const)
         assert.equal(
-          (await submitter.submit(whose, { ...draft, ...changes }, silent(), [id])).kind,
+          (await submitter.submit(whose, { ...draft, ...changes }, silent(), true).result).kind,
           'charged',
         );
     });
@@ -235,11 +241,11 @@ describe('Submitter', () => {
         },
         created,
       ];
-      await submitter.submit(session, await stage.bench.draft(), silent());
+      await submitter.submit(session, await stage.bench.draft(), silent()).result;
       const { id } = stage.intent;
       const other = stage.session('account-2');
       assert.equal(
-        (await submitter.submit(other, await stage.bench.draft(), silent(), [id])).kind,
+        (await submitter.submit(other, await stage.bench.draft(), silent(), true).result).kind,
         'charged',
       );
       await submitter.check(session, id);
@@ -248,9 +254,9 @@ describe('Submitter', () => {
 
     it('leave another account its draft that was refused', async () => {
       stage.answers = [tooPoor, created];
-      await submitter.submit(session, await stage.bench.draft(), silent());
+      await submitter.submit(session, await stage.bench.draft(), silent()).result;
       assert.equal(
-        (await submitter.submit(stage.session('account-2'), await stage.bench.draft(), silent())).kind,
+        (await submitter.submit(stage.session('account-2'), await stage.bench.draft(), silent()).result).kind,
         'charged',
       );
       await submitter.probe();
@@ -260,7 +266,7 @@ describe('Submitter', () => {
 
   describe('cancelled', () => {
     it('from the start it is never sent', async () => {
-      const outcome = await submitter.submit(session, await stage.bench.draft(), AbortSignal.abort());
+      const outcome = await submitter.submit(session, await stage.bench.draft(), AbortSignal.abort()).result;
       assert.ok(outcome.kind === 'not-charged' && outcome.error instanceof CancelledError);
       assert.deepEqual([outcome.kept, stage.posts.length, states()], [false, 0, []]);
     });
@@ -270,7 +276,7 @@ describe('Submitter', () => {
       submitter.onDidChange(({ id }) => {
         if (cancelled.length === 0) cancelled.push(submitter.cancel(id));
       });
-      const outcome = await submitter.submit(session, await stage.bench.draft(), silent());
+      const outcome = await submitter.submit(session, await stage.bench.draft(), silent()).result;
       assert.ok(outcome.kind === 'not-charged' && outcome.error instanceof CancelledError);
       assert.deepEqual([cancelled, stage.posts.length, states()], [[true], 0, []]);
     });
@@ -284,7 +290,7 @@ describe('Submitter', () => {
           if (by === 'id') cancelled.push(submitter.cancel(id));
           else stop.abort();
         });
-        const outcome = await submitter.submit(session, await stage.bench.draft(500_000), stop.signal);
+        const outcome = await submitter.submit(session, await stage.bench.draft(500_000), stop.signal).result;
         assert.ok(outcome.kind === 'not-charged' && outcome.error instanceof CancelledError);
         assert.deepEqual([outcome.kept, stage.posts.length, states()], [false, 0, []]);
         assert.deepEqual([cancelled, await receipts()], [by === 'id' ? [true] : [], ['not-charged']]);
@@ -305,7 +311,7 @@ describe('Submitter', () => {
           session,
           await stage.marked(`ft-00000${name}`, name),
           stop.signal,
-        );
+        ).result;
         assert.ok(outcome.kind === 'unknown' && outcome.error instanceof CancelledError, name);
       }
       assert.deepEqual(states(), ['unknown', 'unknown']);
@@ -320,7 +326,7 @@ describe('Submitter', () => {
           stop.abort();
         },
       ];
-      const outcome = await submitter.submit(session, await stage.marked(), stop.signal);
+      const outcome = await submitter.submit(session, await stage.marked(), stop.signal).result;
       assert.deepEqual([outcome.kind, states()], ['charged', []]);
     });
 
@@ -328,7 +334,7 @@ describe('Submitter', () => {
       const [held, answer] = holding();
       stage.answers = [answer];
       const stop = new AbortController();
-      const outcome = submitter.submit(session, await stage.bench.draft(), stop.signal);
+      const outcome = submitter.submit(session, await stage.bench.draft(), stop.signal).result;
       await until(() => held.length === 1);
       const [{ id } = { id: '' }] = submitter.pending;
       assert.deepEqual(
@@ -345,10 +351,10 @@ describe('Submitter', () => {
       const [held, answer] = holding();
       stage.answers = [answer];
       const drafts = await Promise.all(['a', 'b', 'c'].map((name) => stage.bench.draft(10, name)));
-      const ends: Promise<Outcome>[] = [];
+      const ends: Promise<SubmissionResult>[] = [];
       for (const [index, draft] of drafts.entries()) {
         stage.clock.pass(1);
-        ends.push(submitter.submit(session, draft, silent()));
+        ends.push(submitter.submit(session, draft, silent()).result);
         await until(() => submitter.pending.length === index + 1);
       }
       await until(() => held.length === 1);
@@ -373,10 +379,10 @@ describe('Submitter', () => {
 
   it('ends with its window: what is sent stops, what waits is never sent, and both are kept', async () => {
     stage.answers = [() => undefined];
-    const first = submitter.submit(session, await stage.bench.draft(10, 'a'), silent());
+    const first = submitter.submit(session, await stage.bench.draft(10, 'a'), silent()).result;
     await until(() => stage.posts.length === 1);
     stage.clock.pass(1);
-    const second = submitter.submit(session, await stage.bench.draft(10, 'b'), silent());
+    const second = submitter.submit(session, await stage.bench.draft(10, 'b'), silent()).result;
     await until(() => submitter.pending.length === 2);
     submitter.dispose();
     const [one, two] = [await first, await second];
@@ -396,7 +402,7 @@ describe('Submitter', () => {
     write.onDidChange(() => {
       if (write.intents[0]?.attempts[0]?.ended !== undefined) submitter.dispose();
     });
-    const outcome = await submitter.submit(session, await stage.bench.draft(), silent());
+    const outcome = await submitter.submit(session, await stage.bench.draft(), silent()).result;
     assert.equal(outcome.kind, 'not-charged');
     const restarted = stage.newSubmitter();
     await restarted.probe();
@@ -419,10 +425,10 @@ describe('Submitter', () => {
     ];
     const accounts = ['one', 'two', 'one', 'two'];
     const sessions = new Map(['one', 'two'].map((id) => [id, stage.session(id)]));
-    const ends: Promise<Outcome>[] = [];
+    const ends: Promise<SubmissionResult>[] = [];
     for (const [index, id] of accounts.entries()) {
       const draft = await stage.bench.draft(10, String(index));
-      ends.push(submitter.submit(sessions.get(id) as Session, draft, silent()));
+      ends.push(submitter.submit(sessions.get(id) as Session, draft, silent()).result);
     }
     await until(() => new Set(submitter.pending.map(({ accountId }) => accountId)).size === 2);
     for (const end of ends) assert.equal((await end).kind, 'charged');
@@ -444,20 +450,23 @@ describe('Submitter', () => {
     const gone = await stage.bench.draft(10, 'gone');
     gone.dataset.path += '.no';
     for (const one of [draft, gone]) {
-      const outcome = await submitter.submit(session, one, silent());
+      const outcome = await submitter.submit(session, one, silent()).result;
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'dataset-changed']);
     }
     assert.deepEqual([stage.posts.length, states()], [0, []]);
-    assert.equal((await submitter.submit(session, await stage.bench.draft(), silent())).kind, 'charged');
+    assert.equal(
+      (await submitter.submit(session, await stage.bench.draft(), silent()).result).kind,
+      'charged',
+    );
   });
 
   it('is kept, not charged, where there is no API key or no way to the service', async () => {
     const keyless = stage.bench.session(() => Promise.resolve(undefined));
     const nowhere = stage.bench.session({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', keyId: 'key-1' });
-    const one = await submitter.submit(keyless, await stage.bench.draft(10, 'a'), silent());
+    const one = await submitter.submit(keyless, await stage.bench.draft(10, 'a'), silent()).result;
     const attempts = new Set<number>();
     submitter.onDidChange(({ attempt, state }) => state === 'waiting' && attempts.add(attempt));
-    const two = await submitter.submit(nowhere, await stage.bench.draft(10, 'b'), silent());
+    const two = await submitter.submit(nowhere, await stage.bench.draft(10, 'b'), silent()).result;
     assert.deepEqual([one.kind, codeOf(one), two.kind], ['not-charged', 'key-missing', 'not-charged']);
     assert.deepEqual([states(), stage.clock.sleeps.length], [['unsent', 'unsent'], 4]);
     // Not even the first was begun.
@@ -473,7 +482,7 @@ describe('Submitter', () => {
       told.push([attempt, sentBytes]);
       total = totalBytes;
     });
-    await submitter.submit(session, await stage.bench.draft(200_000), silent());
+    await submitter.submit(session, await stage.bench.draft(200_000), silent()).result;
     for (const wanted of [1, 2]) {
       const sent = told.filter(([attempt]) => attempt === wanted).map(([, bytes]) => bytes);
       assert.deepEqual(

@@ -26,8 +26,8 @@ describe('Submitter, among windows', () => {
       const other = await stage.otherWindow();
       const draft = await stage.marked();
       const outcomes = await Promise.all([
-        submitter.submit(session, draft, silent()),
-        other.submitter.submit(stage.session(), draft, silent()),
+        submitter.submit(session, draft, silent()).result,
+        other.submitter.submit(stage.session(), draft, silent()).result,
       ]);
       assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ['charged', 'open']);
       assert.equal(stage.posts.length, 1);
@@ -36,12 +36,12 @@ describe('Submitter, among windows', () => {
     it('have one owner of each intent; the other one sees it, and may not touch it', async () => {
       const other = await stage.otherWindow();
       stage.answers = [() => undefined];
-      const outcome = submitter.submit(session, await stage.marked(), silent());
+      const outcome = submitter.submit(session, await stage.marked(), silent()).result;
       await until(() => stage.posts.length === 1);
       await until(() => stateOf(other.submitter)[0] === 'elsewhere');
       const { id } = stage.intent;
       const mine = stage.session();
-      assert.deepEqual(await other.submitter.resume(mine, id, silent()), { kind: 'elsewhere' });
+      assert.deepEqual(await other.submitter.resume(mine, id, silent()).result, { kind: 'elsewhere' });
       assert.equal(await other.submitter.check(mine, id), undefined);
       assert.deepEqual(
         [
@@ -56,19 +56,19 @@ describe('Submitter, among windows', () => {
       stage.charge(stage.posts[0] as Post);
       submitter.dispose();
       await outcome;
-      assert.equal((await other.submitter.resume(mine, id, silent())).kind, 'charged');
+      assert.equal((await other.submitter.resume(mine, id, silent()).result).kind, 'charged');
       assert.deepEqual([stage.posts.length, stage.runs.length], [1, 1]);
     });
 
     it('resume at once: it is sent once more, by one', async () => {
       stage.answers = [error(409, 'idempotency_conflict'), created];
-      await submitter.submit(session, await stage.marked(), silent());
+      await submitter.submit(session, await stage.marked(), silent()).result;
       const { id } = stage.intent;
       const other = await stage.otherWindow();
       const outcomes = await Promise.all([
-        submitter.resume(session, id, silent()),
-        other.submitter.resume(stage.session(), id, silent()),
-        submitter.resume(session, id, silent()),
+        submitter.resume(session, id, silent()).result,
+        other.submitter.resume(stage.session(), id, silent()).result,
+        submitter.resume(session, id, silent()).result,
       ]);
       assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ['charged', 'elsewhere', 'elsewhere']);
       assert.deepEqual([stage.posts.length, stage.runs.length], [2, 1]);
@@ -78,7 +78,7 @@ describe('Submitter, among windows', () => {
   it('sends no byte more when another may own it: the lease is read again before the closing boundary', async () => {
     stage.onHead = () =>
       unlinkSync(path.join(stage.bench.journalFolder, 'leases', `${stage.intent.id}.lock`));
-    const outcome = await submitter.submit(session, await stage.bench.draft(200_000), silent());
+    const outcome = await submitter.submit(session, await stage.bench.draft(200_000), silent()).result;
     assert.deepEqual([outcome.kind, stage.posts.length], ['elsewhere', 0]);
   });
 
@@ -90,12 +90,12 @@ describe('Submitter, among windows', () => {
     };
     await stage.end();
     stage = await Stage.start({ write });
-    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent());
+    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent()).result;
     assert.deepEqual([outcome.kind, stage.posts.length], ['elsewhere', 0]);
   });
 
   it('know of a charge that a killed window could not tell any more, and one of them tells it', async () => {
-    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent());
+    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent()).result;
     assert.ok(outcome.kind === 'charged');
     const { run_id } = outcome.run;
     const { journal } = await stage.otherWindow();
@@ -110,14 +110,14 @@ describe('Submitter, among windows', () => {
 
   it('tell a charge once though the disk took no notice of it', async () => {
     rmSync(path.join(stage.bench.journalFolder, 'notices'), { recursive: true });
-    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent());
+    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent()).result;
     assert.ok(outcome.kind === 'charged');
     const claim = () => stage.bench.journal.claimNotice(outcome.run.run_id);
     assert.deepEqual([await claim(), await claim()], [true, false]);
   });
 
   it('tell no charge again that was told', async () => {
-    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent());
+    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent()).result;
     assert.ok(outcome.kind === 'charged');
     const { journal } = await stage.otherWindow();
     assert.equal((await journal.untold()).length, 1);
@@ -133,7 +133,7 @@ describe('Submitter, among windows', () => {
         : writeFileDurably(file, text);
     await stage.end();
     stage = await Stage.start({ write });
-    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent());
+    const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent()).result;
     assert.deepEqual([outcome.kind, stage.submitter.pending], ['charged', []]);
     const other = await stage.otherWindow();
     await until(() => stateOf(other.submitter)[0] === 'unknown');

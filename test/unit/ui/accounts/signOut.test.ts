@@ -25,13 +25,10 @@ describe('"Sign Out"', () => {
       remove: step('remove'),
     } as unknown as AccountStore;
     const apiKeys = { delete: step('delete') } as unknown as ApiKeys;
-    const run = signOut(accounts, apiKeys, () => 'download', step('forget'));
+    const run = () => signOut(accounts, apiKeys, () => 'download', step('forget'));
     await run();
     assert.deepEqual(done, []);
-    assert.match(
-      standIn.told.details[0] ?? '',
-      /^What of its downloads is not finished is discarded\. Its API key /,
-    );
+    assert.match(standIn.told.details[0] ?? '', /^Unfinished downloads will be removed\. Its API key /);
     standIn.told.answer = ([button]) => button;
     await run();
     assert.deepEqual(done, ['remove one', 'delete one', 'forget one']);
@@ -39,15 +36,15 @@ describe('"Sign Out"', () => {
 
   it('says of the sandbox, which has no API key of the person, that it comes back as it is', async () => {
     const accounts = { active: { id: 'one', kind: 'sandbox', name: 'Sandbox' } } as unknown as AccountStore;
-    const staying = 'Its runs and finished downloads stay, and are there again with “Use the Sandbox”.';
+    const staying = 'Choose “Use the Sandbox” to get back its runs and downloads.';
     for (const stake of [undefined, 'charge', 'kept', 'download'] as const)
       await signOut(
         accounts,
         {} as unknown as ApiKeys,
         () => stake,
         () => assert.fail('not confirmed'),
-      )();
-    const discarded = `What of its downloads is not finished is discarded. ${staying}`;
+      );
+    const discarded = `Unfinished downloads will be removed. ${staying}`;
     assert.deepEqual(standIn.told.details, [staying, staying, staying, discarded]);
   });
 
@@ -58,12 +55,13 @@ describe('"Sign Out"', () => {
       remove: () => Promise.resolve(),
     } as unknown as AccountStore;
     const apiKeys = { delete: () => Promise.reject(new Error('locked')) } as unknown as ApiKeys;
-    const run = signOut(
-      accounts,
-      apiKeys,
-      () => 'download',
-      (id) => Promise.resolve(void done.push(id)),
-    );
+    const run = () =>
+      signOut(
+        accounts,
+        apiKeys,
+        () => 'download',
+        (id) => Promise.resolve(void done.push(id)),
+      );
     standIn.told.answer = ([button]) => button;
     await assert.rejects(run(), /locked/);
     assert.deepEqual(done, ['one']);

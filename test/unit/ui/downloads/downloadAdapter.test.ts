@@ -64,7 +64,7 @@ describe('"Download Adapter…"', () => {
 
   async function submit(): Promise<string> {
     const draft = await bench.draft(10, 'train.jsonl', { label: 'maths ft-7k3m9qpx' });
-    const outcome = await new Submitter(bench.journal).submit(session, draft, silent());
+    const outcome = await new Submitter(bench.journal).submit(session, draft, silent()).result;
     assert.ok(outcome.kind === 'charged');
     return outcome.run.run_id;
   }

@@ -113,6 +113,7 @@ describe('RunPage', () => {
 
   function open(runId = 'r'): void {
     const parts: RunPageParts = {
+      extensionUri: standIn.Uri.file('/extension') as unknown as vscode.Uri,
       accounts: {
         get accounts() {
           return accounts;
@@ -174,7 +175,8 @@ describe('RunPage', () => {
         .map((one) => one.words)
         .join()}`,
     );
-    panel.send({ type: 'act', action: button.action, key: button.key });
+    if (button.copy !== undefined) panel.send({ type: 'copy', id: button.key, text: button.copy });
+    else panel.send({ type: 'act', action: button.action, key: button.key });
   };
   const eventually = (condition: () => boolean) => until(() => states().length > 0 && condition());
   const actions = () => state().actions.flatMap(({ words, isDisabled }) => (isDisabled ? [] : [words]));

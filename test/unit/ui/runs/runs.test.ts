@@ -6,13 +6,10 @@ import { sendJson } from '../../../helpers/httpServer.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, row } from '../../../helpers/runs/support.ts';
 
-type Accounts = Parameters<typeof import('../../../../src/ui/shared/accountAccess.ts').accountAccess>[0];
-
 describe('commands of runs', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let submitAgain: typeof import('../../../../src/ui/submission/submitAgain.ts').submitAgain;
-  let accountAccess: typeof import('../../../../src/ui/shared/accountAccess.ts').accountAccess;
+  let submitAgain: typeof import('../../../../src/ui/submission/submitDataset.ts').submitAgain;
   let bench: Bench;
   let session: Session;
   let sessions: Sessions;
@@ -20,8 +17,7 @@ describe('commands of runs', () => {
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ submitAgain } = await import('../../../../src/ui/submission/submitAgain.ts'));
-    ({ accountAccess } = await import('../../../../src/ui/shared/accountAccess.ts'));
+    ({ submitAgain } = await import('../../../../src/ui/submission/submitDataset.ts'));
   });
   after(() => hooks.deregister());
 
@@ -48,8 +44,8 @@ describe('commands of runs', () => {
   const presets = () => standIn.executed.map(([command, , , preset]) => [command, preset]);
 
   it('"Submit Again…" reads a run that is not loaded, and goes on with its model and label', async () => {
-    await submitAgain(sessions)('old');
-    await submitAgain(sessions)({ kind: 'run', runId: 'bare' });
+    await submitAgain({ sessions }, 'old');
+    await submitAgain({ sessions }, { kind: 'run', runId: 'bare' });
     assert.deepEqual(presets(), [
       ['fineTuning.submitDataset', { modelId: 'm-old', label: 'Läbel' }],
       ['fineTuning.submitDataset', { modelId: 'm-bare' }],
@@ -57,47 +53,21 @@ describe('commands of runs', () => {
   });
 
   it('"Submit Again…" leaves the marker of the earlier run behind', async () => {
-    await submitAgain(sessions)('marked');
+    await submitAgain({ sessions }, 'marked');
     session.runs.insertCreated({ run_id: 'new' }, 'm-old', 'Läbel ft-7k3m9qpx');
-    await submitAgain(sessions)('new');
+    await submitAgain({ sessions }, 'new');
     const preset = ['fineTuning.submitDataset', { modelId: 'm-old', label: 'Läbel' }];
     assert.deepEqual(presets(), [preset, preset]);
   });
 
   it('"Submit Again…" of a run that the service does not know ends with its word', async () => {
-    await assert.rejects(submitAgain(sessions)('nobody'), { code: 'not_found' });
+    await assert.rejects(submitAgain({ sessions }, 'nobody'), { code: 'not_found' });
     assert.deepEqual(presets(), []);
   });
 
   it('"Submit Again…" goes on with the model of a listed run whose detail cannot be read', async () => {
     await session.runs.refresh();
-    await submitAgain(sessions)('odd');
+    await submitAgain({ sessions }, 'odd');
     assert.deepEqual(presets(), [['fineTuning.submitDataset', { modelId: 'm' }]]);
-  });
-
-  it('a button of another account’s notification asks before it switches to it', async () => {
-    const accounts = {
-      accounts: ['one', 'two'].map((id) => ({ id, name: `Näme ${id}` })),
-      former: [{ id: 'former', name: 'Work' }],
-      active: { id: 'one' },
-      activate: (id: string) => {
-        accounts.active = { id };
-        return Promise.resolve();
-      },
-    } satisfies Accounts;
-    const beActive = accountAccess(accounts);
-    standIn.told.answer = () => undefined;
-    assert.deepEqual([await beActive('one'), standIn.told.sentences], [true, []]);
-    assert.deepEqual([await beActive('two'), accounts.active.id], [false, 'one']);
-    standIn.told.answer = ([button]) => button;
-    assert.deepEqual([await beActive('two'), accounts.active.id], [true, 'two']);
-    assert.deepEqual([await beActive('gone'), accounts.active.id], [false, 'two']);
-    assert.deepEqual([await beActive('former'), accounts.active.id], [false, 'two']);
-    assert.deepEqual(standIn.told.sentences.slice(2), [
-      'This belongs to an account that is signed out.',
-      'This belongs to Work, which is signed out.',
-    ]);
-    assert.deepEqual(standIn.executed.slice(-2), [['fineTuning.signIn'], ['fineTuning.signIn']]);
-    assert.match(standIn.told.sentences[0] ?? '', /Näme two, which is not the active account/);
   });
 });

@@ -12,8 +12,8 @@ describe('what a page remembers', () => {
   before(async () => {
     const setState = (state: number) => void saved.push(state);
     Object.assign(globalThis, { acquireVsCodeApi: () => ({ setState }) });
-    const file = new URL('../../../../media/shared/extension.ts', import.meta.url).href;
-    ({ Extension: create } = (await import(file)) as { Extension: typeof create });
+    const file = new URL('../../../../media/shared/client.ts', import.meta.url).href;
+    ({ Client: create } = (await import(file)) as { Client: typeof create });
   });
   after(() => void Reflect.deleteProperty(globalThis, 'acquireVsCodeApi'));
   beforeEach(() => (saved = []));

@@ -1,9 +1,11 @@
 import * as vscode from 'vscode';
+import { OFFERED_SCENARIOS, SCENARIOS } from '../../sandbox/scenarios.ts';
+import { accountWords } from '../shared/accountMessages.ts';
 import { formatMoney } from '../shared/format.ts';
 import { ask, pick } from '../shared/steps.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';
 
-/** The sandbox's faults that users are offered, in words; the ids are the sandbox's. */
+/** The scenarios of the sandbox that users are offered. */
 export function scenarioRows(): { id: string; label: string; detail: string }[] {
   const { l10n } = vscode;
   return [
@@ -47,16 +49,18 @@ export function scenarioRows(): { id: string; label: string; detail: string }[] 
 }
 
 /** Asks which fault the sandbox should show. */
-export async function chooseScenario(known: readonly string[], current: string): Promise<string | undefined> {
+export async function chooseScenario(current: string): Promise<string | undefined> {
   const { l10n } = vscode;
+  // Browser tests pick from all.
+  const ids = process.env.FINE_TUNING_SANDBOX_SCENARIOS === 'all' ? SCENARIOS : OFFERED_SCENARIOS;
   const rows = new Map(scenarioRows().map((row) => [row.id, row]));
   const answer = await pick(
     { title: l10n.t('Sandbox Scenario'), step: 1, totalSteps: 1 },
     {
       placeholder: l10n.t('What should the sandbox do?'),
-      items: known.map((id) => ({
+      items: ids.map((id) => ({
         label: rows.get(id)?.label ?? id,
-        description: id === current ? l10n.t('now') : '',
+        description: id === current ? l10n.t('current') : '',
         detail: rows.get(id)?.detail ?? '',
         value: id,
       })),
@@ -71,20 +75,20 @@ export function tellScenario(id: string): void {
   void showInformation(vscode.l10n.t('Sandbox scenario: {0}.', label));
 }
 
-/** A command named a scenario that there is not. */
-export function tellScenarioRefused(known: readonly string[]): void {
-  void showError(vscode.l10n.t('The sandbox does not know this scenario. It knows: {0}.', known.join(', ')));
+/** Reports that a command named an unknown scenario. */
+export function tellScenarioRefused(): void {
+  void showError(vscode.l10n.t('Unknown sandbox scenario. Known ones: {0}.', OFFERED_SCENARIOS.join(', ')));
 }
 
-/** Asks how much play money to add, in cents. */
+/** Asks how much to add, in cents. */
 export async function askForFunds(currency: string): Promise<number | undefined> {
   const { l10n } = vscode;
   const cents = (text: string) =>
     /^\d{1,7}(\.\d{1,2})?$/.test(text.trim()) ? Math.round(Number(text) * 100) : 0;
   const answer = await ask(
-    { title: l10n.t('Add Funds to the Sandbox'), step: 1, totalSteps: 1 },
+    { title: l10n.t('Add Sandbox Funds'), step: 1, totalSteps: 1 },
     {
-      prompt: l10n.t('Amount of play money in {0}', currency),
+      prompt: l10n.t('Amount in {0} (not real money)', currency),
       value: '100',
       validate: (text) => (cents(text) > 0 ? undefined : l10n.t('Enter an amount such as 100 or 12.50.')),
     },
@@ -94,28 +98,19 @@ export async function askForFunds(currency: string): Promise<number | undefined>
 
 export function tellFunds(balanceCents: number, currency: string): void {
   void showInformation(
-    vscode.l10n.t(
-      'The balance of the sandbox is now {0}. It is play money.',
-      formatMoney(balanceCents, currency),
-    ),
+    vscode.l10n.t('The sandbox balance is now {0} (not real money).', formatMoney(balanceCents, currency)),
   );
 }
 
-/** A command named an amount that the sandbox does not take. */
+/** Reports that a command named an invalid amount. */
 export function tellFundsRefused(): void {
-  void showError(
-    vscode.l10n.t('The sandbox takes play money as a whole number of cents above zero. Nothing was added.'),
-  );
+  void showError(vscode.l10n.t('The amount must be a positive whole number of cents. Nothing was added.'));
 }
 
-/** A command named a clock speed that the sandbox does not take. */
-export function tellSpeedRefused({ min, max }: { min: number; max: number }): void {
+/** Reports that a command named an invalid clock speed. */
+export function tellSpeedRefused(min: number, max: number): void {
   void showError(
-    vscode.l10n.t(
-      'The clock speed of the sandbox is a number from {0} to {1}. It was left as it is.',
-      min,
-      max,
-    ),
+    vscode.l10n.t('The clock speed must be a number from {0} to {1}. It was not changed.', min, max),
   );
 }
 
@@ -129,7 +124,7 @@ export async function chooseClockSpeed(current: number): Promise<number | undefi
       placeholder: l10n.t('How fast should runs go?'),
       items: speeds.map((speed) => ({
         label: l10n.t('{0} ×', speed),
-        description: speed === current ? l10n.t('now') : '',
+        description: speed === current ? l10n.t('current') : '',
         detail: l10n.t('A small run takes about {0} s.', Math.round(360 / speed)),
         value: speed,
       })),
@@ -148,7 +143,7 @@ export async function confirmReset(): Promise<boolean> {
     {
       modal: true,
       detail: l10n.t(
-        'Its runs are deleted, its balance, scenario and clock go back to how they began. Accounts and downloads stay.',
+        'Deletes its runs, and resets its balance, scenario and clock. Accounts and downloads stay.',
       ),
     },
     reset,
@@ -156,12 +151,19 @@ export async function confirmReset(): Promise<boolean> {
   return choice === reset;
 }
 
-/** Says that a command works on the sandbox only, and offers it. */
+/** Reports that the sandbox is the active account now. */
+export function tellSandboxInUse(): void {
+  void showInformation(
+    vscode.l10n.t('You are in the sandbox. It works like the service: no training, no charges.'),
+  );
+}
+
+/** Whether to switch to the sandbox, for a command that works only there. */
 export async function offerSandbox(): Promise<boolean> {
   const { l10n } = vscode;
-  const use = l10n.t('Use the Sandbox');
+  const use = accountWords.useSandbox();
   const choice = await showInformation(
-    l10n.t('This works in the sandbox, which is not the active account.'),
+    l10n.t('This command works only in the sandbox, which is not the active account.'),
     use,
   );
   return choice === use;

@@ -1,0 +1,58 @@
+import * as vscode from 'vscode';
+import { COMMANDS } from './ids.ts';
+import { showInformation } from './notifications.ts';
+import { strangerText } from './strangerText.ts';
+
+export const accountWords = {
+  signIn: () => vscode.l10n.t('Sign In…'),
+  useSandbox: () => vscode.l10n.t('Use the Sandbox'),
+  sandboxName: () => vscode.l10n.t('Sandbox'),
+};
+
+/** Reports that no account is active, and offers where to work. */
+export function tellSignedOut(): void {
+  const signIn = accountWords.signIn();
+  const sandbox = accountWords.useSandbox();
+  void showInformation(vscode.l10n.t('No account is active.'), signIn, sandbox).then((choice) => {
+    if (choice === signIn) void vscode.commands.executeCommand(COMMANDS.signIn);
+    if (choice === sandbox) void vscode.commands.executeCommand(COMMANDS.useSandbox);
+  });
+}
+
+/** Before the first use: asks where to work. */
+export async function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined> {
+  const { l10n } = vscode;
+  const signIn = l10n.t('Sign In');
+  const sandbox = accountWords.useSandbox();
+  const choice = await showInformation(
+    l10n.t('Sign in first, or try it in the sandbox.'),
+    { modal: true, detail: l10n.t('The sandbox needs no account: no training, no charges.') },
+    signIn,
+    sandbox,
+  );
+  return choice === signIn ? 'signIn' : choice === sandbox ? 'sandbox' : undefined;
+}
+
+/** Asks whether to switch to the account that a notification is about. */
+export async function offerAccount(name: string): Promise<boolean> {
+  const { l10n } = vscode;
+  const use = l10n.t('Switch to {0}', strangerText(name));
+  const choice = await showInformation(
+    l10n.t('This belongs to {0}, which is not the active account.', name),
+    use,
+  );
+  return choice === use;
+}
+
+/** Reports that something belongs to an account that is signed out, and offers to sign in. */
+export function tellAccountGone(name?: string): void {
+  const { l10n } = vscode;
+  const signIn = accountWords.signIn();
+  const sentence =
+    name === undefined
+      ? l10n.t('This belongs to an account that is signed out.')
+      : l10n.t('This belongs to {0}, which is signed out.', name);
+  void showInformation(sentence, signIn).then((choice) => {
+    if (choice === signIn) void vscode.commands.executeCommand(COMMANDS.signIn);
+  });
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { setImmediate as settled, setTimeout as sleep } from 'node:timers/promises';
+import type * as vscode from 'vscode';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import type { RequestTable, WebviewHost, WebviewPanels } from '../../../../src/ui/shared/webview.ts';
+import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+type Request = { type: 'reload' } | { type: 'go'; row: number; to: 'top' | 'end'; note: string | undefined };
+
+describe('A webview page', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let webview: typeof import('../../../../src/ui/shared/webview.ts');
+  let requests: RequestTable<Request>;
+  let panel: PanelStandIn;
+  let host: WebviewHost<{ type: 'shown' }, Request>;
+  let received: unknown[];
+  let errors: unknown[];
+  let answer: () => unknown;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    webview = await import('../../../../src/ui/shared/webview.ts');
+    const { isCount, isOneOf, isOptional, isText } = webview;
+    requests = {
+      reload: {},
+      go: { row: isCount, to: isOneOf(['top', 'end']), note: isOptional(isText) },
+    };
+  });
+  after(() => hooks.deregister());
+  beforeEach(() => {
+    standIn.forget();
+    panel = new PanelStandIn();
+    [received, errors, answer] = [[], [], () => undefined];
+    host = new webview.WebviewHost(panel as unknown as vscode.WebviewPanel, {
+      page: 'run',
+      extensionUri: standIn.Uri.file('/extension') as unknown as vscode.Uri,
+      title: '<b>"x',
+      requests,
+      onReady: (memory) => void received.push(['ready', memory]),
+      onRequest: (request) => {
+        received.push(request);
+        return answer();
+      },
+      onShown: () => void received.push('shown'),
+      log: { error: (_, error) => void errors.push(error) },
+    });
+  });
+  afterEach(() => host.dispose());
+
+  it('loads only its own script and style', () => {
+    const { html, options } = panel.webview;
+    assert.deepEqual(JSON.parse(JSON.stringify(options)), {
+      enableScripts: true,
+      localResourceRoots: [{ scheme: 'file', path: '/extension/dist/run', fsPath: '/extension/dist/run' }],
+    });
+    const policy = /default-src &#39;none&#39;; style-src \S+; script-src &#39;nonce-([\da-f]{32})&#39;"/;
+    const [, nonce] = policy.exec(html) ?? assert.fail(html);
+    assert.ok(html.includes(`<script nonce="${nonce}" src="file:///extension/dist/run/run.js">`), html);
+    assert.doesNotMatch(html, /<b>/);
+  });
+
+  it('gets messages from when it is ready until it is hidden, and is ready again with what it remembered', () => {
+    host.post({ type: 'shown' });
+    assert.deepEqual(panel.posted, []);
+    panel.send({ type: 'ready', memory: { row: 7 } });
+    host.post({ type: 'shown' });
+    assert.equal(panel.posted.length, 1);
+    panel.show(false);
+    host.post({ type: 'shown' });
+    panel.show(true);
+    host.post({ type: 'shown' });
+    assert.equal(panel.posted.length, 1);
+    panel.send({ type: 'ready' });
+    host.post({ type: 'shown' });
+    assert.equal(panel.posted.length, 2);
+    host.dispose();
+    host.post({ type: 'shown' });
+    assert.equal(panel.posted.length, 2);
+    assert.deepEqual(received, [['ready', { row: 7 }], 'shown', ['ready', undefined]]);
+  });
+
+  it('makes requests of its protocol only', () => {
+    panel.send({ type: 'reload', more: 1 });
+    panel.send({ type: 'go', row: 0, to: 'end' });
+    for (const message of [
+      undefined,
+      null,
+      'reload',
+      [],
+      {},
+      { type: 'toString' },
+      { type: '__proto__' },
+      { type: ['reload'] },
+      { type: 'go' },
+      { type: 'go', row: -1, to: 'end' },
+      { type: 'go', row: 1.5, to: 'end' },
+      { type: 'go', row: 1, to: 'toString' },
+      { type: 'go', row: 1, to: ['end'] },
+      { type: 'go', row: 1, to: 'end', note: 'x'.repeat(1_000_001) },
+      { type: 'copy', id: 'a', text: 7 },
+      { type: 'copy', text: 'x' },
+    ])
+      panel.send(message);
+    assert.deepEqual(received, [{ type: 'reload' }, { type: 'go', row: 0, to: 'end', note: undefined }]);
+  });
+
+  it('copies texts, and is told when they are on the clipboard', async () => {
+    panel.send({ type: 'ready' });
+    panel.send({ type: 'copy', id: 'sha', text: 'ab' });
+    await settled();
+    assert.deepEqual(standIn.executed, [['copy', 'ab']]);
+    assert.deepEqual(panel.posted, [{ type: 'copied', id: 'sha', text: 'Copied' }]);
+  });
+
+  it('logs what a request throws, but for a cancellation', async () => {
+    for (const error of [new Error('x'), new CancelledError()]) {
+      answer = () => Promise.reject(error);
+      panel.send({ type: 'reload' });
+    }
+    answer = () => {
+      throw new Error('y');
+    };
+    panel.send({ type: 'reload' });
+    await settled();
+    assert.deepEqual(errors.map(String).sort(), ['Error: x', 'Error: y']);
+  });
+
+  it('learns of changes of its file once, whatever the name of the file', async () => {
+    let changes = 0;
+    const watch = webview.watchFile('/data/a[1].jsonl', () => changes++);
+    const [watcher] = standIn.watchers;
+    assert.deepEqual([watcher?.base.fsPath, watcher?.pattern], ['/data', 'a[[]1].jsonl']);
+    watcher?.change();
+    watcher?.change();
+    await sleep(300);
+    assert.equal(changes, 1);
+    watcher?.change();
+    watch.dispose();
+    await sleep(300);
+    assert.deepEqual([changes, standIn.watchers.length], [1, 0]);
+  });
+});
+
+describe('WebviewPanels', () => {
+  let hooks: ModuleHooks;
+  let panels: WebviewPanels<string, { dispose(): void }>;
+  let created: PanelStandIn[];
+  let disposed: string[];
+
+  before(() => void (hooks = standInForVscode()));
+  after(() => hooks.deregister());
+  beforeEach(async () => {
+    [created, disposed] = [[], []];
+    const { window } = await import('../../../helpers/vscodeStandIn.ts');
+    const createWebviewPanel = () => {
+      const panel = new PanelStandIn();
+      created.push(panel);
+      return panel;
+    };
+    Object.assign(window, { createWebviewPanel });
+    const { WebviewPanels: create } = await import('../../../../src/ui/shared/webview.ts');
+    panels = new create({
+      viewType: 'x',
+      memoryOf: (state) => (typeof state === 'string' ? state : undefined),
+      keyOf: (memory) => memory,
+      create: (_, memory) => ({ dispose: () => void disposed.push(memory) }),
+    });
+  });
+
+  const restore = (state: unknown) => {
+    const panel = new PanelStandIn();
+    void panels.deserializeWebviewPanel(panel as unknown as vscode.WebviewPanel, state);
+    return panel;
+  };
+
+  it('opens one panel for each key', () => {
+    const first = panels.show('a');
+    assert.equal(panels.show('a'), first);
+    panels.show('b');
+    assert.deepEqual(
+      created.map(({ reveals }) => reveals),
+      [1, 0],
+    );
+    created[0]?.dispose();
+    assert.deepEqual(disposed, ['a']);
+    panels.show('a');
+    assert.equal(created.length, 3);
+    panels.dispose();
+    assert.deepEqual(disposed, ['a', 'b', 'a']);
+  });
+
+  it('restores a panel by its memory, and closes one that is unusable or open already', () => {
+    const panel = restore('a');
+    panels.show('a');
+    assert.deepEqual([created.length, panel.reveals, panel.isDisposed], [0, 1, false]);
+    for (const state of [undefined, {}, 'a']) assert.ok(restore(state).isDisposed);
+    panels.dispose();
+    assert.deepEqual(disposed, ['a']);
+  });
+});
