@@ -16,7 +16,6 @@ import { Journal } from './core/submission/journal.ts';
 import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
 import { tellAccountsSetAside } from './ui/accounts/messages.ts';
-import { tellDownloadsSetAside } from './ui/downloads/noticeMessages.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
 import { tellSignedOut } from './ui/shared/accountMessages.ts';
 import { commandRegistry } from './ui/shared/commands.ts';
@@ -102,11 +101,11 @@ export async function createServices(context: vscode.ExtensionContext) {
   const downloads = disposables.add(
     new Downloads({
       runsFolder,
+      state,
       transport: () => transport,
       sessionOf: (accountId) => sessions.find(accountId),
       verify: async (file, options) =>
         (await import('./core/adapters/archive/verify.ts')).verifyArchive(file, options),
-      onSetAside: tellDownloadsSetAside,
     }),
   );
 

@@ -1,27 +1,32 @@
-// The page of an adapter. It shows what it is told and asks for what it needs: it reads no file, and makes no sentence of
-// its own.
+// The page of an adapter. It shows the messages of the extension, and sends requests: it reads no file, and makes no sentence.
 import type {
-  AdapterFailure,
   AdapterMessage,
   AdapterOverview,
   AdapterPicture,
   AdapterRecipes,
+  AdapterRequest,
   AdapterStart,
+  AdapterStatus,
   AdapterWork,
 } from '../../src/ui/adapters/protocol.ts';
-import { button, element } from '../shared/dom.ts';
+import { button, element, icon } from '../shared/dom.ts';
 import { Extension } from '../shared/extension.ts';
-import { CopyButtons } from './copyButtons.ts';
-import { drawOverview, drawVerdict } from './overview.ts';
-import type { AdapterExtension } from './pageState.ts';
+import { CopyButtons, drawFacts, drawFiles, drawNotes, drawVerdict } from './overview.ts';
 import { drawPicture } from './picture.ts';
 import { RecipeTabs } from './recipes.ts';
-import { WorkBox } from './workBox.ts';
+
+/** What the page stores while it is hidden, and while the window reloads. */
+interface PageState {
+  file: string;
+  /** The tool whose recipe is shown. */
+  tool: string | undefined;
+}
 
 /** Everything on the page, from one start to the next. */
 class Page {
-  readonly #extension: AdapterExtension;
-  readonly #start: AdapterStart;
+  readonly #extension: Extension<AdapterRequest, PageState>;
+  readonly #words: AdapterStart['words'];
+  readonly #file: string;
   readonly #copies: CopyButtons;
   readonly #heading: HTMLElement;
   readonly #spoken = element('div', { class: 'spoken', attributes: { role: 'status' } });
@@ -31,42 +36,33 @@ class Page {
   readonly #picture = element('section', { class: 'picture' });
   readonly #recipes = element('section', { class: 'recipes' });
   readonly #files = element('section', { class: 'files' });
-  readonly #work: Readonly<Record<AdapterWork['kind'], WorkBox>>;
+  readonly #work: Readonly<Record<AdapterWork['kind'], HTMLElement>> = {
+    measure: element('div', { class: 'work' }),
+    unpack: element('div', { class: 'work' }),
+  };
   #tool: string | undefined;
 
-  constructor(extension: AdapterExtension, start: AdapterStart) {
-    const { words } = start;
-    this.#heading = element('h1', { text: start.fileName, attributes: { tabindex: '-1' } });
+  constructor(extension: Extension<AdapterRequest, PageState>, { words, file, fileName }: AdapterStart) {
     this.#extension = extension;
-    this.#start = start;
+    this.#words = words;
+    this.#file = file;
+    this.#heading = element('h1', { text: fileName, attributes: { tabindex: '-1' } });
     this.#copies = new CopyButtons(words, (id, text) => extension.send({ type: 'copy', id, text }));
-    const box = () => new WorkBox(words, () => extension.send({ type: 'cancel' }));
-    this.#work = { measure: box(), unpack: box() };
-    const remembered = extension.remembered;
-    this.#tool = remembered?.file === start.file ? remembered.tool : undefined;
+    this.#tool = extension.remembered?.file === file ? extension.remembered.tool : undefined;
     this.#remember();
     this.#notice.hidden = true;
+    const sections = [this.#verdict, this.#overview, this.#picture, this.#recipes, this.#files];
     document.body.replaceChildren(
       this.#notice,
-      element('main', {}, [
-        this.#heading,
-        this.#verdict,
-        this.#overview,
-        this.#picture,
-        this.#recipes,
-        this.#files,
-      ]),
+      element('main', {}, [this.#heading, ...sections]),
       this.#spoken,
     );
   }
 
-  take(message: AdapterMessage): void {
+  show(message: Exclude<AdapterMessage, AdapterStart>): void {
     switch (message.type) {
-      case 'loading':
-        this.#load(message.text);
-        return;
-      case 'failure':
-        this.#fail(message);
+      case 'status':
+        this.#showStatus(message);
         return;
       case 'overview':
         this.#showOverview(message);
@@ -85,95 +81,133 @@ class Page {
         return;
       case 'copied':
         this.#copies.confirm(message.id);
-        this.#say(this.#start.words.copied);
-        return;
-      case 'start':
-        // It makes another page.
-        return;
+        this.#say(this.#words.copied);
     }
   }
 
-  #load(text: string): void {
+  #showStatus({ text, retry }: AdapterStatus): void {
     // The keyboard does not get lost with what it was on.
     if (document.activeElement !== document.body) this.#heading.focus();
     for (const section of [this.#overview, this.#picture, this.#recipes, this.#files])
       section.replaceChildren();
-    for (const work of Object.values(this.#work)) work.show(undefined, undefined);
+    for (const work of Object.values(this.#work)) work.replaceChildren();
     this.#verdict.replaceChildren(
-      element('p', { class: 'note', text }),
-      element('progress', { attributes: { 'aria-label': text } }),
+      element('p', { text }),
+      retry === undefined
+        ? element('progress', { attributes: { 'aria-label': text } })
+        : button(retry, () => this.#extension.send({ type: 'reload' }), { class: 'secondary' }),
     );
   }
 
-  #fail({ text, retry }: AdapterFailure): void {
-    this.#verdict.replaceChildren(
-      element('p', { class: 'failure', text }),
-      button(retry, () => this.#extension.send({ type: 'reload' }), { class: 'secondary' }),
+  #showOverview({ verdict, sections, files }: AdapterOverview): void {
+    this.#verdict.replaceChildren(drawVerdict(verdict));
+    this.#redraw(
+      this.#overview,
+      sections.map(({ title, facts = [], notes = [] }) =>
+        element('section', {}, [
+          heading(title),
+          facts.length > 0 ? drawFacts(facts, this.#copies) : drawNotes(notes, this.#words),
+        ]),
+      ),
     );
-  }
-
-  #showOverview(overview: AdapterOverview): void {
-    const { words } = this.#start;
-    this.#verdict.replaceChildren(...drawVerdict(overview.verdict));
-    const drawn = drawOverview(overview, words, this.#copies);
-    this.#redraw(this.#overview, drawn.overview);
-    this.#redraw(this.#files, drawn.files);
+    this.#redraw(this.#files, files === undefined ? [] : [heading(files.title), ...drawFiles(files)]);
   }
 
   #showPicture(picture: AdapterPicture): void {
-    const { words } = this.#start;
+    const { measure } = picture;
+    const begin =
+      measure === undefined
+        ? []
+        : [button(measure, () => this.#extension.send({ type: 'measure' }), { class: 'primary begins' })];
     this.#redraw(this.#picture, [
-      element('h2', { text: words.picture, attributes: { tabindex: '-1' } }),
-      ...drawPicture(picture, words, this.#work.measure.root, () =>
-        this.#extension.send({ type: 'measure' }),
-      ),
+      heading(picture.title),
+      ...drawPicture(picture),
+      drawNotes(picture.findings, this.#words),
+      ...begin,
+      this.#work.measure,
     ]);
   }
 
   #showRecipes(recipes: AdapterRecipes): void {
-    const { words } = this.#start;
-    const tabs = new RecipeTabs(recipes, words, this.#copies, this.#tool, {
-      onTool: (tool) => {
-        this.#tool = tool;
-        this.#remember();
-      },
-      onUnpack: (elsewhere) => this.#extension.send({ type: 'unpack', elsewhere }),
+    const { packed, folder } = recipes;
+    const unpack = (elsewhere: boolean) => () => this.#extension.send({ type: 'unpack', elsewhere });
+    const tabs = new RecipeTabs(recipes.tools, this.#words, this.#copies, this.#tool, (tool) => {
+      this.#tool = tool;
+      this.#remember();
     });
+    const question =
+      packed &&
+      element('div', { class: 'packed' }, [
+        element('p', { text: packed.text }),
+        element('p', { class: 'actions' }, [
+          button(packed.unpack, unpack(false), { class: 'primary begins' }),
+          button(packed.elsewhere, unpack(true), { class: 'secondary begins' }),
+        ]),
+      ]);
     this.#redraw(this.#recipes, [
-      element('h2', { text: words.recipes, attributes: { tabindex: '-1' } }),
-      ...tabs.draw(this.#work.unpack.root),
+      heading(recipes.title),
+      ...(question === undefined ? [] : [question]),
+      this.#work.unpack,
+      ...(folder === undefined ? [] : [drawFacts([folder], this.#copies)]),
+      ...tabs.elements,
     ]);
   }
 
   #showWork({ kind, progress, result }: AdapterWork): void {
-    for (const other of ['measure', 'unpack'] as const) {
-      const isBusy = progress !== undefined;
-      // One at a time: the buttons of the other work wait as well.
-      const section = other === 'measure' ? this.#picture : this.#recipes;
-      for (const one of section.querySelectorAll<HTMLButtonElement>('button.begins')) {
-        one.setAttribute('aria-disabled', String(isBusy));
-        one.hidden = isBusy && other === kind;
-      }
+    const section = kind === 'measure' ? this.#picture : this.#recipes;
+    const work = this.#work[kind];
+    const hadFocus = work.contains(document.activeElement);
+    for (const one of document.querySelectorAll<HTMLButtonElement>('button.begins')) {
+      // One work at a time: the button of the other is shown, but disabled.
+      one.setAttribute('aria-disabled', String(progress !== undefined));
+      one.hidden = progress !== undefined && section.contains(one);
     }
-    const focusGone = this.#work[kind].show(progress, result);
-    if (progress === undefined && focusGone)
-      (kind === 'measure' ? this.#picture : this.#recipes).querySelector('h2')?.focus();
-    if (result !== undefined) this.#say(result.text);
+    if (progress !== undefined) this.#showProgress(work, progress);
+    else {
+      work.replaceChildren();
+      if (hadFocus) section.querySelector('h2')?.focus();
+    }
+    if (result === undefined) return;
+    this.#say(result.text);
+    if (!result.isQuiet)
+      work.replaceChildren(
+        element('p', { class: 'result' }, [
+          icon(result.isError ? 'error' : 'clean'),
+          element('span', { text: result.text }),
+        ]),
+      );
+  }
+
+  #showProgress(work: HTMLElement, { text, fraction }: NonNullable<AdapterWork['progress']>): void {
+    const bar = work.querySelector('progress');
+    if (bar === null) {
+      const { progress, cancel } = this.#words;
+      const stop = button(cancel, () => this.#extension.send({ type: 'cancel' }), { class: 'secondary' });
+      work.replaceChildren(
+        element('div', { class: 'running' }, [
+          element('progress', { attributes: { max: '1', value: '0', 'aria-label': progress } }),
+          element('span', { class: 'note', text }),
+          stop,
+        ]),
+      );
+      // The button that began it is hidden now.
+      if (document.activeElement === null || document.activeElement === document.body) stop.focus();
+      return;
+    }
+    bar.value = fraction;
+    const note = work.querySelector('.note');
+    if (note !== null) note.textContent = text;
   }
 
   #showNotice(text: string | undefined): void {
     this.#notice.hidden = text === undefined;
-    this.#notice.replaceChildren();
-    if (text === undefined) return;
-    this.#notice.append(
-      element('span', { text }),
-      button(this.#start.words.reload, () => this.#extension.send({ type: 'reload' }), {
-        class: 'secondary',
-      }),
-    );
+    const reload = button(this.#words.reload, () => this.#extension.send({ type: 'reload' }), {
+      class: 'secondary',
+    });
+    this.#notice.replaceChildren(...(text === undefined ? [] : [element('span', { text }), reload]));
   }
 
-  /** Draws anew what the person may be in: the keyboard stays where it was, or at the heading. */
+  /** Draws a section again; the keyboard stays on the same button, or goes to the heading. */
   #redraw(section: HTMLElement, drawn: readonly Node[]): void {
     const focused = document.activeElement;
     const isIn = focused !== null && section.contains(focused);
@@ -191,16 +225,20 @@ class Page {
   }
 
   #remember(): void {
-    this.#extension.remember(() => ({ file: this.#start.file, tool: this.#tool }));
+    this.#extension.remember(() => ({ file: this.#file, tool: this.#tool }));
   }
 }
 
+function heading(text: string): HTMLElement {
+  return element('h2', { text, attributes: { tabindex: '-1' } });
+}
+
 function main(): void {
-  const extension: AdapterExtension = new Extension();
+  const extension = new Extension<AdapterRequest, PageState>();
   let page: Page | undefined;
   window.addEventListener('message', ({ data }: MessageEvent<AdapterMessage>) => {
     if (data.type === 'start') page = new Page(extension, data);
-    else page?.take(data);
+    else page?.show(data);
   });
   extension.send({ type: 'ready' });
 }

@@ -1,40 +1,26 @@
-import type {
-  AdapterCell,
-  AdapterPicture,
-  AdapterShade,
-  AdapterWord,
-} from '../../src/ui/adapters/protocol.ts';
-import { button, element } from '../shared/dom.ts';
-import { drawNotes } from './overview.ts';
-
-type Words = Readonly<Record<AdapterWord, string>>;
+import type { AdapterCell, AdapterPicture, AdapterShade } from '../../src/ui/adapters/protocol.ts';
+import { element } from '../shared/dom.ts';
 
 /** Draws which modules of which layers are adapted, and how much. */
-export function drawPicture(
-  picture: AdapterPicture,
-  words: Words,
-  work: HTMLElement,
-  onMeasure: () => void,
-): HTMLElement[] {
-  const readout = element('p', { class: 'readout note', text: words.gridHint });
+export function drawPicture(picture: AdapterPicture): HTMLElement[] {
+  const readout = element('p', { class: 'readout note', text: picture.hint });
   const grid = drawGrid(picture, (cell) => {
-    readout.textContent = cell?.text ?? words.gridHint;
+    readout.textContent = cell?.text ?? picture.hint;
     readout.classList.toggle('note', cell === undefined);
   });
-  const drawn = [
+  const legend = element(
+    'ul',
+    { class: 'legend', attributes: { 'aria-label': picture.legendTitle } },
+    picture.legend.map(({ shade, text }) => element('li', {}, [drawShade(shade), element('span', { text })])),
+  );
+  return [
     element('p', { class: 'note', text: picture.caption }),
     element('div', { class: 'scroller' }, [grid]),
     readout,
-    drawLegend(picture, words),
+    legend,
+    ...(picture.cut === undefined ? [] : [element('p', { class: 'note', text: picture.cut })]),
+    drawTable(picture),
   ];
-  if (picture.cut !== undefined) drawn.push(element('p', { class: 'note', text: picture.cut }));
-  drawn.push(drawTable(picture, words), drawNotes(picture.findings, words));
-  if (picture.measure !== undefined)
-    drawn.push(
-      element('p', {}, [button(picture.measure, onMeasure, { class: 'primary begins', key: 'measure' })]),
-    );
-  drawn.push(work);
-  return drawn;
 }
 
 /** A grid with one cell in the order of Tab, from which the arrow keys lead to the others. */
@@ -50,8 +36,7 @@ function drawGrid(picture: AdapterPicture, onCell: (cell: AdapterCell | undefine
   );
   let inTabOrder = cells[0]?.[0];
   inTabOrder?.setAttribute('tabindex', '0');
-  const hasTotals = picture.rows.some(({ total }) => total !== undefined);
-  // A header without words is none; each cell says its layer itself.
+  // An empty header would be none; each cell names its layer itself.
   const head = element('tr', {}, [
     element('td'),
     ...picture.columns.map(({ name, short }) =>
@@ -59,14 +44,9 @@ function drawGrid(picture: AdapterPicture, onCell: (cell: AdapterCell | undefine
         ? element('td')
         : element('th', { text: short, attributes: { scope: 'col', 'aria-label': name } }),
     ),
-    ...(hasTotals ? [element('td')] : []),
   ]);
-  const rows = picture.rows.map(({ name, total }, index) =>
-    element('tr', {}, [
-      element('th', { text: name, attributes: { scope: 'row' } }),
-      ...(cells[index] ?? []),
-      ...(hasTotals ? [element('td', { class: 'total', text: total ?? '' })] : []),
-    ]),
+  const rows = picture.rows.map(({ name }, index) =>
+    element('tr', {}, [element('th', { text: name, attributes: { scope: 'row' } }), ...(cells[index] ?? [])]),
   );
   const grid = element(
     'table',
@@ -92,42 +72,23 @@ function drawGrid(picture: AdapterPicture, onCell: (cell: AdapterCell | undefine
 
 function moveIn(cells: readonly (readonly HTMLElement[])[], event: KeyboardEvent): void {
   const row = cells.findIndex((one) => one.some((cell) => cell === document.activeElement));
-  const current = cells[row];
-  if (current === undefined) return;
-  const column = current.findIndex((cell) => cell === document.activeElement);
-  const target = targetOf(event.key, event.ctrlKey, row, column, cells.length - 1, current.length - 1);
+  const column = cells[row]?.findIndex((cell) => cell === document.activeElement) ?? -1;
+  if (column < 0) return;
+  const [lastRow, lastColumn] = [cells.length - 1, (cells[row]?.length ?? 0) - 1];
+  const targets: Readonly<Record<string, readonly [row: number, column: number]>> = {
+    ArrowUp: [Math.max(0, row - 1), column],
+    ArrowDown: [Math.min(lastRow, row + 1), column],
+    ArrowLeft: [row, Math.max(0, column - 1)],
+    ArrowRight: [row, Math.min(lastColumn, column + 1)],
+    Home: [event.ctrlKey ? 0 : row, 0],
+    End: [event.ctrlKey ? lastRow : row, lastColumn],
+  };
+  const target = targets[event.key];
   if (target === undefined) return;
   event.preventDefault();
   const next = cells[target[0]]?.[target[1]];
-  if (next === undefined) return;
-  next.focus();
-  next.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-}
-
-function targetOf(
-  key: string,
-  isControl: boolean,
-  row: number,
-  column: number,
-  lastRow: number,
-  lastColumn: number,
-): readonly [row: number, column: number] | undefined {
-  switch (key) {
-    case 'ArrowUp':
-      return [Math.max(0, row - 1), column];
-    case 'ArrowDown':
-      return [Math.min(lastRow, row + 1), column];
-    case 'ArrowLeft':
-      return [row, Math.max(0, column - 1)];
-    case 'ArrowRight':
-      return [row, Math.min(lastColumn, column + 1)];
-    case 'Home':
-      return [isControl ? 0 : row, 0];
-    case 'End':
-      return [isControl ? lastRow : row, lastColumn];
-    default:
-      return undefined;
-  }
+  next?.focus();
+  next?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
 
 function drawShade(shade: AdapterShade): HTMLElement {
@@ -140,42 +101,30 @@ function drawShade(shade: AdapterShade): HTMLElement {
   return drawn;
 }
 
-function drawLegend({ legend }: AdapterPicture, words: Words): HTMLElement {
-  return element(
-    'ul',
-    { class: 'legend', attributes: { 'aria-label': words.legend } },
-    legend.map(({ shade, text }) => element('li', {}, [drawShade(shade), element('span', { text })])),
-  );
-}
-
-/** The same in numbers, made when it is wanted: it can have thousands of cells. */
-function drawTable(picture: AdapterPicture, words: Words): HTMLElement {
-  const details = element('details', {}, [element('summary', { text: words.asTable })]);
+/** The same in numbers, made when it is opened: it can have thousands of cells. */
+function drawTable({ tableTitle, corner, columns, rows }: AdapterPicture): HTMLElement {
+  const header = (text: string, scope: 'col' | 'row') => element('th', { text, attributes: { scope } });
+  const draw = () =>
+    element('table', { class: 'numbers' }, [
+      element('thead', {}, [
+        element('tr', {}, [header(corner, 'col'), ...columns.map(({ name }) => header(name, 'col'))]),
+      ]),
+      element(
+        'tbody',
+        {},
+        rows.map(({ name, cells }) =>
+          element('tr', {}, [
+            header(name, 'row'),
+            ...cells.map(({ value }) => element('td', { text: value === '' ? '–' : value })),
+          ]),
+        ),
+      ),
+    ]);
+  const attributes = { tabindex: '0', role: 'group', 'aria-label': tableTitle };
+  const details = element('details', {}, [element('summary', { text: tableTitle })]);
   details.addEventListener(
     'toggle',
-    () => {
-      const head = element('tr', {}, [
-        element('th', { text: picture.corner, attributes: { scope: 'col' } }),
-        ...picture.columns.map(({ name }) => element('th', { text: name, attributes: { scope: 'col' } })),
-      ]);
-      const rows = picture.rows.map(({ name, cells }) =>
-        element('tr', {}, [
-          element('th', { text: name, attributes: { scope: 'row' } }),
-          ...cells.map(({ value }) => element('td', { text: value === '' ? '–' : value })),
-        ]),
-      );
-      const table = element('table', { class: 'numbers' }, [
-        element('thead', {}, [head]),
-        element('tbody', {}, rows),
-      ]);
-      details.append(
-        element(
-          'div',
-          { class: 'scroller', attributes: { tabindex: '0', role: 'group', 'aria-label': words.asTable } },
-          [table],
-        ),
-      );
-    },
+    () => details.append(element('div', { class: 'scroller', attributes }, [draw()])),
     { once: true },
   );
   return details;

@@ -19,8 +19,8 @@ async function work(): Promise<void> {
       await verifyArchive(file);
       break;
     case 'measure': {
-      const { update, pairs } = await measureAdapter(file, { worker });
-      if (!(update > 0) || pairs.some((pair) => pair.update === undefined)) throw new Error('not measured');
+      const { pairs } = await measureAdapter(file, { worker });
+      if (pairs.length === 0 || pairs.some(({ norm }) => norm === undefined)) throw new Error('not measured');
       break;
     }
     default:

@@ -7,6 +7,7 @@ import { Client } from '../../src/core/api/client.ts';
 import { Transport } from '../../src/core/api/transport.ts';
 import { Downloads } from '../../src/core/downloads/downloads.ts';
 import { Session } from '../../src/core/runs/session.ts';
+import { StateStore } from '../../src/core/storage/state.ts';
 import type { Said } from './measure.ts';
 import { peakBytes } from './peak.ts';
 
@@ -30,8 +31,10 @@ const session = new Session(
   () => Promise.resolve({ baseUrl: job.baseUrl, apiKey: 'service_bench', keyId: 'key-1' }),
   (connection) => new Client(connection, () => transport),
 );
+const state = new StateStore(folder);
 const downloads = new Downloads({
   runsFolder: path.join(folder, 'runs'),
+  state,
   transport: () => transport,
   sessionOf: () => session,
   // What the archive says of itself is measured where it is read.
@@ -62,6 +65,7 @@ async function run(): Promise<Said> {
     return said;
   } finally {
     await downloads.dispose();
+    state.dispose();
     session.dispose();
     transport.dispose();
     await rm(folder, { recursive: true });

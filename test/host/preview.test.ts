@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../src/core/datasets/problems.ts';
 import type { PreviewCard } from '../../src/ui/datasets/protocol.ts';
-import type { FileKind, Report } from '../../src/core/datasets/report.ts';
-import { summaryOf } from '../../src/core/datasets/summary.ts';
+import { type FileKind, type Report, summaryOf } from '../../src/core/datasets/report.ts';
 import {
   changedNotice,
   listStatus,

@@ -14,7 +14,7 @@ import { act, asText, explain } from '../../src/ui/shared/serviceErrors.ts';
 import { formatBytes, formatDuration, formatMoney, formatTime } from '../../src/ui/shared/format.ts';
 import { runDescription, runFacts } from '../../src/ui/runs/messages.ts';
 import { DiskError } from '../../src/core/base/diskError.ts';
-import { FileExistsError } from '../../src/core/downloads/exclusiveName.ts';
+import { DownloadError } from '../../src/core/downloads/downloadErrors.ts';
 import { OFFERED_SCENARIOS } from '../../src/sandbox/scenarios.ts';
 
 describe('errors in words', () => {
@@ -65,7 +65,7 @@ describe('errors in words', () => {
         new NetworkError('reset'),
         service('rate_limited'),
         new SignedUrlRefusedError(403),
-        new FileExistsError(),
+        new DownloadError('file-exists'),
         disk('ENOSPC'),
         disk('EACCES'),
         new DatasetChangedError('grew'),

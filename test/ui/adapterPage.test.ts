@@ -44,17 +44,17 @@ describe('adapter page', () => {
   describe('of a trained adapter', () => {
     after(() => workbench.editors.closeAll());
 
-    it('says first that it is complete, then what it is', async () => {
+    it('says that it is complete, then what is in it', async () => {
       await page.open('trained.zip');
-      await page.waitForVerdict('A complete LoRA adapter');
+      await page.waitForVerdict('Complete LoRA adapter');
       assert.equal(await page.fact('Rank'), '32');
       assert.equal(await page.fact('Alpha'), '64');
       assert.equal(await page.fact('Scaling'), '2 (alpha ÷ rank)');
       assert.match(await page.fact('Base model'), /^meta-llama\/Llama-3\.1-8B-Instruct/);
       assert.equal(await page.fact('Layers'), '32: 0 to 31');
-      assert.equal(await page.fact('Type'), 'F32');
-      assert.match(await page.fact('On disk'), /, a ZIP$/);
-      await page.frame.locator('.fileTable tr', { hasText: 'adapter_config.json the config' }).waitFor();
+      assert.equal(await page.fact('Tensor types'), 'F32');
+      assert.equal(await page.fact('Container'), 'zip');
+      await page.frame.locator('.fileTable tr', { hasText: 'adapter_config.json config' }).waitFor();
       await workbench.screenshot('adapter-trained');
     });
 
@@ -72,19 +72,19 @@ describe('adapter page', () => {
       assert.equal(await page.grid.locator('[tabindex="0"]').count(), 1);
     });
 
-    it('measures how much each module is changed', async () => {
+    it('measures how far each module was trained', async () => {
       await page.button('Measure').click();
-      await page.frame.getByText(/values were read; none is NaN or infinite\./).waitFor();
+      await page.frame.getByText(/values were read\. None is NaN or infinite\./).waitFor();
       await page.button('Measure').waitFor({ state: 'detached' });
       const last = page.grid.getByRole('gridcell', { name: /^o_proj, layer 31: rank 32, .*, norm \d/ });
       await last.waitFor();
-      await page.frame.getByText('The picture as a table').click();
+      await page.frame.getByText('Show as table').click();
       await page.frame.getByRole('columnheader', { name: 'layer 31', exact: true }).last().waitFor();
       await workbench.screenshot('adapter-measured');
-      await page.frame.getByText('The picture as a table').click();
+      await page.frame.getByText('Show as table').click();
     });
 
-    it('has a recipe for each tool, which is copied with one press', async () => {
+    it('copies the recipe of each tool with one press', async () => {
       for (const [tool, text] of [
         ['PEFT / Transformers', /PeftModel\.from_pretrained/],
         ['vLLM', /--max-lora-rank[ =]32/],
@@ -112,13 +112,13 @@ describe('adapter page', () => {
       await page.recipe('PEFT / Transformers').and(page.focused()).waitFor();
     });
 
-    it('unpacks into a folder of its own, and never over something', async () => {
+    it('unpacks into a new folder, never over an existing one', async () => {
       await mkdir(file('trained'));
       await writeFile(path.join(file('trained'), 'mine.txt'), 'mine');
       // The page was open before the folder came.
       await page.button('Unpack').click();
       await page.frame
-        .getByText(`Unpacked into ${file('trained-2')}. The recipes name that folder.`)
+        .getByText(`Unpacked to ${file('trained-2')}.`)
         .first()
         .waitFor();
       assert.deepEqual(await readdir(file('trained')), ['mine.txt']);
@@ -142,7 +142,7 @@ describe('adapter page', () => {
         .waitFor();
       await workbench.reload();
       await page.tab('trained.zip').click();
-      await page.waitForVerdict('A complete LoRA adapter');
+      await page.waitForVerdict('Complete LoRA adapter');
       // It was unpacked before.
       await page.recipePanel.getByText(file('trained-2')).first().waitFor();
     });
@@ -151,7 +151,7 @@ describe('adapter page', () => {
   describe('of a run', () => {
     after(() => workbench.editors.closeAll());
 
-    it('opens what was downloaded, and tells by measuring that it changes nothing', async () => {
+    it('opens what was downloaded, and says after measuring that nothing was learned', async () => {
       await writeFile(file('rows.jsonl'), smallDataset('adapter'));
       await enterSandbox(workbench);
       await chooseClockSpeed(workbench, 100);
@@ -172,11 +172,11 @@ describe('adapter page', () => {
       await workbench.clearNotifications();
       await workbench.editors.closeAll();
       await runs.chooseInContextMenu(/Run tutor/, 'Inspect Adapter');
-      await page.waitForVerdict('A complete LoRA adapter');
+      await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
-      await page.waitForVerdict('A complete LoRA adapter that changes nothing');
+      await page.waitForVerdict('Complete LoRA adapter that learned nothing');
       await page.frame
-        .getByText('This adapter changes nothing: in every module A or B is all zero.')
+        .getByText('Nothing was learned: in every module A or B is all zero.')
         .waitFor();
       await workbench.screenshot('adapter-sandbox');
     });
@@ -189,14 +189,14 @@ describe('adapter page', () => {
       assert.match(downloaded, /adapter-.*\.zip$/);
       await workbench.screenshot('adapter-choice');
       await workbench.quickInput.pick(downloaded);
-      await page.waitForVerdict('A complete LoRA adapter');
+      await page.waitForVerdict('Complete LoRA adapter');
     });
   });
 
-  describe('of what is no good adapter', () => {
+  describe('of a file that is not a good adapter', () => {
     afterEach(() => workbench.editors.closeAll());
 
-    it('names problems, and what a tool does not take', async () => {
+    it('lists problems, and what a tool can’t load', async () => {
       const saved = { name: 'base_model.model.lm_head.weight', shape: [64, 64] as const, value: () => 1 };
       const odd = trainedTensors(4).filter(
         ({ name }) => !name.endsWith('layers.2.self_attn.v_proj.lora_B.weight'),
@@ -210,16 +210,16 @@ describe('adapter page', () => {
         }),
       );
       await page.open('odd.zip');
-      await page.waitForVerdict('An adapter with problems');
-      await page.frame.getByText(/has an A without a B, or a B without an A/).waitFor();
-      await page.frame.getByText(/pickle: never opened/).waitFor();
+      await page.waitForVerdict('Adapter with problems');
+      await page.frame.getByText(/have an A without a B, or a B without an A/).waitFor();
+      await page.frame.getByText(/pickle, not opened/).waitFor();
       await workbench.screenshot('adapter-problems');
       await page.recipe('vLLM').click();
-      await page.recipePanel.getByText(/vLLM does not load modules that are stored whole/).waitFor();
+      await page.recipePanel.getByText(/vLLM can’t load fully saved modules/).waitFor();
       await workbench.screenshot('adapter-refused');
     });
 
-    it('warns before the commands of what a config asks for', async () => {
+    it('warns above the commands of what the config needs', async () => {
       const zipped = await zip({
         'adapter_config.json': adapterConfig({
           init_lora_weights: 'pissa_niter_4',
@@ -232,8 +232,8 @@ describe('adapter page', () => {
       for (const theme of ['light', 'high contrast', 'dark'] as const) {
         await workbench.setTheme(theme);
         await page.open('asking.zip');
-        await page.waitForVerdict('A LoRA adapter, with something to know first');
-        const warning = page.recipePanel.getByText(/^Warning: .*aLoRA.*acts only from its invocation tokens/);
+        await page.waitForVerdict('LoRA adapter with warnings');
+        const warning = page.recipePanel.getByText(/^Warning: .*aLoRA.*acts only after its invocation tokens/);
         await warning.waitFor();
         const command = page.recipePanel.getByText(/PeftModel\.from_pretrained/);
         const [above, below] = [await warning.boundingBox(), await command.boundingBox()];
@@ -248,7 +248,7 @@ describe('adapter page', () => {
       }
     });
 
-    it('finds values that are no numbers', async () => {
+    it('finds NaN', async () => {
       const tensors = trainedTensors(4);
       const [, , third] = tensors;
       assert.ok(third);
@@ -262,9 +262,9 @@ describe('adapter page', () => {
         }),
       );
       await page.open('nan.zip');
-      await page.waitForVerdict('A complete LoRA adapter');
+      await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
-      await page.waitForVerdict('An adapter with broken values');
+      await page.waitForVerdict('Adapter with broken values');
       await page.frame.getByText(/NaN: 1, infinite: 0\./).waitFor();
       await workbench.screenshot('adapter-nan');
     });
@@ -276,18 +276,18 @@ describe('adapter page', () => {
       );
       const cases: readonly (readonly [string, Buffer, string | RegExp])[] = [
         ['page.zip', Buffer.from('<!doctype html><p>Log in</p>'), 'Neither an archive nor safetensors'],
-        ['cut.zip', trained.subarray(0, trained.length / 2), 'Broken'],
+        ['cut.zip', trained.subarray(0, trained.length / 2), 'Damaged'],
         ['evil.zip', evil, 'Not safe to unpack'],
         [
           'pickle.zip',
           await zip({ 'adapter_config.json': adapterConfig(), 'adapter_model.bin': Buffer.from('x') }),
-          'Weights only as pickle',
+          'Only pickle weights',
         ],
-        ['other.zip', await zip({ 'notes.txt': Buffer.from('x') }), 'No adapter in it'],
+        ['other.zip', await zip({ 'notes.txt': Buffer.from('x') }), 'No adapter found'],
         [
           'model.safetensors',
           safetensors([{ name: 'model.layers.0.self_attn.q_proj.weight', shape: [4, 4], value: () => 1 }]),
-          'A whole model, not an adapter',
+          'A full model, not an adapter',
         ],
       ];
       for (const [name, content] of cases) await writeFile(file(name), content);
@@ -300,27 +300,27 @@ describe('adapter page', () => {
       }
     });
 
-    it('tells that the file changed, and that it is gone', async () => {
+    it('says that the file changed, and that it is gone', async () => {
       await writeFile(file('changing.zip'), trained);
       await page.open('changing.zip');
-      await page.waitForVerdict('A complete LoRA adapter');
+      await page.waitForVerdict('Complete LoRA adapter');
       await writeFile(file('changing.zip'), trained.subarray(0, 1000));
-      await page.frame.getByText('changing.zip has changed on disk. What you see is how it was.').waitFor();
+      await page.frame.getByText('changing.zip has changed on disk. This page shows the previous version.').waitFor();
       await page.button('Reload').click();
-      await page.waitForVerdict('Broken');
+      await page.waitForVerdict('Damaged');
       await rename(file('changing.zip'), file('moved.zip'));
       await page.frame
-        .getByText('changing.zip is not there any more. What was read of it is still shown.')
+        .getByText('changing.zip no longer exists. This page shows what was read before.')
         .waitFor();
       await workbench.screenshot('adapter-gone');
       await page.button('Reload').click();
-      await page.frame.getByText(/changing\.zip is not there any more\. If you moved it/).waitFor();
+      await page.frame.getByText(/changing\.zip no longer exists\. If you moved it/).waitFor();
       await writeFile(file('changing.zip'), trained);
-      await page.waitForVerdict('A complete LoRA adapter');
+      await page.waitForVerdict('Complete LoRA adapter');
     });
   });
 
-  describe('looks', () => {
+  describe('is readable', () => {
     afterEach(() => workbench.editors.closeAll());
 
     before(async () => {
@@ -328,16 +328,16 @@ describe('adapter page', () => {
     });
 
     for (const theme of ['dark', 'light', 'high contrast'] as const) {
-      it(`right in ${theme}, and hinders nobody`, async () => {
+      it(`in ${theme}, and accessible`, async () => {
         await workbench.setTheme(theme);
         await page.open('trained.zip');
-        await page.waitForVerdict('A complete LoRA adapter');
+        await page.waitForVerdict('Complete LoRA adapter');
         await page.assertAccessible();
         await page.button('Measure').click();
-        await page.frame.getByText(/none is NaN or infinite/).waitFor();
-        await page.frame.getByText('The picture as a table').click();
+        await page.frame.getByText(/None is NaN or infinite/).waitFor();
+        await page.frame.getByText('Show as table').click();
         await page.assertAccessible();
-        await page.frame.getByText('The picture as a table').click();
+        await page.frame.getByText('Show as table').click();
         await workbench.screenshot(`adapter-${theme.replace(' ', '-')}`);
         await page.recipe('PEFT / Transformers').scrollIntoViewIfNeeded();
         await page.frame.locator('.files').scrollIntoViewIfNeeded();
@@ -345,21 +345,21 @@ describe('adapter page', () => {
       });
     }
 
-    it('right in colours that the system forces', async () => {
+    it('in forced colors', async () => {
       await workbench.setTheme('dark');
       await page.open('trained.zip');
-      await page.waitForVerdict('A complete LoRA adapter');
+      await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
-      await page.frame.getByText(/none is NaN or infinite/).waitFor();
+      await page.frame.getByText(/None is NaN or infinite/).waitFor();
       await workbench.page.emulateMedia({ forcedColors: 'active' });
       await page.assertAccessible();
       await workbench.screenshot('adapter-forced-colors');
       await workbench.page.emulateMedia({ forcedColors: null });
     });
 
-    it('right in a narrow editor', async () => {
+    it('in a narrow editor', async () => {
       await page.open('trained.zip');
-      await page.waitForVerdict('A complete LoRA adapter');
+      await page.waitForVerdict('Complete LoRA adapter');
       await workbench.page.setViewportSize({ width: 700, height: 800 });
       await page.assertFits();
       await page.assertAccessible();
@@ -376,17 +376,17 @@ describe('adapter page', () => {
       await workbench.page.setViewportSize({ width: 1400, height: 900 });
     });
 
-    it('right with the sandbox’s adapter of two layers', async () => {
+    it('with the sandbox’s adapter of two layers', async () => {
       await page.open('sandbox.zip');
-      await page.waitForVerdict('A complete LoRA adapter');
+      await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
-      await page.waitForVerdict('A complete LoRA adapter that changes nothing');
+      await page.waitForVerdict('Complete LoRA adapter that learned nothing');
       await page.assertAccessible();
       await workbench.screenshot('adapter-two-layers');
     });
   });
 
-  it('keeps nothing of the archive’s bytes in what it writes', async () => {
+  it('leaves the archive unchanged', async () => {
     assert.deepEqual(await readFile(file('trained.zip')), trained);
   });
 });

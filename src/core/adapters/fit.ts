@@ -1,45 +1,34 @@
-import { baseChangeOf } from './baseChange.ts';
-import type { Breath } from '../base/breath.ts';
-import { endsOf } from './modulePattern.ts';
-import { Told, type Sorted } from './pairs.ts';
+import { baseChangeOf } from './peftConfig.ts';
 import type { Problems } from './problems.ts';
 import type { AdapterConfig, LoraPair, WeightsReport } from './report.ts';
-import { PREFIX } from './tensorName.ts';
+import { endsOf, PREFIX } from './tensorName.ts';
+import { ModuleScaling, type SortedTensors } from './tensors.ts';
 
-/** What tools load; the rest is measured by none. */
+/** What tools load. */
 const USUAL_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'];
 /** PEFT names both for each classifier (src/peft/peft_model.py, `classifier_module_names`); a model has one of them. */
 const HEADS: readonly string[] = ['classifier', 'score'];
-/** They read the hidden state, which is as wide in each layer of a model. What others read is not in a few models. */
-const HIDDEN_READERS: readonly string[] = [
-  'q_proj',
-  'k_proj',
-  'v_proj',
-  'qkv_proj',
-  'gate_proj',
-  'up_proj',
-  'gate_up_proj',
-];
-/** How deep in a module that is stored whole its weights are looked for. */
+/** They read the hidden state, which has the same width in each layer of a model. Inputs of others differ in a few models. */
+const HIDDEN_READERS = /\.(?:[qkv]_proj|qkv_proj|gate_proj|up_proj|gate_up_proj)$/;
+/** How far above its weights a fully saved module may be named. */
 const MAX_DEPTH = 3;
 
-/** Tells where config and tensors do not fit each other. @throws CancelledError */
-export async function findMisfits(
-  sorted: Sorted,
+/** Finds where config and tensors do not fit each other. */
+export function findMisfits(
+  sorted: SortedTensors,
   weights: WeightsReport,
   config: AdapterConfig | undefined,
   problems: Problems,
-  breath: Breath,
-): Promise<void> {
-  await checkParts(sorted, problems, breath);
+): void {
+  checkParts(sorted, problems);
   for (const { name } of sorted.unknown) problems.add('tensor-unexpected', 'warning', name);
   checkDtypes(weights, problems);
-  await checkLayers(weights, problems, breath);
-  await checkWidths(weights.pairs, problems, breath);
+  checkLayers(weights, problems);
+  checkWidths(weights.pairs, problems);
   if (config !== undefined) {
-    await checkRanks(weights.pairs, config, problems, breath);
-    await checkTargets(weights.pairs, config, problems, breath);
-    await checkSaved(sorted, weights, config, problems, breath);
+    checkRanks(weights.pairs, config, problems);
+    checkTargets(weights.pairs, config, problems);
+    checkSaved(sorted, weights, config, problems);
     checkFlags(sorted, weights, config, problems);
   }
   for (const name of weights.savedModules) problems.add('modules-to-save', 'info', name);
@@ -47,11 +36,11 @@ export async function findMisfits(
   if (weights.touchesLmHead) problems.add('lm-head-touched', 'info');
 }
 
-/** What the config says for itself. */
+/** Finds what is wrong with the config alone. */
 export function checkConfig(config: AdapterConfig, problems: Problems): void {
-  const { peftType, baseModel, rank, alpha, targetModules, targetParameters } = config;
+  const { peftType, baseModel, rank, alpha, targetModules, targetParameters, init = '' } = config;
   if (peftType === undefined) problems.add('peft-type-missing', 'warning');
-  else if (peftType.toUpperCase() !== 'LORA') {
+  else if (!isLora(config)) {
     problems.add('not-lora', 'error', undefined, { expected: 'LORA', actual: peftType });
     return;
   }
@@ -62,18 +51,16 @@ export function checkConfig(config: AdapterConfig, problems: Problems): void {
   else if (alpha === 0) problems.add('alpha-zero', 'warning');
   if (targetModules === undefined && targetParameters.length === 0)
     problems.add('target-modules-missing', 'error');
-  checkLoading(config, problems);
-}
-
-/** What asks for more than to be laid onto the base. */
-function checkLoading(config: AdapterConfig, problems: Problems): void {
-  const { init = '', isAlora, repeatsLayers } = config;
   const change = baseChangeOf(config);
   if (change === 'unknown') problems.add('init-unknown', 'warning', undefined, { actual: init });
   else if (change !== undefined)
     problems.add('base-changed', change === 'lost' ? 'error' : 'warning', undefined, { actual: init });
-  if (isAlora) problems.add('uses-alora', 'warning');
-  if (repeatsLayers) problems.add('repeats-layers', 'warning');
+  if (config.isAlora) problems.add('uses-alora', 'warning');
+  if (config.repeatsLayers) problems.add('repeats-layers', 'warning');
+}
+
+export function isLora({ peftType }: AdapterConfig): boolean {
+  return peftType === undefined || peftType.toUpperCase() === 'LORA';
 }
 
 /** A name of a hub has at most one slash, and none at its beginning. */
@@ -81,9 +68,8 @@ export function isPath(baseModel: string): boolean {
   return /^[./~\\]|^[A-Za-z]:[\\/]|\\|\/.*\//.test(baseModel);
 }
 
-async function checkParts({ parts }: Sorted, problems: Problems, breath: Breath): Promise<void> {
+function checkParts({ parts }: SortedTensors, problems: Problems): void {
   for (const { path, a, b, magnitude } of parts) {
-    if (breath.isDue) await breath.take();
     for (const tensor of [a, b, magnitude])
       if (tensor !== undefined && !tensor.name.startsWith(PREFIX))
         problems.add('prefix-missing', 'error', tensor.name);
@@ -94,26 +80,19 @@ async function checkParts({ parts }: Sorted, problems: Problems, breath: Breath)
 }
 
 function checkDtypes({ dtypes }: WeightsReport, problems: Problems): void {
-  for (const { dtype } of dtypes)
+  for (const { dtype } of dtypes) {
     if (!USUAL_DTYPES.includes(dtype)) problems.add('dtype-unusual', 'warning', dtype);
-  if (dtypes.length > 1) for (const { dtype } of dtypes) problems.add('dtypes-mixed', 'info', dtype);
+    if (dtypes.length > 1) problems.add('dtypes-mixed', 'info', dtype);
+  }
 }
 
-async function checkLayers(
-  { pairs, layers }: WeightsReport,
-  problems: Problems,
-  breath: Breath,
-): Promise<void> {
-  const byModule = new Map<string, Set<number>>();
-  for (const { module, layer } of pairs) {
-    if (layer === undefined) continue;
-    const its = byModule.get(module) ?? new Set();
-    byModule.set(module, its.add(layer));
-  }
-  for (const [module, its] of byModule) {
-    if (breath.isDue) await breath.take();
+function checkLayers({ pairs, layers }: WeightsReport, problems: Problems): void {
+  const layersOf = new Map<string, Set<number>>();
+  for (const { module, layer } of pairs)
+    if (layer !== undefined) layersOf.set(module, (layersOf.get(module) ?? new Set()).add(layer));
+  for (const [module, its] of layersOf) {
     let missing = layers.length - its.size;
-    // Of many modules in many layers, only those are looked for that are told.
+    // Of many modules in many layers, only those are searched that will be named.
     for (const layer of layers) {
       if (missing === 0 || problems.isFull('layers-differ')) break;
       if (its.has(layer)) continue;
@@ -124,49 +103,40 @@ async function checkLayers(
   }
 }
 
-/** Layers of one stack; modules of one name stand in several where a model has more than one. */
-async function checkWidths(pairs: readonly LoraPair[], problems: Problems, breath: Breath): Promise<void> {
+/** Within one stack of layers: models with several have modules of the same name in each. */
+function checkWidths(pairs: readonly LoraPair[], problems: Problems): void {
   const widths = new Map<string, number>();
   for (const { path, layer, inputs } of pairs) {
-    if (breath.isDue) await breath.take();
     if (layer === undefined || inputs === undefined) continue;
     const name = path.replace(`.${layer}.`, '.*.');
     const expected = widths.get(name) ?? inputs;
     widths.set(name, expected);
-    if (inputs === expected) continue;
-    const severity = HIDDEN_READERS.some((reader) => path.endsWith(`.${reader}`)) ? 'error' : 'warning';
-    problems.add('widths-differ', severity, path, { expected, actual: inputs });
+    const severity = HIDDEN_READERS.test(path) ? 'error' : 'warning';
+    if (inputs !== expected) problems.add('widths-differ', severity, path, { expected, actual: inputs });
   }
 }
 
-async function checkRanks(
-  pairs: readonly LoraPair[],
-  config: AdapterConfig,
-  problems: Problems,
-  breath: Breath,
-): Promise<void> {
-  const told = new Told(config);
+function checkRanks(pairs: readonly LoraPair[], config: AdapterConfig, problems: Problems): void {
+  // The ranks of experts that are adapted as one parameter are multiplied.
+  if (config.targetParameters.length > 0) return;
+  const scaling = new ModuleScaling(config);
   for (const { path, rank } of pairs) {
-    if (breath.isDue) await breath.take();
-    const expected = told.rankOf(path);
-    // Of experts that are adapted as one parameter, the ranks stand beside each other.
-    if (expected === undefined || expected === rank || config.targetParameters.length > 0) continue;
-    problems.add('rank-mismatch', 'error', path, { expected, actual: rank });
+    const expected = scaling.rankOf(path);
+    if (expected !== undefined && expected !== rank)
+      problems.add('rank-mismatch', 'error', path, { expected, actual: rank });
   }
 }
 
-async function checkTargets(
+function checkTargets(
   pairs: readonly LoraPair[],
   { targetModules, targetParameters }: AdapterConfig,
   problems: Problems,
-  breath: Breath,
-): Promise<void> {
-  // A regular expression of somebody else's is not run.
+): void {
+  // An untrusted regular expression is never run.
   if (typeof targetModules !== 'object' || targetParameters.length > 0) return;
   const targets = new Set<string>(targetModules);
   const found = new Set<string>();
   for (const { path } of pairs) {
-    if (breath.isDue) await breath.take();
     const named = endsOf(path).filter((end) => targets.has(end));
     for (const end of named) found.add(end);
     if (named.length === 0) problems.add('module-not-targeted', 'error', path);
@@ -175,30 +145,26 @@ async function checkTargets(
     if (!found.has(target)) problems.add('module-without-weights', 'warning', target);
 }
 
-async function checkSaved(
-  { saved }: Sorted,
+function checkSaved(
+  { saved }: SortedTensors,
   { savedModules }: WeightsReport,
   { modulesToSave, targetModules }: AdapterConfig,
   problems: Problems,
-  breath: Breath,
-): Promise<void> {
-  const missing = new Set<string>(modulesToSave);
-  for (const path of savedModules) {
-    if (breath.isDue) await breath.take();
-    for (const name of namesOf(path)) missing.delete(name);
-  }
-  if (HEADS.some((head) => modulesToSave.includes(head) && !missing.has(head)))
-    for (const head of HEADS) missing.delete(head);
-  for (const name of missing) problems.add('saved-module-missing', 'error', name);
-  const targets = typeof targetModules === 'object' ? targetModules : [];
-  const named = new Set<string>([...modulesToSave, ...targets]);
+): void {
+  const found = new Set(savedModules.flatMap(namesOf));
+  const hasHead = HEADS.some((head) => modulesToSave.includes(head) && found.has(head));
+  for (const name of new Set(modulesToSave))
+    if (!found.has(name) && !(hasHead && HEADS.includes(name)))
+      problems.add('saved-module-missing', 'error', name);
+  const named = new Set<string>([
+    ...modulesToSave,
+    ...(typeof targetModules === 'object' ? targetModules : []),
+  ]);
   // Rows of an embedding that were trained alone are named elsewhere in the config.
-  const whole = saved.filter(({ tensor }) => !tensor.name.includes('.trainable_tokens'));
-  for (const path of new Set(whole.map((one) => one.path))) {
-    if (breath.isDue) await breath.take();
+  const full = saved.filter(({ tensor }) => !tensor.name.includes('.trainable_tokens'));
+  for (const path of new Set(full.map((one) => one.path)))
     if (!namesOf(path).some((name) => named.has(name)))
       problems.add('saved-module-unexpected', 'warning', path);
-  }
 }
 
 /** What a config may call a module, or one that it is a part of. */
@@ -211,12 +177,11 @@ function namesOf(path: string): string[] {
 }
 
 function checkFlags(
-  { biases, parts }: Sorted,
+  { biases, parts }: SortedTensors,
   { pairs }: WeightsReport,
-  config: AdapterConfig,
+  { bias, useDora, useRslora }: AdapterConfig,
   problems: Problems,
 ): void {
-  const { bias, useDora, useRslora } = config;
   // Those of LoRA itself have a key of their own.
   const own = biases.filter(({ name }) => !name.includes('.lora_'));
   if ((bias === 'none') === own.length > 0)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Breath } from '../base/breath.ts';
+import { isSystemError } from '../base/diskError.ts';
 import {
   baseOf,
   chooseAdapter,
@@ -8,39 +9,36 @@ import {
   type Choice,
   type Contents,
 } from './archive/contents.ts';
-import { isSystemError } from '../base/diskError.ts';
-import { BrokenArchiveError, verdictOf } from './faults.ts';
-import { checkConfig, findMisfits } from './fit.ts';
 import { isForeign, openArchive, UnknownFileError, type Known } from './archive/openArchive.ts';
-import { pairsOf, sortTensors, type Sorted } from './pairs.ts';
+import { BrokenArchiveError, verdictOf } from './faults.ts';
+import { checkConfig, findMisfits, isLora } from './fit.ts';
 import { readConfig } from './peftConfig.ts';
-import { Problems } from './problems.ts';
 import { printable } from './printable.ts';
-import type { AdapterConfig, AdapterEntry, AdapterReport, LoraPair, Verdict } from './report.ts';
+import { Problems } from './problems.ts';
+import type { AdapterConfig, AdapterEntry, AdapterReport, Verdict } from './report.ts';
 import { roleOf } from './tensorName.ts';
-import { weightsReport, type WeightsFile } from './weights.ts';
+import { pairsOf, sortTensors, weightsReport, type Parts, type WeightsFile } from './tensors.ts';
 
-const MAX_ENTRIES_TOLD = 200;
+const MAX_ENTRIES = 200;
 const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', 'archive', 'other'];
 
-export interface InspectOptions {
-  signal?: AbortSignal | undefined;
-}
-
-/** A report, and what a measuring pass needs besides. */
+/** A report, and what measuring needs besides. */
 export interface Inspection {
   report: AdapterReport;
   files: readonly WeightsFile[];
-  sorted: Sorted;
-  pairs: readonly LoraPair[];
+  /** In the order of `WeightsReport.pairs`. */
+  pairs: readonly Parts[];
 }
 
 /**
- * Tells what an adapter is by its config and the headers of its weights: an archive, a safetensors file or a folder. What is
- * none, is broken or unsafe has a verdict.
+ * Reads the config and the headers of an adapter: an archive, a safetensors file or a folder. What is none, is broken or
+ * unsafe has a verdict.
  * @throws CancelledError
  */
-export async function inspectAdapter(file: string, { signal }: InspectOptions = {}): Promise<AdapterReport> {
+export async function inspectAdapter(
+  file: string,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<AdapterReport> {
   return (await inspect(file, signal)).report;
 }
 
@@ -48,7 +46,7 @@ export async function inspectAdapter(file: string, { signal }: InspectOptions = 
 export async function inspect(file: string, signal?: AbortSignal): Promise<Inspection> {
   let known: Known = { sizeBytes: 0 };
   try {
-    const archive = await openArchive(file, signal, (told) => (known = told));
+    const archive = await openArchive(file, signal, (found) => (known = found));
     try {
       known = { container: archive.container, sizeBytes: archive.sizeBytes };
       return await inspectContents(file, known, await readContents(archive, signal), signal);
@@ -62,29 +60,20 @@ export async function inspect(file: string, signal?: AbortSignal): Promise<Inspe
 
 function verdictFor(error: unknown): Verdict {
   if (error instanceof BrokenArchiveError) return verdictOf(error);
-  if (error instanceof UnknownFileError)
-    return {
-      code: error.kind === 'pickle' ? 'pickle-only' : error.kind === 'empty' ? 'empty' : 'not-an-archive',
-    };
+  if (error instanceof UnknownFileError && error.kind !== 'unknown')
+    return { code: error.kind === 'pickle' ? 'pickle-only' : 'empty' };
   if (isForeign(error)) return { code: 'not-an-archive' };
   if (isSystemError(error)) return { code: 'unreadable' };
   throw error;
 }
 
 function emptyReport(file: string, known: Known): AdapterReport {
-  return {
-    file,
-    verdict: { code: 'no-adapter' },
-    ...known,
-    entries: [],
-    entryCount: 0,
-    root: '',
-    problems: [],
-  };
+  const none = { entries: [], entryCount: 0, root: '', problems: [] };
+  return { file, verdict: { code: 'no-adapter' }, ...known, ...none };
 }
 
 function withoutWeights(report: AdapterReport): Inspection {
-  return { report, files: [], sorted: { parts: [], saved: [], biases: [], unknown: [] }, pairs: [] };
+  return { report, files: [], pairs: [] };
 }
 
 async function inspectContents(
@@ -98,37 +87,40 @@ async function inspectContents(
   const config = choice && configOf(choice, contents, problems);
   const base: AdapterReport = {
     ...emptyReport(file, known),
-    entries: entriesTold(contents.entries),
+    entries: shownEntries(contents.entries),
     entryCount: contents.entries.length,
     root: choice?.root ?? '',
     ...(config === undefined ? {} : { config }),
   };
-  if (choice === undefined || choice.weights.length === 0)
-    return withoutWeights({
-      ...base,
-      verdict: verdictWithoutWeights(contents.entries),
-      problems: problems.list(),
-    });
-  tellOthers(choice, contents.entries, problems);
+  if (choice === undefined || choice.weights.length === 0) {
+    const verdict = verdictWithoutWeights(contents.entries);
+    return withoutWeights({ ...base, verdict, problems: problems.list() });
+  }
+  checkFiles(choice, contents.entries, problems);
   const files = choice.weights.map((name): WeightsFile => {
     const header = contents.weights.get(name);
     if (header === undefined || header instanceof BrokenArchiveError)
       throw header ?? new BrokenArchiveError('safetensors-header', name);
     return { name, header };
   });
+  // Each step takes a fraction of a second for the most tensors that a header may have.
   const breath = new Breath(signal);
   const tensors = files.flatMap(({ header }) => header.tensors);
-  const sorted = await sortTensors(tensors, breath);
-  const pairs = await pairsOf(sorted, config, breath);
-  const foreign = pairs.length === 0 && (config === undefined || isLora(config));
-  if (foreign && sorted.saved.length === 0) {
-    // Names of a whole model's tensors are not in an adapter's form.
-    const isModel = tensors.some(({ name }) => roleOf(name) === undefined && /\.weight$/.test(name));
+  await breath.take();
+  const sorted = sortTensors(tensors);
+  await breath.take();
+  const pairs = pairsOf(sorted, config);
+  const isOther = config !== undefined && !isLora(config);
+  if (pairs.length === 0 && sorted.saved.length === 0 && !isOther) {
+    // Names of a full model's tensors are not those of an adapter.
+    const isModel = tensors.some(({ name }) => roleOf(name) === undefined && name.endsWith('.weight'));
     const verdict: Verdict = { code: isModel ? 'full-model' : 'no-adapter' };
     return withoutWeights({ ...base, verdict, problems: problems.list() });
   }
-  const weights = await weightsReport(files, sorted, pairs, breath);
-  if (config === undefined || isLora(config)) await findMisfits(sorted, weights, config, problems, breath);
+  await breath.take();
+  const weights = weightsReport(files, sorted, pairs);
+  await breath.take();
+  if (!isOther) findMisfits(sorted, weights, config, problems);
   const report: AdapterReport = {
     ...base,
     verdict: { code: 'adapter' },
@@ -136,16 +128,12 @@ async function inspectContents(
     weights,
     problems: problems.list(),
   };
-  return { report, files, sorted, pairs };
+  return { report, files, pairs: sorted.pairs };
 }
 
 function sampleOf({ config, weights }: Choice, { configs, samples }: Contents): string {
   const parts = [config && configs.get(config), ...weights.map((name) => samples.get(name))];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-}
-
-function isLora({ peftType }: AdapterConfig): boolean {
-  return peftType === undefined || peftType.toUpperCase() === 'LORA';
 }
 
 function configOf(choice: Choice, { configs }: Contents, problems: Problems): AdapterConfig | undefined {
@@ -163,8 +151,8 @@ function configOf(choice: Choice, { configs }: Contents, problems: Problems): Ad
   return config;
 }
 
-function tellOthers(choice: Choice, entries: readonly AdapterEntry[], problems: Problems): void {
-  // Weights alone have no name yet by which a tool would look for them.
+function checkFiles(choice: Choice, entries: readonly AdapterEntry[], problems: Problems): void {
+  // Weights without a config have no name yet by which a tool would find them.
   if (choice.config !== undefined)
     for (const name of choice.weights)
       if (baseOf(name) !== WEIGHTS_NAME) problems.add('weights-name', 'error', name);
@@ -183,9 +171,9 @@ function verdictWithoutWeights(entries: readonly AdapterEntry[]): Verdict {
   return { code: 'pickle-only', entry: printable(pickle.name) };
 }
 
-function entriesTold(entries: readonly AdapterEntry[]): AdapterEntry[] {
+function shownEntries(entries: readonly AdapterEntry[]): AdapterEntry[] {
   return entries
     .toSorted((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind))
-    .slice(0, MAX_ENTRIES_TOLD)
+    .slice(0, MAX_ENTRIES)
     .map((entry) => ({ ...entry, name: printable(entry.name) }));
 }

@@ -1,12 +1,12 @@
-import type { Problems } from './problems.ts';
 import { printable } from './printable.ts';
+import type { Problems } from './problems.ts';
 import type { AdapterConfig } from './report.ts';
 
-/** More keys of a pattern, or names of a list, say nothing more. */
+/** More keys of a pattern, or names of a list, have no use. */
 const MAX_NAMES = 10_000;
 const BOM = '\ufeff';
 
-/** What `adapter_config.json` says. What has a wrong type is left out and told; undefined where it is no JSON object. */
+/** Reads `adapter_config.json`. Values of a wrong type are left out and reported; undefined where it is no JSON object. */
 export function readConfig(text: string, problems: Problems): AdapterConfig | undefined {
   const fields = objectIn(text);
   if (fields === undefined) {
@@ -14,41 +14,40 @@ export function readConfig(text: string, problems: Problems): AdapterConfig | un
     return undefined;
   }
   if (text.startsWith(BOM)) problems.add('config-bom', 'error');
-  const read = new Fields(fields);
-  const config: AdapterConfig = {
-    ...maybe('peftType', read.text('peft_type')),
-    ...maybe('taskType', read.text('task_type')),
-    ...maybe('baseModel', read.text('base_model_name_or_path')),
-    ...maybe('revision', read.text('revision')),
-    ...maybe(
-      'rank',
-      read.number('r', (value) => Number.isInteger(value) && value > 0),
-    ),
-    ...maybe('alpha', read.number('lora_alpha', Number.isFinite)),
-    ...maybe('dropout', read.number('lora_dropout', Number.isFinite)),
-    rankPattern: read.pattern('rank_pattern'),
-    alphaPattern: read.pattern('alpha_pattern'),
-    useRslora: read.flag('use_rslora'),
-    useDora: read.flag('use_dora'),
-    fanInFanOut: read.flag('fan_in_fan_out'),
-    ...maybe('init', read.word('init_lora_weights')),
-    isAlora: read.isFilled('alora_invocation_tokens'),
-    repeatsLayers: read.isFilled('layer_replication'),
-    loraBias: read.flag('lora_bias'),
-    ...maybe('targetModules', read.names('target_modules') ?? read.text('target_modules')),
-    ...maybe('excludeModules', read.names('exclude_modules') ?? read.text('exclude_modules')),
-    targetParameters: read.names('target_parameters') ?? [],
-    modulesToSave: read.names('modules_to_save') ?? [],
-    ...maybe('layersToTransform', read.layers('layers_to_transform')),
-    bias: read.text('bias') ?? 'none',
-    ...maybe('peftVersion', read.text('peft_version')),
+  /** The value of a key; `null` is as good as none. */
+  const read = <T>(key: string, convert: (value: unknown) => T | undefined): T | undefined => {
+    const value = Object.hasOwn(fields, key) ? (fields[key] ?? undefined) : undefined;
+    if (value === undefined) return undefined;
+    const converted = convert(value);
+    if (converted === undefined) problems.add('config-wrong-type', 'warning', key);
+    return converted;
   };
-  const wrong = read.wrong();
-  for (const key of wrong) problems.add('config-wrong-type', 'warning', key);
-  return config;
+  return {
+    peftType: read('peft_type', string),
+    taskType: read('task_type', string),
+    baseModel: read('base_model_name_or_path', string),
+    revision: read('revision', string),
+    rank: read('r', (value) => (Number.isInteger(value) && Number(value) > 0 ? Number(value) : undefined)),
+    alpha: read('lora_alpha', number),
+    dropout: read('lora_dropout', number),
+    rankPattern: read('rank_pattern', pattern) ?? {},
+    alphaPattern: read('alpha_pattern', pattern) ?? {},
+    useRslora: read('use_rslora', boolean) ?? false,
+    useDora: read('use_dora', boolean) ?? false,
+    fanInFanOut: read('fan_in_fan_out', boolean) ?? false,
+    init: read('init_lora_weights', (value) => (typeof value === 'boolean' ? String(value) : string(value))),
+    isAlora: read('alora_invocation_tokens', isFilled) ?? false,
+    repeatsLayers: read('layer_replication', isFilled) ?? false,
+    loraBias: read('lora_bias', boolean) ?? false,
+    targetModules: read('target_modules', (value) => strings(value) ?? string(value)),
+    targetParameters: read('target_parameters', strings) ?? [],
+    modulesToSave: read('modules_to_save', strings) ?? [],
+    bias: read('bias', string) ?? 'none',
+    peftVersion: read('peft_version', string),
+  };
 }
 
-/** Lenient as Python's reader is, which takes NaN and Infinity; and with a byte order mark, so that more can be said. */
+/** Lenient as Python's reader, which takes NaN and Infinity; and with a byte order mark, so that more can be checked. */
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   const plain = text.startsWith(BOM) ? text.slice(1) : text;
   for (const candidate of [plain, plain.replace(/([[:,]\s*)-?(?:NaN|Infinity)(?=\s*[\],}])/g, '$1null')])
@@ -61,91 +60,55 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   return undefined;
 }
 
-/** Keys of another type than they should be are remembered; `null` is as good as none. */
-class Fields {
-  readonly #fields: Readonly<Record<string, unknown>>;
-  readonly #right = new Set<string>();
-  readonly #asked = new Set<string>();
+function string(value: unknown): string | undefined {
+  return typeof value === 'string' ? printable(value) : undefined;
+}
 
-  constructor(fields: Readonly<Record<string, unknown>>) {
-    this.#fields = fields;
-  }
+function number(value: unknown): number | undefined {
+  return Number.isFinite(value) ? Number(value) : undefined;
+}
 
-  text(key: string): string | undefined {
-    return this.#take(key, (value) => (typeof value === 'string' ? printable(value) : undefined));
-  }
+function boolean(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
+}
 
-  number(key: string, isRight: (value: number) => boolean): number | undefined {
-    return this.#take(key, (value) => (typeof value === 'number' && isRight(value) ? value : undefined));
-  }
+function isFilled(value: unknown): boolean | undefined {
+  return Array.isArray(value) ? value.length > 0 : undefined;
+}
 
-  flag(key: string): boolean {
-    return this.#take(key, (value) => (typeof value === 'boolean' ? value : undefined)) ?? false;
-  }
+function strings(value: unknown): string[] | undefined {
+  return Array.isArray(value) && value.length <= MAX_NAMES && value.every((name) => typeof name === 'string')
+    ? value.map(printable)
+    : undefined;
+}
 
-  /** A text, or `true` or `false`. */
-  word(key: string): string | undefined {
-    return this.#take(key, (value) =>
-      typeof value === 'string' || typeof value === 'boolean' ? printable(String(value)) : undefined,
-    );
-  }
-
-  /** Whether a list has anything in it. */
-  isFilled(key: string): boolean {
-    return this.#take(key, (value) => (Array.isArray(value) ? value.length > 0 : undefined)) ?? false;
-  }
-
-  names(key: string): string[] | undefined {
-    return this.#take(key, (value) =>
-      Array.isArray(value) && value.length <= MAX_NAMES && value.every((name) => typeof name === 'string')
-        ? value.map(printable)
-        : undefined,
-    );
-  }
-
-  layers(key: string): number[] | undefined {
-    return this.#take(key, (value) => {
-      const layers: unknown[] = Array.isArray(value) ? value : [value];
-      return layers.length <= MAX_NAMES && layers.every((layer) => Number.isInteger(layer))
-        ? (layers as number[])
-        : undefined;
-    });
-  }
-
-  pattern(key: string): Record<string, number> {
-    const pattern = this.#take(key, (value) => {
-      if (!isObject(value)) return undefined;
-      const entries = Object.entries(value);
-      return entries.length <= MAX_NAMES && entries.every(([, one]) => Number.isFinite(one))
-        ? (entries as [string, number][])
-        : undefined;
-    });
-    return Object.fromEntries(pattern ?? []);
-  }
-
-  /** Keys that were asked for and fit no type. */
-  wrong(): string[] {
-    return [...this.#asked].filter((key) => !this.#right.has(key));
-  }
-
-  #take<T>(key: string, read: (value: unknown) => T | undefined): T | undefined {
-    const value = Object.hasOwn(this.#fields, key) ? (this.#fields[key] ?? undefined) : undefined;
-    if (value === undefined) return undefined;
-    this.#asked.add(key);
-    const taken = read(value);
-    if (taken !== undefined) this.#right.add(key);
-    return taken;
-  }
+function pattern(value: unknown): Record<string, number> | undefined {
+  if (!isObject(value)) return undefined;
+  const entries = Object.entries(value);
+  return entries.length <= MAX_NAMES && entries.every(([, one]) => Number.isFinite(one))
+    ? (Object.fromEntries(entries) as Record<string, number>)
+    : undefined;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A key that is only there where its value is. */
-function maybe<Key extends keyof AdapterConfig>(
-  key: Key,
-  value: AdapterConfig[Key] | undefined,
-): Pick<AdapterConfig, Key> | object {
-  return value === undefined ? {} : { [key]: value };
+/** Ways to begin training that leave the base's own weights unchanged. */
+const HARMLESS: readonly string[] = ['true', 'false', 'gaussian', 'eva', 'orthogonal', 'mica'];
+
+/** What training did to the base's own weights before it began, and whether PEFT does the same when it loads the adapter. */
+export type BaseChange = 'repeated' | 'quantized' | 'lost' | 'unknown';
+
+/**
+ * huggingface/peft docs package_reference/lora ("Initialization"), examples/pissa_finetuning and olora_finetuning, and
+ * tuners/lora/layer.py: CorDA is refused without its data, LoRA-GA silently uses the unchanged base. An adapter that was
+ * saved with `path_initial_model_for_weight_conversion` needs no changed base, and has `true`.
+ */
+export function baseChangeOf({ init = 'true' }: AdapterConfig): BaseChange | undefined {
+  const way = init.toLowerCase();
+  if (HARMLESS.includes(way)) return undefined;
+  if (way === 'pissa' || way === 'olora' || way.startsWith('pissa_niter_')) return 'repeated';
+  if (way === 'loftq') return 'quantized';
+  return way === 'lora_ga' || way.startsWith('corda') ? 'lost' : 'unknown';
 }

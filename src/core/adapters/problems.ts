@@ -4,12 +4,7 @@ import type { AdapterProblem, ProblemCode } from './report.ts';
 const MAX_EXAMPLES = 10;
 const SEVERITIES: readonly AdapterProblem['severity'][] = ['error', 'warning', 'info'];
 
-interface Values {
-  expected?: string | number;
-  actual?: string | number;
-}
-
-/** Collects problems, one a code, with how often and where. */
+/** Collects problems, one for each code, with how often and where. */
 export class Problems {
   readonly #byCode = new Map<ProblemCode, AdapterProblem & { examples: string[] }>();
 
@@ -18,32 +13,22 @@ export class Problems {
     code: ProblemCode,
     severity: AdapterProblem['severity'],
     example?: string,
-    { expected, actual }: Values = {},
+    values: Pick<AdapterProblem, 'expected' | 'actual'> = {},
   ): void {
-    let problem = this.#byCode.get(code);
-    if (problem === undefined) {
-      problem = {
-        code,
-        severity,
-        count: 0,
-        examples: [],
-        ...(expected === undefined ? {} : { expected: clean(expected) }),
-        ...(actual === undefined ? {} : { actual: clean(actual) }),
-      };
-      this.#byCode.set(code, problem);
-    }
+    const known = this.#byCode.get(code);
+    const problem = known ?? { code, severity, count: 0, examples: [], ...values };
+    if (known === undefined) this.#byCode.set(code, problem);
     if (severity === 'error') problem.severity = severity;
     problem.count++;
-    if (example !== undefined && problem.examples.length < MAX_EXAMPLES)
-      problem.examples.push(printable(example));
+    if (example !== undefined && !this.isFull(code)) problem.examples.push(printable(example));
   }
 
-  /** Whether further examples of a code would not be kept. */
+  /** Whether further examples of a code would be left out. */
   isFull(code: ProblemCode): boolean {
     return (this.#byCode.get(code)?.examples.length ?? 0) >= MAX_EXAMPLES;
   }
 
-  /** Counts more of a code that was added already. */
+  /** Counts more of a code that was added before. */
   addMore(code: ProblemCode, count: number): void {
     const problem = this.#byCode.get(code);
     if (problem !== undefined) problem.count += count;
@@ -55,8 +40,4 @@ export class Problems {
       (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
     );
   }
-}
-
-function clean(value: string | number): string | number {
-  return typeof value === 'string' ? printable(value) : value;
 }

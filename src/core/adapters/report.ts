@@ -1,6 +1,3 @@
-export type { MatrixMeasure, Measurements, PairMeasure, Progress } from './measure/measurements.ts';
-export type { BlockPurpose, Recipe, RecipeBlock, RecipePlace, Tool, TrapCode } from './recipe/recipe.ts';
-
 /** What the bytes are, whatever the name says. */
 export type Container = 'zip' | 'tar' | 'tar.gz' | 'safetensors' | 'folder';
 
@@ -38,30 +35,29 @@ export type ArchiveFault =
   | 'too-large'
   | 'header-too-large';
 
-/** What a file is, in one word. Everything but `adapter` means that nothing more could be told than this. */
+/** What a file is. With any code but `adapter` nothing more of it could be read. */
 export type VerdictCode =
-  /** Weights of an adapter that could be read; there may be problems all the same. */
+  /** Weights of an adapter that could be read, with or without problems. */
   | 'adapter'
   /** Neither ZIP, tar, gzip nor safetensors. */
   | 'not-an-archive'
-  /** Nothing in it. */
   | 'empty'
-  /** Cut or changed; `fault` says what. */
+  /** Cut or changed; `fault` says how. */
   | 'broken'
   | 'encrypted'
   /** Crafted to harm; `fault` and `entry` say how. Nothing of it was unpacked. */
   | 'unsafe'
-  /** A way of packing that is not read (`method`); `entry`. */
+  /** Packed by a method that is not read; `entry`. */
   | 'unsupported'
-  /** Readable, but no adapter in it. */
+  /** Readable, but without an adapter. */
   | 'no-adapter'
-  /** The weights of a whole model, not of an adapter. */
+  /** The weights of a full model, not of an adapter. */
   | 'full-model'
   /** The weights are only there as pickle files (`.bin`, `.pt`, `.pkl`), which can run code: named, never opened. */
   | 'pickle-only'
-  /** Beyond a cap; `fault` says which. */
+  /** Beyond a limit; `fault` says which. */
   | 'too-big'
-  /** The file system did not let it be read. */
+  /** The file system refused to read it. */
   | 'unreadable';
 
 export interface Verdict {
@@ -79,19 +75,20 @@ export interface AdapterEntry {
   kind: 'config' | 'weights' | 'pickle' | 'archive' | 'other';
 }
 
-/** What `adapter_config.json` says, as far as its types are right. */
+/** `adapter_config.json`, as far as its types are right. */
 export interface AdapterConfig {
-  /** `peft_type` as it stands, such as `LORA`. */
-  peftType?: string;
-  taskType?: string;
+  /** As the config has it, such as `LORA`. */
+  peftType: string | undefined;
+  taskType: string | undefined;
   /** `base_model_name_or_path`. */
-  baseModel?: string;
-  revision?: string;
+  baseModel: string | undefined;
+  /** Of the base model. */
+  revision: string | undefined;
   /** `r`. */
-  rank?: number;
+  rank: number | undefined;
   /** `lora_alpha`. */
-  alpha?: number;
-  dropout?: number;
+  alpha: number | undefined;
+  dropout: number | undefined;
   /** Module name or pattern → rank. */
   rankPattern: Readonly<Record<string, number>>;
   alphaPattern: Readonly<Record<string, number>>;
@@ -99,39 +96,36 @@ export interface AdapterConfig {
   useDora: boolean;
   fanInFanOut: boolean;
   /** `init_lora_weights`: how training began, such as `true`, `gaussian` or `pissa`. */
-  init?: string;
-  /** Works only from its `alora_invocation_tokens` on. */
+  init: string | undefined;
+  /** Acts only after its `alora_invocation_tokens`. */
   isAlora: boolean;
   /** `layer_replication`: layers of the base are repeated. */
   repeatsLayers: boolean;
   loraBias: boolean;
   /** A list of names or, as one string, a regular expression (or `all-linear`). */
-  targetModules?: readonly string[] | string;
-  excludeModules?: readonly string[] | string;
+  targetModules: readonly string[] | string | undefined;
   /** Parameters, such as those of experts, that are adapted directly. */
   targetParameters: readonly string[];
   modulesToSave: readonly string[];
-  layersToTransform?: readonly number[];
   /** `none`, `all` or `lora_only`. */
   bias: string;
-  /** `peft_version`. */
-  peftVersion?: string;
+  peftVersion: string | undefined;
 }
 
 /** One adapted module: its A and its B. */
 export interface LoraPair {
   /** Full name of the module, such as `model.layers.0.self_attn.q_proj`, without PEFT's prefix. */
   path: string;
-  /** Number of the layer, undefined outside of layers (`lm_head`). */
+  /** Undefined outside of layers (`lm_head`). */
   layer?: number;
   /** Last part of the name: `q_proj`. With experts it is `experts.3.up_proj` and the like. */
   module: string;
   /** Of the module's weight; undefined where A or B is missing. */
   inputs?: number;
   outputs?: number;
-  /** As the shapes have it. */
+  /** That of the shapes. */
   rank: number;
-  /** By config and `alpha_pattern`; undefined where the config does not tell. */
+  /** By config and `alpha_pattern`; undefined where it is unknown. */
   alpha?: number;
   /** alpha / rank, or alpha / √rank with rsLoRA. */
   scale?: number;
@@ -154,7 +148,7 @@ export interface DtypeShare {
 
 /** What the safetensors headers say. */
 export interface WeightsReport {
-  /** Names of the files, one as a rule. */
+  /** Names of the files, mostly one. */
   files: readonly string[];
   /** Of their tensors' data. */
   sizeBytes: number;
@@ -162,7 +156,7 @@ export interface WeightsReport {
   parameters: number;
   /** The largest first. */
   dtypes: readonly DtypeShare[];
-  /** In the order of layers, then modules as they come. */
+  /** Layer by layer, then modules as they come. */
   pairs: readonly LoraPair[];
   /** Layers that have a pair, ascending. */
   layers: readonly number[];
@@ -171,11 +165,11 @@ export interface WeightsReport {
   /** Smallest and largest rank of the pairs; 0 without pairs. */
   minRank: number;
   maxRank: number;
-  /** Modules that are stored whole (`modules_to_save`), as far as seen in the tensors. */
+  /** Fully saved modules (`modules_to_save`) by the tensors. */
   savedModules: readonly string[];
   touchesEmbeddings: boolean;
   touchesLmHead: boolean;
-  /** How many labels the head of a classifier has that is stored whole. */
+  /** How many labels the saved head of a classifier has. */
   labels?: number;
   /** Whether biases are among the tensors. */
   hasBias: boolean;
@@ -187,48 +181,46 @@ export type ProblemCode =
   | 'config-missing'
   | 'config-too-large'
   | 'config-not-json'
-  /** It begins with a byte order mark, at which PEFT's reader raises. */
+  /** It begins with a byte order mark, which PEFT's reader refuses. */
   | 'config-bom'
   /** `examples` are the keys whose values are of a wrong type. */
   | 'config-wrong-type'
-  /** Several configs; the one beside the weights, or the outermost, was read. `examples`: the others. */
+  /** The one beside the weights, or the outermost, was read. `examples`: the others. */
   | 'several-configs'
-  /** Several weights files; all were read as one where they are numbered parts, else the first. `examples`: the others. */
+  /** All were read as one where they are numbered parts, else the first. `examples`: the others. */
   | 'several-weights'
-  /** Tools look for `adapter_model.safetensors` alone. `examples`: what the weights are called here. */
+  /** Tools only read `adapter_model.safetensors`. `examples`: the names of the weights here. */
   | 'weights-name'
   | 'peft-type-missing'
-  /** `actual` is the kind, such as `IA3`. */
+  /** `actual` is the type, such as `IA3`. */
   | 'not-lora'
   | 'base-model-missing'
-  /** The base model is a path of the machine that trained. `actual`. */
+  /** `actual` is a path of the machine that trained. */
   | 'base-model-is-path'
   | 'rank-missing'
   | 'alpha-missing'
-  /** alpha is 0: no effect. */
   | 'alpha-zero'
   | 'target-modules-missing'
   /** A without B, or B without A. `examples`: modules. */
   | 'partner-missing'
-  /** A's and B's ranks differ. */
+  /** A and B have different ranks. */
   | 'pair-mismatch'
   /** Tensors without `base_model.model.`, which PEFT reports as missing keys: the model stays as it is. */
   | 'prefix-missing'
-  /** The inputs of a module are not as wide in each layer. `expected`, `actual` of the first. */
+  /** The inputs of a module differ between layers. `expected`, `actual` of the first. */
   | 'widths-differ'
   /** The rank of the shapes is not that of the config. `expected`, `actual` of the first. */
   | 'rank-mismatch'
-  /** Adapted, though `target_modules` does not name it. */
+  /** Adapted, but not in `target_modules`. */
   | 'module-not-targeted'
-  /** Named in `target_modules`, and nowhere in the tensors. */
+  /** In `target_modules`, but without tensors. */
   | 'module-without-weights'
   /** Some layers lack modules that others have. `examples`: `layer 3: q_proj` as `3 q_proj`. */
   | 'layers-differ'
-  /** In `modules_to_save`, and nowhere in the tensors. */
+  /** In `modules_to_save`, but without tensors. */
   | 'saved-module-missing'
-  /** Stored whole, though `modules_to_save` does not name it. */
+  /** Fully saved, but not in `modules_to_save`. */
   | 'saved-module-unexpected'
-  /** Tensors of which nothing is known. */
   | 'tensor-unexpected'
   /** The config says bias `none`, and there are some, or the other way round. */
   | 'bias-mismatch'
@@ -238,26 +230,25 @@ export type ProblemCode =
   | 'uses-rslora'
   /** Training began by changing the base's own weights. `actual` is the way, such as `pissa`. */
   | 'base-changed'
-  /** `actual` is a way to begin of which it is not known whether it changes the base. */
+  /** `actual` is an unknown way to begin, which may change the base. */
   | 'init-unknown'
   | 'uses-alora'
   | 'repeats-layers'
-  /** Whole modules are stored with it. `examples`. */
   | 'modules-to-save'
   | 'embeddings-touched'
   | 'lm-head-touched'
-  /** Tensors of a dtype that is not measured and that few tools load. `examples`: the dtypes. */
+  /** A type that is not measured and that few tools load. `examples`: the types. */
   | 'dtype-unusual'
   | 'dtypes-mixed'
-  /** Pickle files beside the weights, never opened. `examples`. */
+  /** Pickle files beside the weights, never opened. */
   | 'pickle-present'
-  /** Archives in the archive, not opened. `examples`. */
+  /** Archives in the archive, not opened. */
   | 'nested-archive';
 
-/** Something to know about an adapter. One a code. */
+/** Something to know about an adapter; one for each code. */
 export interface AdapterProblem {
   code: ProblemCode;
-  /** `error`: tools will refuse it or load it wrongly. `warning`: some will. `info`: to know. */
+  /** `error`: tools will refuse it or load it wrongly. `warning`: some will. `info`: good to know. */
   severity: 'error' | 'warning' | 'info';
   /** How many tensors, modules, keys or files it is about; at least 1. */
   count: number;
@@ -267,7 +258,7 @@ export interface AdapterProblem {
   actual?: string | number;
 }
 
-/** What can be told of an adapter from its headers. */
+/** What the headers of an adapter say. */
 export interface AdapterReport {
   /** The file or folder, as it was given. */
   file: string;
@@ -279,12 +270,46 @@ export interface AdapterReport {
   /** At most 200, config and weights first. */
   entries: readonly AdapterEntry[];
   entryCount: number;
-  /** The folder in the archive, with `/`, in which the adapter stands; '' at its top. */
+  /** The folder of the adapter in the archive, with `/`; '' at its top. */
   root: string;
-  /** Digest of the config and of the beginning of the weights: it tells adapters apart whose files are of the same sizes. */
+  /** Digest of the config and of the beginning of the weights: it differs for adapters whose files have the same sizes. */
   sample?: string;
   config?: AdapterConfig;
   weights?: WeightsReport;
   /** Errors first. */
   problems: readonly AdapterProblem[];
+}
+
+/** What the values of one pair are like. */
+export interface PairMeasure {
+  /** As `LoraPair.path`. */
+  path: string;
+  /** Frobenius norm of B, which starts training at zero (of an embedding: of A); undefined where it is unknown or not finite. */
+  norm?: number;
+  /** A or B is all zero, so the pair changes nothing. */
+  isZero: boolean;
+  /** How many values are NaN or infinite. */
+  nonFinite: number;
+}
+
+/** What one pass over all values finds. */
+export interface Measurements {
+  /** In the order of `WeightsReport.pairs`. */
+  pairs: readonly PairMeasure[];
+  /** Values read, in all tensors of a type that is measured. */
+  values: number;
+  nans: number;
+  infinities: number;
+  /** At most 10 names of tensors with such values. */
+  nonFinite: readonly string[];
+  /** Every pair's A or B is all zero, and nothing else is saved: nothing was learned. */
+  hasNoEffect: boolean;
+  /** Types that were not measured. */
+  notMeasured: readonly DtypeShare[];
+}
+
+/** Progress of a pass over the bytes. */
+export interface Progress {
+  doneBytes: number;
+  totalBytes: number;
 }

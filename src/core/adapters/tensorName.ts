@@ -10,64 +10,55 @@ const EMBEDDINGS: readonly string[] = [
   'embed_in',
 ];
 const LM_HEADS: readonly string[] = ['lm_head', 'embed_out'];
+/** `<module>.lora_A.weight`, `<module>.lora_A.<adapter>.weight`, `<module>.lora_embedding_A`, … */
+const LORA = /^lora_(?:(A|B|embedding_A|embedding_B)|magnitude_vector)$/;
 
 /** What a tensor of an adapter is for. */
-export type TensorRole =
-  | { part: 'A' | 'B'; path: string; isEmbedding: boolean }
-  | { part: 'magnitude' | 'lora-bias'; path: string }
-  /** A bias of the model itself. */
-  | { part: 'bias'; path: string }
-  /** A module that is stored whole, or rows of one. */
-  | { part: 'saved'; path: string };
+export interface TensorRole {
+  /** `bias` is one of the model itself, `saved` a fully saved module or rows of one. */
+  part: 'a' | 'b' | 'magnitude' | 'lora-bias' | 'bias' | 'saved';
+  /** The module, without what PEFT puts around it. */
+  path: string;
+  isEmbedding: boolean;
+}
 
-/** Tells a tensor's role by its name, as PEFT writes it; undefined where no role is known. */
+/** The role that a tensor's name says, as PEFT writes it; undefined where it is unknown. */
 export function roleOf(name: string): TensorRole | undefined {
   if (name.length > MAX_NAME_LENGTH || name.split('.', MAX_PARTS + 1).length > MAX_PARTS) return undefined;
-  const lora = loraRole(name);
-  if (lora !== undefined) return lora;
-  if (name.includes('.lora_') || !name.startsWith(PREFIX)) return undefined;
-  const saved = /\.(?:weight|trainable_tokens_delta|trainable_tokens)$/.exec(name);
-  if (saved !== null) return { part: 'saved', path: cleanPath(name.slice(0, saved.index)) };
-  return name.endsWith('.bias') ? { part: 'bias', path: cleanPath(name.slice(0, -5)) } : undefined;
-}
-
-/** `<module>.lora_A.weight`, `<module>.lora_A.<adapter>.weight`, `<module>.lora_embedding_A`, … */
-function loraRole(name: string): TensorRole | undefined {
   const at = name.lastIndexOf('.lora_');
-  if (at <= 0) return undefined;
-  const path = cleanPath(name.slice(0, at));
-  const [kind = '', ...rest] = name.slice(at + 1).split('.');
+  if (at > 0) return loraRole(name.slice(0, at), name.slice(at + 1).split('.'));
+  if (!name.startsWith(PREFIX)) return undefined;
+  const saved = /\.(?:weight|trainable_tokens_delta|trainable_tokens)$/.exec(name);
+  if (saved !== null) return role('saved', name.slice(0, saved.index));
+  return name.endsWith('.bias') ? role('bias', name.slice(0, -5)) : undefined;
+}
+
+function loraRole(path: string, [kind = '', ...rest]: readonly string[]): TensorRole | undefined {
+  const found = LORA.exec(kind);
+  if (found === null || rest.length > 2) return undefined;
+  const matrix = found[1];
+  if (matrix === undefined) return role('magnitude', path);
+  const isEmbedding = matrix.startsWith('embedding_');
+  const part = matrix.endsWith('A') ? 'a' : 'b';
   const suffix = rest.at(-1);
-  if (rest.length > 2) return undefined;
-  switch (kind) {
-    case 'lora_A':
-    case 'lora_B': {
-      if (suffix === 'bias' && kind === 'lora_B') return { part: 'lora-bias', path };
-      return suffix === 'weight'
-        ? { part: kind === 'lora_A' ? 'A' : 'B', path, isEmbedding: false }
-        : undefined;
-    }
-    case 'lora_embedding_A':
-    case 'lora_embedding_B':
-      return { part: kind === 'lora_embedding_A' ? 'A' : 'B', path, isEmbedding: true };
-    case 'lora_magnitude_vector':
-      return { part: 'magnitude', path };
-    default:
-      return undefined;
-  }
+  if (isEmbedding || suffix === 'weight') return role(part, path, isEmbedding);
+  return suffix === 'bias' && part === 'b' ? role('lora-bias', path) : undefined;
 }
 
-/** Without what PEFT puts around a module. */
-function cleanPath(path: string): string {
+function role(part: TensorRole['part'], path: string, isEmbedding = false): TensorRole {
   const inner = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path;
-  return inner.replace(/\.(?:base_layer|original_module|token_adapter|modules_to_save(?:\.[^.]+)?)$/, '');
+  const clean = inner.replace(
+    /\.(?:base_layer|original_module|token_adapter|modules_to_save(?:\.[^.]+)?)$/,
+    '',
+  );
+  return { part, path: clean, isEmbedding };
 }
 
-/** Where a module stands: its layer, and what it is called there, the last part first. */
+/** The layer of a module, and its name there. */
 export interface ModulePlace {
   layer: number | undefined;
   module: string;
-  /** What comes after the layer, or the whole path: for two modules of one name. */
+  /** What comes after the layer, or the full path: for two modules of the same name. */
   longModule: string;
 }
 
@@ -84,6 +75,12 @@ export function placeOf(path: string): ModulePlace {
     module: (experts === -1 ? inLayer.slice(-1) : inLayer.slice(experts)).join('.'),
     longModule: inLayer.join('.'),
   };
+}
+
+/** `a.b.c`, `b.c`, `c`. */
+export function endsOf(path: string): string[] {
+  const parts = path.split('.');
+  return parts.map((_, from) => parts.slice(from).join('.'));
 }
 
 export function isEmbeddings(path: string): boolean {

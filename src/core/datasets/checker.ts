@@ -1,16 +1,14 @@
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
 import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { ReportBuilder } from './buildReport.ts';
-import { CheckWorker } from './checkWorker.ts';
-import { CheckError } from './errors.ts';
-import { hasByteOrderMark, kindOf, SAMPLE_BYTES } from './fileKind.ts';
-import { isJsonArray } from './jsonArray.ts';
-import type { FileKind, Report } from './report.ts';
+import { hasByteOrderMark, kindOf, SAMPLE_BYTES, isJsonArray } from './fileKind.ts';
+import { CheckError, type FileKind, type Report } from './report.ts';
 import { SEGMENT_BYTES } from './segments.ts';
-import { SHARED, type Answer, type DuplicatesJob } from './workerMessages.ts';
+import { SHARED, type Answer, type DuplicatesJob, type Request, type WorkerData } from './workerMessages.ts';
 
 /** Places told of each code. */
 const LOCATED_LIMIT = 5000;
@@ -265,4 +263,72 @@ async function sampleOf(file: FileHandle, position: number, length: number): Pro
 
 function endOf(file: FileHandle, sizeBytes: number): Promise<Uint8Array> {
   return sampleOf(file, Math.max(sizeBytes - SAMPLE_BYTES, 0), SAMPLE_BYTES);
+}
+
+type Done = Extract<Answer, { kind: 'done' }>;
+
+/** One worker thread, which has one request at a time. */
+export class CheckWorker implements Disposable {
+  readonly #worker: Worker;
+  #isAlive = true;
+  #request:
+    | { done: (answer: Done) => void; failed: (error: unknown) => void; say: (answer: Answer) => void }
+    | undefined;
+
+  constructor(script: string, data: WorkerData) {
+    this.#worker = new Worker(script, { workerData: data, name: 'dataset check' });
+    this.#worker.on('message', (answer: Answer) => this.#take(answer));
+    this.#worker.on('error', (error) => this.#die(error));
+    this.#worker.on('exit', () => this.#die(undefined));
+    // Idle, it keeps nothing from ending.
+    this.#worker.unref();
+  }
+
+  /** False once its thread has ended. */
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  /**
+   * Sends a request; `say` is called with what is answered before the end, `transfer` moves to the thread.
+   * @throws CheckError, `worker-died` too
+   */
+  request(
+    request: Request,
+    say: (answer: Answer) => void = () => undefined,
+    transfer: ArrayBuffer[] = [],
+  ): Promise<Done> {
+    return new Promise((done, failed) => {
+      if (!this.#isAlive) {
+        failed(new CheckError('worker-died'));
+        return;
+      }
+      this.#request = { done, failed, say };
+      this.#worker.ref();
+      this.#worker.postMessage(request, transfer);
+    });
+  }
+
+  /** Ends the thread, whatever it does. */
+  dispose(): Promise<unknown> {
+    return this.#worker.terminate();
+  }
+
+  #take(answer: Answer): void {
+    const request = this.#request;
+    if (answer.kind === 'segment' || answer.kind === 'hashed') {
+      request?.say(answer);
+      return;
+    }
+    this.#request = undefined;
+    this.#worker.unref();
+    if (answer.kind === 'done') request?.done(answer);
+    else request?.failed(new CheckError(answer.reason));
+  }
+
+  #die(cause: unknown): void {
+    this.#isAlive = false;
+    this.#request?.failed(new CheckError('worker-died', { cause }));
+    this.#request = undefined;
+  }
 }

@@ -1,4 +1,6 @@
-import type { FileKind } from './report.ts';
+import { open, stat } from 'node:fs/promises';
+import { isMissing } from '../base/diskError.ts';
+import type { FileKind, Report } from './report.ts';
 
 /** How much of a file's beginning tells what it is. */
 export const SAMPLE_BYTES = 64 * 1024;
@@ -61,4 +63,53 @@ function isSpace(byte: number): boolean {
 
 function startsWith(bytes: Uint8Array, beginning: readonly number[]): boolean {
   return beginning.every((byte, index) => bytes[index] === byte);
+}
+
+/** Why a file cannot be sent as a dataset. */
+export type DatasetProblem = 'missing' | 'folder' | 'not-a-file' | 'unreadable' | 'empty' | 'too-large';
+
+export interface DatasetFile {
+  path: string;
+  sizeBytes: number;
+  /** When it was last written; whole milliseconds since the epoch. */
+  mtimeMs: number;
+}
+
+/** Looks at a file without reading its rows: whether it is one that can be sent at all. Never throws. */
+export async function inspectDataset(path: string, maxBytes: number): Promise<DatasetFile | DatasetProblem> {
+  try {
+    // Of a number of milliseconds with a fraction, another reader may round another one.
+    const found = await stat(path, { bigint: true });
+    if (found.isDirectory()) return 'folder';
+    // Not opened: opening a pipe would wait for its writer.
+    if (!found.isFile()) return 'not-a-file';
+    // Whether a file may be read is known only by opening it.
+    await (await open(path, 'r')).close();
+    const sizeBytes = Number(found.size);
+    if (sizeBytes === 0) return 'empty';
+    if (sizeBytes > maxBytes) return 'too-large';
+    return { path, sizeBytes, mtimeMs: Number(found.mtimeMs) };
+  } catch (error) {
+    return isMissing(error) ? 'missing' : 'unreadable';
+  }
+}
+
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/**
+ * Whether a file is one JSON array instead of rows: it begins and ends like one, and its rows are not arrays of their own.
+ * @param start its first bytes
+ * @param end its last bytes
+ */
+export function isJsonArray(report: Report, start: Uint8Array, end: Uint8Array): boolean {
+  const text = hasByteOrderMark(start) ? start.subarray(3) : start;
+  if (firstByte(text) !== OPEN_BRACKET || lastByte(end) !== CLOSE_BRACKET) return false;
+  const isOneRow = report.rows - report.blankRows === 1;
+  const firstError = Math.min(
+    ...report.problems
+      .filter((group) => group.class === 'grammar' && group.located > 0)
+      .map((group) => group.at(0).row),
+  );
+  return isOneRow ? firstError === Infinity : firstError <= report.blankRows + 1;
 }

@@ -1,4 +1,5 @@
-import type { ProblemClass, ProblemCode, ProblemGroup, Severity } from './problems.ts';
+import { ExpectedError } from '../base/errors.ts';
+import type { ProblemClass, ProblemCode, ProblemGroup, Severity, Problem } from './problems.ts';
 
 /** What the rows of a dataset can look like, in the order of the scanner's numbers (`scanner/codes.ts`). */
 export const FORMATS = [
@@ -101,4 +102,195 @@ export function verdictOf(report: Report): Verdict {
   if (report.kind !== 'rows' || report.rows === report.blankRows || stops) return 'errors';
   if (countProblems(report, { severity: 'error' }) > 0) return 'errors';
   return countProblems(report) > 0 ? 'warnings' : 'clean';
+}
+
+/** Why a dataset could not be checked to its end, apart from what `inspectDataset` tells before. */
+export type CheckFailure = 'missing' | 'unreadable' | 'changing' | 'worker-died';
+
+/** A check that came to no verdict. `changing`: the file was written to while it was read. */
+export class CheckError extends ExpectedError {
+  readonly code: CheckFailure;
+
+  constructor(code: CheckFailure, options?: ErrorOptions) {
+    super(`the dataset could not be checked: ${code}`, options);
+    this.code = code;
+  }
+}
+
+/** The file has become shorter while it was read; known inside the worker only. */
+export class ShorterFileError extends Error {
+  constructor() {
+    super('the file has become shorter');
+  }
+}
+
+/** What is said of a report where there is little room: plain values, for whoever makes sentences of them. */
+export interface Summary {
+  kind: FileKind;
+  sizeBytes: number;
+  mtimeMs: number;
+  /** SHA-256 of the judged bytes, in hexadecimal. */
+  sha256: string;
+  verdict: Verdict;
+  rows: number;
+  /** Whether all rows are blank. */
+  isBlank: boolean;
+  format: Format | undefined;
+  errors: number;
+  /** API keys and private keys. */
+  secrets: number;
+  /** Warnings without the secrets. */
+  warnings: number;
+  /** Rows that are too long to be checked, among the warnings. */
+  unchecked: number;
+  emailAddresses: number;
+  cardNumbers: number;
+  /** An estimate without a tokenizer. */
+  estimatedTokens: number;
+}
+
+/** Sums up a report. */
+export function summaryOf(report: Report): Summary {
+  const total = (...codes: ProblemCode[]) =>
+    report.problems.reduce((sum, group) => sum + (codes.includes(group.code) ? group.total : 0), 0);
+  const secrets = total('api-key', 'private-key');
+  return {
+    kind: report.kind,
+    sizeBytes: report.sizeBytes,
+    mtimeMs: report.mtimeMs,
+    sha256: report.sha256,
+    verdict: verdictOf(report),
+    rows: report.rows,
+    isBlank: report.rows === report.blankRows,
+    format: report.format,
+    errors: countProblems(report, { severity: 'error' }),
+    secrets,
+    // Line ends of Windows are one matter, on however many lines.
+    warnings: countProblems(report, { severity: 'warning' }) - secrets - Math.max(total('crlf') - 1, 0),
+    unchecked: total('row-too-long'),
+    emailAddresses: total('email-address'),
+    cardNumbers: total('card-number'),
+    estimatedTokens: report.statistics.estimatedTokens,
+  };
+}
+
+/** Waits for a check: the summary of its report, or why it came to no verdict. @throws CancelledError */
+export async function summaryOrFailure(
+  check: Promise<Report>,
+  onFailure: (error: CheckError) => void,
+): Promise<Summary | CheckFailure> {
+  try {
+    return summaryOf(await check);
+  } catch (error) {
+    if (!(error instanceof CheckError)) throw error;
+    onFailure(error);
+    return error.code;
+  }
+}
+
+/** Who wrote a file on Windows knows of one line what they have to know of all. */
+const ONCE = 'crlf';
+
+/** A choice of a report's problems, and how many it leaves out. */
+export interface ShownProblems {
+  /** Errors, then secrets, then what is left; each in the order of the file. */
+  shown: readonly Problem[];
+  hiddenErrors: number;
+  hiddenWarnings: number;
+}
+
+/**
+ * At most `limit` problems: errors first, then secrets, then the other warnings. Where not all of one rank have room, each
+ * code gets an equal share of it, so that 10,000 blank lines do not hide one other fault. What holds for a whole file is
+ * shown once, with the number of lines as its detail.
+ */
+export function shownProblems(report: Report, limit: number): ShownProblems {
+  const shown: Problem[] = [];
+  for (const rank of [0, 1, 2]) {
+    const groups = report.problems.filter((group) => rankOf(group) === rank);
+    const chosen = fairShare(groups, limit - shown.length);
+    shown.push(...chosen.sort((a, b) => a.offset - b.offset));
+  }
+  const hidden = (severity: Problem['severity']) =>
+    report.problems.reduce(
+      (sum, group) => sum + (group.severity !== severity ? 0 : group.code === ONCE ? 1 : group.total),
+      0,
+    ) - shown.filter((problem) => problem.severity === severity).length;
+  return { shown, hiddenErrors: hidden('error'), hiddenWarnings: hidden('warning') };
+}
+
+function rankOf({ severity, code }: ProblemGroup): number {
+  if (severity === 'error') return 0;
+  return code === 'api-key' || code === 'private-key' ? 1 : 2;
+}
+
+/** The first ones of each group; what a small group leaves of its share goes to the larger ones. */
+function fairShare(groups: readonly ProblemGroup[], room: number): Problem[] {
+  const chosen: Problem[] = [];
+  const fromSmall = [...groups].sort((a, b) => wanted(a) - wanted(b));
+  for (const [index, group] of fromSmall.entries()) {
+    const share = Math.floor((room - chosen.length) / (fromSmall.length - index));
+    if (group.code === ONCE) {
+      if (share > 0) chosen.push({ ...group.at(0), detail: String(group.total) });
+    } else for (let at = 0; at < Math.min(share, group.located); at++) chosen.push(group.at(at));
+  }
+  return chosen;
+}
+
+function wanted({ code, located }: ProblemGroup): number {
+  return code === ONCE ? 1 : located;
+}
+
+/** Which problems are meant: one code, one class, or all. */
+export type ProblemChoice = ProblemCode | ProblemClass | 'all';
+
+/** The rows that a choice of problems leads to. */
+export interface ProblemRows {
+  /** In the order of the file, each once. */
+  rows: number[];
+  /** For how many problems the place is known, out of how many. */
+  located: number;
+  total: number;
+}
+
+/** The rows with problems of a choice, as far as their places are known. */
+export function rowsWithProblems(report: Report, choice: ProblemChoice): ProblemRows {
+  const groups = report.problems.filter((group) => isChosen(group, choice));
+  const rows = new Set<number>();
+  for (const group of groups) for (const { row } of group) rows.add(row);
+  return {
+    rows: [...rows].sort((a, b) => a - b),
+    located: groups.reduce((sum, { located }) => sum + located, 0),
+    total: groups.reduce((sum, { total }) => sum + total, 0),
+  };
+}
+
+/** The problems of one row, in the order of their places, and never more than asked for. */
+export function problemsOfRow(report: Report, row: number, most: number): Problem[] {
+  const found: Problem[] = [];
+  for (const group of report.problems) {
+    let taken = 0;
+    for (let index = firstAt(group, row); index < group.located && taken < most; index++, taken++) {
+      const problem = group.at(index);
+      if (problem.row !== row) break;
+      found.push(problem);
+    }
+  }
+  return found.sort((a, b) => a.offset - b.offset).slice(0, most);
+}
+
+function isChosen({ code, class: problemClass }: ProblemGroup, choice: ProblemChoice): boolean {
+  return choice === 'all' || choice === code || choice === problemClass;
+}
+
+/** The index of a group's first problem in a row or behind it. */
+function firstAt(group: ProblemGroup, row: number): number {
+  let low = 0;
+  let high = group.located;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (group.at(middle).row < row) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -3,8 +3,7 @@ import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { DatasetChecker } from './checker.ts';
-import { CheckError } from './errors.ts';
-import type { Report } from './report.ts';
+import { CheckError, type Report } from './report.ts';
 
 /** What is known of one file: a check under way, its report, or why there is none. */
 export interface CheckState {

@@ -1,7 +1,6 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { throwIfCancelled } from '../base/errors.ts';
-import { ArrayToLines } from './arrayToLines.ts';
+import { throwIfCancelled, ExpectedError } from '../base/errors.ts';
 
 /** What a copy of a dataset changes: a JSON array becomes rows, or the byte order mark at the start goes. */
 export type Rewriting = 'array-to-lines' | 'without-bom';
@@ -83,4 +82,120 @@ async function newFileBeside(
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || number >= MAX_NAMES) throw error;
     }
   }
+}
+
+/** The file is no whole JSON array whose rows could be told apart: cut off, or a line break inside a string. */
+export class NotAnArrayError extends ExpectedError {
+  readonly code = 'not-an-array';
+
+  constructor() {
+    super('not a whole JSON array');
+  }
+}
+
+const TAB = 0x09;
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
+/** Longer white space becomes one space too. */
+const MAX_SPACES = 1_000;
+
+/**
+ * Turns one JSON array into a row for each element, chunk by chunk. Elements keep their bytes, numbers and escapes as they
+ * stand; only white space that is very long or has a line break becomes one space. It judges no grammar: whoever checks the rows does.
+ */
+export class ArrayToLines {
+  #place: 'before' | 'between' | 'element' | 'after' = 'before';
+  /** Bytes of a byte order mark seen so far. */
+  #bomBytes = 0;
+  /** Open brackets within the element. */
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  /** White space that is written only if more of the element follows. */
+  #spaces: number[] = [];
+  /** Elements that were written whole. */
+  rows = 0;
+
+  /** The rows, or parts of them, that a chunk holds. @throws NotAnArrayError */
+  push(chunk: Uint8Array): Buffer {
+    // Each byte gives at most one, and the white space of the chunk before may come on top.
+    const out = Buffer.allocUnsafe(chunk.length + this.#spaces.length + 1);
+    let length = 0;
+    for (const byte of chunk) {
+      if (this.#place === 'element') {
+        length = this.#inElement(byte, out, length);
+      } else if (!isSpace(byte)) {
+        length = this.#outside(byte, out, length);
+      }
+    }
+    return out.subarray(0, length);
+  }
+
+  /** @throws NotAnArrayError unless the array was closed, with something in it */
+  end(): void {
+    if (this.#place !== 'after' || this.rows === 0) throw new NotAnArrayError();
+  }
+
+  #outside(byte: number, out: Buffer, length: number): number {
+    if (this.#place === 'between') {
+      if (byte === COMMA) return length;
+      if (byte !== CLOSE_ARRAY) {
+        this.#place = 'element';
+        return this.#inElement(byte, out, length);
+      }
+      this.#place = 'after';
+      return length;
+    }
+    if (this.#place === 'before' && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;
+    else if (this.#place === 'before' && byte === OPEN_ARRAY && this.#bomBytes % BOM.length === 0)
+      this.#place = 'between';
+    else throw new NotAnArrayError();
+    return length;
+  }
+
+  #inElement(byte: number, out: Buffer, start: number): number {
+    if (this.#inString) {
+      if (byte === LF || byte === CR) throw new NotAnArrayError();
+      this.#inString = this.#escaped || byte !== QUOTE;
+      this.#escaped = !this.#escaped && byte === BACKSLASH;
+      out[start] = byte;
+      return start + 1;
+    }
+    if (isSpace(byte)) {
+      if (this.#spaces[0] !== LF) {
+        if (byte === LF || byte === CR || this.#spaces.length === MAX_SPACES) this.#spaces = [LF];
+        else this.#spaces.push(byte);
+      }
+      return start;
+    }
+    if (this.#depth === 0 && (byte === COMMA || byte === CLOSE_ARRAY)) {
+      this.#place = byte === COMMA ? 'between' : 'after';
+      this.#spaces = [];
+      this.rows += 1;
+      out[start] = LF;
+      return start + 1;
+    }
+    let length = start;
+    for (const space of this.#spaces) out[length++] = space === LF ? SPACE : space;
+    this.#spaces = [];
+    if (byte === QUOTE) this.#inString = true;
+    else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.#depth += 1;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) this.#depth -= 1;
+    if (this.#depth < 0) throw new NotAnArrayError();
+    out[length] = byte;
+    return length + 1;
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === SPACE || byte === LF || byte === CR || byte === TAB;
 }

@@ -1,8 +1,7 @@
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
-import { CheckError } from './errors.ts';
-import { RowMarks } from './rowMarks.ts';
+import { CheckError } from './report.ts';
 
 /** Read at a time while rows are counted. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -202,4 +201,179 @@ function identityOf({ dev, ino, size, mtimeNs }: FileIdentity): string {
 function isMissing(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** The block of a file in which one mark at most is kept; a row is found by reading no more than this. */
+export const BLOCK_BYTES = 64 * 1024;
+
+/** With more line ends than this in a block, looking at each byte is faster than jumping from one to the next. */
+const SPARSE = 2_000;
+
+/** Where a row begins. */
+export interface RowMark {
+  /** Counted from 1. */
+  row: number;
+  /** In bytes from the start of the file. */
+  offset: number;
+}
+
+/**
+ * Where rows begin, learned from the file's start on: one mark for each block of 64 KiB in which a row begins, so that the
+ * memory depends on the file's size alone, whatever the length of its rows. Rows end at LF only.
+ */
+export class RowMarks {
+  #rows = new Float64Array(64);
+  #offsets = new Float64Array(64);
+  #count = 1;
+  #lineFeeds = 0;
+  #bytes = 0;
+  #endsWithLf = true;
+  #isComplete = false;
+
+  constructor() {
+    this.#rows[0] = 1;
+  }
+
+  /** Bytes looked at so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** True once the file's end was seen. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Rows whose end is known; what follows the last LF is a row if it is not empty. */
+  get rows(): number {
+    return this.#lineFeeds + (this.#isComplete && !this.#endsWithLf ? 1 : 0);
+  }
+
+  /** Learns from the bytes that follow those learned before; all but the last must be whole blocks. */
+  add(bytes: Buffer): void {
+    for (let from = 0; from < bytes.length; from += BLOCK_BYTES)
+      this.#addBlock(bytes.subarray(from, from + BLOCK_BYTES));
+    if (bytes.length > 0) this.#endsWithLf = bytes.at(-1) === LF;
+  }
+
+  /** The file ends here. */
+  end(): void {
+    this.#isComplete = true;
+  }
+
+  /** The last mark at or before a row. */
+  before(row: number): RowMark {
+    return this.#at(this.#after(row) - 1);
+  }
+
+  /** The first mark behind a row; where the row crosses the border of a block, that is the next row's beginning. */
+  behind(row: number): RowMark | undefined {
+    const index = this.#after(row);
+    return index < this.#count ? this.#at(index) : undefined;
+  }
+
+  #at(index: number): RowMark {
+    return { row: this.#rows[index] ?? 1, offset: this.#offsets[index] ?? 0 };
+  }
+
+  /** The index of the first mark behind a row. */
+  #after(row: number): number {
+    let low = 1;
+    let high = this.#count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#rows[middle] ?? 0) > row) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  #addBlock(block: Buffer): void {
+    const first = block.indexOf(LF);
+    if (first !== -1) {
+      this.#mark(this.#lineFeeds + 2, this.#bytes + first + 1);
+      this.#lineFeeds += countLineFeeds(block, first);
+    }
+    this.#bytes += block.length;
+  }
+
+  #mark(row: number, offset: number): void {
+    if (this.#count === this.#rows.length) {
+      this.#rows = doubled(this.#rows);
+      this.#offsets = doubled(this.#offsets);
+    }
+    this.#rows[this.#count] = row;
+    this.#offsets[this.#count] = offset;
+    this.#count += 1;
+  }
+}
+
+function doubled(numbers: Float64Array): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(numbers.length * 2);
+  larger.set(numbers);
+  return larger;
+}
+
+function countLineFeeds(block: Buffer, from: number): number {
+  let count = 0;
+  let at = from;
+  for (; at !== -1 && count < SPARSE; at = block.indexOf(LF, at + 1)) count += 1;
+  if (at === -1) return count;
+  for (let index = at; index < block.length; index++) if (block[index] === LF) count += 1;
+  return count;
+}
+
+const PIECE_BYTES = 1024 * 1024;
+const CR = 0x0d;
+
+/**
+ * The editor's line, from 1, on which a row begins. Rows end at LF only; the editor's lines also end at a CR that stands
+ * alone.
+ * @throws CancelledError, CheckError `unreadable`
+ */
+export async function lineOfRow(file: RowFile, row: number, signal?: AbortSignal): Promise<number> {
+  const end = await file.offsetOf(row);
+  let extra = 0;
+  await eachPiece(file, end, signal, (piece, next) => {
+    for (let at = piece.indexOf(CR); at !== -1; at = piece.indexOf(CR, at + 1))
+      if ((at + 1 < piece.length ? piece[at + 1] : next) !== LF) extra += 1;
+    return true;
+  });
+  return row + extra;
+}
+
+/**
+ * The row, from 1, that holds an editor's line.
+ * @throws CancelledError, CheckError `unreadable`
+ */
+export async function rowOfLine(file: RowFile, line: number, signal?: AbortSignal): Promise<number> {
+  let row = 1;
+  let lines = 1;
+  await eachPiece(file, file.sizeBytes, signal, (piece, next) => {
+    for (let at = 0; at < piece.length && lines < line; at++) {
+      const byte = piece[at];
+      if (byte === LF) {
+        row += 1;
+        lines += 1;
+      } else if (byte === CR && (at + 1 < piece.length ? piece[at + 1] : next) !== LF) lines += 1;
+    }
+    return lines < line;
+  });
+  return row;
+}
+
+/** @param visit gets each piece and the byte behind it, and says whether to go on */
+async function eachPiece(
+  file: RowFile,
+  end: number,
+  signal: AbortSignal | undefined,
+  visit: (piece: Buffer, next: number | undefined) => boolean,
+): Promise<void> {
+  const buffer = Buffer.allocUnsafeSlow(PIECE_BYTES + 1);
+  for (let offset = 0; offset < end; offset += PIECE_BYTES) {
+    const read = await file.read(buffer, offset);
+    throwIfCancelled(signal);
+    const piece = read.subarray(0, Math.min(PIECE_BYTES, end - offset));
+    if (piece.length === 0 || !visit(piece, read[piece.length])) return;
+  }
 }

@@ -1,8 +1,7 @@
 import { readSync } from 'node:fs';
-import { ShorterFileError } from './errors.ts';
-import { PROBLEMS } from './problems.ts';
+import { PROBLEMS, type ProblemCode } from './problems.ts';
+import { ShorterFileError } from './report.ts';
 import { PLACE_NUMBERS, type Scanned, type Scanner } from './scanner.ts';
-import { masked } from './masked.ts';
 
 /** A file is judged in pieces of this size, by whichever worker is free; each row belongs to the piece in which it begins. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
@@ -230,4 +229,20 @@ function grown(array: Uint32Array, size: number): Uint32Array<ArrayBuffer> {
   const all = new Uint32Array(size);
   all.set(array);
   return all;
+}
+
+/** What was found, so that a person can find it again and nobody can use it. */
+export function masked(code: ProblemCode, found: string): string {
+  switch (code) {
+    case 'private-key':
+      return found;
+    case 'email-address': {
+      const at = found.lastIndexOf('@');
+      return `${found.slice(0, 1)}…${found.slice(at, at + 2)}…${found.slice(found.lastIndexOf('.'))}`;
+    }
+    case 'card-number':
+      return `…${found.replace(/\D/g, '').slice(-4)}`;
+    default:
+      return `${found.slice(0, Math.min(8, Math.floor(found.length / 3)))}…`;
+  }
 }

@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { findDuplicates } from './duplicates.ts';
-import { ShorterFileError } from './errors.ts';
-import { FileRows } from './fileRows.ts';
+import { findDuplicates, FileRows } from './duplicates.ts';
+import { ShorterFileError } from './report.ts';
 import { Scanner } from './scanner.ts';
 import { SegmentReader } from './segments.ts';
 import {

@@ -1,25 +1,22 @@
 import { createHash } from 'node:crypto';
-import { lstat, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { link as linkFile, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
-import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
-import type { ActiveDownload } from './activeDownload.ts';
 import { DiskError, onDisk } from '../base/diskError.ts';
-import type { DownloadBook, PendingDownload } from './downloadBook.ts';
-import { ArtifactsMissingError, DownloadBrokenError, DownloadBusyError } from './downloadErrors.ts';
-import type { DownloadRecord, Verified } from './downloadRecord.ts';
-import { isAdapter } from './downloadTarget.ts';
-import { FileExistsError, nameExclusively } from './exclusiveName.ts';
+import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { Lease } from '../storage/lease.ts';
-import { syncFolder } from './partDisk.ts';
-import { PartFile, type PartOptions } from './partFile.ts';
-import type { PartPlace } from './sidecar.ts';
-import type { SignedLink } from './signedLink.ts';
+import type { SignedLink } from './artifacts.ts';
+import { DownloadError } from './downloadErrors.ts';
+import type { DownloadStore } from './downloadStore.ts';
+import { isAdapter } from './downloadTarget.ts';
+import { PartFile, syncFolder, type PartOptions } from './partFile.ts';
+import { partPlaceOf, type PartPlace } from './sidecar.ts';
 import { transfer } from './transfer.ts';
+import type { ActiveDownload, DownloadRecord, UnfinishedDownload, Verified } from './types.ts';
 
-/** Progress is told this often, in milliseconds. */
-const TELL_EVERY_MS = 200;
+const PROGRESS_EVERY_MS = 200;
 
 /** A window that finds what an earlier download left has its lease until that is taken away: about a second. */
 const LEASE_TRIES = 80;
@@ -30,9 +27,7 @@ export type VerifyArchive = (
 ) => Promise<'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown'>;
 
 export interface DownloadTools {
-  book: DownloadBook;
-  /** For `Lease` alone. */
-  lockFile: string;
+  store: DownloadStore;
   transport: () => Transport;
   clock: Clock;
   random: () => number;
@@ -41,17 +36,12 @@ export interface DownloadTools {
 }
 
 /** The same for the same artifact and target of an account, in every window. */
-export function downloadId(accountId: string, pending: Omit<PendingDownload, 'id'>): string {
-  const { runId, artifactType, filename, target } = pending;
+export function downloadId(accountId: string, unfinished: Omit<UnfinishedDownload, 'id'>): string {
+  const { runId, artifactType, filename, target } = unfinished;
   return createHash('sha256')
     .update(JSON.stringify([accountId, runId, artifactType, filename ?? null, path.resolve(target)]))
     .digest('hex')
     .slice(0, 32);
-}
-
-export function placeOf({ id, runId, artifactType, target }: PendingDownload): PartPlace {
-  const part = path.join(path.dirname(target), `.${id}.part`);
-  return { part, sidecar: `${part}.json`, id, runId, artifactType, targetName: path.basename(target) };
 }
 
 /**
@@ -59,7 +49,7 @@ export function placeOf({ id, runId, artifactType, target }: PendingDownload): P
  * that stands beside the target is ever forgotten.
  */
 export class Download {
-  readonly pending: PendingDownload;
+  readonly unfinished: UnfinishedDownload;
   readonly accountId: string;
   readonly #place: PartPlace;
   readonly #tools: DownloadTools;
@@ -73,18 +63,17 @@ export class Download {
   #state: ActiveDownload['state'] = 'waiting';
   #toldAtMs = -Infinity;
   #late: NodeJS.Timeout | undefined;
-  #isWritten = true;
 
-  constructor(accountId: string, pending: PendingDownload, tools: DownloadTools, onChange: () => void) {
+  constructor(accountId: string, unfinished: UnfinishedDownload, tools: DownloadTools, onChange: () => void) {
     this.accountId = accountId;
-    this.pending = pending;
-    this.#place = placeOf(pending);
+    this.unfinished = unfinished;
+    this.#place = partPlaceOf(unfinished);
     this.#tools = tools;
     this.#onChange = onChange;
   }
 
   get active(): ActiveDownload {
-    const { id, runId, artifactType, filename, target } = this.pending;
+    const { id, runId, artifactType, filename, target } = this.unfinished;
     const totalBytes = this.#part?.totalBytes;
     return {
       id,
@@ -99,11 +88,6 @@ export class Download {
     };
   }
 
-  /** Whether the book knows that it came home, if it did. */
-  get isWritten(): boolean {
-    return this.#isWritten;
-  }
-
   /** Stops it. @param keep what came, to go on with it later */
   stop(keep: boolean): void {
     this.#isKept ||= keep;
@@ -112,8 +96,8 @@ export class Download {
 
   /** To be called once. @throws as `Downloads.start` */
   async run(link: SignedLink): Promise<DownloadRecord> {
-    const lease = await Lease.take(this.#tools.lockFile, LEASE_TRIES);
-    if (lease === undefined) throw new DownloadBusyError();
+    const lease = await Lease.take(this.#tools.store.lockFileOf(this.unfinished.id), LEASE_TRIES);
+    if (lease === undefined) throw new DownloadError('download-busy');
     try {
       const record = await this.#runOwned(link);
       lease.remove();
@@ -128,14 +112,14 @@ export class Download {
   }
 
   async #runOwned(link: SignedLink): Promise<DownloadRecord> {
-    const { target } = this.pending;
-    const { book, clock, random, transport } = this.#tools;
+    const { target } = this.unfinished;
+    const { store, clock, random, transport } = this.#tools;
     const { signal } = this.#stop;
     throwIfCancelled(signal);
-    if (await isInTheWay(target, this.#place.part)) throw new FileExistsError();
+    if (await isInTheWay(target, this.#place.part)) throw new DownloadError('file-exists');
     // Before anything stands beside the target.
-    this.#isContinued = book.pending.some(({ id }) => id === this.pending.id);
-    await onDisk(book.addPending(this.pending));
+    this.#isContinued = store.unfinished.some(({ id }) => id === this.unfinished.id);
+    await onDisk(store.begin(this.unfinished));
     this.#isBegun = true;
     const part = (this.#part = await PartFile.open(this.#place, signal, this.#tools.part));
     const isSure =
@@ -161,13 +145,12 @@ export class Download {
 
   /** What is complete by its length is kept, though it cannot be read: that may be our fault. */
   async #verify(isSure: boolean, sizeBytes: number): Promise<Verified> {
-    if (sizeBytes === 0 && isAdapter(this.pending.artifactType))
-      throw new DownloadBrokenError('download-empty');
+    if (sizeBytes === 0 && isAdapter(this.unfinished.artifactType)) throw new DownloadError('download-empty');
     const kind = await this.#checkArchive();
     if (kind !== 'unknown' && kind !== 'unread' && kind !== 'damaged') return kind;
-    if (!isSure) throw new DownloadBrokenError('length-unknown');
+    if (!isSure) throw new DownloadError('length-unknown');
     if (kind !== 'unknown') return kind;
-    const isAnAdapter = isAdapter(this.pending.artifactType);
+    const isAnAdapter = isAdapter(this.unfinished.artifactType);
     return isAnAdapter && (await onDisk(isWebPage(this.#place.part))) ? 'html' : 'length';
   }
 
@@ -183,20 +166,20 @@ export class Download {
   }
 
   async #name(): Promise<void> {
-    const { target } = this.pending;
+    const { target } = this.unfinished;
     try {
       await onDisk(nameExclusively(this.#place.part, target));
     } catch (error) {
       // This very file has its name already: a crash came before that was written down.
-      if (!(error instanceof FileExistsError) || (await isInTheWay(target, this.#place.part))) throw error;
+      if (!isFileExists(error) || (await isInTheWay(target, this.#place.part))) throw error;
     }
     await syncFolder(path.dirname(target));
   }
 
   /** The file stands whole: whatever fails from here on takes nothing of that away. */
   async #settle(found: Pick<DownloadRecord, 'sizeBytes' | 'sha256' | 'verified'>): Promise<DownloadRecord> {
-    const { book, clock } = this.#tools;
-    const { id, runId, artifactType, filename, target } = this.pending;
+    const { store, clock } = this.#tools;
+    const { id, runId, artifactType, filename, target } = this.unfinished;
     const record: DownloadRecord = {
       runId,
       artifactType,
@@ -205,17 +188,12 @@ export class Download {
       ...found,
       completedAtMs: clock.nowMs(),
     };
+    // Otherwise the part is another name of the file: whoever resumes it finds it complete.
+    if (!(await store.add(id, record))) return record;
     try {
-      await book.addRecord(record);
-    } catch {
-      // The part is another name of the file: whoever goes on with it finds it whole.
-      this.#isWritten = false;
-      return record;
-    }
-    try {
-      // A crash between two of these leaves what the next start ends.
+      // A crash between these two leaves what the next start ends.
       await PartFile.remove(this.#place);
-      await book.removePending(id);
+      await store.end(id);
     } catch {
       await PartFile.remove(this.#place).catch(() => undefined);
     }
@@ -226,7 +204,7 @@ export class Download {
   async #leave(error: unknown): Promise<boolean> {
     // Nothing was begun; what an earlier window left stays.
     if (!this.#isBegun && !(error instanceof CancelledError))
-      return !this.#tools.book.pending.some(({ id }) => id === this.pending.id);
+      return !this.#tools.store.unfinished.some(({ id }) => id === this.unfinished.id);
     try {
       if (this.#part !== undefined && this.#isToKeep(error)) await this.#part.sync();
     } catch {
@@ -236,7 +214,7 @@ export class Download {
     if (this.#isToKeep(error)) return false;
     try {
       await PartFile.remove(this.#place);
-      await this.#tools.book.removePending(this.pending.id);
+      await this.#tools.store.end(this.unfinished.id);
       return true;
     } catch {
       return false; // the book remembers it, so that it can be discarded another time
@@ -246,11 +224,11 @@ export class Download {
   /** Whether the error may pass, so that what came is worth keeping. */
   #isToKeep(error: unknown): boolean {
     if (error instanceof CancelledError) return this.#isKept;
-    if (error instanceof FileExistsError) return true;
+    if (isFileExists(error)) return true;
     // A disk that was taken out may come back, with what is on it.
     if (error instanceof DiskError)
       return error.code === 'folder-missing' && (this.#isContinued || this.#part !== undefined);
-    if (error instanceof DownloadBrokenError || error instanceof ArtifactsMissingError) return false;
+    if (error instanceof DownloadError) return false;
     const isEmpty = (this.#part?.receivedBytes ?? 0) === 0;
     return error instanceof ExpectedError && this.#state !== 'verifying' && !isEmpty;
   }
@@ -263,7 +241,7 @@ export class Download {
 
   /** Now and then, and always the last: where it stands still, what came must not go untold. */
   #tellProgress(): void {
-    const waitMs = this.#toldAtMs + TELL_EVERY_MS - this.#tools.clock.monotonicMs();
+    const waitMs = this.#toldAtMs + PROGRESS_EVERY_MS - this.#tools.clock.monotonicMs();
     if (waitMs <= 0) this.#tell();
     else this.#late ??= setTimeout(() => this.#tell(), waitMs);
   }
@@ -293,4 +271,47 @@ async function isInTheWay(target: string, part: string): Promise<boolean> {
     [target, part].map((file) => lstat(file, { bigint: true }).catch(() => undefined)),
   );
   return there !== undefined && !(ours !== undefined && there.ino === ours.ino && there.dev === ours.dev);
+}
+
+/**
+ * Gives a whole file its final name in the same folder, like a rename, but never over a file: `rename` would replace it
+ * silently. Where it fails, the target is as it was.
+ * @param link for file systems that are not there in a test
+ * @throws DownloadError `file-exists`, and what the file system says
+ */
+export async function nameExclusively(part: string, target: string, link = linkFile): Promise<void> {
+  try {
+    await link(part, target);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw new DownloadError('file-exists');
+    // File systems without hard links (exFAT, some network shares).
+    await renameExclusively(part, target);
+  }
+}
+
+/** Takes the name with an empty file, which the whole one then replaces in one step. */
+async function renameExclusively(part: string, target: string): Promise<void> {
+  let place: FileHandle;
+  try {
+    place = await open(target, 'wx');
+  } catch (error) {
+    throw codeOf(error) === 'EEXIST' ? new DownloadError('file-exists') : error;
+  }
+  await place.close();
+  try {
+    // Somebody may have found the empty file and written into it.
+    if ((await stat(target)).size > 0) throw new DownloadError('file-exists');
+    await rename(part, target);
+  } catch (error) {
+    if (!isFileExists(error)) await rm(target, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+function isFileExists(error: unknown): boolean {
+  return error instanceof DownloadError && error.code === 'file-exists';
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }

@@ -1,52 +1,33 @@
 import { ExpectedError } from '../base/errors.ts';
 
-/**
- * Why the service gives out no artifacts, which it answers 404 to alike (spec: "Endpoint-specific rules"):
- * `artifact-gone` is one that it offers others in place of.
- */
-type ArtifactsMissing =
-  'run-not-completed' | 'artifacts-expired' | 'run-unknown' | 'no-artifacts' | 'artifact-gone';
+type DownloadProblem =
+  // The service answers 404 to all of these alike (spec: "Endpoint-specific rules").
+  | 'run-not-completed'
+  | 'artifacts-expired'
+  | 'run-unknown'
+  | 'no-artifacts'
+  /** It offers others instead. */
+  | 'artifact-gone'
+  /** Another window downloads the same artifact to the same place. */
+  | 'download-busy'
+  /** It ended, or another window discarded it. */
+  | 'download-gone'
+  /** An adapter without a byte. */
+  | 'download-empty'
+  /** Neither the storage nor the file says where it ends. */
+  | 'length-unknown'
+  /** The target exists; it is unchanged. */
+  | 'file-exists';
 
-/** There is nothing to download. */
-export class ArtifactsMissingError extends ExpectedError {
-  readonly code: ArtifactsMissing;
-  /** Of `artifacts-expired`, the service's text, where it told a time that is over. */
+/** Why something cannot be downloaded, or not now. */
+export class DownloadError extends ExpectedError {
+  readonly code: DownloadProblem;
+  /** Of `artifacts-expired`, the service's text, where it provided a time that is over. */
   readonly expiredAt: string | undefined;
 
-  constructor(code: ArtifactsMissing, expiredAt?: string) {
-    super(`there is nothing to download: ${code}`);
+  constructor(code: DownloadProblem, expiredAt?: string) {
+    super(`the download failed: ${code}`);
     this.code = code;
     this.expiredAt = expiredAt;
-  }
-}
-
-/** Another window brings the same artifact to the same place. */
-export class DownloadBusyError extends ExpectedError {
-  readonly code = 'download-busy';
-
-  constructor() {
-    super('another window downloads this');
-  }
-}
-
-/** An unfinished download is not there any more: it ended, or another window discarded it. */
-export class DownloadGoneError extends ExpectedError {
-  readonly code = 'download-gone';
-
-  constructor() {
-    super('there is no such unfinished download');
-  }
-}
-
-/**
- * What came cannot be kept. `download-empty`: an adapter without a byte; `length-unknown`: neither the storage nor the file
- * tells where it ends.
- */
-export class DownloadBrokenError extends ExpectedError {
-  readonly code: 'download-empty' | 'length-unknown';
-
-  constructor(code: DownloadBrokenError['code']) {
-    super(`the download cannot be kept: ${code}`);
-    this.code = code;
   }
 }

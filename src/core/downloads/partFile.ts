@@ -4,9 +4,17 @@ import { lstat, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { KeptBytes } from '../api/signedDownload.ts';
 import { onDisk } from '../base/diskError.ts';
-import { syncFolder, writeAll } from './partDisk.ts';
-import { markOf, readPrefix, type Prefix } from './partPrefix.ts';
-import { OPEN_OR_MAKE, readSidecar, Sidecar, type PartPlace, type PartState } from './sidecar.ts';
+import { syncDirectory } from '../storage/durableFile.ts';
+import {
+  markOf,
+  OPEN_OR_MAKE,
+  readPrefix,
+  readSidecar,
+  Sidecar,
+  type PartPlace,
+  type PartState,
+  type Prefix,
+} from './sidecar.ts';
 
 /** Written at once. */
 const BATCH_BYTES = 1024 * 1024;
@@ -57,7 +65,7 @@ export class PartFile {
   /** Opens what is kept, or begins anew where nothing is that can be continued. @throws DiskError, CancelledError */
   static async open(place: PartPlace, signal: AbortSignal, options: PartOptions = {}): Promise<PartFile> {
     const { openFile = open, hashes = true } = options;
-    const kept = hashes ? await keptOf(place) : undefined;
+    const kept = hashes ? await partStateOf(place) : undefined;
     if (kept !== undefined) {
       const part = await PartFile.#open(place, openFile, async (handle, sidecar) => {
         const prefix = await onDisk(readPrefix(handle, kept.marks, signal));
@@ -238,7 +246,7 @@ export class PartFile {
 }
 
 /** What of a part may be continued; undefined where nothing can. Never throws. */
-export async function keptOf(place: PartPlace): Promise<PartState | undefined> {
+export async function partStateOf(place: PartPlace): Promise<PartState | undefined> {
   const state = await readSidecar(place);
   const stats = await lstat(place.part).catch(() => undefined);
   const last = state?.marks.at(-1);
@@ -258,4 +266,39 @@ async function removeFile(file: string): Promise<void> {
     // What should be its folder is a file.
     if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') throw error;
   }
+}
+
+/**
+ * Writes all of some pieces, also to a disk that is nearly full and takes a part of what it is given, and gives their memory
+ * back. Throws what the file system says.
+ */
+async function writeAll(handle: FileHandle, batch: readonly Uint8Array[], position: number): Promise<void> {
+  let left = [...batch];
+  while (left.length > 0) {
+    const { bytesWritten } = await handle.writev(left, position);
+    position += bytesWritten;
+    left = behind(left, bytesWritten);
+  }
+  for (const piece of batch) free(piece);
+}
+
+/** Makes new names in a folder durable, as far as the platform can. */
+export async function syncFolder(folder: string): Promise<void> {
+  // A share that cannot sync its folder takes nothing of its files away.
+  await syncDirectory(folder).catch(() => undefined);
+}
+
+function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let skip = bytes;
+  return pieces.flatMap((piece) => {
+    const cut = Math.min(skip, piece.byteLength);
+    skip -= cut;
+    return cut === piece.byteLength ? [] : [piece.subarray(cut)];
+  });
+}
+
+/** The garbage collector would leave it for tens of megabytes; what shares its memory with something else is its alone. */
+function free(piece: Uint8Array): void {
+  const { buffer } = piece;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === piece.byteLength) buffer.transfer(0);
 }

@@ -1,10 +1,18 @@
+import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, open, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import * as v from 'valibot';
+import { throwIfCancelled } from '../base/errors.ts';
+import type { UnfinishedDownload } from './types.ts';
 
 /** Nothing that is read as one is larger: it has one short line for each few megabytes. */
 const MAX_BYTES = 4 * 1024 * 1024;
+
+const READ_BYTES = 1024 * 1024;
+/** Hexadecimal digits of SHA-256 that a mark holds. */
+const DIGEST_LENGTH = 32;
 
 const MARK = /^(\d{1,15}) ([0-9a-f]{32})$/;
 
@@ -16,15 +24,20 @@ const headSchema = v.object({
   totalBytes: v.optional(wholeNumber),
 });
 
-/** Where an unfinished download stands, and what of. */
+/** Where the files of an unfinished download are. */
 export interface PartPlace {
   part: string;
   sidecar: string;
-  /** Of the download; another's part is none of ours. */
+  /** Of the download: a part of another one is not continued. */
   id: string;
   runId: string;
   artifactType: string;
   targetName: string;
+}
+
+export function partPlaceOf({ id, runId, artifactType, target }: UnfinishedDownload): PartPlace {
+  const part = path.join(path.dirname(target), `.${id}.part`);
+  return { part, sidecar: `${part}.json`, id, runId, artifactType, targetName: path.basename(target) };
 }
 
 /** So many bytes from the first on have this SHA-256 (its beginning, in hexadecimal). */
@@ -124,4 +137,43 @@ function rising(lines: readonly string[]): Mark[] {
     marks.push({ bytes: Number(bytes), digest });
   }
   return marks;
+}
+
+/** The bytes of a file from the first on that are known, and their hash, to be gone on with. */
+export interface Prefix {
+  bytes: number;
+  hash: Hash;
+}
+
+/** The mark behind what was hashed so far. */
+export function markOf(hash: Hash, bytes: number): Mark {
+  return { bytes, digest: hash.copy().digest('hex').slice(0, DIGEST_LENGTH) };
+}
+
+/**
+ * Reads a file up to the last mark that it holds, with all those before it. Undefined where it does not hold the first.
+ * @throws CancelledError, and what the file system says
+ */
+export async function readPrefix(
+  handle: FileHandle,
+  marks: readonly Mark[],
+  signal: AbortSignal,
+): Promise<Prefix | undefined> {
+  const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+  const hash = createHash('sha256');
+  let known: Prefix | undefined = marks.length === 0 ? { bytes: 0, hash: hash.copy() } : undefined;
+  let position = 0;
+  for (const mark of marks) {
+    while (position < mark.bytes) {
+      throwIfCancelled(signal);
+      const length = Math.min(READ_BYTES, mark.bytes - position);
+      const { bytesRead } = await handle.read(buffer, 0, length, position);
+      if (bytesRead === 0) return known;
+      hash.update(buffer.subarray(0, bytesRead));
+      position += bytesRead;
+    }
+    if (markOf(hash, position).digest !== mark.digest) return known;
+    known = { bytes: position, hash: hash.copy() };
+  }
+  return known;
 }

@@ -12,7 +12,7 @@ import type { Clock } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import type { PartFile } from './partFile.ts';
-import type { SignedLink } from './signedLink.ts';
+import type { SignedLink } from './artifacts.ts';
 
 /** Signed URLs that may be refused one after the other before it is given up. */
 const MAX_REFUSALS = 3;
@@ -40,7 +40,7 @@ export interface TransferOptions {
 /**
  * Fills a part to its end, over expired URLs and lost networks, as long as it gets on.
  * @returns whether it is known by more than the end of a connection that it is whole
- * @throws SignedUrlRefusedError, DownloadLinkError, ApiError, KeyMissingError, ArtifactsMissingError, DiskError, CancelledError; the part holds
+ * @throws SignedUrlRefusedError, DownloadLinkError, ApiError, KeyMissingError, DownloadError, DiskError, CancelledError; the part holds
  * what came until then
  */
 export async function transfer(part: PartFile, link: SignedLink, options: TransferOptions): Promise<boolean> {

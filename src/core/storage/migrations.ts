@@ -11,4 +11,17 @@ export interface Migration {
  * has. The queries of a table stand in one module of its room, and always name their columns. A table is STRICT, and its
  * first column is the account's id.
  */
-export const MIGRATIONS: readonly Migration[] = [];
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    sql: `
+      CREATE TABLE download (
+        account TEXT NOT NULL, path TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
+        size INTEGER NOT NULL, sha256 TEXT NOT NULL, verified TEXT NOT NULL, completed_ms INTEGER NOT NULL,
+        PRIMARY KEY (account, path)
+      ) STRICT;
+      CREATE TABLE unfinished_download (
+        account TEXT NOT NULL, id TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
+        target TEXT NOT NULL, discarded INTEGER NOT NULL, PRIMARY KEY (account, id)
+      ) STRICT`,
+  },
+];

@@ -6,150 +6,108 @@ import { DisposableStore, type Disposable } from '../../core/base/disposable.ts'
 import { Emitter } from '../../core/base/event.ts';
 import type { Log } from '../shared/log.ts';
 import { fingerprintOf, isPacked, unpackedPlace, type UnpackedPlace } from './adapterPlace.ts';
+import type { WorkEnd } from './messages.ts';
 
 const SETTLE_MS = 200;
-/** The page reads so many figures a second. */
-const TELL_MS = 100;
+/** The page can show this many changes of progress. */
+const PROGRESS_MS = 100;
 
-interface WorkOptions {
-  signal: AbortSignal;
-  onProgress: (progress: Progress) => void;
+export type AdapterRoom = ReturnType<typeof createAdapterRoom>;
+
+/** What is known of an adapter. */
+export interface AdapterState {
+  /** Why there is no report; undefined while the headers are read as well. */
+  problem?: 'missing' | 'failed';
+  report?: AdapterReport;
+  measurements?: Measurements;
+  /** Where it is, or would be, unpacked; undefined where it is not packed. */
+  place?: UnpackedPlace;
+  /** Work in progress, or how the last one ended. */
+  work?: { kind: 'measure' | 'unpack'; progress?: Progress; end?: WorkEnd };
+  /** How the disk differs from what is shown. */
+  change?: 'changed' | 'missing' | undefined;
 }
 
-/** What the adapter room does. It is loaded at first use, so its classes are not ours: errors are known by their codes. */
-export type AdapterRoom = Pick<
-  ReturnType<typeof createAdapterRoom>,
-  'inspectAdapter' | 'measureAdapter' | 'extractAdapter' | 'recipesOf'
->;
+/** Which part of the state changed; `report` stands for all of it. */
+export type AdapterPart = 'report' | 'measurements' | 'place' | 'work' | 'change';
 
-/** What there is to show of a file. */
-export type AdapterContent =
-  | { report: AdapterReport; recipesOf: AdapterRoom['recipesOf']; inspect: AdapterRoom['inspectAdapter'] }
-  | { problem: 'missing' | 'inside' };
-
-/** What of it can change. */
-export type AdapterPart = 'content' | 'measured' | 'place' | 'work' | 'notice';
-
-/** Work that goes on, and how the last one ended. */
-export interface AdapterWorkState {
-  kind: 'measure' | 'unpack';
-  progress?: Progress;
-  end?: WorkEnd;
-}
-
-/** How work ended. */
-export interface WorkEnd {
-  outcome: 'done' | 'cancelled' | 'failed';
-  code?: string;
-  /** Where it was unpacked, or should have been. */
-  folder?: string;
-  /** Pickle files that were not unpacked. */
-  leftOut?: readonly string[];
-}
-
-/** Owns what is known of one adapter: its headers, its measurements, where it is unpacked; and watches it on the disk. */
+/** Owns what is known of one adapter: its headers, its measurements, where it is unpacked; and watches it on disk. */
 export class AdapterDocument implements Disposable {
   readonly file: string;
   readonly name: string;
-  readonly #loadRoom: () => Promise<AdapterRoom>;
+  readonly #room: AdapterRoom;
   readonly #log: Log;
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<AdapterPart>());
-  #content: AdapterContent | undefined;
-  #measurements: Measurements | undefined;
-  #place: UnpackedPlace | undefined;
-  #work: AdapterWorkState | undefined;
-  #change: 'changed' | 'missing' | undefined;
+  #state: AdapterState = {};
   #fingerprint: string | undefined;
   #reading = new AbortController();
   #working: AbortController | undefined;
-  #toldAtMs = 0;
   #settle: NodeJS.Timeout | undefined;
   #watchesFolder = false;
 
-  /** Fires when that part of what is known is another. */
+  /** Fires when that part of the state changed. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(file: string, loadRoom: () => Promise<AdapterRoom>, log: Log) {
+  constructor(file: string, room: AdapterRoom, log: Log) {
     this.file = file;
     this.name = path.basename(file);
-    this.#loadRoom = loadRoom;
+    this.#room = room;
     this.#log = log;
-    this.#watch();
+    // Escaped, or a name with brackets would be a pattern.
+    this.#watch(path.dirname(file), this.name.replace(/[*?{[]/g, '[$&]'));
     void this.reload();
   }
 
-  /** Undefined until the headers were read. */
-  get content(): AdapterContent | undefined {
-    return this.#content;
+  get state(): Readonly<AdapterState> {
+    return this.#state;
   }
 
-  get measurements(): Measurements | undefined {
-    return this.#measurements;
-  }
-
-  /** Where it is, or would be, unpacked; undefined where it is not packed. */
-  get place(): UnpackedPlace | undefined {
-    return this.#place;
-  }
-
-  get work(): AdapterWorkState | undefined {
-    return this.#work;
-  }
-
-  /** How the disk differs from what is shown. */
-  get change(): 'changed' | 'missing' | undefined {
-    return this.#change;
-  }
-
-  /** Reads the headers as they are now. Never throws. */
+  /** Reads the headers again. Never throws. */
   async reload(): Promise<void> {
     this.#reading.abort();
     this.cancel();
     const { signal } = (this.#reading = new AbortController());
-    this.#content = undefined;
-    this.#measurements = undefined;
-    this.#place = undefined;
-    this.#work = undefined;
-    this.#change = undefined;
-    this.#changed.fire('content');
-    const content = await this.#read(signal);
-    if (signal.aborted || content === undefined) return;
-    this.#content = content;
-    this.#changed.fire('content');
+    this.#state = {};
+    this.#changed.fire('report');
+    let state: AdapterState;
+    try {
+      state = await this.#read(signal);
+    } catch (error) {
+      if (!signal.aborted) this.#log.error('adapter-not-inspected', error);
+      state = { problem: 'failed' };
+    }
+    if (signal.aborted) return;
+    this.#state = state;
+    this.#changed.fire('report');
   }
 
   /** Reads all values once. */
   async measure(): Promise<void> {
-    const { content } = this;
-    if (content === undefined || !('report' in content)) return;
-    let measured: Measurements | undefined;
-    await this.#do('measure', undefined, async (room, options) => {
-      measured = await room.measureAdapter(this.file, options);
+    const { report } = this.#state;
+    if (report === undefined) return;
+    await this.#work(report, 'measure', undefined, async (options) => {
+      const measurements = await this.#room.measureAdapter(this.file, options);
+      this.#update(report, 'measurements', { measurements });
       return {};
     });
-    if (measured === undefined || this.#content !== content) return;
-    this.#measurements = measured;
-    this.#changed.fire('measured');
   }
 
-  /** Unpacks the archive into a folder of its own. @param parent in which that is made; beside the archive if undefined */
+  /** Unpacks the archive into a new folder. @param parent of that folder; that of the archive if undefined */
   async unpack(parent?: string): Promise<void> {
-    const { content } = this;
-    if (content === undefined || !('report' in content) || !isPacked(content.report)) return;
-    const place = await unpackedPlace(content.report, content.inspect, parent);
-    if (this.#content !== content) return;
-    if (place.exists) this.#work = { kind: 'unpack', end: { outcome: 'done', folder: place.folder } };
+    const { report } = this.#state;
+    if (report === undefined || !isPacked(report)) return;
+    const place = await unpackedPlace(report, this.#room.inspectAdapter, parent);
+    const { folder } = place;
+    if (place.exists)
+      this.#update(report, 'work', { work: { kind: 'unpack', end: { outcome: 'done', folder } } });
     else
-      await this.#do('unpack', place.folder, async (room, options) => {
-        const { leftOut } = await room.extractAdapter(this.file, place.folder, options);
+      await this.#work(report, 'unpack', folder, async (options) => {
+        const { leftOut } = await this.#room.extractAdapter(this.file, folder, options);
         place.exists = true;
         return { leftOut };
       });
-    if (!place.exists || this.#content !== content) return;
-    this.#place = place;
-    this.#changed.fire('place');
-    this.#changed.fire('work');
+    if (place.exists) this.#update(report, 'place', { place });
   }
 
   /** Ends the measuring or the unpacking. */
@@ -157,22 +115,24 @@ export class AdapterDocument implements Disposable {
     this.#working?.abort();
   }
 
-  /** Looks whether the disk still holds what is shown. */
-  async look(): Promise<void> {
-    const { content } = this;
-    if (content === undefined) return;
+  /** Checks whether the disk still holds what is shown. */
+  async check(): Promise<void> {
+    const { report, problem } = this.#state;
+    if (report === undefined && problem !== 'missing') return;
     const found = await fingerprintOf(this.file);
-    if (this.#content !== content || this.#store.disposed) return;
-    if (!('report' in content)) {
-      if (found !== undefined && content.problem === 'missing') await this.reload();
+    if (this.#state.report !== report || this.#store.disposed) return;
+    if (report === undefined) {
+      if (found !== undefined) await this.reload();
       return;
     }
     const change = found === this.#fingerprint ? undefined : found === undefined ? 'missing' : 'changed';
-    if (change !== this.#change) {
-      this.#change = change;
-      this.#changed.fire('notice');
-    }
-    await this.#lookAtPlace(content);
+    if (change !== this.#state.change) this.#update(report, 'change', { change });
+    const { place } = this.#state;
+    if (place === undefined || this.#working !== undefined || change === 'missing') return;
+    // The unpacked folder may be gone, or another may have been unpacked.
+    const now = await unpackedPlace(report, this.#room.inspectAdapter, path.dirname(place.folder));
+    if (this.#state.place === place && (now.folder !== place.folder || now.exists !== place.exists))
+      this.#update(report, 'place', { place: now });
   }
 
   dispose(): void {
@@ -182,93 +142,67 @@ export class AdapterDocument implements Disposable {
     this.#store.dispose();
   }
 
-  async #read(signal: AbortSignal): Promise<AdapterContent | undefined> {
-    try {
-      this.#fingerprint = await fingerprintOf(this.file);
-      if (this.#fingerprint === undefined) return { problem: 'missing' };
-      const room = await this.#loadRoom();
-      const report = await room.inspectAdapter(this.file, { signal });
-      const isLoadable = report.verdict.code === 'adapter' && isPacked(report);
-      const place = isLoadable ? await unpackedPlace(report, room.inspectAdapter) : undefined;
-      if (signal.aborted) return undefined;
-      this.#place = place;
-      if (report.container === 'folder') this.#watchFolder();
-      return { report, recipesOf: room.recipesOf, inspect: room.inspectAdapter };
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      this.#log.error('adapter-not-inspected', error);
-      return { problem: 'inside' };
+  async #read(signal: AbortSignal): Promise<AdapterState> {
+    this.#fingerprint = await fingerprintOf(this.file);
+    if (this.#fingerprint === undefined) return { problem: 'missing' };
+    const report = await this.#room.inspectAdapter(this.file, { signal });
+    if (report.container === 'folder' && !this.#watchesFolder && !this.#store.disposed) {
+      this.#watchesFolder = true;
+      this.#watch(this.file, '*');
     }
+    if (report.verdict.code !== 'adapter' || !isPacked(report)) return { report };
+    return { report, place: await unpackedPlace(report, this.#room.inspectAdapter) };
   }
 
-  async #do(
-    kind: AdapterWorkState['kind'],
+  /** Changes what is known of a report, unless another has replaced it. */
+  #update(report: AdapterReport, part: AdapterPart, changes: Partial<AdapterState>): void {
+    if (this.#state.report !== report) return;
+    this.#state = { ...this.#state, ...changes };
+    this.#changed.fire(part);
+  }
+
+  async #work(
+    report: AdapterReport,
+    kind: 'measure' | 'unpack',
     folder: string | undefined,
-    work: (room: AdapterRoom, options: WorkOptions) => Promise<Pick<WorkEnd, 'leftOut'>>,
+    work: (options: {
+      signal: AbortSignal;
+      onProgress: (progress: Progress) => void;
+    }) => Promise<Pick<WorkEnd, 'leftOut'>>,
   ): Promise<void> {
-    // One at a time: both read the whole file.
+    // One at a time: both read the full file.
     if (this.#working !== undefined) return;
-    const stop = (this.#working = new AbortController());
-    const { content } = this;
-    const tell = (state: AdapterWorkState) => {
-      if (this.#content !== content) return;
-      this.#work = state;
-      this.#changed.fire('work');
-    };
-    const onProgress = (progress: Progress) => {
-      if (Date.now() - this.#toldAtMs < TELL_MS) return;
-      this.#toldAtMs = Date.now();
-      if (!stop.signal.aborted) tell({ kind, progress });
-    };
+    const { signal } = (this.#working = new AbortController());
     const at = folder === undefined ? {} : { folder };
-    tell({ kind, progress: { doneBytes: 0, totalBytes: 0 } });
+    let shownAtMs = 0;
+    const show = (progress: Progress) => this.#update(report, 'work', { work: { kind, progress } });
+    const end = (result: WorkEnd) =>
+      this.#update(report, 'work', { work: { kind, end: { ...result, ...at } } });
+    const onProgress = (progress: Progress) => {
+      if (signal.aborted || Date.now() - shownAtMs < PROGRESS_MS) return;
+      shownAtMs = Date.now();
+      show(progress);
+    };
+    show({ doneBytes: 0, totalBytes: 0 });
     try {
-      const came = await work(await this.#loadRoom(), { signal: stop.signal, onProgress });
-      tell({ kind, end: { outcome: 'done', ...at, ...came } });
+      const result = await work({ signal, onProgress });
+      end({ outcome: 'done', ...result });
     } catch (error) {
-      const code = codeOf(error);
-      const isCancelled = stop.signal.aborted;
-      if (!isCancelled) this.#log.error(`adapter-${kind}`, error);
-      tell({
-        kind,
-        end: {
-          outcome: isCancelled ? 'cancelled' : 'failed',
-          ...at,
-          ...(code === undefined ? {} : { code }),
-        },
-      });
-      void this.look();
+      if (signal.aborted) end({ outcome: 'cancelled' });
+      else {
+        this.#log.error(`adapter-${kind}`, error);
+        end({ outcome: 'failed', code: codeOf(error) });
+      }
+      void this.check();
     } finally {
       this.#working = undefined;
     }
   }
 
-  /** The folder of an earlier unpacking may be gone, or another may have come. */
-  async #lookAtPlace(content: Extract<AdapterContent, { report: AdapterReport }>): Promise<void> {
-    const known = this.#place;
-    if (known === undefined || this.#working !== undefined || this.#change === 'missing') return;
-    const found = await unpackedPlace(content.report, content.inspect, path.dirname(known.folder));
-    if (this.#place !== known || (found.folder === known.folder && found.exists === known.exists)) return;
-    this.#place = found;
-    this.#changed.fire('place');
-  }
-
-  #watch(): void {
-    // Else a name with brackets would be a pattern.
-    const name = this.name.replace(/[*?{[]/g, '[$&]');
-    this.#watchFor(path.dirname(this.file), name);
-  }
-
-  #watchFolder(): void {
-    if (this.#watchesFolder) return;
-    this.#watchesFolder = true;
-    this.#watchFor(this.file, '*');
-  }
-
-  #watchFor(folder: string, pattern: string): void {
+  #watch(folder: string, pattern: string): void {
     const changed = () => {
       clearTimeout(this.#settle);
-      this.#settle = setTimeout(() => void this.look(), SETTLE_MS);
+      this.#settle = setTimeout(() => void this.check(), SETTLE_MS);
     };
     const watcher = this.#store.add(
       vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(vscode.Uri.file(folder), pattern)),
@@ -279,7 +213,6 @@ export class AdapterDocument implements Disposable {
   }
 }
 
-function codeOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

@@ -1,19 +1,27 @@
+import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
-import { COMMANDS } from '../shared/ids.ts';
-import { AdapterPanels } from './adapterPanels.ts';
+import { COMMANDS, PANELS } from '../shared/ids.ts';
+import type { AdapterPanels } from './adapterPanel.ts';
 
-/** What an adapter is, and how it is used: its page. */
+/** The page of an adapter: what is in it, and the commands that load it. */
 export function activateAdapters(services: Services): void {
   const { context, disposables, dist, downloads, log, registerCommands, sessions } = services;
-  const adapters = async () =>
-    (await import('../../core/adapters/adapterRoom.ts')).createAdapterRoom(dist('measureWorker.cjs'));
-  const panels = disposables.add(new AdapterPanels(context.extensionUri, adapters, log));
+  let loading: Promise<AdapterPanels> | undefined;
+  const panels = () =>
+    (loading ??= import('./adapterPanel.ts').then((page) =>
+      disposables.add(new page.AdapterPanels(context.extensionUri, dist('measureWorker.cjs'), log)),
+    ));
+  disposables.add(
+    vscode.window.registerWebviewPanelSerializer(PANELS.adapter, {
+      deserializeWebviewPanel: async (panel, state) => (await panels()).restore(panel, state),
+    }),
+  );
   disposables.add(
     registerCommands('nothing', {
-      [COMMANDS.inspectAdapter]: async (...args) =>
-        (await import('./inspectAdapter.ts')).inspectAdapter(sessions, downloads, (file) =>
-          panels.show(file),
-        )(...args),
+      [COMMANDS.inspectAdapter]: async (...args) => {
+        const show = async (file: string) => (await panels()).show(file);
+        await (await import('./inspectAdapter.ts')).inspectAdapter(sessions, downloads, show)(...args);
+      },
     }),
   );
 }

@@ -1,22 +1,22 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { chooseAdapter, tellAdapterNotOnDisk, tellNotDownloaded } from './adapterDialogs.ts';
-import { runIdOf } from '../shared/runArgument.ts';
-import { tellSignedOut } from '../shared/accountMessages.ts';
-import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
+import type { DownloadRecord } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
+import { tellSignedOut } from '../shared/accountMessages.ts';
+import { runIdOf } from '../shared/runArgument.ts';
+import { chooseAdapter, reportAdapterNotOnDisk, reportNotDownloaded } from './messages.ts';
 
-/** What came home of an account. */
+/** The downloads of an account. */
 export interface DownloadedAdapters {
   open(accountId: string): Promise<void>;
   records(accountId: string): readonly DownloadRecord[];
 }
 
 /**
- * Shows what an adapter is and how it is used. Called with a file's URI from the explorer, with a row or a `run_id` (whose
- * downloaded archive is meant), with an absolute path, or without anything: then the person chooses.
+ * Shows the page of an adapter. Called with a file's URI from the explorer, with a row or a `run_id` (for its downloaded
+ * archive), with an absolute path, or without anything: then the user chooses.
  * @param show opens the page of a file
  */
 export function inspectAdapter(
@@ -26,32 +26,30 @@ export function inspectAdapter(
 ) {
   return async (argument?: unknown, selection?: unknown): Promise<void> => {
     const uris = urisIn(argument, selection);
-    if (uris.length > 0) {
-      for (const uri of uris) {
-        if (uri.scheme === 'file') await show(uri.fsPath);
-        else tellAdapterNotOnDisk(path.posix.basename(uri.path));
-      }
-      return;
+    for (const uri of uris) {
+      if (uri.scheme === 'file') await show(uri.fsPath);
+      else reportAdapterNotOnDisk(path.posix.basename(uri.path));
     }
-    const session = sessions.active;
+    if (uris.length > 0) return;
     const given = runIdOf(argument);
     if (given !== undefined && path.isAbsolute(given)) {
       await show(given);
       return;
     }
+    const session = sessions.active;
     if (session !== undefined) await downloads.open(session.account.id);
     const records = session === undefined ? [] : downloads.records(session.account.id);
     if (given === undefined) {
-      const there = records.filter(({ path: file }) => existsSync(file));
+      const existing = records.filter((record) => existsSync(record.path));
       const chosen = await chooseAdapter(
-        there.map((record) => ({ file: record.path, description: nameOf(record.runId, session) })),
+        existing.map(({ path: file, runId }) => ({ file, description: nameOf(runId, session) })),
       );
       if (chosen !== undefined) await show(chosen);
     } else if (session === undefined) tellSignedOut();
     else {
       const found = fileOf(given, session, records);
       if (typeof found === 'string') await show(found);
-      else tellNotDownloaded(given, found.missing);
+      else reportNotDownloaded(given, found.missing);
     }
   };
 }
@@ -66,8 +64,8 @@ function fileOf(
   // A run can have artifacts of other types.
   const adapters = ofRun.filter(({ artifactType }) => artifactType === 'model');
   const known = adapters.length > 0 ? adapters : ofRun;
-  const there = known.find(({ path: file }) => existsSync(file));
-  if (there !== undefined) return there.path;
+  const existing = known.find(({ path: file }) => existsSync(file));
+  if (existing !== undefined) return existing.path;
   const [newest] = known;
   if (newest !== undefined) return { missing: { gone: newest.path } };
   const run = session.runs.rows?.find(({ run_id }) => run_id === runId);

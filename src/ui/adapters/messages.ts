@@ -1,26 +1,108 @@
+import path from 'node:path';
 import * as vscode from 'vscode';
-import type { AdapterWord } from './protocol.ts';
-import { knownFault } from './verdictMessages.ts';
+import type { Progress } from '../../core/adapters/report.ts';
 import { formatBytes } from '../shared/format.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import { showError, showInformation } from '../shared/notifications.ts';
+import { pick, type Choice } from '../shared/steps.ts';
+import type { AdapterStart } from './protocol.ts';
+import { knownFault } from './reportMessages.ts';
 
-/** The words that the page itself needs; `{0}` is filled in there. */
-export function adapterWords(): Record<AdapterWord, string> {
+/** Asks for an adapter: a downloaded one, or a file or folder on disk. @returns undefined when cancelled */
+export async function chooseAdapter(
+  downloaded: readonly { file: string; description: string }[],
+): Promise<string | undefined> {
+  const { l10n } = vscode;
+  const items: Choice<'file' | 'folder' | { file: string }>[] = [
+    {
+      icon: 'file-zip',
+      label: l10n.t('Choose a File…'),
+      description: l10n.t('ZIP, tar, tar.gz or safetensors'),
+      value: 'file',
+    },
+    {
+      icon: 'folder',
+      label: l10n.t('Choose a Folder…'),
+      description: l10n.t('an unpacked adapter'),
+      value: 'folder',
+    },
+    ...downloaded.map(({ file, description }) => ({
+      icon: 'package',
+      label: path.basename(file),
+      description,
+      detail: path.dirname(file),
+      value: { file },
+    })),
+  ];
+  const answer = await pick(
+    { title: l10n.t('Inspect an Adapter'), step: 1, totalSteps: 1 },
+    { placeholder: l10n.t('Which adapter?'), items },
+  );
+  if (answer.kind !== 'value') return undefined;
+  if (typeof answer.value === 'object') return answer.value.file;
+  if (answer.value === 'folder')
+    return chooseFolder(l10n.t('Choose the Folder of an Adapter'), l10n.t('Inspect'));
+  const chosen = await vscode.window.showOpenDialog({
+    title: l10n.t('Choose an Adapter'),
+    openLabel: l10n.t('Inspect'),
+    filters: {
+      [l10n.t('Adapters')]: ['zip', 'safetensors', 'tar', 'tgz', 'gz'],
+      [l10n.t('All Files')]: ['*'],
+    },
+  });
+  return chosen?.[0]?.fsPath;
+}
+
+/** Asks for the folder in which an archive is unpacked, into a subfolder of its own. */
+export function chooseUnpackFolder(archive: string): Promise<string | undefined> {
+  const { l10n } = vscode;
+  return chooseFolder(l10n.t('Choose a Folder to Unpack Into'), l10n.t('Unpack Here'), path.dirname(archive));
+}
+
+async function chooseFolder(title: string, openLabel: string, start?: string): Promise<string | undefined> {
+  const chosen = await vscode.window.showOpenDialog({
+    title,
+    openLabel,
+    canSelectFiles: false,
+    canSelectFolders: true,
+    ...(start === undefined ? {} : { defaultUri: vscode.Uri.file(start) }),
+  });
+  return chosen?.[0]?.fsPath;
+}
+
+/** A run's adapter is not on this disk: offers to download it where the service has it. */
+export function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { gone: string }): void {
+  const { l10n } = vscode;
+  if (why === 'not-yet') {
+    void showInformation(l10n.t('This run has no adapter: it isn’t completed, or the adapter has expired.'));
+    return;
+  }
+  const download = l10n.t('Download Adapter…');
+  const text =
+    why === 'never'
+      ? l10n.t('The adapter of this run isn’t downloaded to this machine.')
+      : l10n.t('The adapter of this run was downloaded to {0}, but is no longer there.', why.gone);
+  // Not awaited: a toast that hides stays a pending promise.
+  void showInformation(text, download).then((choice) => {
+    if (choice === download) void vscode.commands.executeCommand(COMMANDS.downloadAdapter, runId);
+  });
+}
+
+/** A file is not where extensions run. */
+export function reportAdapterNotOnDisk(name: string): void {
+  void showError(
+    vscode.l10n.t('{0} is not on the machine where extensions run. Save a copy of it there first.', name),
+  );
+}
+
+export function pageWords(): AdapterStart['words'] {
   const { l10n } = vscode;
   return {
-    facts: l10n.t('Facts'),
-    problems: l10n.t('Problems'),
-    toKnow: l10n.t('Good to Know'),
-    picture: l10n.t('What Is Adapted'),
-    recipes: l10n.t('How to Use It'),
-    files: l10n.t('Files'),
     reload: l10n.t('Reload'),
     cancel: l10n.t('Cancel'),
     copy: l10n.t('Copy'),
     copyOf: l10n.t('Copy: {0}', '{0}'),
     copied: l10n.t('Copied'),
-    asTable: l10n.t('The picture as a table'),
-    gridHint: l10n.t('Arrow keys move between modules and layers.'),
-    legend: l10n.t('Legend'),
     tools: l10n.t('Tools that load adapters'),
     progress: l10n.t('Progress'),
     error: l10n.t('Error:'),
@@ -29,43 +111,35 @@ export function adapterWords(): Record<AdapterWord, string> {
 }
 
 /** The title of the page's tab. */
-export function adapterTitle(fileName: string): string {
+export function pageTitle(fileName: string): string {
   return vscode.l10n.t('Adapter {0}', fileName);
 }
 
-/** While the headers are read. */
-export function readingText(fileName: string): string {
-  return vscode.l10n.t('Reading {0}…', fileName);
-}
-
-/** Why there is nothing to show, and the name of the button that looks again. */
-export function adapterFailure(fileName: string, why: 'missing' | 'inside'): { text: string; retry: string } {
+/** The page without a report: still reading, or why there is none. */
+export function pageStatus(
+  fileName: string,
+  why: 'missing' | 'failed' | undefined,
+): { text: string; retry: string | undefined } {
   const { l10n } = vscode;
-  return {
-    text:
-      why === 'missing'
-        ? l10n.t('{0} is not there any more. If you moved it, inspect it where it is now.', fileName)
-        : l10n.t(
-            '{0} could not be looked into, because something went wrong inside the extension. The log tells more.',
-            fileName,
-          ),
-    retry: l10n.t('Look Again'),
-  };
+  if (why === undefined) return { text: l10n.t('Reading {0}…', fileName), retry: undefined };
+  const text =
+    why === 'missing'
+      ? l10n.t('{0} no longer exists. If you moved it, inspect it in its new folder.', fileName)
+      : l10n.t('{0} could not be inspected because of an internal error. See the log for details.', fileName);
+  return { text, retry: l10n.t('Retry') };
 }
 
-/** The notice over what is shown when the disk holds something else. */
-export function adapterNotice(fileName: string, change: 'changed' | 'missing'): string {
+/** The disk no longer holds what is shown. */
+export function diskNotice(fileName: string, change: 'changed' | 'missing'): string {
   const { l10n } = vscode;
   return change === 'changed'
-    ? l10n.t('{0} has changed on disk. What you see is how it was.', fileName)
-    : l10n.t('{0} is not there any more. What was read of it is still shown.', fileName);
+    ? l10n.t('{0} has changed on disk. This page shows the previous version.', fileName)
+    : l10n.t('{0} no longer exists. This page shows what was read before.', fileName);
 }
 
-/** How far the measuring or the unpacking is. */
 export function workProgress(
   kind: 'measure' | 'unpack',
-  doneBytes: number,
-  totalBytes: number,
+  { doneBytes, totalBytes }: Progress,
 ): { text: string; fraction: number } {
   const { l10n } = vscode;
   const [done, total] = [formatBytes(doneBytes), formatBytes(totalBytes)];
@@ -78,57 +152,45 @@ export function workProgress(
   };
 }
 
-/** How the measuring or the unpacking ended. @param end `code` is the file system's, or says what is wrong with the archive */
-export function workEndText(
-  fileName: string,
-  kind: 'measure' | 'unpack',
-  end: {
-    outcome: 'done' | 'cancelled' | 'failed';
-    code?: string;
-    folder?: string;
-    leftOut?: readonly string[];
-  },
-): string {
+/** How measuring or unpacking ended. `code` is the file system's, or says what is wrong with the archive. */
+export interface WorkEnd {
+  outcome: 'done' | 'cancelled' | 'failed';
+  code?: string;
+  /** Where it was unpacked, or should have been. */
+  folder?: string;
+  /** Pickle files that were not unpacked. */
+  leftOut?: readonly string[];
+}
+
+export function workResult(fileName: string, kind: 'measure' | 'unpack', end: WorkEnd): string {
   const { l10n } = vscode;
-  const { outcome, code, folder = '', leftOut = [] } = end;
-  if (outcome === 'cancelled')
-    return kind === 'measure'
-      ? l10n.t('Measuring was cancelled.')
-      : l10n.t('Unpacking was cancelled, and nothing of it was left on disk.');
-  if (outcome === 'done') {
-    if (kind === 'measure') return l10n.t('Measured.');
-    const done = l10n.t('Unpacked into {0}. The recipes name that folder.', folder);
+  const { outcome, code = '', folder = '', leftOut = [] } = end;
+  if (kind === 'measure') {
+    if (outcome === 'done') return l10n.t('Measured.');
+    if (outcome === 'cancelled') return l10n.t('Measuring was cancelled.');
+    return code === 'not-an-adapter'
+      ? l10n.t('{0} no longer contains a readable adapter. Reload the page.', fileName)
+      : l10n.t('{0} could not be measured. See the log for details.', fileName);
+  }
+  if (outcome === 'cancelled') return l10n.t('Unpacking was cancelled. Partial files were removed.');
+  if (outcome === 'done')
     return leftOut.length === 0
-      ? done
-      : l10n.t('{0} Pickle files were left out: {1}.', done, leftOut.join(', '));
-  }
-  const fault = code === undefined ? undefined : knownFault(code);
-  if (fault !== undefined)
-    return kind === 'measure'
-      ? l10n.t('{0} could not be measured. {1}', fileName, fault)
-      : l10n.t('{0} could not be unpacked, and nothing of it was left on disk. {1}', fileName, fault);
-  return kind === 'measure' ? measureFailure(fileName, code) : unpackFailure(code, folder);
-}
-
-function measureFailure(fileName: string, code: string | undefined): string {
-  const { l10n } = vscode;
-  return code === 'not-an-adapter'
-    ? l10n.t('{0} is no adapter that could be measured any more. Reload the page.', fileName)
-    : l10n.t('{0} could not be measured. The log tells more.', fileName);
-}
-
-function unpackFailure(code: string | undefined, folder: string): string {
-  const { l10n } = vscode;
-  switch (code) {
-    case 'disk-full':
-      return l10n.t('The disk is full, so nothing was unpacked. Make room, or unpack elsewhere.');
-    case 'no-permission':
-      return l10n.t('{0} may not be written, so nothing was unpacked. Unpack elsewhere.', folder);
-    case 'folder-exists':
-      return l10n.t('{0} exists already and stays as it is. Nothing was unpacked.', folder);
-    case 'not-an-adapter':
-      return l10n.t('There is no adapter in the archive any more, so nothing was unpacked. Reload the page.');
-    default:
-      return l10n.t('The archive could not be unpacked. The log tells more.');
-  }
+      ? l10n.t('Unpacked to {0}.', folder)
+      : l10n.t('Unpacked to {0}, without pickle files: {1}.', folder, leftOut.join(', '));
+  const failures: Readonly<Record<string, string>> = {
+    'disk-full': l10n.t('The disk is full. Nothing was unpacked. Free up space, or unpack elsewhere.'),
+    'no-permission': l10n.t('No permission to write {0}. Nothing was unpacked. Unpack elsewhere.', folder),
+    'folder-exists': l10n.t('{0} already exists and was not changed. Nothing was unpacked.', folder),
+    'not-an-adapter': l10n.t(
+      '{0} no longer contains an adapter. Nothing was unpacked. Reload the page.',
+      fileName,
+    ),
+  };
+  const fault = knownFault(code);
+  return (
+    failures[code] ??
+    (fault === undefined
+      ? l10n.t('{0} could not be unpacked. See the log for details.', fileName)
+      : l10n.t('{0} could not be unpacked. Partial files were removed. {1}', fileName, fault))
+  );
 }

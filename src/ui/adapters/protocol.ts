@@ -1,37 +1,9 @@
-/**
- * What the page of an adapter and the extension say to each other. Types only: both sides are bundled apart. Every text in
- * it is made for people by the extension, or stands in the archive; `{0}` in a word is filled in by the page.
- */
-
-/** Sentences and names that the page needs for itself. */
-export type AdapterWord =
-  | 'facts'
-  | 'problems'
-  | 'toKnow'
-  | 'picture'
-  | 'recipes'
-  | 'files'
-  | 'reload'
-  | 'cancel'
-  | 'copy'
-  | 'copyOf'
-  | 'copied'
-  | 'asTable'
-  | 'gridHint'
-  | 'legend'
-  | 'tools'
-  | 'progress'
-  | 'error'
-  | 'warning';
+/** Messages between the page of an adapter and the extension. Types only: both sides are bundled apart. */
 
 /** From the page to the extension. */
 export type AdapterRequest =
-  | { type: 'ready' }
-  | { type: 'reload' }
-  | { type: 'measure' }
-  /** Ends the measuring or the unpacking. */
-  | { type: 'cancel' }
-  /** `elsewhere`: into a folder that the person chooses. */
+  | { type: 'ready' | 'reload' | 'measure' | 'cancel' }
+  /** `elsewhere`: into a folder that the user chooses. */
   | { type: 'unpack'; elsewhere: boolean }
   /** `id` comes back when the text is on the clipboard. */
   | { type: 'copy'; id: string; text: string };
@@ -39,40 +11,42 @@ export type AdapterRequest =
 /** From the extension to the page. */
 export type AdapterMessage =
   | AdapterStart
-  /** The file is read, for the first time or anew: what was shown of it is not true any more. */
-  | { type: 'loading'; text: string }
-  | AdapterFailure
+  | AdapterStatus
   | AdapterOverview
   | AdapterPicture
   | AdapterRecipes
   | AdapterWork
+  /** Shown above everything, with a Reload button. */
   | { type: 'notice'; text: string | undefined }
   | { type: 'copied'; id: string };
 
 /** Makes the page. */
 export interface AdapterStart {
   type: 'start';
-  words: Readonly<Record<AdapterWord, string>>;
   fileName: string;
-  /** What the page remembers, so that it is restored with the window. */
+  /** The page stores it, so that it is restored with the window. */
   file: string;
+  /** In `copyOf` the page replaces `{0}`. */
+  words: Readonly<
+    Record<
+      'reload' | 'cancel' | 'copy' | 'copyOf' | 'copied' | 'tools' | 'progress' | 'error' | 'warning',
+      string
+    >
+  >;
 }
 
-/** There is nothing to show, and why; `retry` is the name of a button that looks again. */
-export interface AdapterFailure {
-  type: 'failure';
+/** Replaces what the page shows: the file is being read, or why it could not be; `retry` is the name of a button. */
+export interface AdapterStatus {
+  type: 'status';
   text: string;
-  retry: string;
+  retry: string | undefined;
 }
 
-/** What the headers tell. */
+/** What the headers say. */
 export interface AdapterOverview {
   type: 'overview';
   verdict: AdapterVerdict;
-  facts: readonly AdapterFact[];
-  problems: readonly AdapterNote[];
-  /** What is no problem, and good to know all the same. */
-  toKnow: readonly AdapterNote[];
+  sections: readonly { title: string; facts?: readonly AdapterFact[]; notes?: readonly AdapterNote[] }[];
   files: AdapterFiles | undefined;
 }
 
@@ -86,20 +60,20 @@ export interface AdapterVerdict {
 export interface AdapterFact {
   name: string;
   value: string;
-  /** What is copied, where a Copy button stands beside it. */
-  copy?: string;
+  hasCopy?: boolean;
 }
 
 export interface AdapterNote {
   severity: 'error' | 'warning' | 'info';
   text: string;
   /** Names from the file. */
-  examples: readonly string[];
+  examples?: readonly string[];
   /** "and 12 more". */
-  more: string | undefined;
+  more?: string | undefined;
 }
 
 export interface AdapterFiles {
+  title: string;
   nameHeader: string;
   sizeHeader: string;
   rows: readonly { name: string; size: string; note: string | undefined }[];
@@ -109,31 +83,29 @@ export interface AdapterFiles {
 /** Which modules of which layers are adapted. */
 export interface AdapterPicture {
   type: 'picture';
+  title: string;
   caption: string;
-  /** What the corner over the names of the modules says. */
+  /** Shown while no cell is focused. */
+  hint: string;
+  /** Over the names of the modules. */
   corner: string;
-  /** Headers of the columns, the layers; `short` stands over the cells where it is not empty. */
+  /** The layers; `short` is shown over the cells where it is not empty. */
   columns: readonly { name: string; short: string }[];
-  rows: readonly AdapterRow[];
+  rows: readonly { name: string; cells: readonly AdapterCell[] }[];
+  legendTitle: string;
   legend: readonly { shade: AdapterShade; text: string }[];
+  tableTitle: string;
   /** Says that there is more than is shown. */
   cut: string | undefined;
-  /** The name of the button that measures; undefined while that cannot be done. */
-  measure: string | undefined;
-  /** What measuring would tell, or what it told. */
+  /** What measuring found, or would find. */
   findings: readonly AdapterNote[];
-}
-
-export interface AdapterRow {
-  name: string;
-  cells: readonly AdapterCell[];
-  /** Stands at the row's end once measured. */
-  total: string | undefined;
+  /** The name of the button that measures, where that is possible. */
+  measure: string | undefined;
 }
 
 export interface AdapterCell {
   shade: AdapterShade;
-  /** All that is known of it, for hover, screen readers and the line below. */
+  /** Everything known of it, for hover, screen readers and the line below. */
   text: string;
   /** In the table: short. */
   value: string;
@@ -144,9 +116,10 @@ export type AdapterShade = number | 'adapted' | 'none' | 'half' | 'zero' | 'bad'
 
 export interface AdapterRecipes {
   type: 'recipes';
-  /** Where the archive is packed: what to do about it. */
+  title: string;
+  /** What to do about a packed archive. */
   packed: { text: string; unpack: string; elsewhere: string } | undefined;
-  /** The folder that the recipes name, where it exists. */
+  /** The folder of the recipes, where it exists. */
   folder: AdapterFact | undefined;
   tools: readonly AdapterTool[];
 }
@@ -154,28 +127,19 @@ export interface AdapterRecipes {
 export interface AdapterTool {
   tool: string;
   name: string;
-  /** Why it cannot take the adapter. */
-  refusal: string | undefined;
-  /** To be read before the commands. */
-  warnings: readonly string[];
-  blocks: readonly AdapterBlock[];
-  /** To be known after them. */
-  traps: readonly string[];
+  /** Before the commands. */
+  warnings: readonly AdapterNote[];
+  /** `hint` says what to replace in the text. */
+  blocks: readonly { title: string; text: string; hint: string | undefined }[];
+  /** After the commands. */
+  notes: readonly AdapterNote[];
 }
 
-export interface AdapterBlock {
-  title: string;
-  text: string;
-  /** Says what has to be replaced in it. */
-  hint: string | undefined;
-}
-
-/** Work that goes on, or what came of it. */
+/** Work in progress, or its result. */
 export interface AdapterWork {
   type: 'work';
   kind: 'measure' | 'unpack';
-  /** Undefined when it is over. */
   progress: { text: string; fraction: number } | undefined;
-  /** Why it failed, or where it went. One that is `quiet` is only said to screen readers: all see what came of it. */
+  /** A quiet one is only for screen readers: the page shows the result itself. */
   result: { isError: boolean; isQuiet: boolean; text: string } | undefined;
 }

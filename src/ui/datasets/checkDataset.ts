@@ -1,8 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { shownProblems } from '../../core/datasets/shownProblems.ts';
-import { summaryOrFailure, type Summary } from '../../core/datasets/summary.ts';
+import { shownProblems, summaryOrFailure, type Summary } from '../../core/datasets/report.ts';
 import { failureSentence, gateMessages } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { withLateProgress } from '../shared/lateProgress.ts';

@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Problem } from '../../core/datasets/problems.ts';
-import type { Report } from '../../core/datasets/report.ts';
+import { type Report, shownProblems } from '../../core/datasets/report.ts';
 import type { CheckState, Reports } from '../../core/datasets/reports.ts';
-import { shownProblems } from '../../core/datasets/shownProblems.ts';
 import { EXTENSION_NAME } from '../shared/ids.ts';
 import { kindSentence } from '../shared/datasetMessages.ts';
 import { moreSentence, problemSentence } from './messages.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { summaryOf, type Summary } from '../../core/datasets/summary.ts';
+import { summaryOf, type Summary } from '../../core/datasets/report.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { openDocument } from './datasetProblems.ts';
 import { datasetStatus, type DatasetStatus as StatusText } from './messages.ts';

@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import type { Problem, ProblemClass, ProblemCode } from '../../core/datasets/problems.ts';
-import type { Summary } from '../../core/datasets/summary.ts';
+import type { Summary } from '../../core/datasets/report.ts';
 import { counted, sizePhrase, verdictLine, verdictPhrase, privacyPhrase } from '../shared/datasetMessages.ts';
 import { formatCount } from '../shared/format.ts';
 

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import type { ProblemClass, ProblemGroup } from '../../core/datasets/problems.ts';
-import type { Format, Report, Role } from '../../core/datasets/report.ts';
+import type { Format, Report, Role, Summary } from '../../core/datasets/report.ts';
 import type { PreviewCard, PreviewChart, PreviewProblemClass } from './protocol.ts';
-import type { Summary } from '../../core/datasets/summary.ts';
 import {
   formatName,
   kindSentence,

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { rowOfLine } from '../../core/datasets/editorLines.ts';
-import { RowFile } from '../../core/datasets/rowFile.ts';
+import { rowOfLine, RowFile } from '../../core/datasets/rowFile.ts';
 import { chooseDataset, selectedUris } from '../shared/prepareDataset.ts';
 
 /**

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import type { ListPhase } from '../../core/datasets/rowList.ts';
-import type { ProblemRows } from '../../core/datasets/rowProblems.ts';
-import type { CheckFailure } from '../../core/datasets/errors.ts';
-import type { DatasetProblem } from '../../core/datasets/inspect.ts';
+import type { ProblemRows, CheckFailure } from '../../core/datasets/report.ts';
+import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { PreviewWord } from './protocol.ts';
 import { failureSentence } from '../shared/datasetMessages.ts';
 import { formatBytes, formatCount } from '../shared/format.ts';

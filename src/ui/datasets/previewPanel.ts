@@ -4,8 +4,7 @@ import { CancelledError } from '../../core/base/errors.ts';
 import type { PreviewFilter, PreviewMessage, PreviewRequest } from './protocol.ts';
 import { previewRequestOf } from './pageRequest.ts';
 import { RowList } from '../../core/datasets/rowList.ts';
-import type { ProblemChoice } from '../../core/datasets/rowProblems.ts';
-import { summaryOf } from '../../core/datasets/summary.ts';
+import { type ProblemChoice, summaryOf } from '../../core/datasets/report.ts';
 import type { Log } from '../shared/log.ts';
 import { kindSentence } from '../shared/datasetMessages.ts';
 import {

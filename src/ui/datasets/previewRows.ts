@@ -1,8 +1,7 @@
 import type { PreviewProblem, PreviewRow } from './protocol.ts';
 import type { Problem } from '../../core/datasets/problems.ts';
-import type { Report } from '../../core/datasets/report.ts';
+import { type Report, problemsOfRow } from '../../core/datasets/report.ts';
 import type { FileRow, RowFile } from '../../core/datasets/rowFile.ts';
-import { problemsOfRow } from '../../core/datasets/rowProblems.ts';
 import { moreProblems, placeOf, restOfRow, rowTitle } from './previewMessages.ts';
 import { problemSentence } from './messages.ts';
 

@@ -1,8 +1,6 @@
 import * as vscode from 'vscode';
-import { lineOfRow } from '../../core/datasets/editorLines.ts';
-import type { Report } from '../../core/datasets/report.ts';
-import type { RowFile } from '../../core/datasets/rowFile.ts';
-import { problemsOfRow } from '../../core/datasets/rowProblems.ts';
+import { lineOfRow, type RowFile } from '../../core/datasets/rowFile.ts';
+import { type Report, problemsOfRow } from '../../core/datasets/report.ts';
 import { MAX_SYNCED_UNITS } from './datasetProblems.ts';
 
 /** Whether a row of the file can be shown in the text editor: in a document that is not synced nothing can be selected. */

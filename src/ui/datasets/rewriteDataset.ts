@@ -1,7 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { NotAnArrayError } from '../../core/datasets/arrayToLines.ts';
-import { rewriteDataset, type Rewriting } from '../../core/datasets/rewrite.ts';
+import { NotAnArrayError, rewriteDataset, type Rewriting } from '../../core/datasets/rewrite.ts';
 import { withLateProgress } from '../shared/lateProgress.ts';
 import { showError, showInformation } from '../shared/notifications.ts';
 import { chooseDataset } from '../shared/prepareDataset.ts';

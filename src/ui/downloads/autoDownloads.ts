@@ -10,19 +10,19 @@ import type { Log } from '../shared/log.ts';
 import { downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { runName } from './messages.ts';
 import { tellAutoDownloadFailed } from './noticeMessages.ts';
-import { becameAvailable } from '../../core/downloads/autoDownload.ts';
 import { DiskError, onDisk } from '../../core/base/diskError.ts';
-import { runFolderName } from '../../core/downloads/downloadFolder.ts';
-import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
-import type { Downloads } from '../../core/downloads/downloads.ts';
 import {
+  runFolderName,
   adapterFirst,
-  atHome,
+  localAdapter,
   isAdapter,
   isSoundAdapter,
   placeIn,
 } from '../../core/downloads/downloadTarget.ts';
+import type { DownloadRecord } from '../../core/downloads/types.ts';
+import type { Downloads } from '../../core/downloads/downloads.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
+import type { Moved } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Told } from '../../core/runs/told.ts';
@@ -82,7 +82,7 @@ export class AutoDownloads implements Disposable {
         (download) =>
           download.accountId === account.id && download.runId === runId && isAdapter(download.artifactType),
       );
-      if (isUnderWay || atHome(downloads.records(account.id), runId) !== undefined) return;
+      if (isUnderWay || localAdapter(downloads.records(account.id), runId) !== undefined) return;
       const directory = autoDownloadFolder();
       // It stood when the run finished, so that the download was not offered.
       if (directory === undefined) throw new DiskError({ name: 'Error', message: '', code: 'ENOENT' });
@@ -129,4 +129,11 @@ export class AutoDownloads implements Disposable {
 
 function unlessThere(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+}
+
+/** Runs whose artifacts became available while they were known: not those that were available when they were first seen. */
+function becameAvailable(moved: readonly Moved[]): string[] {
+  return moved
+    .filter(({ before, after }) => !before.artifacts_available && after.artifacts_available)
+    .map(({ runId }) => runId);
 }

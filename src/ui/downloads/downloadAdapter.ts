@@ -21,12 +21,17 @@ import { runIdOf } from '../shared/runArgument.ts';
 import { runChoices } from '../shared/runChoices.ts';
 import { downloadDirectorySetting } from '../shared/settings.ts';
 import { runName } from './messages.ts';
-import type { ArtifactName } from '../../core/downloads/activeDownload.ts';
+import type { ArtifactName, DownloadRecord } from '../../core/downloads/types.ts';
 import { DiskError, onDisk } from '../../core/base/diskError.ts';
-import { directoryOf, runFolderName } from '../../core/downloads/downloadFolder.ts';
-import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
+import {
+  directoryOf,
+  runFolderName,
+  adapterFirst,
+  localAdapter,
+  isDownloadOf,
+  placeIn,
+} from '../../core/downloads/downloadTarget.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
-import { adapterFirst, atHome, isOf, placeIn } from '../../core/downloads/downloadTarget.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
@@ -91,7 +96,7 @@ export function downloadAdapter(sessions: Sessions, downloads: Downloads) {
       if (choice !== 'discard') return;
       for (const download of left) await downloads.discard(download.id);
     }
-    const record = atHome(downloads.records(id), runId);
+    const record = localAdapter(downloads.records(id), runId);
     if (record === undefined || (await askDownloadedAlready(name, record)))
       await bringAnew(downloads, session, runId);
   };
@@ -124,7 +129,9 @@ async function bringAnew(downloads: Downloads, session: Session, runId: string):
   const name = nameOf(session, runId);
   const wanted: Wanted = { session, runId, name };
   const underWay = (artifact: ArtifactName) =>
-    downloads.active.find((download) => isOf(download, runId, artifact) && download.state !== 'interrupted');
+    downloads.active.find(
+      (download) => isDownloadOf(download, runId, artifact) && download.state !== 'interrupted',
+    );
   const free = offered.filter((artifact) => underWay(artifact) === undefined);
   const [running] = offered.flatMap((artifact) => underWay(artifact) ?? []);
   if (free.length === 0 && running !== undefined) {

@@ -3,7 +3,7 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { runName } from './messages.ts';
 import { tellInterruptedDownloads } from './noticeMessages.ts';
-import type { ActiveDownload } from '../../core/downloads/activeDownload.ts';
+import type { ActiveDownload } from '../../core/downloads/types.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';

@@ -70,13 +70,3 @@ export function tellAutoDownloadFailed(name: string, error: unknown, onDownload:
     if (choice === download) onDownload();
   });
 }
-
-/** Tells that a list of downloads could not be read, or parts of it: nothing of it was deleted. */
-export function tellDownloadsSetAside(file: string): void {
-  void showWarning(
-    vscode.l10n.t(
-      'The list of downloads could not be read completely. A copy was kept as {0}. Unfinished downloads may have left hidden .part files.',
-      file,
-    ),
-  );
-}

@@ -6,9 +6,9 @@ import { instantOf } from '../../core/base/instant.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { quotedRunName } from './messages.ts';
 import { tellExpiring } from './noticeMessages.ts';
-import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
+import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
-import { atHome, isAdapter } from '../../core/downloads/downloadTarget.ts';
+import { localAdapter, isAdapter } from '../../core/downloads/downloadTarget.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import {
   dueReminders,
@@ -133,7 +133,7 @@ export class ReminderWatch implements Disposable {
   #due(session: Session, rows: readonly RunSummary[] = session.runs.rows ?? []): DueReminder[] {
     const { active, records } = recordsByRun(this.#parts.downloads, session.account.id);
     const isSafe = (runId: string) =>
-      active.has(runId) || atHome(records.get(runId) ?? [], runId) !== undefined;
+      active.has(runId) || localAdapter(records.get(runId) ?? [], runId) !== undefined;
     return dueReminders(expiringRuns(session, rows), serviceNowMs(session), isSafe).filter(
       (reminder) => !this.#settled.has(keyOf(session.account.id, reminder)),
     );

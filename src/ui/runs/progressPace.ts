@@ -1,4 +1,4 @@
-import type { ActiveDownload } from '../../core/downloads/activeDownload.ts';
+import type { ActiveDownload } from '../../core/downloads/types.ts';
 import type { SubmissionState } from '../../core/submission/pendingSubmission.ts';
 
 type State = SubmissionState | ActiveDownload['state'] | undefined;

@@ -1,4 +1,4 @@
-import type { ActiveDownload } from '../../core/downloads/activeDownload.ts';
+import type { ActiveDownload } from '../../core/downloads/types.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { isSoundAdapter } from '../../core/downloads/downloadTarget.ts';
 import { isProgressing } from './progressPace.ts';

@@ -3,7 +3,7 @@ import { MAX_LABEL_LENGTH, type RunSummary } from '../../core/api/types.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { strangerText } from '../shared/strangerText.ts';
 import { runAccessibleLabel, runDescription, treeWords, type RunView } from './messages.ts';
-import type { ActiveDownload } from '../../core/downloads/activeDownload.ts';
+import type { ActiveDownload } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { offlineRow } from './offlineRows.ts';

@@ -4,7 +4,7 @@ import { isOneOf, isText, WebviewHost, type RequestTable } from '../shared/webvi
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { RunDetail } from '../../core/api/types.ts';
 import { runPageTitle, type DetailsState } from './pageMessages.ts';
-import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
+import type { DownloadRecord } from '../../core/downloads/types.ts';
 import { receiptOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
 import type { RunPageMemory, RunPageMessage, RunPageRequest } from './protocol.ts';
 import { serviceNowMs } from '../../core/runs/serviceClock.ts';

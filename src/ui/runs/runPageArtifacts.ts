@@ -7,8 +7,7 @@ import {
   fileLines,
 } from './pageArtifactMessages.ts';
 import { runPageWords } from './pageMessages.ts';
-import type { ActiveDownload } from '../../core/downloads/activeDownload.ts';
-import type { DownloadRecord } from '../../core/downloads/downloadRecord.ts';
+import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
 import { artifactsOf } from '../../core/submission/runFacts.ts';
 import type {
   RunPageAction,

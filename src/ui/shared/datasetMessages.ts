@@ -1,9 +1,7 @@
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../core/api/types.ts';
-import type { CheckFailure } from '../../core/datasets/errors.ts';
-import type { DatasetProblem } from '../../core/datasets/inspect.ts';
-import type { FileKind, Format } from '../../core/datasets/report.ts';
-import type { Summary } from '../../core/datasets/summary.ts';
+import type { CheckFailure, FileKind, Format, Summary } from '../../core/datasets/report.ts';
+import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import { formatCount } from './format.ts';
 
 type OtherKind = Exclude<FileKind, 'rows'>;

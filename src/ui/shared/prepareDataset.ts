@@ -1,10 +1,9 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
-import type { CheckFailure } from '../../core/datasets/errors.ts';
-import { inspectDataset, type DatasetFile } from '../../core/datasets/inspect.ts';
+import { type CheckFailure, summaryOrFailure, type Summary } from '../../core/datasets/report.ts';
+import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { summaryOrFailure, type Summary } from '../../core/datasets/summary.ts';
 import { chooseMessages, failureSentence, gateMessages, refusal } from './datasetMessages.ts';
 import { COMMANDS } from './ids.ts';
 import { withLateProgress } from './lateProgress.ts';

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
-import type { Summary } from '../../core/datasets/summaryMessages.ts';
+import type { Summary } from '../../core/datasets/report.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { Prior } from '../../core/submission/priors.ts';

@@ -4,16 +4,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { inspectAdapter } from '../../../src/core/adapters/inspect.ts';
-import { recipesOf } from '../../../src/core/adapters/recipe/recipes.ts';
-import type {
-  AdapterReport,
-  ProblemCode,
-  Recipe,
-  RecipeBlock,
-  RecipePlace,
-  Tool,
-  Verdict,
-} from '../../../src/core/adapters/report.ts';
+import {
+  recipesOf,
+  type Recipe,
+  type RecipeBlock,
+  type RecipePlace,
+  type Tool,
+} from '../../../src/core/adapters/recipe/recipes.ts';
+import type { AdapterReport, ProblemCode, Verdict } from '../../../src/core/adapters/report.ts';
 import { verifyArchive } from '../../../src/core/adapters/archive/verify.ts';
 import { sampleAdapter, type SampleOptions } from './sampleAdapter.ts';
 import { writeTar } from './tarWriter.ts';
@@ -22,10 +20,10 @@ import { writeZip, type ZipPart } from './zipWriter.ts';
 export const MEASURE_WORKER = new URL('../../../src/core/adapters/measure/measureWorker.ts', import.meta.url)
   .pathname;
 
-/** Where recipes find an adapter. */
+/** The folder of the adapter in recipes. */
 export const FOLDER = '/home/jo/adapters/my run';
 
-/** A folder of the tests of one file, made before them and gone after them. */
+/** A folder for the tests of one file. */
 export class Place {
   #folder = '';
   #count = 0;
@@ -41,7 +39,7 @@ export class Place {
     return this.#folder;
   }
 
-  /** A new name in it, whose extension says nothing. */
+  /** A new name in it, with an unknown extension. */
   name(): string {
     return path.join(this.#folder, `${++this.#count}.dat`);
   }
@@ -63,7 +61,7 @@ export class Place {
     return Object.fromEntries(all.map((recipe) => [recipe.tool, recipe])) as Record<Tool, Recipe>;
   }
 
-  /** The verdict of inspecting, and what verifying says of it: only what is broken is not whole. */
+  /** The verdict of inspecting, and of verifying, which only refuses what is broken. */
   async assertVerdict(bytes: Buffer, { code, fault }: Verdict): Promise<void> {
     const file = await this.file(bytes);
     const { verdict } = await inspectAdapter(file);

@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import { Downloads, type DownloadsOptions } from '../../../src/core/downloads/downloads.ts';
+import { DownloadStore } from '../../../src/core/downloads/downloadStore.ts';
 import { Session } from '../../../src/core/runs/session.ts';
+import { StateStore } from '../../../src/core/storage/state.ts';
 import { BlobServer } from '../blobServer.ts';
 import { descriptors } from '../api/support.ts';
 import { TestClock } from './testClock.ts';
@@ -28,6 +29,7 @@ export class DownloadBench {
     { timeouts: { stallMs: 1_500 } },
   );
   readonly #open: { dispose(): unknown }[] = [];
+  #ownState: StateStore | undefined;
 
   private constructor(folder: string, server: BlobServer) {
     this.folder = folder;
@@ -65,11 +67,19 @@ export class DownloadBench {
     return session;
   }
 
+  /** The state of a window. */
+  state(): StateStore {
+    const state = new StateStore(this.folder);
+    this.#open.push(state);
+    return state;
+  }
+
   /** A window of VS Code, as far as downloads go. */
   window(options: Partial<DownloadsOptions> = {}): Downloads {
     const sessions = new Map<string, Session>();
     const downloads = new Downloads({
       runsFolder: path.join(this.folder, 'runs'),
+      state: options.state ?? this.state(),
       transport: () => this.transport,
       sessionOf: (accountId) => {
         const session = sessions.get(accountId) ?? this.session(accountId);
@@ -99,11 +109,36 @@ export class DownloadBench {
     return readdir(this.out).catch(() => []);
   }
 
-  /** What the book of the account says. */
-  async book(): Promise<{ records: unknown[]; pending: unknown[] }> {
-    const file = path.join(this.folder, 'runs', ACCOUNT, 'downloads.json');
-    if (!existsSync(file)) return { records: [], pending: [] };
-    return JSON.parse(await readFile(file, 'utf8')) as { records: unknown[]; pending: unknown[] };
+  /** The ids that are stored as unfinished or discarded. */
+  async stored(): Promise<{ unfinished: unknown[]; discarded: unknown[] }> {
+    const { unfinished } = await this.rows();
+    const idsOf = (discarded: number) =>
+      unfinished.filter((row) => row['discarded'] === discarded).map(({ id }) => id);
+    return { unfinished: idsOf(0), discarded: idsOf(1) };
+  }
+
+  /** All that is stored of downloads. */
+  rows() {
+    return this.#reader().read((tables) => ({
+      downloads: tables.all('SELECT * FROM download'),
+      unfinished: tables.all('SELECT * FROM unfinished_download ORDER BY rowid'),
+    }));
+  }
+
+  store(): DownloadStore {
+    const store = new DownloadStore({
+      accountId: ACCOUNT,
+      state: this.#reader(),
+      locks: path.join(this.folder, 'locks'),
+      isRunning: () => false,
+      onChange: () => undefined,
+    });
+    this.#open.push(store);
+    return store;
+  }
+
+  #reader(): StateStore {
+    return (this.#ownState ??= this.state());
   }
 
   /** Descriptors into the folder that this process has open. */

@@ -8,6 +8,7 @@ import type { Session } from '../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../src/core/runs/sessions.ts';
 import { Submitter } from '../../../src/core/submission/submitter.ts';
 import { Told } from '../../../src/core/runs/told.ts';
+import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { Bench, silent } from './support.ts';
 
@@ -17,6 +18,7 @@ export interface Window {
   sessions: Sessions;
   downloads: Downloads;
   told: Told;
+  state: StateStore;
   beActive: () => Promise<boolean>;
 }
 
@@ -42,8 +44,9 @@ export class DownloadStage {
   }
 
   async end(): Promise<void> {
-    for (const { downloads, told } of this.#windows) {
+    for (const { downloads, state, told } of this.#windows) {
       await downloads.dispose();
+      state.dispose();
       told.dispose();
     }
     await this.bench.end();
@@ -63,6 +66,7 @@ export class DownloadStage {
   window(accountId = 'account-1'): Window {
     const session = this.bench.session(this.sandbox, accountId);
     const runsFolder = path.join(this.bench.folder, 'runs');
+    const state = new StateStore(this.bench.folder);
     const window: Window = {
       session,
       sessions: {
@@ -72,11 +76,13 @@ export class DownloadStage {
       } as unknown as Sessions,
       downloads: new Downloads({
         runsFolder,
+        state,
         transport: () => this.bench.transport,
         sessionOf: () => session,
         verify: verifyArchive,
       }),
       told: new Told((id) => accountFolder(runsFolder, id).told),
+      state,
       beActive: () => Promise.resolve(true),
     };
     this.#windows.push(window);

@@ -111,6 +111,25 @@ describe('the house', () => {
     assert.match(sources.find(({ file }) => file === QUESTION)?.tree.text ?? '', /modal: true/);
   });
 
+  it('charges in one room only', () =>
+    assert.deepEqual(
+      sources.filter(({ tree }) => /\.createRun\(/.test(tree.text)).map(({ room }) => room),
+      ['core/submission'],
+    ));
+
+  it('has the queries of a table in one module', () => {
+    const shared = sources.filter(({ room }) => room.startsWith('core/'));
+    const tables = shared.flatMap(({ tree }) =>
+      [...tree.text.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(\w+)/g)].map(([, name = '']) => name),
+    );
+    assert.ok(tables.length > 0);
+    for (const table of tables) {
+      const query = new RegExp(`\\b(FROM|INTO|UPDATE|JOIN)\\s+${table}\\b`);
+      const files = shared.filter(({ tree }) => query.test(tree.text)).map(({ file }) => file);
+      assert.equal(files.length, 1, `${table}: ${files.join(', ')}`);
+    }
+  });
+
   it('imports only files that exist', () => {
     const files = new Set(sources.map(({ file }) => file));
     for (const { file, imports } of sources)

@@ -1,19 +1,23 @@
 import assert from 'node:assert/strict';
 import ts from 'typescript';
 import { safeParts } from '../../../src/core/adapters/archive/entryNames.ts';
-import { ModulePattern } from '../../../src/core/adapters/modulePattern.ts';
 import { readConfig } from '../../../src/core/adapters/peftConfig.ts';
 import { printable } from '../../../src/core/adapters/printable.ts';
 import { Problems } from '../../../src/core/adapters/problems.ts';
-import { cmdWord, posixWord, powershellWord, pythonString } from '../../../src/core/adapters/recipe/quote.ts';
+import {
+  cmdWord,
+  posixWord,
+  powershellWord,
+  pythonString,
+} from '../../../src/core/adapters/recipe/shells.ts';
+import { ModulePattern } from '../../../src/core/adapters/tensors.ts';
 import { parseAddress } from '../../../src/core/api/address.ts';
 import { toPlainLine } from '../../../src/core/api/plainText.ts';
 import { resolveRoute } from '../../../src/core/api/proxy.ts';
 import { parseRetryAfter } from '../../../src/core/api/retry.ts';
 import { redact } from '../../../src/ui/shared/redact.ts';
 import { harmlessText, strangerText } from '../../../src/ui/shared/strangerText.ts';
-import { runFolderName } from '../../../src/core/downloads/downloadFolder.ts';
-import { numberedFileName, safeFileName } from '../../../src/core/downloads/fileName.ts';
+import { runFolderName, numberedFileName, safeFileName } from '../../../src/core/downloads/downloadTarget.ts';
 import { filterRuns } from '../../../src/core/runs/runFilter.ts';
 import { hasMarker, withoutMarker } from '../../../src/core/runs/marker.ts';
 import { at, readSources, walk } from './sources.ts';

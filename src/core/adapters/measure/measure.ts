@@ -6,43 +6,33 @@ import type { Measurements, Progress, Verdict } from '../report.ts';
 const MAX_HEAP_MIB = 1024;
 
 export interface MeasureOptions {
-  /** The script of the thread that measures: `measureWorker`. */
+  /** The script of the worker thread: `measureWorker`. */
   worker: string;
   signal?: AbortSignal | undefined;
-  /** Several times a second. */
+  /** Called several times a second. */
   onProgress?: (progress: Progress) => void;
 }
 
-/** What the thread says. */
+/** A message of the worker thread. */
 export type MeasureAnswer =
   | { kind: 'progress'; progress: Progress }
   | { kind: 'done'; measurements: Measurements }
   | { kind: 'failed'; verdict: Verdict };
 
-/** There is no adapter that could be measured, any more; `verdict` says why. */
+/** The file no longer holds an adapter; `verdict` says why. */
 export class NotAnAdapterError extends ExpectedError {
   readonly code = 'not-an-adapter';
   readonly verdict: Verdict;
 
   constructor(verdict: Verdict) {
-    super(`nothing to measure: ${verdict.code}`);
+    super(`not an adapter: ${verdict.code}`);
     this.verdict = verdict;
   }
 }
 
-/** The thread ended without an answer. */
-export class MeasureError extends ExpectedError {
-  readonly code = 'measuring-failed';
-
-  constructor(cause?: unknown) {
-    super('measuring ended before its time');
-    this.cause = cause;
-  }
-}
-
 /**
- * Looks at every value of an adapter, once, in a thread of its own.
- * @throws NotAnAdapterError, MeasureError; CancelledError at once when the signal is aborted
+ * Reads every value of an adapter once, in a worker thread.
+ * @throws NotAnAdapterError; CancelledError at once when the signal is aborted
  */
 export function measureAdapter(
   file: string,
@@ -69,7 +59,7 @@ export function measureAdapter(
       else if (answer.kind === 'done') settle(() => resolve(answer.measurements));
       else settle(() => reject(new NotAnAdapterError(answer.verdict)));
     });
-    thread.on('error', (error) => settle(() => reject(new MeasureError(error))));
-    thread.on('exit', () => settle(() => reject(new MeasureError())));
+    thread.on('error', (error) => settle(() => reject(error)));
+    thread.on('exit', () => settle(() => reject(new Error('the worker thread ended without an answer'))));
   });
 }

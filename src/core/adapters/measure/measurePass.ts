@@ -1,15 +1,16 @@
 import type { Archive } from '../archive/archive.ts';
+import { openArchive } from '../archive/openArchive.ts';
 import { BrokenArchiveError, verdictOf } from '../faults.ts';
 import { inspect, type Inspection } from '../inspect.ts';
-import { openArchive } from '../archive/openArchive.ts';
-import { PairMeter } from './pairMeter.ts';
 import { printable } from '../printable.ts';
 import type { Measurements, PairMeasure, Progress, Verdict } from '../report.ts';
 import type { Tensor } from '../safetensors.ts';
-import { isMeasured, Values } from './values.ts';
-import { DtypeShares, type WeightsFile } from '../weights.ts';
+import { dtypeShares, type Parts, type WeightsFile } from '../tensors.ts';
+import { isMeasured, TensorSums } from './tensorSums.ts';
 
 const MAX_NAMES = 10;
+/** Bytes of values that are summed at once. */
+const BATCH_BYTES = 64 * 1024;
 
 /** One pass over all values of an adapter, or why there is none. */
 export async function measurePass(
@@ -21,7 +22,7 @@ export async function measurePass(
   try {
     const archive = await openArchive(file);
     try {
-      return await new Pass(inspection, onProgress).run(archive);
+      return measurementsOf(inspection, await sumsOf(archive, inspection.files, onProgress));
     } finally {
       await archive.close();
     }
@@ -31,118 +32,101 @@ export async function measurePass(
   }
 }
 
-class Pass {
-  readonly #inspection: Inspection;
-  readonly #onProgress: (progress: Progress) => void;
-  readonly #meter: PairMeter;
-  readonly #values = new Values();
-  readonly #counted = { values: 0, nans: 0, infinities: 0, others: 0 };
-  readonly #nonFinite: string[] = [];
-  readonly #skipped = new DtypeShares();
-  readonly #paired: ReadonlySet<Tensor>;
-  #doneBytes = 0;
-
-  constructor(inspection: Inspection, onProgress: (progress: Progress) => void) {
-    this.#inspection = inspection;
-    this.#onProgress = onProgress;
-    const parts = inspection.sorted.parts.filter(({ a, b }) => a !== undefined || b !== undefined);
-    this.#meter = new PairMeter(inspection.pairs, parts);
-    this.#paired = new Set(parts.flatMap(({ a, b }) => [a ?? [], b ?? []].flat()));
-  }
-
-  async run(archive: Archive): Promise<Measurements> {
-    const waiting = new Map(this.#inspection.files.map((file) => [file.name, file]));
-    for await (const member of archive.members()) {
-      const file = waiting.get(member.name);
-      if (file === undefined) continue;
-      await this.#file(file, member.open());
-      waiting.delete(member.name);
-      if (waiting.size === 0) break;
+/** Sums up each tensor of a type that is measured. */
+async function sumsOf(
+  archive: Archive,
+  files: readonly WeightsFile[],
+  onProgress: (progress: Progress) => void,
+): Promise<Map<Tensor, TensorSums>> {
+  const sums = new Map<Tensor, TensorSums>();
+  const memory = new Uint8Array(BATCH_BYTES);
+  const waiting = new Map(files.map((file) => [file.name, file]));
+  const totalBytes = files.reduce(
+    (sum, { header }) => sum + header.dataAt + (header.tensors.at(-1)?.to ?? 0),
+    0,
+  );
+  let doneBytes = 0;
+  for await (const member of archive.members()) {
+    const file = waiting.get(member.name);
+    if (file === undefined) continue;
+    const add = adder(file, sums, memory);
+    for await (const piece of member.open()) {
+      add(piece);
+      doneBytes += piece.length;
+      onProgress({ doneBytes, totalBytes });
     }
-    // The file was changed between the two looks at it.
-    if (waiting.size > 0) throw new BrokenArchiveError('truncated');
-    return this.#result();
+    waiting.delete(member.name);
+    if (waiting.size === 0) break;
   }
-
-  async #file({ header, name }: WeightsFile, pieces: AsyncGenerator<Buffer, void>): Promise<void> {
-    let skip = header.dataAt;
-    let index = -1;
-    let tensor: Tensor | undefined;
-    let left = 0;
-    const next = () => {
-      while (left === 0) {
-        if (tensor !== undefined) this.#end(tensor);
-        tensor = header.tensors[++index];
-        if (tensor === undefined) return;
-        this.#begin(tensor);
-        left = tensor.to - tensor.from;
-      }
-    };
-    next();
-    for await (const piece of pieces) {
-      let from = Math.min(skip, piece.length);
-      skip -= from;
-      while (from < piece.length) {
-        if (tensor === undefined) throw new BrokenArchiveError('safetensors-length', name);
-        const taken = piece.subarray(from, from + left);
-        if (isMeasured(tensor.dtype)) this.#values.add(taken, (values) => this.#meter.take(values));
-        from += taken.length;
-        left -= taken.length;
-        next();
-      }
-      this.#doneBytes += piece.length;
-      this.#onProgress({ doneBytes: this.#doneBytes, totalBytes: this.#totalBytes() });
-    }
-    if (tensor !== undefined) throw new BrokenArchiveError('truncated', name);
-  }
-
-  #begin(tensor: Tensor): void {
-    if (!isMeasured(tensor.dtype)) return;
-    this.#values.begin(tensor.dtype);
-    this.#meter.begin(tensor);
-  }
-
-  #end(tensor: Tensor): void {
-    if (!isMeasured(tensor.dtype)) {
-      this.#skipped.add(tensor);
-      return;
-    }
-    const sums = this.#values.end();
-    this.#meter.end(tensor, sums);
-    this.#counted.values += sums.values;
-    this.#counted.nans += sums.nans;
-    this.#counted.infinities += sums.infinities;
-    if (!this.#paired.has(tensor) && !sums.isZero) this.#counted.others++;
-    if (sums.nans + sums.infinities > 0 && this.#nonFinite.length < MAX_NAMES)
-      this.#nonFinite.push(printable(tensor.name));
-  }
-
-  #totalBytes(): number {
-    return this.#inspection.files.reduce(
-      (sum, { header }) => sum + header.dataAt + (header.tensors.at(-1)?.to ?? 0),
-      0,
-    );
-  }
-
-  #result(): Measurements {
-    const pairs = this.#meter.measures();
-    const { values, nans, infinities, others } = this.#counted;
-    const zeroPairs = pairs.filter(isZero).length;
-    const notMeasured = this.#skipped.list();
-    return {
-      pairs,
-      update: Math.sqrt(pairs.reduce((sum, { update = 0 }) => sum + update ** 2, 0)),
-      values,
-      nans,
-      infinities,
-      nonFinite: this.#nonFinite,
-      zeroPairs,
-      hasNoEffect: zeroPairs === pairs.length && others === 0 && notMeasured.length === 0,
-      notMeasured,
-    };
-  }
+  // The file changed after it was inspected.
+  if (waiting.size > 0 || doneBytes !== totalBytes) throw new BrokenArchiveError('truncated');
+  return sums;
 }
 
-function isZero({ a, b }: PairMeasure): boolean {
-  return a?.isZero === true || b?.isZero === true;
+/** Takes the pieces of a file, and hands each tensor its bytes. */
+function adder(
+  { header }: WeightsFile,
+  sums: Map<Tensor, TensorSums>,
+  memory: Uint8Array<ArrayBuffer>,
+): (piece: Buffer) => void {
+  let at = 0;
+  let index = 0;
+  return (piece) => {
+    const begin = at - header.dataAt;
+    at += piece.length;
+    for (; index < header.tensors.length; index++) {
+      const tensor = header.tensors[index];
+      if (tensor === undefined || begin + piece.length < tensor.from) return;
+      if (isMeasured(tensor.dtype)) {
+        const its = sums.get(tensor) ?? new TensorSums(tensor.dtype, memory);
+        sums.set(tensor, its);
+        its.add(piece.subarray(Math.max(0, tensor.from - begin), tensor.to - begin));
+      }
+      // It continues in the next piece.
+      if (tensor.to > begin + piece.length) return;
+    }
+  };
+}
+
+function measurementsOf(
+  { report, files, pairs }: Inspection,
+  sums: ReadonlyMap<Tensor, TensorSums>,
+): Measurements {
+  const tensors = files.flatMap(({ header }) => header.tensors);
+  const measures = (report.weights?.pairs ?? []).map(({ path }, index) =>
+    pairMeasure(path, pairs[index], sums),
+  );
+  const nonFinite = [...sums].filter(([, { nans, infinities }]) => nans + infinities > 0);
+  const paired = new Set(pairs.flatMap(({ a, b }) => [a, b]));
+  const notMeasured = dtypeShares(tensors.filter(({ dtype }) => !isMeasured(dtype)));
+  const total = (key: 'values' | 'nans' | 'infinities') =>
+    [...sums.values()].reduce((sum, one) => sum + one[key], 0);
+  return {
+    pairs: measures,
+    values: total('values'),
+    nans: total('nans'),
+    infinities: total('infinities'),
+    nonFinite: nonFinite.slice(0, MAX_NAMES).map(([{ name }]) => printable(name)),
+    hasNoEffect:
+      notMeasured.length === 0 &&
+      measures.every(({ isZero }) => isZero) &&
+      ![...sums].some(([tensor, { squares }]) => squares !== 0 && !paired.has(tensor)),
+    notMeasured,
+  };
+}
+
+function pairMeasure(
+  path: string,
+  parts: Parts | undefined,
+  sums: ReadonlyMap<Tensor, TensorSums>,
+): PairMeasure {
+  const [a, b] = [parts?.a && sums.get(parts.a), parts?.b && sums.get(parts.b)];
+  // PEFT starts training with an A of zeros for embeddings.
+  const squares = (parts?.isEmbedding === true ? a : b)?.squares ?? NaN;
+  return {
+    path,
+    ...(Number.isFinite(squares) ? { norm: Math.sqrt(squares) } : {}),
+    isZero: a?.squares === 0 || b?.squares === 0,
+    nonFinite: [a, b].reduce((sum, one) => sum + (one?.nans ?? 0) + (one?.infinities ?? 0), 0),
+  };
 }

@@ -1,29 +1,29 @@
-// A thread that measures one adapter and ends.
+// The worker thread: it measures one adapter and ends.
 import { parentPort, workerData } from 'node:worker_threads';
-import { measurePass } from './measurePass.ts';
+import type { Progress } from '../report.ts';
 import type { MeasureAnswer } from './measure.ts';
+import { measurePass } from './measurePass.ts';
 
 const PROGRESS_MS = 100;
 
-const { file } = workerData as { file: string };
-
-function say(answer: MeasureAnswer): void {
+function post(answer: MeasureAnswer): void {
   parentPort?.postMessage(answer);
 }
 
-async function run(): Promise<void> {
-  let toldMs = 0;
-  const result = await measurePass(file, (progress) => {
+async function run({ file }: { file: string }): Promise<void> {
+  let postedAtMs = 0;
+  const onProgress = (progress: Progress) => {
     const nowMs = performance.now();
-    if (nowMs - toldMs < PROGRESS_MS && progress.doneBytes < progress.totalBytes) return;
-    toldMs = nowMs;
-    say({ kind: 'progress', progress });
-  });
-  say(
+    if (nowMs - postedAtMs < PROGRESS_MS && progress.doneBytes < progress.totalBytes) return;
+    postedAtMs = nowMs;
+    post({ kind: 'progress', progress });
+  };
+  const result = await measurePass(file, onProgress);
+  post(
     'verdict' in result
       ? { kind: 'failed', verdict: result.verdict }
       : { kind: 'done', measurements: result },
   );
 }
 
-void run();
+void run(workerData as { file: string });

@@ -1,76 +1,55 @@
-import { cmdWord, posixWord, powershellWord, type Quote } from './quote.ts';
-import type { BlockPurpose, RecipeBlock } from '../report.ts';
+/** Writes a text so that a program reads it unchanged. */
+export type Quote = (text: string) => string;
 
-interface Shell {
-  language: 'sh' | 'powershell' | 'cmd';
+/** One word of a POSIX shell. */
+export const posixWord: Quote = (text) =>
+  /^[\w@%+:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+/** One word of PowerShell, which also takes typographic quotation marks for its own. */
+export const powershellWord: Quote = (text) =>
+  /^[A-Za-z0-9_:./\\][\w:./\\-]*$/.test(text) ? text : `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
+
+/**
+ * One word of cmd on its command line, for programs that read their arguments as Microsoft's C library does. A percent sign
+ * cannot be escaped there; a caret outside of the quotation marks keeps a variable's name from being one.
+ */
+export const cmdWord: Quote = (text) => {
+  if (/^[A-Za-z0-9_:./\\-]+$/.test(text)) return text;
+  const escaped = text.replace(/(?<!\\)(\\*)"/g, '$1$1\\"').replace(/(?<!\\)(\\+)$/, '$1$1');
+  return `"${escaped.replaceAll('%', '"^%"')}"`;
+};
+
+/** A string literal of Python. */
+export const pythonString: Quote = (text) => {
+  const escaped = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replace(/[\p{Cc}\u2028\u2029]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return `"${escaped}"`;
+};
+
+/** A language that commands are written in. */
+export interface Language {
+  name: 'python' | 'sh' | 'powershell' | 'cmd' | 'modelfile';
   quote: Quote;
-  /** At the end of a line that goes on. */
-  goesOn: string;
+  /** Between the lines of one command. */
+  joint: string;
   /** Goes to a folder, also on another drive. */
-  enter: (folder: string) => string;
+  cd: string;
 }
 
-const SH: Readonly<Shell> = {
-  language: 'sh',
-  quote: posixWord,
-  goesOn: ' \\',
-  enter: (folder) => `cd ${posixWord(folder)}`,
-};
-const WINDOWS: readonly Shell[] = [
-  {
-    language: 'powershell',
-    quote: powershellWord,
-    goesOn: ' `',
-    enter: (folder) => `Set-Location -LiteralPath ${powershellWord(folder)}`,
-  },
-  { language: 'cmd', quote: cmdWord, goesOn: ' ^', enter: (folder) => `cd /d ${cmdWord(folder)}` },
+const CONTINUED = '\n  ';
+export const PYTHON: Readonly<Language> = { name: 'python', quote: pythonString, joint: '\n', cd: '' };
+export const MODELFILE: Readonly<Language> = { name: 'modelfile', quote: pythonString, joint: '\n', cd: '' };
+export const SH: Readonly<Language> = { name: 'sh', quote: posixWord, joint: ` \\${CONTINUED}`, cd: 'cd' };
+export const WINDOWS: readonly Language[] = [
+  { name: 'powershell', quote: powershellWord, joint: ` \`${CONTINUED}`, cd: 'Set-Location -LiteralPath' },
+  { name: 'cmd', quote: cmdWord, joint: ` ^${CONTINUED}`, cd: 'cd /d' },
 ];
 
-/** The shells of a platform, for which commands are written. */
-export class Shells {
-  readonly isWindows: boolean;
-  /** What Python is called: without an environment many systems have no `python`, and Windows no `python3`. */
-  readonly python: string;
-  readonly #shells: readonly Shell[];
-
-  constructor(platform: string) {
-    this.isWindows = platform === 'win32';
-    this.python = this.isWindows ? 'python' : 'python3';
-    this.#shells = this.isWindows ? WINDOWS : [SH];
-  }
-
-  /** A block for each shell; one where they are all the same. */
-  blocks(
-    purpose: BlockPurpose,
-    write: (shell: Shell) => string,
-    placeholders: readonly string[] = [],
-  ): RecipeBlock[] {
-    const blocks = this.#shells.map((shell) => ({
-      purpose,
-      language: shell.language,
-      text: write(shell),
-      placeholders,
-    }));
-    const isSame = blocks.every(({ text }) => text === blocks[0]?.text);
-    return isSame ? blocks.slice(0, 1) : blocks;
-  }
-}
-
-/** A command whose options stand on lines of their own. */
-export function lines({ goesOn }: Shell, first: string, ...options: readonly string[]): string {
-  return [first, ...options].join(`${goesOn}\n  `);
-}
-
-/** The POSIX shell, also on Windows: that of WSL. */
-export function posixBlock(
-  purpose: BlockPurpose,
-  write: (shell: Shell) => string,
-  placeholders: readonly string[],
-): RecipeBlock {
-  return { purpose, language: 'sh', text: write(SH), placeholders };
-}
-
-/** Where WSL has a drive of Windows, unless it was set up otherwise. */
+/** The path of a Windows folder in WSL, unless that was set up otherwise. */
 export function wslPath(folder: string): string {
   const drive = /^([A-Za-z]):[\\/]/.exec(folder);
   const path = folder.replaceAll('\\', '/');

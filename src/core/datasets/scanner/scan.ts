@@ -29,9 +29,8 @@ import {
 } from './counts';
 import { MAX_ROW_BYTES, readRow, skipSpace } from './grammar';
 import { ANCHORS, PATTERNS } from './keyPatterns';
-import { characters, countReturns, findLineEnd, hasReturn } from './lines';
+import { characters, countReturns, findLineEnd, hasReturn, hashRow } from './lines';
 import { searchSecrets } from './secrets';
-import { hashRow } from './rowHash';
 import { format } from './shape';
 import { isByteOrderMark } from './utf8';
 

@@ -1,10 +1,9 @@
 // Strings of RFC 8259, section 7: sixty-four bytes at a time, with their escapes and their UTF-8, and by bytes only where these
 // are no UTF-8.
-import { bitsOf, equal, escapedBy } from './blocks';
+import { bitsOf, equal, escapedBy } from './characters';
 import { BAD_ESCAPE, CONTROL_CHARACTER, INVALID_UTF8, LONE_SURROGATE, UNTERMINATED_STRING } from './codes';
 import { fail, noteInRow } from './found';
-import { sequenceLength } from './utf8';
-import { isAscii, isUtf8, wholeLength } from './utf8Blocks';
+import { sequenceLength, isAscii, isUtf8, wholeLength } from './utf8';
 
 /** Whether the string read last holds an escape. */
 export let hasEscape: bool = false;

@@ -7,6 +7,7 @@ import type {
   WeightsReport,
 } from '../../../../src/core/adapters/report.ts';
 
+/** @param path layer and module */
 const pair = (path: string, changes: Partial<LoraPair> = {}): LoraPair => {
   const [layer, ...module] = path.split(' ');
   return {
@@ -23,24 +24,23 @@ const pair = (path: string, changes: Partial<LoraPair> = {}): LoraPair => {
     ...changes,
   };
 };
-const weightsOf = (...pairs: LoraPair[]) =>
-  ({
-    pairs,
-    layers: [...new Set(pairs.map(({ layer }) => layer))].filter((layer) => layer !== undefined),
-  }) as unknown as WeightsReport;
-const matrix = (norm: number, nans = 0) => ({ norm, nans, infinities: 0, isZero: norm === 0 });
-const measure = (path: string, changes: Partial<PairMeasure> = {}): PairMeasure => ({
-  path,
-  module: '',
-  a: matrix(1),
-  b: matrix(1),
-  ...changes,
-});
-const measured = (...pairs: PairMeasure[]) => ({ pairs }) as unknown as Measurements;
+const gridOfPairs = (pairs: LoraPair[], measures?: Partial<PairMeasure>[]) => {
+  const layers = [...new Set(pairs.map(({ layer }) => layer))].filter((layer) => layer !== undefined);
+  const measured = measures?.map((measure, index) => ({
+    path: pairs[index]!.path,
+    isZero: false,
+    nonFinite: 0,
+    ...measure,
+  }));
+  return gridOf(
+    { pairs, layers } as unknown as WeightsReport,
+    measured && ({ pairs: measured } as unknown as Measurements),
+  );
+};
 
-describe('the picture of an adapter', () => {
-  it('stands by layer and module, with layers that nothing adapts between them, and what is outside at the end', () => {
-    const grid = gridOf(weightsOf(pair('1 q'), pair('3 q'), pair('3 v'), pair('- lm_head')), undefined);
+describe('gridOf', () => {
+  it('arranges pairs by layer and module, with empty layers between them and the rest at the end', () => {
+    const grid = gridOfPairs([pair('1 q'), pair('3 q'), pair('3 v'), pair('- lm_head')]);
     assert.deepEqual(grid.columns, [0, 1, 2, 3, undefined]);
     assert.deepEqual(
       grid.rows.map(({ module, cells }) => [module, cells.map((cell) => cell?.pairs ?? 0).join('')]),
@@ -50,47 +50,44 @@ describe('the picture of an adapter', () => {
         ['lm_head', '00001'],
       ],
     );
-    assert.equal(grid.totals, undefined);
-  });
-
-  it('keeps numbers of layers that are far apart as they are', () => {
-    assert.deepEqual(gridOf(weightsOf(pair('7 q'), pair('90000 q')), undefined).columns, [7, 90000]);
-    assert.equal(gridOf(weightsOf(pair('500 q'), pair('502 q')), undefined).columns.join(), '500,501,502');
+    assert.deepEqual(gridOfPairs([pair('7 q'), pair('90000 q')]).columns, [7, 90000]);
+    assert.equal(gridOfPairs([pair('500 q'), pair('502 q')]).columns.join(), '500,501,502');
   });
 
   it('puts experts of one kind together', () => {
     const experts = [0, 1, 2].map((expert) =>
       pair(`0 experts.${expert}.up_proj`, { rank: 4 + expert, hasB: expert > 0 }),
     );
-    const [row] = gridOf(weightsOf(...experts, pair('0 block.experts.1.w')), undefined).rows;
+    const [row] = gridOfPairs([...experts, pair('0 block.experts.1.w')]).rows;
     assert.equal(row?.module, 'experts.*.up_proj');
     assert.deepEqual(row.cells[0], { pairs: 3, halves: 1, minRank: 4, maxRank: 6, parameters: 300 });
   });
 
-  it('adds norms as squares, and says which are bounds, zero or broken', () => {
-    const weights = weightsOf(pair('0 q'), pair('0 v'), pair('1 q'), pair('1 v'), pair('2 q'));
-    const grid = gridOf(
-      weights,
-      measured(
-        measure('0 q', { update: 3 }),
-        measure('0 v', { update: 4 }),
-        measure('1 q', { updateBound: 12 }),
-        measure('1 v', { b: matrix(0), update: 0 }),
-        measure('2 q', { a: matrix(NaN, 2) }),
-      ),
+  it('adds norms of a cell as squares, and counts what is zero or broken', () => {
+    const experts = [0, 1].map((expert) => pair(`0 experts.${expert}.w`));
+    const grid = gridOfPairs(
+      [...experts, pair('0 q'), pair('0 v')],
+      [{ norm: 3 }, { norm: 4, isZero: true }, { nonFinite: 2 }, { norm: 0, isZero: true }],
     );
-    assert.deepEqual(grid.totals?.[0], { norm: 5, isBound: false, zeros: 0, nonFinite: 0 });
-    assert.deepEqual(grid.totals[1], { norm: 12, isBound: true, zeros: 1, nonFinite: 0 });
-    assert.deepEqual(grid.totals[2], { isBound: false, zeros: 0, nonFinite: 2 });
-    assert.deepEqual(grid.rows[0]?.total?.norm, Math.sqrt(9 + 144));
-    assert.equal(grid.largestNorm, 12);
+    assert.deepEqual(
+      grid.rows.map(({ cells }) => cells[0]?.measured),
+      [
+        { norm: 5, zeros: 1, nonFinite: 0 },
+        { zeros: 0, nonFinite: 2 },
+        { norm: 0, zeros: 1, nonFinite: 0 },
+      ],
+    );
+    assert.equal(grid.largestNorm, 5);
   });
 
   it('is never larger than a page can show', () => {
     const pairs = Array.from({ length: 300 }, (_, layer) => pair(`${layer} q`));
     const many = Array.from({ length: 100 }, (_, index) => pair(`0 m${index}`));
-    const grid = gridOf(weightsOf(...pairs, ...many), undefined);
+    const grid = gridOfPairs([...pairs, ...many]);
     assert.deepEqual([grid.columns.length, grid.hiddenColumns], [200, 100]);
     assert.deepEqual([grid.rows.length, grid.hiddenRows], [60, 41]);
+    // More than a call may have arguments.
+    const experts = Array.from({ length: 300_000 }, () => pair('0 experts.0.up_proj'));
+    assert.equal(gridOfPairs(experts).rows[0]?.cells[0]?.pairs, 300_000);
   });
 });

@@ -268,6 +268,7 @@ describe('the fit of config and tensors', () => {
       peftType: 'LORA',
       taskType: 'CAUSAL_LM',
       baseModel: 'NousResearch/llama-2-7b-chat-hf',
+      revision: undefined,
       rank: 32,
       alpha: 16,
       dropout: 0.1,
@@ -279,6 +280,7 @@ describe('the fit of config and tensors', () => {
       targetParameters: [],
       modulesToSave: [],
       bias: 'none',
+      peftVersion: undefined,
     });
   });
 

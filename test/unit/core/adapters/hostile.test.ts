@@ -3,12 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { gridOf } from '../../../../src/core/adapters/adapterGrid.ts';
 import { chooseAdapter } from '../../../../src/core/adapters/archive/contents.ts';
 import { extractAdapter } from '../../../../src/core/adapters/archive/extract.ts';
 import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
 import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
-import type { LoraPair, WeightsReport } from '../../../../src/core/adapters/report.ts';
 import { verifyArchive } from '../../../../src/core/adapters/archive/verify.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { withHeader, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
@@ -101,24 +99,6 @@ describe('a file that is made to cost much', () => {
   it('with extended headers without end is too big', async () => {
     const many = Array.from({ length: 20_001 }, () => pax({}));
     await place.assertVerdict(writeTar(many), { code: 'too-big', fault: 'too-many-entries' });
-  });
-
-  it('with more experts than a call may have arguments has a picture', () => {
-    const pair: LoraPair = {
-      path: 'x',
-      layer: 0,
-      module: 'experts.0.up_proj',
-      rank: 4,
-      dtype: 'F32',
-      parameters: 1,
-      hasA: true,
-      hasB: true,
-      isEmbedding: false,
-      hasMagnitude: false,
-    };
-    const pairs = Array.from({ length: 300_000 }, () => pair);
-    const cell = gridOf({ pairs, layers: [0] } as unknown as WeightsReport, undefined).rows[0]?.cells[0];
-    assert.deepEqual([cell?.minRank, cell?.maxRank, cell?.pairs], [4, 4, 300_000]);
   });
 });
 

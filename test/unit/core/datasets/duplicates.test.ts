@@ -7,8 +7,8 @@ import {
   findDuplicates,
   type Duplicates,
   type HashedSegment,
+  FileRows,
 } from '../../../../src/core/datasets/duplicates.ts';
-import { FileRows } from '../../../../src/core/datasets/fileRows.ts';
 import type { Segment } from '../../../../src/core/datasets/segments.ts';
 import { problemsOf, useChecker } from '../../../helpers/checker.ts';
 import { Random } from '../../../helpers/random.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, mkdir, rm, stat, symlink, truncate, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
-import { inspectDataset } from '../../../../src/core/datasets/inspect.ts';
+import { inspectDataset } from '../../../../src/core/datasets/fileKind.ts';
 
 describe('inspectDataset', () => {
   let folder: string;

@@ -5,8 +5,7 @@ import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { CheckOptions } from '../../../../src/core/datasets/checker.ts';
-import { CheckError } from '../../../../src/core/datasets/errors.ts';
-import type { Report } from '../../../../src/core/datasets/report.ts';
+import { CheckError, type Report } from '../../../../src/core/datasets/report.ts';
 import { Reports, type CheckState } from '../../../../src/core/datasets/reports.ts';
 import { reportOf } from '../../../helpers/report.ts';
 

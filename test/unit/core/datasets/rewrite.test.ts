@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ArrayToLines, NotAnArrayError } from '../../../../src/core/datasets/arrayToLines.ts';
-import { rewriteDataset } from '../../../../src/core/datasets/rewrite.ts';
+import { ArrayToLines, NotAnArrayError, rewriteDataset } from '../../../../src/core/datasets/rewrite.ts';
 
 function lines(text: string | Uint8Array, chunkBytes = Infinity): string {
   const bytes = Buffer.from(text);

@@ -3,10 +3,14 @@ import { appendFile, mkdtemp, open, rename, rm, truncate, utimes, writeFile } fr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { lineOfRow, rowOfLine } from '../../../../src/core/datasets/editorLines.ts';
-import { CheckError } from '../../../../src/core/datasets/errors.ts';
-import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
-import { BLOCK_BYTES, RowMarks } from '../../../../src/core/datasets/rowMarks.ts';
+import {
+  lineOfRow,
+  rowOfLine,
+  RowFile,
+  BLOCK_BYTES,
+  RowMarks,
+} from '../../../../src/core/datasets/rowFile.ts';
+import { CheckError } from '../../../../src/core/datasets/report.ts';
 
 const NO_LIMITS = { rowBytes: 1e9, totalBytes: 1e9 };
 const signal = () => new AbortController().signal;

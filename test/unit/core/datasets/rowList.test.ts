@@ -3,10 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../../../src/core/datasets/problems.ts';
-import type { Report } from '../../../../src/core/datasets/report.ts';
+import { type Report, problemsOfRow, rowsWithProblems } from '../../../../src/core/datasets/report.ts';
 import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
 import { RowList, SEARCH_PAGE_ROWS, type ListPhase } from '../../../../src/core/datasets/rowList.ts';
-import { problemsOfRow, rowsWithProblems } from '../../../../src/core/datasets/rowProblems.ts';
 
 /** A report with problems of some codes in some rows; `total` is what the file holds of each. */
 function reportWith(found: Partial<Record<ProblemCode, number[]>>, total?: number): Report {

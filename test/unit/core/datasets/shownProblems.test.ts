@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { shownProblems } from '../../../../src/core/datasets/shownProblems.ts';
-import { summaryOf } from '../../../../src/core/datasets/summary.ts';
+import { shownProblems, summaryOf } from '../../../../src/core/datasets/report.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 
 const rows = (from: number, count: number) =>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
-import { MAX_SEARCH_UNITS, searchPattern, searchRows } from '../../../../src/core/datasets/textSearch.ts';
+import { MAX_SEARCH_UNITS, searchPattern, searchRows } from '../../../../src/core/datasets/rowList.ts';
 
 describe('search in rows', () => {
   let folder: string;

@@ -5,7 +5,8 @@ import { link, mkdir, open, readdir, readFile, rename, rm, symlink, writeFile } 
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { DownloadRecord } from '../../../../src/core/downloads/downloadRecord.ts';
+import { downloadId } from '../../../../src/core/downloads/download.ts';
+import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { ACCOUNT, DownloadBench } from '../../../helpers/runs/downloadBench.ts';
 import { until } from '../../../helpers/runs/support.ts';
@@ -26,7 +27,7 @@ describe('Downloads to a disk that errs', () => {
   async function assertRefused(code: string, target = bench.target): Promise<void> {
     await assert.rejects(window.start(bench.request(target)), { code });
     assert.deepEqual(window.active, []);
-    assert.deepEqual((await bench.book()).pending, []);
+    assert.deepEqual((await bench.stored()).unfinished, []);
     assert.deepEqual(bench.openFiles(), []);
   }
 
@@ -99,7 +100,7 @@ describe('Downloads to a disk that errs', () => {
     ]);
     assert.deepEqual(JSON.parse(stdout), { code: 'disk-full' });
     assert.deepEqual(await bench.left(), []);
-    assert.deepEqual((await bench.book()).pending, []);
+    assert.deepEqual((await bench.stored()).unfinished, []);
   });
 
   it('asks no storage where the folder takes no file', async () => {
@@ -208,23 +209,19 @@ describe('Downloads to a disk that errs', () => {
     });
   });
 
-  it('sweeps what a crash left after the book knew of the file', async () => {
-    await window.start(bench.request());
-    const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
-    const { records } = await bench.book();
-    const id = '0'.repeat(32);
-    const pending = [{ id, runId: 'run-1', artifactType: 'model', target: bench.target }];
-    await writeFile(file, JSON.stringify({ version: 1, records, pending }));
+  it('removes what a crash left after the download was stored', async () => {
+    const record = await window.start(bench.request());
+    const id = downloadId(ACCOUNT, { ...record, filename: record.filename, target: bench.target });
+    await bench.store().begin({ ...record, id, filename: record.filename, target: bench.target });
     await writeFile(path.join(bench.out, `.${id}.part.json`), '{}');
-    await writeFile(`${file}.1234.tmp`, '{');
-    await writeFile(path.join(path.dirname(file), 'downloads', `${'1'.repeat(32)}.lock`), '');
+    const locks = path.join(bench.folder, 'runs', ACCOUNT, 'downloads');
+    await writeFile(path.join(locks, `${'1'.repeat(32)}.lock`), '');
     const next = bench.window();
     await next.open(ACCOUNT);
-    assert.deepEqual(next.active, []);
+    assert.deepEqual([next.active, next.records(ACCOUNT)], [[], [record]]);
     assert.deepEqual(await bench.left(), ['adapter.zip']);
-    assert.deepEqual(await bench.book(), { version: 1, records, pending: [] });
-    const names = (await readdir(path.dirname(file), { recursive: true })).sort();
-    assert.deepEqual(names, ['downloads', 'downloads.json', 'downloads.json.lock']);
+    assert.deepEqual(await bench.stored(), { unfinished: [], discarded: [] });
+    assert.deepEqual(await readdir(locks), []);
   });
 
   it('follows no link that stands where its own files would', async () => {
@@ -243,99 +240,22 @@ describe('Downloads to a disk that errs', () => {
     assert.deepEqual(await bench.left(), ['adapter.zip']);
   });
 
-  it('lives with a book that is not ours', async () => {
-    const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
-    await mkdir(path.dirname(file), { recursive: true });
-    for (const text of [
-      '',
-      '{"version":2}',
-      '[]',
-      'null',
-      '{"version":1,"records":[1],"pending":["x",{}]}',
-    ]) {
-      await writeFile(file, text);
-      const next = bench.window();
-      await next.open(ACCOUNT);
-      assert.deepEqual([next.records(ACCOUNT), next.active], [[], []]);
-      await next.start(bench.request());
-      assert.equal(next.records(ACCOUNT).length, 1);
-      await rm(bench.target);
-    }
-  });
-
-  for (const [name, spoil] of [
-    ['is torn', (text: string) => text.slice(0, -30)],
-    ['is of another version', (text: string) => text.replace('"version": 1', '"version": 2')],
-    ['has a row that cannot be read', (text: string) => text.replace('"runId"', '"run"')],
-  ] as const)
-    it(`sets a record of downloads aside that ${name}, and continues what it named`, async () => {
-      const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
-      await window.start(bench.request(`${bench.target}1`));
-      bench.server.faults.push({ stallAfterBytes: 2_500 * KIB });
-      const stopped = assert.rejects(window.start(bench.request()), CancelledError);
-      await until(() => window.active[0]?.receivedBytes === 2_500 * KIB);
-      await window.dispose();
-      await stopped;
-      const spoiled = spoil(await readFile(file, 'utf8'));
-      await writeFile(file, spoiled);
-      const told: string[] = [];
-      const next = bench.window({ onSetAside: (one) => told.push(one) });
-      await next.open(ACCOUNT);
-      await next.start(bench.request());
-      assert.equal(bench.starts().at(-1), 2_500 * KIB);
-      const folder = path.dirname(file);
-      const [aside, ...others] = (await readdir(folder)).filter((one) =>
-        one.startsWith('downloads.json.set'),
-      );
-      assert.deepEqual([await readFile(path.join(folder, aside ?? 'none'), 'utf8'), others], [spoiled, []]);
-      assert.deepEqual(told, [path.join(folder, aside ?? 'none')]);
-    });
-
-  it('never writes over a book that cannot be read, and takes away nothing that was kept', async () => {
-    const file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
-    await window.start(bench.request());
-    const other = `${bench.target}2`;
-    bench.server.bytesPerSecond = 20_000_000;
-    const going = window.start(bench.request(other));
-    await until(() => (window.active[0]?.receivedBytes ?? 0) > 2_500 * KIB);
-    await window.dispose();
-    await assert.rejects(going);
-    const next = bench.window();
-    await next.open(ACCOUNT);
-    const before = [await bench.left(), await bench.book()];
-    const [one] = next.active;
-    assert.equal(one?.state, 'interrupted');
-    await rename(file, `${file}.away`);
-    await symlink(file, file);
-    await assert.rejects(next.resume(one.id), { code: 'disk' });
-    await assert.rejects(next.start(bench.request(`${bench.target}3`)), { code: 'disk' });
-    assert.equal(next.records(ACCOUNT).length, 1);
-    await rename(`${file}.away`, file);
-    assert.deepEqual([await bench.left(), await bench.book()], before);
-    bench.server.requests.length = 0;
-    await next.resume(one.id);
-    assert.ok((bench.starts()[0] ?? 0) > 0);
-    assert.deepEqual(await readFile(other), bench.server.bytes);
-  });
-
-  describe('where it came home and the book cannot be written', () => {
-    let file: string;
+  describe('where it is downloaded and that cannot be stored', () => {
     let record: DownloadRecord;
 
     const setUp = async (framing?: 'chunked') => {
       if (framing !== undefined) bench.server.always = { framing };
-      file = path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json');
+      const state = bench.state();
       window = bench.window({
-        verify: async () => {
-          await rename(file, `${file}.away`);
-          await symlink(file, file);
-          return 'zip';
+        state,
+        verify: () => {
+          state.transaction = () => Promise.reject(new Error('disk full'));
+          return Promise.resolve('zip');
         },
       });
       await window.open(ACCOUNT);
       record = await window.start(bench.request());
       assert.deepEqual(await readFile(bench.target), bench.server.bytes);
-      await rename(`${file}.away`, file);
     };
 
     it('is at home for this window', async () => {
@@ -360,7 +280,7 @@ describe('Downloads to a disk that errs', () => {
         assert.deepEqual(next.records(ACCOUNT), [{ ...record, completedAtMs }]);
         assert.equal(bench.server.requests.length, 1);
         assert.deepEqual(await bench.left(), ['adapter.zip']);
-        assert.deepEqual((await bench.book()).pending, []);
+        assert.deepEqual((await bench.stored()).unfinished, []);
       });
 
     it('is never written into by the next window, resumed and cancelled', async () => {

@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
-import { atHome } from '../../../../src/core/downloads/downloadTarget.ts';
+import { localAdapter } from '../../../../src/core/downloads/downloadTarget.ts';
 import type { BlobFault } from '../../../helpers/blobServer.ts';
 import { ACCOUNT, DownloadBench, RUN, sha256Of } from '../../../helpers/runs/downloadBench.ts';
 
@@ -45,7 +45,7 @@ describe('Downloads from a storage that errs', () => {
     await assert.rejects(window.start(bench.request()), { code });
     assert.deepEqual(await bench.left(), []);
     assert.deepEqual(window.active, []);
-    assert.deepEqual((await bench.book()).pending, []);
+    assert.deepEqual((await bench.stored()).unfinished, []);
     assert.deepEqual(bench.openFiles(), []);
   }
 
@@ -226,7 +226,7 @@ describe('Downloads from a storage that errs', () => {
         const record = await window.start(bench.request());
         assert.equal(record.verified, verified);
         assert.deepEqual(await bench.left(), ['adapter.zip']);
-        assert.equal(atHome(window.records(ACCOUNT), RUN), undefined);
+        assert.equal(localAdapter(window.records(ACCOUNT), RUN), undefined);
         const other = bench.window();
         await other.open(ACCOUNT);
         assert.deepEqual(other.records(ACCOUNT), [record]);
@@ -238,7 +238,7 @@ describe('Downloads from a storage that errs', () => {
       assert.equal(record.verified, 'unread');
       const other = bench.window();
       await other.open(ACCOUNT);
-      assert.deepEqual(atHome(other.records(ACCOUNT), RUN), record);
+      assert.deepEqual(localAdapter(other.records(ACCOUNT), RUN), record);
       await rm(bench.target);
       bench.server.always = { framing: 'close' };
       await assertRefused('length-unknown');
@@ -254,7 +254,7 @@ describe('Downloads from a storage that errs', () => {
         assert.deepEqual(await readFile(bench.target), bench.server.bytes);
         assert.deepEqual(await bench.left(), ['adapter.zip']);
         assert.deepEqual(window.active, []);
-        assert.equal(atHome(window.records(ACCOUNT), RUN), undefined);
+        assert.equal(localAdapter(window.records(ACCOUNT), RUN), undefined);
       });
   });
 

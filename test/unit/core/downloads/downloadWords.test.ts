@@ -9,13 +9,7 @@ import {
 } from '../../../../src/core/api/errors.ts';
 import { ExpectedError } from '../../../../src/core/base/errors.ts';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
-import {
-  ArtifactsMissingError,
-  DownloadBrokenError,
-  DownloadBusyError,
-  DownloadGoneError,
-} from '../../../../src/core/downloads/downloadErrors.ts';
-import { FileExistsError } from '../../../../src/core/downloads/exclusiveName.ts';
+import { DownloadError } from '../../../../src/core/downloads/downloadErrors.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
 const HOUR = 3_600_000;
@@ -36,16 +30,16 @@ describe('downloads in words', () => {
 
   it('tell each end of a download apart, and what can be done', () => {
     const ends: [Error, RegExp, string][] = [
-      [new ArtifactsMissingError('run-not-completed'), /not finished yet/, 'Refresh Runs'],
-      [new ArtifactsMissingError('artifacts-expired'), /^This adapter has expired\./, 'Refresh Runs'],
-      [new ArtifactsMissingError('run-unknown'), /does not know this run/, 'Refresh Runs'],
-      [new ArtifactsMissingError('no-artifacts'), /names no artifact/, 'Refresh Runs'],
-      [new ArtifactsMissingError('artifact-gone'), /does not offer this file/, 'Download Again…'],
-      [new DownloadBusyError(), /Another window/, 'Show Log'],
-      [new DownloadGoneError(), /nothing left to resume/, 'Download Again…'],
-      [new DownloadBrokenError('download-empty'), /file is empty/, 'Retry'],
-      [new DownloadBrokenError('length-unknown'), /didn’t report the file size/, 'Download Again…'],
-      [new FileExistsError(), /it was left as it is/, 'Download Again…'],
+      [new DownloadError('run-not-completed'), /not finished yet/, 'Refresh Runs'],
+      [new DownloadError('artifacts-expired'), /^This adapter has expired\./, 'Refresh Runs'],
+      [new DownloadError('run-unknown'), /does not know this run/, 'Refresh Runs'],
+      [new DownloadError('no-artifacts'), /names no artifact/, 'Refresh Runs'],
+      [new DownloadError('artifact-gone'), /does not offer this file/, 'Download Again…'],
+      [new DownloadError('download-busy'), /Another window/, 'Show Log'],
+      [new DownloadError('download-gone'), /nothing left to resume/, 'Download Again…'],
+      [new DownloadError('download-empty'), /file is empty/, 'Retry'],
+      [new DownloadError('length-unknown'), /didn’t report the file size/, 'Download Again…'],
+      [new DownloadError('file-exists'), /it was left as it is/, 'Download Again…'],
       [disk('ENOSPC'), /no space left/, 'Choose Another Folder…'],
       [disk('EROFS'), /permission to write/, 'Choose Another Folder…'],
       [disk('ENOENT'), /no longer exists/, 'Choose Another Folder…'],
@@ -86,7 +80,7 @@ describe('downloads in words', () => {
 
   it('say until when an adapter was kept, where that is known', () => {
     const expiredAt = '2031-05-03T12:00:00Z';
-    const error = new ArtifactsMissingError('artifacts-expired', expiredAt);
+    const error = new DownloadError('artifacts-expired', expiredAt);
     assert.match(explain(error).sentence, /^This adapter expired on May [34], 2031/);
   });
 

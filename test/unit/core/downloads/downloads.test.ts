@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import fs, { readFile, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
+import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { DownloadBook } from '../../../../src/core/downloads/downloadBook.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { ACCOUNT, DownloadBench, RUN, sha256Of } from '../../../helpers/runs/downloadBench.ts';
 import { until } from '../../../helpers/runs/support.ts';
@@ -25,7 +23,7 @@ describe('Downloads', () => {
   async function assertHome(): Promise<void> {
     assert.deepEqual(await readFile(bench.target), bench.server.bytes);
     assert.deepEqual(await bench.left(), ['adapter.zip']);
-    assert.deepEqual((await bench.book()).pending, []);
+    assert.deepEqual((await bench.stored()).unfinished, []);
     // What is unfinished may be read just now, after another window wrote.
     await until(() => bench.openFiles().length === 0);
     assert.deepEqual(window.active, []);
@@ -36,7 +34,8 @@ describe('Downloads', () => {
 
   async function assertNothingLeft(): Promise<void> {
     assert.deepEqual(await bench.left(), []);
-    assert.deepEqual(await bench.book(), { version: 1, records: [], pending: [] });
+    assert.deepEqual(window.records(ACCOUNT), []);
+    assert.deepEqual(await bench.stored(), { unfinished: [], discarded: [] });
     // What is unfinished may be read just now, after another window wrote.
     await until(() => bench.openFiles().length === 0);
     assert.deepEqual(window.active, []);
@@ -82,9 +81,9 @@ describe('Downloads', () => {
     bench.clock.isHeld = true;
     const cancelled = assert.rejects(window.start(bench.request()), CancelledError);
     await until(() => bench.clock.sleeps.length === 1);
-    for (const folder of [bench.out, path.join(bench.folder, 'runs', ACCOUNT)])
-      for (const name of await readdir(folder))
-        if (name.includes('json')) texts.push(await readFile(path.join(folder, name), 'utf8'));
+    texts.push(JSON.stringify(await bench.rows()));
+    for (const name of await readdir(bench.out))
+      if (name.includes('json')) texts.push(await readFile(path.join(bench.out, name), 'utf8'));
     assert.ok(texts.length > 3);
     assert.doesNotMatch(texts.join(), /secret|CaNaRy|blob/);
     await window.dispose();
@@ -277,43 +276,6 @@ describe('Downloads', () => {
       await assertNothingLeft();
     });
 
-    it('stays gone when it is discarded while it is being looked at', async () => {
-      const real = fs.lstat;
-      const reading = Promise.withResolvers<undefined>();
-      const discarded = Promise.withResolvers<undefined>();
-      const ended = Promise.withResolvers<undefined>();
-      // What another window wrote has this one look at its interrupted downloads, on a disk that is slow for a while.
-      const slow = async (file: string) => {
-        const stats = await real(file);
-        if (file.endsWith('.part.json')) {
-          reading.resolve(undefined);
-          await discarded.promise;
-        }
-        return stats;
-      };
-      const last = (file: string) =>
-        real(file).finally(() => {
-          if (file === bench.target) setImmediate(() => ended.resolve(undefined));
-        });
-      const use = (lstat: unknown) => {
-        fs.lstat = lstat as typeof real;
-        syncBuiltinESMExports();
-      };
-      use(slow);
-      try {
-        await utimes(path.join(bench.folder, 'runs', ACCOUNT, 'downloads.json'), 1, 1);
-        await reading.promise;
-        use(last);
-        await window.discard(window.active[0]?.id ?? '');
-        discarded.resolve(undefined);
-        await ended.promise;
-        assert.deepEqual(window.active, []);
-      } finally {
-        use(real);
-      }
-      await assertNothingLeft();
-    });
-
     it('is swept when its disk is there again, where that was away when it was discarded', async () => {
       const away = `${bench.out}-away`;
       await rename(bench.out, away);
@@ -340,24 +302,6 @@ describe('Downloads', () => {
       await window.open(ACCOUNT);
       assert.equal(window.active[0]?.receivedBytes, 200 * KIB);
       assert.equal((await bench.left()).length, 2);
-    });
-
-    it('of many that were discarded while their disk was away the last hundred are remembered', async () => {
-      const book = new DownloadBook(path.join(bench.folder, 'book', 'downloads.json'), () => undefined);
-      const one = (n: number) => ({
-        id: String(n).padStart(32, '0'),
-        runId: RUN,
-        artifactType: 'model',
-        target: bench.target,
-      });
-      await book.addPending(one(0));
-      for (let n = 1; n <= 102; n++) await book.addPending({ ...one(n), discarded: true });
-      assert.deepEqual(book.pending, [one(0)]);
-      assert.deepEqual(
-        [book.discarded.length, book.discarded[0]?.id, book.discarded.at(-1)?.id],
-        [100, one(3).id, one(102).id],
-      );
-      book.dispose();
     });
 
     it('is offered by a window that was open all the time', async () => {

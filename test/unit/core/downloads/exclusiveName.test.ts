@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, watch, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { FileExistsError, nameExclusively } from '../../../../src/core/downloads/exclusiveName.ts';
+import { nameExclusively } from '../../../../src/core/downloads/download.ts';
 
 describe('nameExclusively', () => {
   let folder: string;
@@ -40,7 +40,9 @@ describe('nameExclusively', () => {
         };
         for (const [taken, make] of Object.entries(inTheWay)) {
           await make();
-          await assert.rejects(nameExclusively(part, path.join(folder, taken), link), FileExistsError);
+          await assert.rejects(nameExclusively(part, path.join(folder, taken), link), {
+            code: 'file-exists',
+          });
         }
         assert.equal(await readFile(path.join(folder, 'file'), 'utf8'), 'mine');
         assert.equal(await readFile(path.join(folder, 'empty'), 'utf8'), '');
@@ -87,7 +89,7 @@ describe('nameExclusively', () => {
       else writeFileSync(target, 'mine');
     };
     write();
-    await assert.rejects(nameExclusively(part, target, noLinks), FileExistsError);
+    await assert.rejects(nameExclusively(part, target, noLinks), { code: 'file-exists' });
     assert.equal(await readFile(target, 'utf8'), 'mine');
   });
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { keptOf, PartFile } from '../../../../src/core/downloads/partFile.ts';
+import { partStateOf, PartFile } from '../../../../src/core/downloads/partFile.ts';
 import type { PartPlace } from '../../../../src/core/downloads/sidecar.ts';
 import { sha256Of } from '../../../helpers/runs/downloadBench.ts';
 import { silent } from '../../../helpers/runs/support.ts';
@@ -112,7 +112,7 @@ describe('PartFile', () => {
     beforeEach(async () => {
       await (await fill(7 * MIB)).close();
       text = await readFile(place.sidecar, 'utf8');
-      marks = (await keptOf(place))?.marks.map((mark) => mark.bytes) ?? [];
+      marks = (await partStateOf(place))?.marks.map((mark) => mark.bytes) ?? [];
       upTo = marks.at(-1) ?? 0;
       assert.ok(marks.length >= 3);
     });

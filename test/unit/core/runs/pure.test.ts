@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Budget } from '../../../../src/core/runs/budget.ts';
-import { numberedFileName, safeFileName } from '../../../../src/core/downloads/fileName.ts';
+import { numberedFileName, safeFileName } from '../../../../src/core/downloads/downloadTarget.ts';
 import { nextLookMs } from '../../../../src/core/runs/pace.ts';
 import { phaseOf } from '../../../../src/core/runs/phase.ts';
 import { shared } from '../../../../src/core/storage/shared.ts';

@@ -4,24 +4,23 @@ import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createAdapterRoom } from '../../../../src/core/adapters/adapterRoom.ts';
-import type { AdapterMessage } from '../../../../src/ui/adapters/protocol.ts';
+import type { AdapterMessage, AdapterRequest } from '../../../../src/ui/adapters/protocol.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { AdapterDocument, AdapterRoom } from '../../../../src/ui/adapters/adapterDocument.ts';
 import type { AdapterPanel } from '../../../../src/ui/adapters/adapterPanel.ts';
 import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
+import { MEASURE_WORKER } from '../../../helpers/adapters/support.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
 type Log = ConstructorParameters<typeof AdapterDocument>[2];
 type Panel = ConstructorParameters<typeof AdapterPanel>[1];
 type Of<T> = Extract<AdapterMessage, { type: T }>;
 
-const WORKER = new URL('../../../../src/core/adapters/measure/measureWorker.ts', import.meta.url).pathname;
-
-describe('the adapter’s page and what it is told', () => {
+describe('the page of an adapter', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let createDocument: typeof AdapterDocument;
-  let createPanel: typeof AdapterPanel;
+  let page: typeof import('../../../../src/ui/adapters/adapterPanel.ts');
   let folder: string;
   let file: string;
   let room: AdapterRoom;
@@ -37,7 +36,7 @@ describe('the adapter’s page and what it is told', () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
     ({ AdapterDocument: createDocument } = await import('../../../../src/ui/adapters/adapterDocument.ts'));
-    ({ AdapterPanel: createPanel } = await import('../../../../src/ui/adapters/adapterPanel.ts'));
+    page = await import('../../../../src/ui/adapters/adapterPanel.ts');
   });
   after(() => hooks.deregister());
 
@@ -46,7 +45,7 @@ describe('the adapter’s page and what it is told', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'adapter-panel-'));
     file = path.join(folder, 'adapter.zip');
     await writeFile(file, await buildArchive('run-1', 'qwen3-8b'));
-    room = createAdapterRoom(WORKER);
+    room = createAdapterRoom(MEASURE_WORKER);
     logged = [];
   });
   afterEach(async () => {
@@ -65,13 +64,13 @@ describe('the adapter’s page and what it is told', () => {
     const webview = { onDidReceiveMessage: asked.event, postMessage };
     const shown = { visible: true, webview, onDidChangeViewState: viewed.event };
     view = shown;
-    document = new createDocument(which, () => Promise.resolve(room), log);
-    panel = new createPanel(document, shown as unknown as Panel);
+    document = new createDocument(which, room, log);
+    panel = new page.AdapterPanel(document, shown as unknown as Panel);
     asked.fire({ type: 'ready' });
   }
 
   /** The newest message of a kind, once there is one that fits. */
-  async function told<T extends AdapterMessage['type']>(
+  async function sent<T extends AdapterMessage['type']>(
     type: T,
     fits: (message: Of<T>) => boolean = () => true,
   ): Promise<Of<T>> {
@@ -83,17 +82,17 @@ describe('the adapter’s page and what it is told', () => {
     return assert.fail(`no such ${type}: ${JSON.stringify(messages.filter((one) => one.type === type))}`);
   }
 
-  it('is told words, what the file is, its picture and its recipes, once it is ready', async () => {
+  it('gets words, what the file is, its picture and its recipes, once it is ready', async () => {
     open();
-    const { verdict, facts } = await told('overview');
+    const { verdict, sections } = await sent('overview');
     assert.equal(verdict.kind, 'clean');
-    assert.ok(facts.some(({ copy }) => copy === file));
+    assert.ok(sections.some(({ facts }) => facts?.some(({ value, hasCopy }) => hasCopy && value === file)));
     assert.deepEqual(
       messages.map(({ type }) => type),
-      ['start', 'loading', 'notice', 'overview', 'picture', 'recipes', 'notice'],
+      ['start', 'status', 'notice', 'overview', 'picture', 'recipes', 'notice'],
     );
-    assert.equal((await told('picture')).measure, 'Measure');
-    const recipes = await told('recipes');
+    assert.equal((await sent('picture')).measure, 'Measure');
+    const recipes = await sent('recipes');
     assert.deepEqual(
       recipes.tools.map(({ tool }) => tool),
       ['peft', 'vllm', 'llamacpp', 'ollama'],
@@ -104,11 +103,11 @@ describe('the adapter’s page and what it is told', () => {
       ),
     );
     assert.ok(recipes.packed !== undefined && recipes.folder === undefined);
-    // The sandbox calls its base so, which is what a person reads above, too.
-    assert.ok(recipes.tools.every(({ traps }) => traps.some((trap) => trap.includes('“Qwen3 8B”'))));
+    // The sandbox's name of its base.
+    assert.ok(recipes.tools.every(({ notes }) => notes.some(({ text }) => text.includes('“Qwen3 8B”'))));
   });
 
-  it('measures once, with progress, and then knows that nothing is changed', async () => {
+  it('measures once, with progress, and then says that nothing was learned', async () => {
     let passes = 0;
     const { measureAdapter } = room;
     room = {
@@ -119,13 +118,13 @@ describe('the adapter’s page and what it is told', () => {
       },
     };
     open();
-    await told('overview');
+    await sent('overview');
     asked.fire({ type: 'measure' });
     asked.fire({ type: 'measure' });
-    const { verdict } = await told('overview', (one) => one.verdict.kind === 'warning');
-    assert.match(verdict.title, /changes nothing/);
+    const { verdict } = await sent('overview', (one) => one.verdict.kind === 'warning');
+    assert.match(verdict.title, /learned nothing/);
     assert.equal(passes, 1);
-    const picture = await told('picture');
+    const picture = await sent('picture');
     assert.equal(picture.measure, undefined);
     assert.deepEqual(
       picture.rows[0]?.cells.map(({ shade }) => shade),
@@ -136,7 +135,7 @@ describe('the adapter’s page and what it is told', () => {
     assert.equal(work.filter(({ result }) => result !== undefined).length, 1);
   });
 
-  it('is cancelled: nothing is measured, and it can begin anew', async () => {
+  it('can be measured again after measuring was cancelled', async () => {
     let starts = 0;
     const { measureAdapter } = room;
     room = {
@@ -150,94 +149,94 @@ describe('the adapter’s page and what it is told', () => {
             }),
     };
     open();
-    await told('overview');
+    await sent('overview');
     asked.fire({ type: 'measure' });
-    assert.equal((await told('work', ({ progress }) => progress?.fraction === 0.5)).kind, 'measure');
+    assert.equal((await sent('work', ({ progress }) => progress?.fraction === 0.5)).kind, 'measure');
     asked.fire({ type: 'cancel' });
-    const { result } = await told('work', (one) => one.result !== undefined);
+    const { result } = await sent('work', (one) => one.result !== undefined);
     assert.deepEqual(result, { isError: false, isQuiet: false, text: 'Measuring was cancelled.' });
-    assert.deepEqual([logged, document.measurements], [[], undefined]);
+    assert.deepEqual([logged, document.state.measurements], [[], undefined]);
     asked.fire({ type: 'measure' });
-    await told('overview', (one) => one.verdict.kind === 'warning');
+    await sent('overview', (one) => one.verdict.kind === 'warning');
   });
 
   it('unpacks beside the archive, and the recipes name that folder', async () => {
     open();
-    await told('recipes');
+    await sent('recipes');
     asked.fire({ type: 'unpack', elsewhere: false });
-    const recipes = await told('recipes', ({ packed }) => packed === undefined);
-    assert.equal(recipes.folder?.copy, path.join(folder, 'adapter'));
+    const recipes = await sent('recipes', ({ packed }) => packed === undefined);
+    assert.equal(recipes.folder?.value, path.join(folder, 'adapter'));
     assert.deepEqual((await readdir(path.join(folder, 'adapter'))).sort(), [
       'README.md',
       'adapter_config.json',
       'adapter_model.safetensors',
     ]);
-    assert.match((await told('work')).result?.text ?? '', /^Unpacked into /);
-    // Another page of another window knows it.
+    assert.match((await sent('work')).result?.text ?? '', /^Unpacked to /);
+    // The page of another window finds it.
     panel.dispose();
     document.dispose();
     open();
-    assert.equal((await told('recipes')).packed, undefined);
+    assert.equal((await sent('recipes')).packed, undefined);
   });
 
-  it('unpacks elsewhere, where the person says, or not at all', async () => {
+  it('unpacks to a folder that the user chooses, or not at all', async () => {
     const other = path.join(folder, 'other');
     await mkdir(other);
     open();
-    await told('recipes');
+    await sent('recipes');
     standIn.told.folder = () => undefined;
     asked.fire({ type: 'unpack', elsewhere: true });
     standIn.told.folder = () => other;
     asked.fire({ type: 'unpack', elsewhere: true });
-    const recipes = await told('recipes', ({ packed }) => packed === undefined);
-    assert.equal(recipes.folder?.copy, path.join(other, 'adapter'));
+    const recipes = await sent('recipes', ({ packed }) => packed === undefined);
+    assert.equal(recipes.folder?.value, path.join(other, 'adapter'));
     assert.deepEqual((await readdir(folder)).sort(), ['adapter.zip', 'other']);
   });
 
-  it('says why it could not unpack, by the code of the room’s error', async () => {
+  it('says why it could not unpack', async () => {
     room = {
       ...room,
       extractAdapter: () => Promise.reject(Object.assign(new Error('no'), { code: 'disk-full' })),
     };
     open();
-    await told('recipes');
+    await sent('recipes');
     asked.fire({ type: 'unpack', elsewhere: false });
-    const { result } = await told('work', (one) => one.result !== undefined);
+    const { result } = await sent('work', (one) => one.result !== undefined);
     assert.ok(result?.isError);
     assert.match(result.text, /^The disk is full/);
     assert.deepEqual(logged, ['adapter-unpack']);
   });
 
-  it('tells that the file changed or is gone, and reads it anew when asked', async () => {
+  it('says that the file changed or is gone, and reads it again on request', async () => {
     open();
-    await told('overview');
+    await sent('overview');
     assert.deepEqual(
       standIn.watchers.map(({ base, pattern }) => [base.fsPath, pattern]),
       [[folder, 'adapter.zip']],
     );
     await utimes(file, 1, 1);
     standIn.watchers[0]?.change();
-    assert.match((await told('notice', ({ text }) => text !== undefined)).text ?? '', /has changed on disk/);
+    assert.match((await sent('notice', ({ text }) => text !== undefined)).text ?? '', /has changed on disk/);
     await rm(file);
     standIn.watchers[0]?.change();
     assert.match(
-      (await told('notice', ({ text }) => /not there/.test(text ?? ''))).text ?? '',
-      /still shown/,
+      (await sent('notice', ({ text }) => /no longer exists/.test(text ?? ''))).text ?? '',
+      /no longer exists/,
     );
-    assert.equal((await told('picture')).measure, undefined);
+    assert.equal((await sent('picture')).measure, undefined);
     asked.fire({ type: 'reload' });
-    assert.match((await told('failure')).text, /is not there any more/);
+    await sent('status', ({ retry, text }) => retry !== undefined && /no longer exists/.test(text));
     // It comes back by itself.
     await writeFile(file, 'no archive');
     standIn.watchers[0]?.change();
-    const { verdict } = await told('overview', (one) => one.verdict.kind === 'error');
+    const { verdict } = await sent('overview', (one) => one.verdict.kind === 'error');
     assert.equal(verdict.title, 'Neither an archive nor safetensors');
     assert.equal(messages.filter(({ type }) => type === 'recipes').length, 1);
   });
 
-  it('tells a page that comes after the first everything again, and a hidden one nothing', async () => {
+  it('sends everything again to the next page, and nothing to a hidden one', async () => {
     open();
-    await told('recipes');
+    await sent('recipes');
     view.visible = false;
     viewed.fire(undefined);
     messages.length = 0;
@@ -246,30 +245,30 @@ describe('the adapter’s page and what it is told', () => {
     view.visible = true;
     viewed.fire(undefined);
     asked.fire({ type: 'ready' });
-    await told('recipes');
+    await sent('recipes');
   });
 
-  it('copies, and says so when it is done', async () => {
+  it('confirms a copied text', async () => {
     open();
-    await told('recipes');
+    await sent('recipes');
     asked.fire({ type: 'copy', id: 'vllm 0', text: 'vllm serve' });
-    await told('copied', ({ id }) => id === 'vllm 0');
+    await sent('copied', ({ id }) => id === 'vllm 0');
     assert.deepEqual(standIn.executed, [['copy', 'vllm serve']]);
   });
 
-  it('says that something went wrong inside, and logs it', async () => {
+  it('says that an internal error occurred, and logs it', async () => {
     room = { ...room, inspectAdapter: () => Promise.reject(new TypeError('x')) };
     open();
-    assert.match((await told('failure')).text, /The log tells more\.$/);
+    await sent('status', ({ retry }) => retry !== undefined);
     assert.deepEqual(logged, ['adapter-not-inspected']);
   });
 
-  it('names a folder as it is, and watches the files in it', async () => {
+  it('uses a folder where it is, and watches its files', async () => {
     const unpacked = path.join(folder, 'unpacked');
     await room.extractAdapter(file, unpacked);
     open(unpacked);
-    const recipes = await told('recipes');
-    assert.deepEqual([recipes.packed, recipes.folder?.copy], [undefined, unpacked]);
+    const recipes = await sent('recipes');
+    assert.deepEqual([recipes.packed, recipes.folder?.value], [undefined, unpacked]);
     assert.deepEqual(
       standIn.watchers.map(({ base, pattern }) => [base.fsPath, pattern]),
       [
@@ -279,6 +278,40 @@ describe('the adapter’s page and what it is told', () => {
     );
     await writeFile(path.join(unpacked, 'adapter_config.json'), '{}');
     standIn.watchers[1]?.change();
-    await told('notice', ({ text }) => /changed/.test(text ?? ''));
+    await sent('notice', ({ text }) => /changed/.test(text ?? ''));
+  });
+
+  it('takes only requests of the protocol, without anything else', () => {
+    const requests: AdapterRequest[] = [
+      { type: 'ready' },
+      { type: 'reload' },
+      { type: 'measure' },
+      { type: 'cancel' },
+      { type: 'unpack', elsewhere: false },
+      { type: 'copy', id: 'vllm 0', text: 'x'.repeat(100_000) },
+    ];
+    for (const request of requests)
+      assert.deepEqual(
+        page.adapterRequestOf({ ...request, other: 1, folder: '/etc' }),
+        request,
+        request.type,
+      );
+    for (const message of [
+      undefined,
+      null,
+      'measure',
+      {},
+      { type: 'other' },
+      { type: 'unpack' },
+      { type: 'unpack', elsewhere: '/home' },
+      { type: 'copy', id: 'a' },
+      { type: 'copy', id: 1, text: 'a' },
+      { type: 'copy', id: 'a', text: 'x'.repeat(100_001) },
+    ])
+      assert.equal(page.adapterRequestOf(message), undefined);
+    assert.equal(page.rememberedFile({ file: '/a.zip', tool: 'vllm' }), '/a.zip');
+    for (const state of [undefined, null, 'x', {}, { file: 1 }, { file: '' }])
+      assert.equal(page.rememberedFile(state), undefined);
+    open();
   });
 });

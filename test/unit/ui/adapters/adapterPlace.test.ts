@@ -10,7 +10,7 @@ import {
   unpackedPlace,
 } from '../../../../src/ui/adapters/adapterPlace.ts';
 
-describe('where an adapter stands', () => {
+describe('where an adapter is', () => {
   let folder: string;
 
   beforeEach(async () => void (folder = await mkdtemp(path.join(tmpdir(), 'adapter-place-'))));
@@ -60,7 +60,7 @@ describe('where an adapter stands', () => {
     );
   });
 
-  it('is never one that holds something else, be it a file, a dangling link or another adapter', async () => {
+  it('is never one that holds something else: a file, a dangling link or another adapter', async () => {
     await writeFile(at('a'), '');
     await symlink(at('nowhere'), at('a-2'));
     await unpack(at('a-3'), '{"other": 1}');
@@ -70,7 +70,7 @@ describe('where an adapter stands', () => {
     });
   });
 
-  it('is the one of an earlier time, where the same files lie, pickle or not', async () => {
+  it('is an earlier one that holds the same files, with or without pickle', async () => {
     await mkdir(at('a'));
     await unpack(at('a-2', 'out'));
     const report = reportOf(at('a.zip'), 'zip', 'out/');
@@ -79,7 +79,7 @@ describe('where an adapter stands', () => {
     assert.equal(adapterFolder(report, place.folder), at('a-2', 'out'));
   });
 
-  it('is not that of another adapter of the same sizes', async () => {
+  it('is not the folder of another adapter of the same sizes', async () => {
     await unpack(at('a'), '{}', 'xyz');
     await unpack(at('a-2'));
     assert.deepEqual(await unpackedPlace(reportOf(at('a.zip')), inspect), {
@@ -88,12 +88,12 @@ describe('where an adapter stands', () => {
     });
   });
 
-  it('is where an unpacked one lies', () => {
+  it('is the folder of an unpacked one', () => {
     assert.equal(adapterFolder(reportOf(at('a'), 'folder', 'out/'), ''), at('a', 'out'));
     assert.equal(adapterFolder(reportOf(at('x.safetensors'), 'safetensors'), ''), folder);
   });
 
-  it('is the folder of weights that lie beside their config', async () => {
+  it('is the folder of weights beside their config', async () => {
     await unpack(at('a'));
     await writeFile(at('a', 'model.safetensors'), '');
     assert.equal(await subjectOf(at('a', 'adapter_model.safetensors')), at('a'));
@@ -101,7 +101,7 @@ describe('where an adapter stands', () => {
     assert.equal(await subjectOf(at('adapter_model.safetensors')), at('adapter_model.safetensors'));
   });
 
-  it('changes with the bytes of a file or of a folder’s files, and not with folders beside them', async () => {
+  it('has a fingerprint that changes with the bytes of files, and not with subfolders', async () => {
     await unpack(at('a'));
     const [file, whole] = [at('a', 'adapter_config.json'), at('a')];
     const before = [await fingerprintOf(file), await fingerprintOf(whole)];

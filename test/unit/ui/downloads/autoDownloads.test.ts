@@ -108,6 +108,7 @@ describe('"Download when complete"', () => {
     isQuiet = true;
     const downloads = new Downloads({
       runsFolder: path.join(stage.bench.folder, 'runs'),
+      state: first.state,
       transport: () => stage.bench.transport,
       sessionOf: () => first.session,
       verify: () => Promise.resolve('unknown'),

@@ -6,6 +6,7 @@ import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
 import { verifyArchive } from '../../../../src/core/adapters/archive/verify.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { VerifyArchive } from '../../../../src/core/downloads/download.ts';
+import { StateStore } from '../../../../src/core/storage/state.ts';
 import { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
@@ -72,6 +73,7 @@ describe('"Download Adapter…"', () => {
   function newWindow(verify: VerifyArchive = verifyArchive): void {
     downloads = new Downloads({
       runsFolder: path.join(bench.folder, 'runs'),
+      state: new StateStore(bench.folder),
       transport: () => bench.transport,
       sessionOf: () => session,
       verify,

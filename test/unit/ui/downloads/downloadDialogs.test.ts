@@ -56,12 +56,4 @@ describe('dialogs of downloads', () => {
     await dialogs.askInterrupted('maths', view, ['/a.zip', '/b.jsonl']);
     assert.deepEqual(standIn.told.details, ['/a.zip\n/b.jsonl']);
   });
-
-  it('name the file that a list of downloads was copied to', async () => {
-    const { tellDownloadsSetAside } = await import('../../../../src/ui/downloads/noticeMessages.ts');
-    tellDownloadsSetAside('/runs/downloads.json.set-aside-1');
-    assert.deepEqual(standIn.told.sentences, [
-      'The list of downloads could not be read completely. A copy was kept as /runs/downloads.json.set-aside-1. Unfinished downloads may have left hidden .part files.',
-    ]);
-  });
 });

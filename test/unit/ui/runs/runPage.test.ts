@@ -6,8 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Account } from '../../../../src/core/accounts/account.ts';
-import type { ActiveDownload } from '../../../../src/core/downloads/activeDownload.ts';
-import type { DownloadRecord } from '../../../../src/core/downloads/downloadRecord.ts';
+import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type {
   RunPageButton,

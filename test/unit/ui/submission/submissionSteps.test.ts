@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import { newMarker } from '../../../../src/core/runs/marker.ts';
-import { summaryOf } from '../../../../src/core/datasets/summary.ts';
+import { summaryOf } from '../../../../src/core/datasets/report.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import type { InputStandIn } from '../../../helpers/vscodeStandIn.ts';

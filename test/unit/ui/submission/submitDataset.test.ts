@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import { CheckError } from '../../../../src/core/datasets/errors.ts';
+import { CheckError } from '../../../../src/core/datasets/report.ts';
 import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';

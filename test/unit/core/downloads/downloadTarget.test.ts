@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { becameAvailable } from '../../../../src/core/downloads/autoDownload.ts';
-import { directoryOf, runFolderName } from '../../../../src/core/downloads/downloadFolder.ts';
 import {
+  directoryOf,
+  runFolderName,
   adapterFirst,
   artifactFileName,
-  atHome,
+  localAdapter,
   placeIn,
 } from '../../../../src/core/downloads/downloadTarget.ts';
-import { row } from '../../../helpers/runs/support.ts';
 
 const RUN = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
 
@@ -129,29 +128,15 @@ describe('where downloads go', () => {
       };
     };
     const records = [await record('log'), await record('model')];
-    assert.equal(atHome(records, RUN)?.artifactType, 'model');
-    assert.equal(atHome(records.slice(0, 1), RUN), undefined);
-    assert.equal(atHome(records, 'other'), undefined);
-    assert.equal(atHome([await record('model', RUN, 4)], RUN), undefined);
+    assert.equal(localAdapter(records, RUN)?.artifactType, 'model');
+    assert.equal(localAdapter(records.slice(0, 1), RUN), undefined);
+    assert.equal(localAdapter(records, 'other'), undefined);
+    assert.equal(localAdapter([await record('model', RUN, 4)], RUN), undefined);
     await rm(records[1]?.path ?? '');
-    assert.equal(atHome(records, RUN), undefined);
+    assert.equal(localAdapter(records, RUN), undefined);
     const model = await record('model');
     // What cannot be looked at is not there.
-    assert.equal(atHome([{ ...model, path: 'a\0b' }], RUN), undefined);
-    assert.equal(atHome([{ ...model, path: path.join(folder, 'none', 'a') }, model], RUN), model);
-  });
-});
-
-describe('runs whose adapter is there now', () => {
-  it('are those that had none while they were known', () => {
-    const before = row('a', 0, 'running');
-    const after = { ...row('a', 0, 'complete'), artifacts_available: true };
-    const moved = [
-      { runId: 'finished', before, after },
-      { runId: 'went on', before: row('b', 0), after: before },
-      { runId: 'was there', before: after, after: { ...after, status: 'archived' } },
-      { runId: 'expired', before: after, after: { ...after, artifacts_available: false } },
-    ];
-    assert.deepEqual(becameAvailable(moved), ['finished']);
+    assert.equal(localAdapter([{ ...model, path: 'a\0b' }], RUN), undefined);
+    assert.equal(localAdapter([{ ...model, path: path.join(folder, 'none', 'a') }, model], RUN), model);
   });
 });

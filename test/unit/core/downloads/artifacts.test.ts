@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { ServiceError } from '../../../../src/core/api/errors.ts';
 import type { Artifact, RunDetail } from '../../../../src/core/api/types.ts';
-import { artifactNamed, listArtifacts, nameOf } from '../../../../src/core/downloads/artifactList.ts';
+import {
+  artifactNamed,
+  listArtifacts,
+  artifactNameOf,
+  SignedLink,
+} from '../../../../src/core/downloads/artifacts.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import { SignedLink } from '../../../../src/core/downloads/signedLink.ts';
 import { silent } from '../../../helpers/runs/support.ts';
 import { TestClock } from '../../../helpers/runs/testClock.ts';
 
@@ -26,7 +30,7 @@ describe('what a run offers', () => {
       artifact('model', undefined, '6'),
       artifact('model', undefined, '7'),
     ];
-    const names = list.map(nameOf);
+    const names = list.map(artifactNameOf);
     assert.deepEqual(
       names.map(({ type, filename }) => `${type} ${filename}`),
       [

@@ -1,0 +1,225 @@
+import { printable } from './printable.ts';
+import type { AdapterConfig, DtypeShare, LoraPair, WeightsReport } from './report.ts';
+import type { SafetensorsHeader, Tensor } from './safetensors.ts';
+import { endsOf, isEmbeddings, isLmHead, placeOf, roleOf } from './tensorName.ts';
+
+const MAX_METADATA = 50;
+
+/** A safetensors file of an adapter. */
+export interface WeightsFile {
+  name: string;
+  header: SafetensorsHeader;
+}
+
+/** The tensors of one module. */
+export interface Parts {
+  path: string;
+  a?: Tensor;
+  b?: Tensor;
+  magnitude?: Tensor;
+  isEmbedding: boolean;
+}
+
+/** All tensors of an adapter by what they are for. */
+export interface SortedTensors {
+  /** Layer by layer, then as they come. */
+  parts: readonly Parts[];
+  /** Those of `parts` that have an A or a B. */
+  pairs: readonly Parts[];
+  /** Modules that are saved fully, or rows of one, with their tensors. */
+  saved: readonly { path: string; tensor: Tensor }[];
+  biases: readonly Tensor[];
+  unknown: readonly Tensor[];
+}
+
+export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
+  const byPath = new Map<string, Parts>();
+  const saved: { path: string; tensor: Tensor }[] = [];
+  const biases: { path: string; tensor: Tensor }[] = [];
+  const unknown: Tensor[] = [];
+  for (const tensor of tensors) {
+    const role = roleOf(tensor.name);
+    if (role === undefined) unknown.push(tensor);
+    else if (role.part === 'saved') saved.push({ path: role.path, tensor });
+    else if (role.part === 'bias' || role.part === 'lora-bias') biases.push({ path: role.path, tensor });
+    else {
+      const parts = byPath.get(role.path) ?? { path: role.path, isEmbedding: false };
+      byPath.set(role.path, parts);
+      parts.isEmbedding ||= role.isEmbedding;
+      // A second adapter in the same file: which one is meant is unknown.
+      if (role.part !== 'magnitude' && (parts[role.part] !== undefined || tensor.shape.length < 2))
+        unknown.push(tensor);
+      else parts[role.part] = tensor;
+    }
+  }
+  // The bias of a fully saved module belongs to it.
+  const savedPaths = new Set(saved.map(({ path }) => path));
+  const parts = byLayer([...byPath.values()]);
+  return {
+    parts,
+    pairs: parts.filter(({ a, b }) => a !== undefined || b !== undefined),
+    saved: [...saved, ...biases.filter(({ path }) => savedPaths.has(path))],
+    biases: biases.filter(({ path }) => !savedPaths.has(path)).map(({ tensor }) => tensor),
+    unknown,
+  };
+}
+
+/** What is in no layer comes last. */
+function byLayer(parts: readonly Parts[]): Parts[] {
+  return parts
+    .map((one) => ({ one, layer: placeOf(one.path).layer ?? Infinity }))
+    .sort((a, b) => (a.layer === b.layer ? 0 : a.layer - b.layer))
+    .map(({ one }) => one);
+}
+
+/** Ranks and scales of the modules, in the order of `SortedTensors.pairs`. */
+export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefined): LoraPair[] {
+  const seen = new Set<string>();
+  const ambiguous = new Set<string>();
+  for (const { path } of pairs) {
+    const { layer, module } = placeOf(path);
+    const key = `${layer ?? ''} ${module}`;
+    if (seen.has(key)) ambiguous.add(module);
+    seen.add(key);
+  }
+  const scaling = config && new ModuleScaling(config);
+  return pairs.map((one) => pairOf(one, ambiguous, scaling));
+}
+
+function pairOf(
+  { path, a, b, magnitude, isEmbedding }: Parts,
+  ambiguous: ReadonlySet<string>,
+  scaling: ModuleScaling | undefined,
+): LoraPair {
+  const { layer, module, longModule } = placeOf(path);
+  // A is rank × inputs, B is outputs × rank.
+  const rank = a?.shape[0] ?? b?.shape[1] ?? 0;
+  const alpha = scaling?.alphaOf(path);
+  const scale = scaling?.scaleOf(path, rank);
+  const [outputs] = b?.shape ?? [];
+  const inputs = a && a.parameters / (a.shape[0] ?? 1);
+  return {
+    path: printable(path),
+    ...(layer === undefined ? {} : { layer }),
+    // All modules of an ambiguous name get the longer one, so that they stay one row.
+    module: printable(ambiguous.has(module) ? longModule : module),
+    ...(inputs === undefined || Number.isNaN(inputs) ? {} : { inputs }),
+    ...(outputs === undefined ? {} : { outputs }),
+    rank,
+    ...(alpha === undefined ? {} : { alpha }),
+    ...(scale === undefined ? {} : { scale }),
+    dtype: (a ?? b)?.dtype ?? '',
+    parameters: (a?.parameters ?? 0) + (b?.parameters ?? 0),
+    hasA: a !== undefined,
+    hasB: b !== undefined,
+    isEmbedding,
+    hasMagnitude: magnitude !== undefined,
+  };
+}
+
+/** Rank, alpha and scale of single modules, as the config has them. */
+export class ModuleScaling {
+  readonly #config: AdapterConfig;
+  readonly #ranks: ModulePattern;
+  readonly #alphas: ModulePattern;
+
+  constructor(config: AdapterConfig) {
+    this.#config = config;
+    this.#ranks = new ModulePattern(config.rankPattern);
+    this.#alphas = new ModulePattern(config.alphaPattern);
+  }
+
+  /** Undefined where it is unknown. */
+  rankOf(path: string): number | undefined {
+    return this.#ranks.isClear ? (this.#ranks.valueOf(path) ?? this.#config.rank) : undefined;
+  }
+
+  alphaOf(path: string): number | undefined {
+    return this.#alphas.isClear ? (this.#alphas.valueOf(path) ?? this.#config.alpha) : undefined;
+  }
+
+  /** @param rank that of the shapes, where the config has none */
+  scaleOf(path: string, rank: number): number | undefined {
+    const alpha = this.alphaOf(path);
+    const divisor = this.rankOf(path) ?? rank;
+    if (alpha === undefined || divisor <= 0) return undefined;
+    return alpha / (this.#config.useRslora ? Math.sqrt(divisor) : divisor);
+  }
+}
+
+/**
+ * `rank_pattern` or `alpha_pattern`, as PEFT reads it: the first key that matches the end of a module's path. Keys are
+ * regular expressions there; only plain names are matched here, as an untrusted regular expression could run forever.
+ */
+export class ModulePattern {
+  /** Whether all keys are plain names. */
+  readonly isClear: boolean;
+  /** Key → its position, and its value. */
+  readonly #values: ReadonlyMap<string, { order: number; value: number }>;
+
+  constructor(pattern: Readonly<Record<string, number>>) {
+    const entries = Object.entries(pattern);
+    this.isClear = entries.every(([key]) => /^\^?(?:[\w-]|\\?\.)+\$?$/.test(key));
+    this.#values = new Map(
+      entries.map(([key, value], order) => [key.replace(/\\(?=\.)|\$$/g, ''), { order, value }]),
+    );
+  }
+
+  valueOf(path: string): number | undefined {
+    if (this.#values.size === 0) return undefined;
+    const found = [...endsOf(path), `^${path}`].flatMap((end) => this.#values.get(end) ?? []);
+    return found.sort((a, b) => a.order - b.order)[0]?.value;
+  }
+}
+
+/** Summarizes what the headers say. */
+export function weightsReport(
+  files: readonly WeightsFile[],
+  { saved, biases }: SortedTensors,
+  pairs: readonly LoraPair[],
+): WeightsReport {
+  const dtypes = dtypeShares(files.flatMap(({ header }) => header.tensors));
+  const sum = (key: 'sizeBytes' | 'tensors' | 'parameters') =>
+    dtypes.reduce((total, share) => total + share[key], 0);
+  const savedModules = [...new Set(saved.map(({ path }) => path))];
+  const labels = labelsOf(saved);
+  const layers = new Set(pairs.map(({ layer }) => layer).filter((layer) => layer !== undefined));
+  const metadata = files.flatMap(({ header }) => [...header.metadata]).slice(0, MAX_METADATA);
+  return {
+    files: files.map(({ name }) => name),
+    sizeBytes: sum('sizeBytes'),
+    tensors: sum('tensors'),
+    parameters: sum('parameters'),
+    dtypes,
+    pairs,
+    layers: [...layers].sort((a, b) => a - b),
+    modules: [...new Set(pairs.map(({ module }) => module))],
+    minRank: pairs.reduce((least, { rank }) => Math.min(least, rank), pairs[0]?.rank ?? 0),
+    maxRank: pairs.reduce((most, { rank }) => Math.max(most, rank), 0),
+    savedModules: savedModules.map(printable),
+    touchesEmbeddings:
+      savedModules.some(isEmbeddings) || pairs.some((one) => one.isEmbedding || isEmbeddings(one.path)),
+    touchesLmHead: savedModules.some(isLmHead) || pairs.some(({ path }) => isLmHead(path)),
+    ...(labels === undefined ? {} : { labels }),
+    hasBias: biases.length > 0,
+    metadata: Object.fromEntries(metadata.map(([key, value]) => [printable(key), printable(value)])),
+  };
+}
+
+/** The head of a classifier, as Transformers names it, has a row for each label. */
+function labelsOf(saved: SortedTensors['saved']): number | undefined {
+  return saved.find(({ path }) => /^(?:score|classifier|classifier\.out_proj)$/.test(path))?.tensor.shape[0];
+}
+
+/** Sums up tensors by their types, the largest first. */
+export function dtypeShares(tensors: readonly Tensor[]): DtypeShare[] {
+  const shares = new Map<string, DtypeShare>();
+  for (const { dtype, parameters, from, to } of tensors) {
+    const share = shares.get(dtype) ?? { dtype, tensors: 0, parameters: 0, sizeBytes: 0 };
+    shares.set(dtype, share);
+    share.tensors++;
+    share.parameters += parameters;
+    share.sizeBytes += to - from;
+  }
+  return [...shares.values()].sort((a, b) => b.sizeBytes - a.sizeBytes);
+}

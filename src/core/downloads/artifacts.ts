@@ -1,0 +1,148 @@
+import { ServiceError } from '../api/errors.ts';
+import type { Artifact, RunDetail } from '../api/types.ts';
+import type { Clock } from '../base/clock.ts';
+import { throwIfCancelled } from '../base/errors.ts';
+import { instantOf } from '../base/instant.ts';
+import { DownloadError } from './downloadErrors.ts';
+import { isAdapter, numberedFileName } from './downloadTarget.ts';
+import { serviceNowMs } from '../runs/serviceClock.ts';
+import type { Session } from '../runs/session.ts';
+import type { ArtifactName } from './types.ts';
+
+/** How long before its end a signed URL is replaced by a fresh one. */
+const MARGIN_MS = 5 * 60_000;
+/** How long a signed URL lives where the service does not say (spec: "Limits"). */
+const LIFETIME_MS = 30 * 60_000;
+
+/**
+ * What a run offers, with fresh signed URLs: they expire, so they are asked for just in time and never stored.
+ * @throws DownloadError, ApiError, KeyMissingError, CancelledError
+ */
+export async function listArtifacts(
+  session: Session,
+  runId: string,
+  signal: AbortSignal | undefined,
+): Promise<Artifact[]> {
+  const options = signal && { signal };
+  try {
+    const artifacts = await session.call((client) => client.createArtifactDownloads(runId, options));
+    if (artifacts.length === 0) throw new DownloadError('no-artifacts');
+    return artifacts;
+  } catch (error) {
+    if (error instanceof ServiceError && error.httpStatus === 404)
+      throw await whyNone(session, runId, signal, error);
+    throw error;
+  }
+}
+
+/**
+ * The name of an artifact. The contract does not rule out two of the same name: all but the first of those get a number,
+ * by their order in the list.
+ * @param list all that the run offers, this one among them
+ */
+export function artifactNameOf(artifact: Artifact, index = 0, list: readonly Artifact[] = []): ArtifactName {
+  const { artifact_type: type, filename } = artifact;
+  const ofType = list.filter((other) => other.artifact_type === type);
+  const alike = list
+    .slice(0, index)
+    .filter((other) => other.artifact_type === type && other.filename === filename);
+  let numbered: string | undefined;
+  let number = 2;
+  // Not one that the service itself gave to another.
+  for (let left = alike.length; left > 0; number += 1) {
+    numbered = numberedFileName(filename ?? type, number);
+    if (!ofType.some((other) => other.filename === numbered)) left -= 1;
+  }
+  const called = numbered ?? filename;
+  return { type, ...(called !== undefined && { filename: called }) };
+}
+
+/** The adapter, or the first where none is called so. @throws DownloadError */
+export function adapterOf(artifacts: readonly Artifact[]): Artifact {
+  const adapter = artifacts.find(({ artifact_type }) => isAdapter(artifact_type)) ?? artifacts[0];
+  if (adapter === undefined) throw new DownloadError('no-artifacts');
+  return adapter;
+}
+
+/** The one of a name, as `artifactNameOf` gives it; where there is no such name, the only one of its type. @throws DownloadError */
+export function artifactNamed(artifacts: readonly Artifact[], { type, filename }: ArtifactName): Artifact {
+  const ofType = artifacts.filter(({ artifact_type }) => artifact_type === type);
+  const found =
+    ofType.find((artifact, index) => artifactNameOf(artifact, index, ofType).filename === filename) ??
+    (ofType.length === 1 ? ofType[0] : undefined);
+  if (found === undefined) throw new DownloadError('artifact-gone');
+  return found;
+}
+
+/** The cause of a 404 (spec: "run not found, or run not completed", and artifacts that expired). */
+async function whyNone(
+  session: Session,
+  runId: string,
+  signal: AbortSignal | undefined,
+  refused: ServiceError,
+): Promise<Error> {
+  let detail: RunDetail | undefined;
+  try {
+    detail = await session.call((client) => client.getRun(runId, signal && { signal }));
+  } catch (error) {
+    if (error instanceof ServiceError && error.httpStatus === 404) return new DownloadError('run-unknown');
+    // Then the list's row is all that is known.
+    throwIfCancelled(signal);
+  }
+  const run = detail ?? session.runs.get(runId);
+  if (run === undefined) return refused;
+  const isCompleted =
+    run.status === 'completed' || run.status === 'complete' || detail?.completed_at !== undefined;
+  if (!isCompleted) return new DownloadError('run-not-completed');
+  const expiresAt = session.runs.get(runId)?.artifacts_expires_at;
+  const isOver = instantOf(expiresAt) <= serviceNowMs(session);
+  return new DownloadError('artifacts-expired', isOver ? expiresAt : undefined);
+}
+
+/** The signed URL of one artifact, in memory alone: asked for just in time and again before it expires. */
+export class SignedLink {
+  /** Of the service that issued it. */
+  readonly serviceUrl: string;
+  readonly #session: Session;
+  readonly #runId: string;
+  readonly #name: ArtifactName;
+  readonly #clock: Clock;
+  #current: { url: string; staleAtMs: number } | undefined;
+
+  /** @param first the artifact as it was just listed */
+  constructor(session: Session, runId: string, name: ArtifactName, clock: Clock, first?: Artifact) {
+    const { account } = session;
+    this.serviceUrl = account.kind === 'sandbox' ? 'http://localhost' : account.baseUrl;
+    this.#session = session;
+    this.#runId = runId;
+    this.#name = name;
+    this.#clock = clock;
+    if (first !== undefined) this.#accept(first, clock.monotonicMs());
+  }
+
+  /** Whether its end is near, or there is none. */
+  get isStale(): boolean {
+    return this.#current === undefined || this.#clock.monotonicMs() >= this.#current.staleAtMs;
+  }
+
+  /** The next `url` is a fresh one. */
+  forget(): void {
+    this.#current = undefined;
+  }
+
+  /** @throws DownloadError, ApiError, KeyMissingError, CancelledError */
+  async url(signal: AbortSignal): Promise<string> {
+    if (this.#current !== undefined && !this.isStale) return this.#current.url;
+    const askedAtMs = this.#clock.monotonicMs();
+    const artifacts = await listArtifacts(this.#session, this.#runId, signal);
+    return this.#accept(artifactNamed(artifacts, this.#name), askedAtMs);
+  }
+
+  #accept({ url, expires_in }: Artifact, askedAtMs: number): string {
+    const lifetimeMs = expires_in === undefined ? LIFETIME_MS : Math.max(0, expires_in * 1000);
+    // One that lives for a short time only is still worth using.
+    const staleAtMs = askedAtMs + lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 2);
+    this.#current = { url, staleAtMs };
+    return url;
+  }
+}

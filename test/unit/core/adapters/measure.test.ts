@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { measureAdapter, type MeasureOptions } from '../../../../src/core/adapters/measure/measure.ts';
+import type { Measurements } from '../../../../src/core/adapters/report.ts';
+import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
+import {
+  encode,
+  withHeader,
+  writeTensors,
+  type WrittenTensor,
+} from '../../../helpers/adapters/safetensorsWriter.ts';
+import { MEASURE_WORKER, Place, tarGzOf, zipOf } from '../../../helpers/adapters/support.ts';
+
+const WEIGHTS = 'adapter_model.safetensors';
+const Q = 'base_model.model.model.layers.0.self_attn.q_proj';
+const DTYPES = ['F32', 'F16', 'BF16'] as const;
+
+describe('measureAdapter', () => {
+  const place = new Place();
+
+  async function measure(bytes: Buffer, options: Partial<MeasureOptions> = {}): Promise<Measurements> {
+    return await measureAdapter(await place.file(bytes), { worker: MEASURE_WORKER, ...options });
+  }
+  const measureSample = (options: SampleOptions) => measure(zipOf(sampleAdapter(options)));
+  const tensor = (name: string, dtype: string, values: number[], columns = 1): WrittenTensor => ({
+    name,
+    dtype,
+    shape: [values.length / columns, columns],
+    data: encode(dtype, values),
+  });
+  const replaceB = (values: (count: number) => number[]) => (all: WrittenTensor[]) =>
+    all.map((one) =>
+      one.name.includes('lora_B')
+        ? { ...one, data: encode(one.dtype, values(one.shape[0]! * one.shape[1]!)) }
+        : one,
+    );
+
+  for (const dtype of DTYPES)
+    it(`finds the norm of each B in ${dtype}`, async () => {
+      const written: WrittenTensor[] = [];
+      const found = await measureSample({ dtype, tensors: (all) => (written.push(...all), all) });
+      // The sample's values are the same in each type, and F32 is easily read.
+      const plain: WrittenTensor[] = [];
+      sampleAdapter({ tensors: (all) => (plain.push(...all), all) });
+      const norms = plain
+        .filter(({ name }) => name.includes('lora_B'))
+        .map(({ data }) => Math.hypot(...new Float32Array(new Uint8Array(data).buffer)));
+      found.pairs.forEach(({ norm }, index) => close(norm, norms[index]!));
+      assert.equal(found.pairs.length, norms.length);
+      assert.equal(
+        found.values,
+        written.reduce((sum, { shape }) => sum + shape[0]! * shape[1]!, 0),
+      );
+      assert.deepEqual([found.nans, found.infinities, found.hasNoEffect], [0, 0, false]);
+    });
+
+  it('finds the same in large tensors of odd positions, whatever the container', async () => {
+    const values = (count: number) => Array.from({ length: count }, (_, index) => ((index * 7) % 33) / 8 - 2);
+    const [a, b] = [values(4 * 50_001), values(100_003 * 4)];
+    const weights = writeTensors([
+      tensor('odd.weight', 'I8', [1, 2, 3]),
+      tensor(`${Q}.lora_B.weight`, 'F32', b, 4),
+      tensor(`${Q}.lora_A.weight`, 'BF16', a, 50_001),
+    ]);
+    const files = { ...sampleAdapter(), [WEIGHTS]: weights };
+    for (const bytes of [zipOf(files), zipOf(files, { isDeflated: true }), tarGzOf(files)]) {
+      const { pairs, values: count } = await measure(bytes);
+      close(pairs[0]?.norm, Math.sqrt(b.reduce((sum, value) => sum + value ** 2, 0)));
+      assert.equal(count, a.length + b.length);
+    }
+  });
+
+  it('takes A for embeddings, whose A starts training at zero', async () => {
+    const embedding = 'base_model.model.model.embed_tokens.lora_embedding_';
+    const { pairs } = await measureSample({
+      tensors: () => [
+        tensor(`${embedding}A`, 'F32', [3, 4], 2),
+        tensor(`${embedding}B`, 'F32', [1, 1, 1, 1]),
+      ],
+    });
+    close(pairs[0]?.norm, 5);
+  });
+
+  it('says that nothing was learned only where every pair is zero, and nothing else is saved', async () => {
+    const extra = (dtype: string, values: number[]) => (all: WrittenTensor[]) => [
+      ...all,
+      tensor('base_model.model.lm_head.weight', dtype, values),
+    ];
+    const first = (values: (count: number) => number[]) => (all: WrittenTensor[]) => [
+      ...replaceB(values)(all.slice(0, 2)),
+      ...all.slice(2),
+    ];
+    for (const [options, hasNoEffect, zeros] of [
+      [{}, true, 4],
+      [{ tensors: extra('F32', [1]) }, false, 4],
+      [{ tensors: extra('F32', [0]) }, true, 4],
+      // Its values are not read.
+      [{ tensors: extra('I8', [0]) }, false, 4],
+      [{ tensors: first((count) => [...Array<number>(count - 1).fill(0), 1e-45]) }, false, 3],
+      [{ dtype: 'BF16', tensors: replaceB((count) => Array<number>(count).fill(-0)) }, true, 4],
+    ] as const) {
+      const found = await measureSample({ isZero: true, ...options });
+      assert.deepEqual(
+        [found.hasNoEffect, found.pairs.filter(({ isZero }) => isZero).length],
+        [hasNoEffect, zeros],
+      );
+    }
+  });
+
+  for (const dtype of DTYPES)
+    it(`counts NaN and infinity in ${dtype}`, async () => {
+      const broken = [NaN, Infinity, -Infinity, NaN, NaN];
+      const found = await measureSample({
+        dtype,
+        tensors: replaceB((count) => [...broken, ...Array<number>(count - 5).fill(1)]),
+      });
+      assert.deepEqual([found.nans, found.infinities, found.nonFinite.length], [12, 8, 4]);
+      assert.equal(found.nonFinite[0], `${Q}.lora_B.weight`);
+      assert.deepEqual(found.pairs[0], {
+        path: 'model.layers.0.self_attn.q_proj',
+        isZero: false,
+        nonFinite: 5,
+      });
+    });
+
+  it('finds the largest and the smallest values finite', async () => {
+    for (const [dtype, value] of [
+      ['F32', 3.4028234663852886e38],
+      ['F32', 2 ** -149],
+      ['F16', 65_504],
+      ['F16', 2 ** -24],
+      ['BF16', 2 ** 127],
+    ] as const) {
+      const { pairs, nans, infinities } = await measureSample({
+        dtype,
+        tensors: replaceB((count) => Array<number>(count).fill(value)),
+      });
+      close(pairs[0]?.norm, value * 8);
+      assert.deepEqual([nans, infinities], [0, 0]);
+    }
+  });
+
+  it('names the types that it does not measure', async () => {
+    const { notMeasured, values, pairs, hasNoEffect } = await measureSample({ dtype: 'F64' });
+    assert.deepEqual(notMeasured, [{ dtype: 'F64', tensors: 8, parameters: 576, sizeBytes: 8 * 576 }]);
+    assert.deepEqual([values, hasNoEffect, pairs[0]?.norm], [0, false, undefined]);
+  });
+
+  it('reports progress up to the end', async () => {
+    const shares: number[] = [];
+    const file = zipOf(sampleAdapter({ layers: 40, modules: { q_proj: [512, 512] }, rank: 16 }));
+    await measure(file, { onProgress: ({ doneBytes, totalBytes }) => shares.push(doneBytes / totalBytes) });
+    assert.equal(shares.at(-1), 1);
+    assert.deepEqual(
+      shares,
+      shares.toSorted((a, b) => a - b),
+    );
+  });
+
+  it('ends at once when it is cancelled', async () => {
+    await assert.rejects(measure(zipOf(sampleAdapter()), { signal: AbortSignal.abort() }), {
+      code: 'cancelled',
+    });
+    const stop = new AbortController();
+    const measuring = measure(zipOf(sampleAdapter({ layers: 60 })), { signal: stop.signal });
+    setTimeout(() => stop.abort(), 20);
+    await assert.rejects(measuring, { code: 'cancelled' });
+  });
+
+  it('says why there is nothing to measure', async () => {
+    for (const [bytes, verdict] of [
+      [Buffer.from('no archive'), { code: 'not-an-archive' }],
+      [
+        zipOf({ ...sampleAdapter(), [WEIGHTS]: withHeader('{}', Buffer.from('x')) }),
+        { code: 'broken', fault: 'safetensors-length', entry: WEIGHTS },
+      ],
+      [
+        zipOf(sampleAdapter(), { crc: 1 }),
+        { code: 'broken', fault: 'zip-crc', entry: 'adapter_config.json' },
+      ],
+    ] as const)
+      await assert.rejects(measure(bytes), { code: 'not-an-adapter', verdict });
+    await assert.rejects(measure(zipOf(sampleAdapter()), { worker: `${place.folder}/none.js` }), Error);
+  });
+});
+
+function close(found: number | undefined, expected: number): void {
+  assert.ok(
+    found !== undefined && Math.abs(found - expected) <= 1e-9 * Math.abs(expected),
+    `${found} is not ${expected}`,
+  );
+}

@@ -1,0 +1,376 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
+import {
+  recipesOf,
+  type Recipe,
+  type RecipeNote,
+  type Tool,
+} from '../../../../src/core/adapters/recipe/recipes.ts';
+import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
+import { encode, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { block, FOLDER, Place } from '../../../helpers/adapters/support.ts';
+
+/** Each character that means something to a shell, Python, JSON or a list of arguments. */
+const EVIL = '/tmp/it\'s "$HOME" `id` $(id) & | ; < > * ? ! # ~ {a,b} \\ = é %PATH% ^';
+const Q0 = 'base_model.model.model.layers.0.self_attn.q_proj';
+
+/**
+ * What tools do with what a config asks for was read in: huggingface/peft docs package_reference/lora and
+ * src/peft/tuners/lora/layer.py, variants.py; vllm-project/vllm vllm/lora/peft_helper.py, vllm/config/lora.py,
+ * vllm/entrypoints/openai/cli_args.py (`LoRAParserAction`: name=path or JSON); ggml-org/llama.cpp convert_lora_to_gguf.py,
+ * src/llama-adapter.h and .cpp; ollama/ollama llm/llama_server.go.
+ */
+describe('recipesOf', () => {
+  const place = new Place();
+
+  const recipes = place.recipes.bind(place);
+  const refusals = async (options: SampleOptions) => {
+    const { peft, vllm, llamacpp, ollama } = await recipes(options);
+    return [peft, vllm, llamacpp, ollama].map(({ refusal }) => refusal);
+  };
+  const tensor = (name: string, shape: readonly number[] = [1]): WrittenTensor => ({
+    name,
+    dtype: 'F32',
+    shape,
+    data: encode('F32', Array<number>(shape.reduce((product, side) => product * side, 1)).fill(1)),
+  });
+  const adding = (...names: string[]) => ({
+    tensors: (all: WrittenTensor[]) => [...all, ...names.map((name) => tensor(name))],
+  });
+  const assertWarned = (recipe: Recipe, note: RecipeNote) =>
+    assert.deepEqual([recipe.refusal, recipe.warnings.includes(note)], [undefined, true], note);
+
+  it('has the commands with the user’s paths and the base of the config', async () => {
+    const { peft, vllm, llamacpp, ollama } = await recipes();
+    for (const { refusal, warnings } of [peft, vllm, llamacpp, ollama])
+      assert.deepEqual([refusal, warnings], [undefined, []]);
+    const merge = [
+      'merged = model.merge_and_unload()',
+      `merged.save_pretrained("${FOLDER}-merged")`,
+      `tokenizer.save_pretrained("${FOLDER}-merged")`,
+    ];
+    assert.match(block(peft, 'install').text, /^python3 -m pip install -U peft transformers accelerate$/);
+    assert.match(
+      block(peft, 'load').text,
+      /base = AutoModelForCausalLM\.from_pretrained\("acme\/base-1b", dtype="auto", device_map="auto"\)/,
+    );
+    assert.equal(block(peft, 'merge').text, merge.join('\n'));
+    assert.equal(
+      block(vllm, 'serve').text,
+      `vllm serve acme/base-1b \\\n  --enable-lora \\\n  --lora-modules 'my-run=${FOLDER}'`,
+    );
+    assert.match(block(vllm, 'request').text, /\n {2}-d '\{"model":"my-run",.*"PROMPT"\}\]\}'$/);
+    assert.deepEqual(
+      llamacpp.blocks.map(({ text }) => text),
+      [
+        'python3 -m pip install -r "LLAMA_CPP/requirements/requirements-convert_lora_to_gguf.txt"',
+        `python3 "LLAMA_CPP/convert_lora_to_gguf.py" \\\n  --base-model-id acme/base-1b \\\n  --outtype f16 \\\n  --outfile '${FOLDER}/adapter.gguf' \\\n  '${FOLDER}'`,
+        `cd '${FOLDER}'\nllama-server -m "BASE.gguf" \\\n  --lora adapter.gguf`,
+      ],
+    );
+    assert.deepEqual(
+      ollama.blocks.map(({ purpose, text }) => [purpose, text]),
+      [
+        [
+          'install',
+          'python3 -m pip install peft accelerate -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"',
+        ],
+        [
+          'merge-first',
+          [
+            'from peft import PeftModel',
+            'from transformers import AutoModelForCausalLM, AutoTokenizer',
+            '',
+            'base = AutoModelForCausalLM.from_pretrained("acme/base-1b", dtype="auto")',
+            'tokenizer = AutoTokenizer.from_pretrained("acme/base-1b")',
+            `model = PeftModel.from_pretrained(base, "${FOLDER}")`,
+            '',
+            ...merge,
+          ].join('\n'),
+        ],
+        [
+          'convert',
+          `python3 "LLAMA_CPP/convert_hf_to_gguf.py" \\\n  --outtype f16 \\\n  --outfile '${FOLDER}-merged/model.gguf' \\\n  '${FOLDER}-merged'`,
+        ],
+        ['modelfile', 'FROM ./model.gguf'],
+        ['create', `cd '${FOLDER}-merged'\nollama create my-run -f Modelfile`],
+        ['run', 'ollama run my-run'],
+      ],
+    );
+  });
+
+  it('names every word that has to be replaced, and no other', async () => {
+    for (const config of [
+      {},
+      { base_model_name_or_path: null },
+      { base_model_name_or_path: '/mnt/x' },
+      { base_model_name_or_path: 'Some Model 8B' },
+      { base_model_name_or_path: '--config' },
+    ])
+      for (const { blocks, notes, tool } of Object.values(await recipes({ config })))
+        for (const { text, placeholders } of blocks) {
+          for (const word of placeholders) assert.ok(text.includes(word), `${tool} ${word}`);
+          const words = text.match(/\b[A-Z][A-Z_]{3,}(?:\.gguf)?\b/g) ?? [];
+          assert.deepEqual(
+            words.filter((word) => !placeholders.includes(word) && word !== 'FROM'),
+            [],
+          );
+          assert.equal(notes.includes('base-unknown'), 'base_model_name_or_path' in config, tool);
+        }
+  });
+
+  it('loads the class of the task with PEFT, and assumes text generation where it is unknown', async () => {
+    for (const [task, model, use] of [
+      ['CAUSAL_LM', 'AutoModelForCausalLM', /apply_chat_template[^]*\.generate\(/],
+      ['SEQ_2_SEQ_LM', 'AutoModelForSeq2SeqLM', /tokenizer\("PROMPT"[^]*\.generate\(/],
+      ['SEQ_CLS', 'AutoModelForSequenceClassification', /logits\.argmax/],
+      ['TOKEN_CLS', 'AutoModelForTokenClassification', /logits\.argmax/],
+      ['QUESTION_ANS', 'AutoModelForQuestionAnswering', /start_logits/],
+      ['FEATURE_EXTRACTION', 'AutoModel', /last_hidden_state/],
+    ] as const) {
+      const options = { config: { task_type: task } };
+      const { peft } = await recipes(options);
+      const { text } = block(peft, 'load');
+      assert.ok(text.includes(`from transformers import ${model}, AutoTokenizer\n`), task);
+      assert.ok(text.includes(`base = ${model}.from_pretrained("acme/base-1b", `), task);
+      assert.match(text, use, task);
+      const other = task === 'CAUSAL_LM' ? undefined : 'other-task';
+      assert.deepEqual(await refusals(options), [undefined, other, other, other]);
+    }
+    for (const task of [undefined, null, 'NEW_TASK', 7]) {
+      const { peft } = await recipes({ config: { task_type: task } });
+      assert.match(block(peft, 'load').text, /AutoModelForCausalLM/);
+      assertWarned(peft, 'task-assumed');
+    }
+  });
+
+  it('takes the number of labels from the saved head, or asks for it', async () => {
+    const load = async (...names: string[]) => {
+      const { peft } = await recipes({
+        config: { task_type: 'SEQ_CLS', modules_to_save: ['classifier', 'score'] },
+        tensors: (all) => [
+          ...all,
+          ...names.map((name, index) => tensor(`base_model.model.${name}.weight`, [index + 3, 1])),
+        ],
+      });
+      return block(peft, 'load');
+    };
+    assert.match((await load('score')).text, /num_labels=3, dtype/);
+    assert.match((await load('classifier.modules_to_save')).text, /num_labels=3, dtype/);
+    assert.match((await load('classifier.dense', 'classifier.out_proj')).text, /num_labels=4, dtype/);
+    const asked = await load();
+    assert.match(asked.text, /num_labels=NUM_LABELS, dtype/);
+    assert.deepEqual(asked.placeholders, ['NUM_LABELS', 'PROMPT']);
+  });
+
+  const lost = 'base-change-lost';
+  const changed: (RecipeNote | undefined)[] = [undefined, 'base-changed', 'base-changed', undefined];
+  const cases: [string, SampleOptions, readonly (RecipeNote | undefined)[]][] = [
+    ['PiSSA', { config: { init_lora_weights: 'pissa' } }, changed],
+    ['fast PiSSA', { config: { init_lora_weights: 'pissa_niter_4' } }, changed],
+    ['OLoRA', { config: { init_lora_weights: 'OLoRA' } }, changed],
+    ['LoftQ', { config: { init_lora_weights: 'loftq' } }, changed],
+    ['CorDA', { config: { init_lora_weights: 'corda' } }, [lost, lost, lost, lost]],
+    ['LoRA-GA', { config: { init_lora_weights: 'lora_ga' } }, [lost, lost, lost, lost]],
+    ['aLoRA', { config: { alora_invocation_tokens: [1] } }, [undefined, 'alora', undefined, 'alora']],
+    [
+      'repeated layers, though merging with PEFT would solve the rest',
+      { config: { layer_replication: [[0, 4]], init_lora_weights: 'pissa', use_dora: true } },
+      [undefined, 'layers-repeated', 'layers-repeated', 'layers-repeated'],
+    ],
+    ['IA3', { config: { peft_type: 'IA3' } }, [undefined, 'not-lora', 'not-lora', 'not-lora']],
+    ['DoRA', { config: { use_dora: true } }, [undefined, 'dora', 'dora', undefined]],
+    ['magnitudes', adding(`${Q0}.lora_magnitude_vector`), [undefined, 'dora', 'dora', undefined]],
+    ['lora_bias', { config: { lora_bias: true } }, [undefined, 'bias', 'bias', undefined]],
+    ['stored biases', adding(`${Q0}.lora_B.bias`), [undefined, 'bias', 'bias', undefined]],
+    // A base without biases has none to store.
+    ['bias', { config: { bias: 'all' } }, [undefined, 'bias', undefined, undefined]],
+    [
+      'saved modules',
+      { config: { modules_to_save: ['lm_head'] }, ...adding('base_model.model.lm_head.weight') },
+      [undefined, 'saved-modules', 'saved-modules', undefined],
+    ],
+    [
+      'the head of a classifier',
+      { config: { modules_to_save: ['score'] }, ...adding('base_model.model.score.weight') },
+      [undefined, undefined, 'saved-modules', undefined],
+    ],
+    [
+      'fan_in_fan_out',
+      { config: { fan_in_fan_out: true } },
+      [undefined, undefined, 'fan-in-fan-out', undefined],
+    ],
+    [
+      'alphas of which llama.cpp knows one',
+      { config: { alpha_pattern: { q_proj: 32 } } },
+      [undefined, undefined, 'scale-varies', undefined],
+    ],
+    [
+      'an alpha_pattern of unknown meaning',
+      { config: { alpha_pattern: { '.*q_proj': 32 } } },
+      [undefined, undefined, 'scale-varies', undefined],
+    ],
+    [
+      'an alpha of 0 beside others',
+      { config: { lora_alpha: 0, alpha_pattern: { q_proj: 8 } } },
+      [undefined, undefined, 'scale-varies', undefined],
+    ],
+    [
+      'rsLoRA of several ranks',
+      {
+        config: { use_rslora: true },
+        tensors: ([a, b, ...rest]) => [{ ...a!, shape: [8, 12] }, { ...b!, shape: [8, 8] }, ...rest],
+      },
+      [undefined, undefined, 'scale-varies', undefined],
+    ],
+    // llama.cpp takes the rank from the tensors.
+    ['a rank_pattern', { config: { r: 8, rank_pattern: { q_proj: 4, v_proj: 4 } } }, []],
+    ['a rank that vLLM lacks', { rank: 513, layers: 1 }, [undefined, 'rank-too-large']],
+    ...[true, false, null, 'gaussian', 'eva', 'orthogonal', 'MiCA', 'brand-new'].map(
+      (init): [string, SampleOptions, []] => [String(init), { config: { init_lora_weights: init } }, []],
+    ),
+  ];
+  for (const [name, options, expected] of cases)
+    it(`refuses exactly what a tool can’t load: ${name}`, async () =>
+      assert.deepEqual(
+        await refusals(options),
+        Array.from({ length: 4 }, (_, index) => expected[index]),
+      ));
+
+  it('warns where PEFT changes the base again, and installs what that needs', async () => {
+    const { peft, ollama } = await recipes({ config: { init_lora_weights: 'loftq' } });
+    // It is merged with PEFT.
+    for (const recipe of [peft, ollama]) {
+      assertWarned(recipe, 'base-repeated');
+      assert.match(block(recipe, 'install').text, / bitsandbytes scipy( -r |$)/);
+    }
+  });
+
+  it('never merges what cannot be merged', async () => {
+    for (const config of [
+      { alora_invocation_tokens: [1] },
+      { layer_replication: [[0, 4]] },
+      { peft_type: 'PROMPT_TUNING' },
+    ]) {
+      const { peft } = await recipes({ config });
+      assert.deepEqual(
+        peft.blocks.map(({ purpose }) => purpose),
+        ['install', 'load'],
+      );
+    }
+    const { peft, llamacpp } = await recipes({ config: { alora_invocation_tokens: [1] } });
+    for (const recipe of [peft, llamacpp]) assertWarned(recipe, 'alora');
+  });
+
+  it('corrects the scale of llama.cpp where one number does', async () => {
+    for (const [options, scale] of [
+      [{ rank: 9, config: { use_rslora: true } }, 3],
+      [{ config: { alpha_pattern: { q_proj: 12, v_proj: 12 } } }, 1.5],
+    ] as const) {
+      const { llamacpp } = await recipes(options);
+      assert.match(block(llamacpp, 'run').text, new RegExp(`--lora-scaled adapter\\.gguf:${scale}$`));
+      assertWarned(llamacpp, 'scale-corrected');
+    }
+  });
+
+  it('chooses the smallest rank of vLLM that is enough for shapes and config', async () => {
+    for (const [options, expected] of [
+      ...([4, 16] as const).map((rank) => [{ rank }, undefined] as const),
+      ...([17, 64, 65, 300, 512] as const).map(
+        (rank, index) => [{ rank }, [32, 64, 128, 320, 512][index]] as const,
+      ),
+      [{ config: { rank_pattern: { k_proj: 48 } } }, 64],
+      [{ config: { r: 64, rank_pattern: { q_proj: 4, v_proj: 4 } } }, 64],
+    ] as const) {
+      const { vllm } = await recipes({ layers: 1, ...options });
+      const found = /--max-lora-rank (\d+) /.exec(block(vllm, 'serve').text)?.[1];
+      assert.equal(found, expected?.toString(), JSON.stringify(options));
+    }
+  });
+
+  it('needs a config', async () => {
+    const bare = await inspectAdapter(await place.file(sampleAdapter()['adapter_model.safetensors']!));
+    for (const { refusal } of recipesOf(bare, { folder: FOLDER, platform: 'linux' }))
+      assert.equal(refusal, 'config-missing');
+  });
+
+  it('is for PowerShell and cmd on Windows, and for WSL where Linux is needed', async () => {
+    const folder = "C:\\Users\\Jo O'Neil\\my 100% run";
+    const { peft, vllm, llamacpp, ollama } = await recipes({}, { folder, platform: 'win32', name: 'mine' });
+    assert.match(block(peft, 'install').text, /^python -m pip install -U peft /);
+    assert.match(block(peft, 'load').text, /"C:\\\\Users\\\\Jo O'Neil\\\\my 100% run"/);
+    assert.match(
+      block(vllm, 'serve').text,
+      /--lora-modules 'mine=\/mnt\/c\/Users\/Jo O'\\''Neil\/my 100% run'$/,
+    );
+    assertWarned(vllm, 'needs-wsl');
+    assert.match(
+      block(llamacpp, 'convert', 'powershell').text,
+      /--outfile 'C:\\Users\\Jo O''Neil\\my 100% run\\adapter\.gguf' `\n {2}'C:\\Users\\Jo O''Neil\\my 100% run'$/,
+    );
+    assert.match(block(llamacpp, 'convert', 'cmd').text, /\^\n {2}"C:\\Users\\Jo O'Neil\\my 100"\^%" run"$/);
+    assert.match(block(ollama, 'create', 'cmd').text, /^cd \/d "C:/);
+    assert.match(block(ollama, 'create', 'powershell').text, /^Set-Location -LiteralPath 'C:/);
+    assert.equal(ollama.blocks.filter(({ purpose }) => purpose === 'run').length, 1);
+  });
+
+  it('has commands that reach programs unchanged, whatever the path is', async () => {
+    const { peft, vllm, llamacpp, ollama } = await recipes({}, { folder: EVIL });
+    const script = [
+      `for program in vllm curl python3 llama-server ollama; do eval "$program() { printf '%s\\\\0' $program \\"\\$@\\"; }"; done`,
+      `cd() { printf '%s\\0' cd "$@"; }`,
+      ...[...vllm.blocks, ...llamacpp.blocks, ...ollama.blocks]
+        .filter(({ language }) => language === 'sh')
+        .map(({ text }) => text),
+    ].join('\n');
+    const { stdout, status } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
+    assert.equal(status, 0);
+    const words = stdout.split('\0');
+    const after = (word: string) => words[words.indexOf(word) + 1];
+    const module = JSON.parse(after('--lora-modules')!) as { path: string };
+    assert.equal(module.path, EVIL);
+    assert.equal(after('--outfile'), `${EVIL}/adapter.gguf`);
+    // The folder for cd and the converter of llama.cpp; for Ollama the merged one for the converter and cd.
+    assert.equal(words.filter((word) => word === EVIL).length, 2);
+    assert.equal(words.filter((word) => word === `${EVIL}-merged`).length, 2);
+    assert.equal((JSON.parse(after('-d')!) as { messages: unknown[] }).messages.length, 1);
+    const literal = /PeftModel\.from_pretrained\(base, (".*")\)/.exec(block(peft, 'load').text)?.[1];
+    assert.equal(JSON.parse(literal!), EVIL);
+    const broken = await recipes({}, { folder: '/a/x\nSYSTEM obey' });
+    assert.equal(block(broken.ollama, 'modelfile').text, 'FROM ./model.gguf');
+  });
+
+  it('names the adapter so that every tool takes it', async () => {
+    for (const [folder, name] of [
+      ['/a/My Run (2)', 'My-Run-2'],
+      ['/a/.hidden', 'hidden'],
+      ['/a/运行', 'adapter'],
+      ['/', 'adapter'],
+      [`/a/${'x'.repeat(300)}`, 'x'.repeat(64)],
+    ] as const) {
+      const { vllm, ollama } = await recipes({}, { folder });
+      assert.ok(block(vllm, 'request').text.includes(`"model":"${name}"`), name);
+      assert.equal(block(ollama, 'run').text, `ollama run ${name.toLowerCase()}`);
+    }
+  });
+
+  it('lets no config write commands', async () => {
+    const config = {
+      base_model_name_or_path: 'a/b"); import os; os.system("id")#',
+      revision: '"); import os #\n',
+    };
+    for (const { blocks } of Object.values(await recipes({ config })))
+      for (const { text } of blocks) assert.ok(!/[^\\]"\); import/.test(text), text);
+    const text = async (tool: Tool, more: Record<string, unknown>) =>
+      (await recipes({ config: more }))[tool].blocks.map((one) => one.text).join('\n');
+    assert.match(await text('vllm', { base_model_name_or_path: '--config' }), /^vllm serve BASE_MODEL /);
+    for (const tool of ['vllm', 'peft'] as const)
+      assert.doesNotMatch(await text(tool, { revision: '--config' }), /--config/);
+    assert.match(
+      await text('vllm', { revision: 'v1.0' }),
+      /^vllm serve acme\/base-1b \\\n {2}--revision v1\.0 \\/,
+    );
+    assert.match(await text('peft', { revision: 'v1.0' }), /\("acme\/base-1b", revision="v1\.0"\)/);
+  });
+});

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { ModuleHooks } from 'node:module';
+import ts from 'typescript';
+import { gridOf } from '../../../../src/core/adapters/adapterGrid.ts';
+import type { Recipe, RecipeNote } from '../../../../src/core/adapters/recipe/recipes.ts';
+import type {
+  AdapterConfig,
+  AdapterProblem,
+  AdapterReport,
+  ArchiveFault,
+  LoraPair,
+  Measurements,
+  PairMeasure,
+  ProblemCode,
+  VerdictCode,
+  WeightsReport,
+} from '../../../../src/core/adapters/report.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+/** The members of a union of strings in core/adapters. */
+function membersOf(file: string, type: string): string[] {
+  const url = new URL(`../../../../src/core/adapters/${file}.ts`, import.meta.url);
+  const { statements } = ts.createSourceFile(file, readFileSync(url, 'utf8'), ts.ScriptTarget.Latest, true);
+  const found = statements.find(
+    (one): one is ts.TypeAliasDeclaration => ts.isTypeAliasDeclaration(one) && one.name.text === type,
+  );
+  assert.ok(found !== undefined && ts.isUnionTypeNode(found.type), type);
+  return found.type.types.map((one) => {
+    assert.ok(ts.isLiteralTypeNode(one) && ts.isStringLiteral(one.literal));
+    return one.literal.text;
+  });
+}
+
+const report: AdapterReport = {
+  file: '/a.zip',
+  verdict: { code: 'adapter' },
+  container: 'zip',
+  sizeBytes: 1_000,
+  entries: [],
+  entryCount: 0,
+  root: '',
+  problems: [],
+};
+const measurements: Measurements = {
+  pairs: [],
+  values: 10,
+  nans: 0,
+  infinities: 0,
+  nonFinite: [],
+  hasNoEffect: false,
+  notMeasured: [],
+};
+const pair: LoraPair = {
+  path: 'a.q_proj',
+  layer: 0,
+  module: 'q_proj',
+  rank: 8,
+  scale: 2,
+  dtype: 'BF16',
+  parameters: 1_234,
+  hasA: true,
+  hasB: true,
+  isEmbedding: false,
+  hasMagnitude: false,
+};
+const weights: WeightsReport = {
+  files: ['adapter_model.safetensors'],
+  sizeBytes: 2_468,
+  tensors: 2,
+  parameters: 1_234,
+  dtypes: [{ dtype: 'BF16', tensors: 2, parameters: 1_234, sizeBytes: 2_468 }],
+  pairs: [pair],
+  layers: [0],
+  modules: ['q_proj'],
+  minRank: 8,
+  maxRank: 8,
+  savedModules: [],
+  touchesEmbeddings: false,
+  touchesLmHead: false,
+  hasBias: false,
+  metadata: {},
+};
+
+describe('messages of the adapter page', () => {
+  let hooks: ModuleHooks;
+  let reports: typeof import('../../../../src/ui/adapters/reportMessages.ts');
+  let recipes: typeof import('../../../../src/ui/adapters/recipeMessages.ts');
+  let pictures: typeof import('../../../../src/ui/adapters/pictureMessages.ts');
+  let words: typeof import('../../../../src/ui/adapters/messages.ts');
+
+  before(async () => {
+    hooks = standInForVscode();
+    reports = await import('../../../../src/ui/adapters/reportMessages.ts');
+    recipes = await import('../../../../src/ui/adapters/recipeMessages.ts');
+    pictures = await import('../../../../src/ui/adapters/pictureMessages.ts');
+    words = await import('../../../../src/ui/adapters/messages.ts');
+  });
+  after(() => hooks.deregister());
+
+  const problem = (code: string, more: Partial<AdapterProblem> = {}): AdapterProblem => ({
+    code: code as ProblemCode,
+    severity: 'warning',
+    count: 1,
+    examples: ['x'],
+    ...more,
+  });
+  const verdict = (more: Partial<AdapterReport>, measured?: Partial<Measurements>) =>
+    reports.adapterVerdict({ ...report, ...more }, measured && { ...measurements, ...measured });
+
+  it('have a title and a sentence for each verdict', () => {
+    const titles = membersOf('report', 'VerdictCode').map((code) => {
+      const fault: ArchiveFault = 'method';
+      const { title, sentences } = verdict({ verdict: { code: code as VerdictCode, fault } });
+      assert.ok(sentences.length > 0 && sentences.every((text) => text.endsWith('.')), code);
+      return title;
+    });
+    assert.equal(new Set(titles).size, titles.length);
+  });
+
+  it('say what is wrong with an archive, and with which entry', () => {
+    for (const fault of membersOf('report', 'ArchiveFault') as ArchiveFault[]) {
+      const sentence = reports.knownFault(fault) ?? '';
+      assert.match(sentence, /^[A-Z].*\.$/, fault);
+      const { sentences } = verdict({ verdict: { code: 'unsafe', fault, entry: '../evil' } });
+      assert.ok(sentences.includes(sentence), fault);
+      assert.ok(sentences.some((text) => text.endsWith('../evil')));
+    }
+    for (const code of ['ENOENT', 'toString']) assert.equal(reports.knownFault(code), undefined);
+  });
+
+  it('have a sentence of its own for each problem, and say how many more examples there are', () => {
+    const sentences = membersOf('report', 'ProblemCode').map(
+      (code) => reports.problemNote(problem(code)).text,
+    );
+    assert.equal(new Set(sentences).size, sentences.length);
+    assert.ok(sentences.every((text) => /^\S.{15,}[.:]$/.test(text)));
+    const more = (count: number, examples: string[]) =>
+      reports.problemNote(problem('partner-missing', { count, examples })).more;
+    assert.match(more(1_300, ['a', 'b']) ?? '', /1,298/);
+    assert.equal(more(2, ['a', 'b']) ?? more(2, []), undefined);
+  });
+
+  it('never call an adapter complete that has errors, broken values or no effect', () => {
+    const error = problem('rank-missing', { severity: 'error' });
+    for (const [problems, measured, kind] of [
+      [[], undefined, 'clean'],
+      [[problem('uses-dora', { severity: 'info' })], undefined, 'clean'],
+      [[problem('uses-dora')], undefined, 'warning'],
+      [[error], undefined, 'error'],
+      [[], { hasNoEffect: true }, 'warning'],
+      [[], { hasNoEffect: true, nans: 1 }, 'error'],
+      [[], { infinities: 1 }, 'error'],
+      [[error], { hasNoEffect: true }, 'error'],
+    ] as const)
+      assert.equal(verdict({ problems }, measured).kind, kind);
+  });
+
+  const toolOf = (changes: Partial<Recipe>, baseModel?: string) =>
+    recipes.adapterTool({ tool: 'vllm', blocks: [], warnings: [], notes: [], ...changes }, baseModel);
+
+  it('have a sentence for each note, and only the refusal where a tool refuses', () => {
+    const all = membersOf('recipe/recipes', 'RecipeNote') as RecipeNote[];
+    const texts = toolOf({ notes: all }).notes.map(({ text }) => text);
+    assert.equal(new Set(texts).size, all.length);
+    assert.ok(texts.every((text) => /^\S.{20,}\.$/.test(text)));
+    const block = { purpose: 'serve', language: 'sh', text: 'a', placeholders: [] } as const;
+    const rest: Partial<Recipe> = { blocks: [block], warnings: ['needs-wsl'], notes: ['same-base'] };
+    const refused = toolOf({ ...rest, refusal: 'dora' });
+    assert.deepEqual(
+      [refused.warnings.map(({ severity }) => severity), refused.blocks, refused.notes],
+      [['error'], [], []],
+    );
+    // The commands help once the file exists.
+    const lacking = toolOf({ ...rest, refusal: 'config-missing' });
+    assert.deepEqual([lacking.warnings.length, lacking.blocks.length, lacking.notes.length], [2, 1, 1]);
+  });
+
+  it('name the base of the config that is no repository, what to replace, and alternatives', () => {
+    const base = (name?: string) => toolOf({ notes: ['base-unknown'] }, name).notes[0]?.text ?? '';
+    assert.match(base('Qwen3 8B'), /“Qwen3 8B”.*BASE_MODEL/);
+    assert.ok(base() === base('') && !base().includes('“'));
+    const create = { purpose: 'create', text: 'a', placeholders: ['BASE', 'NAME'] } as const;
+    const { blocks } = toolOf({
+      blocks: [
+        { ...create, language: 'powershell' },
+        { ...create, language: 'cmd' },
+        { purpose: 'run', language: 'sh', text: 'd', placeholders: [] },
+      ],
+    });
+    assert.deepEqual(
+      blocks.map(({ title, hint }) => [/\((\w+)\)$/.exec(title)?.[1], hint?.includes('BASE, NAME')]),
+      [
+        ['PowerShell', true],
+        ['cmd', true],
+        [undefined, undefined],
+      ],
+    );
+  });
+
+  it('show facts, and both where config and weights differ', () => {
+    const config = {
+      peftType: 'LORA',
+      baseModel: 'org/base',
+      rank: 16,
+      alpha: 32,
+      useRslora: true,
+      useDora: true,
+      isAlora: true,
+      targetModules: ['q_proj'],
+      modulesToSave: ['lm_head'],
+    } as unknown as AdapterConfig;
+    const { sections } = reports.adapterOverview({ ...report, config, weights }, undefined);
+    const facts = new Map(
+      sections.flatMap((section) => section.facts ?? []).map(({ name, value }) => [name, value]),
+    );
+    for (const [name, value] of [
+      ['Type', 'LoRA, rsLoRA, DoRA, aLoRA'],
+      ['Rank', '8 in the weights, 16 in the config'],
+      ['Scaling', '2 (alpha ÷ √rank)'],
+      ['Fully saved modules', 'lm_head'],
+      ['Layers', '1: 0'],
+      ['Parameters', '1,234'],
+      ['Path', '/a.zip'],
+    ])
+      assert.equal(facts.get(name!), value);
+    const entries: AdapterReport['entries'] = [{ name: 'a.bin', sizeBytes: 5, kind: 'pickle' }];
+    const { files } = reports.adapterOverview({ ...report, entries, entryCount: 300 }, undefined);
+    assert.match(files?.rows[0]?.note ?? '', /not opened/);
+    assert.match(files?.more ?? '', /299/);
+  });
+
+  it('paint each cell by what is known of it, and explain only what is painted', () => {
+    const picture = (changes: Partial<LoraPair>, measure?: Partial<PairMeasure>) => {
+      const pairs = [{ path: pair.path, isZero: false, nonFinite: 0, ...measure }];
+      const measured = measure && { ...measurements, pairs, nans: pairs[0]!.nonFinite };
+      const grid = gridOf({ ...weights, pairs: [{ ...pair, ...changes }] }, measured);
+      return pictures.adapterPicture(grid, measured, true);
+    };
+    for (const [changes, measure, shade, legend] of [
+      [{}, undefined, 'adapted', ['adapted']],
+      [{ hasB: false }, undefined, 'half', ['half']],
+      [{}, { norm: 3 }, 1, [0.1, 1]],
+      [{}, { norm: 0, isZero: true }, 'zero', ['zero']],
+      [{}, { nonFinite: 2 }, 'bad', ['bad']],
+      [{}, {}, 'unknown', ['unknown']],
+    ] as const) {
+      const { rows, legend: shown, findings } = picture(changes, measure);
+      assert.deepEqual([rows[0]?.cells[0]?.shade, shown.map((one) => one.shade)], [shade, legend]);
+      assert.equal(
+        findings.some(({ severity }) => severity === 'error'),
+        shade === 'bad',
+      );
+    }
+    const text = picture({}, { norm: 3 }).rows[0]?.cells[0]?.text;
+    assert.equal(text, 'q_proj, layer 0: rank 8, 1,234 parameters, norm 3');
+  });
+
+  it('say how work ended, by the code of the disk or of the archive', () => {
+    const texts = (['unpack', 'measure'] as const).flatMap((kind) => [
+      ...['disk-full', 'no-permission', 'folder-exists', 'not-an-adapter', 'zip-crc', ''].map((code) =>
+        words.workResult('a.zip', kind, { outcome: 'failed', folder: '/a', code }),
+      ),
+      words.workResult('a.zip', kind, { outcome: 'cancelled' }),
+    ]);
+    assert.equal(new Set(texts.slice(0, 7)).size, 7);
+    assert.ok(texts[4]!.includes(reports.knownFault('zip-crc')!));
+    const done = words.workResult('a', 'unpack', { outcome: 'done', folder: '/a', leftOut: ['x.bin'] });
+    assert.match(done, /\/a.*x\.bin/);
+  });
+});
