@@ -11,7 +11,7 @@ import { dimOfflineRows } from './offlineRows.ts';
 import { showReceiptLabels } from './receiptLabels.ts';
 import { followRunLinks } from './runLinks.ts';
 import { RunNotices } from './runNotices.ts';
-import { RunPanels } from './runPanels.ts';
+import { runPanels } from './runPage.ts';
 import { RunsShown } from './runsShown.ts';
 import { RunsTree } from './runsTree.ts';
 
@@ -36,19 +36,11 @@ export function activateRuns(services: Services): void {
   };
   const linkTo = (runId: string) => `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`;
   const onDidChangeReceipts = journal.onDidChange;
+  const { extensionUri } = context;
   const panels = disposables.add(
-    new RunPanels(context.extensionUri, {
-      accounts,
-      sessions,
-      downloads,
-      receipts,
-      onDidChangeReceipts,
-      beActive,
-      linkTo,
-      log,
-    }),
+    runPanels({ extensionUri, accounts, sessions, downloads, receipts, onDidChangeReceipts, linkTo, log }),
   );
-  const show = (accountId: string, runId: string) => panels.show(accountId, runId);
+  const show = (accountId: string, runId: string) => void panels.show({ accountId, runId });
   disposables.add(followRunLinks({ accounts, sessions, show, onError: reportError }));
   const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && autoDownloadFolder() === undefined;
   disposables.add(new RunNotices({ sessions, told, beActive, offersDownload }));

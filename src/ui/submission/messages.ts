@@ -450,7 +450,7 @@ export function notChargedNotification(
   const buttons = new Map<string, CommandId | 'again'>();
   const isSandbox = account.kind === 'sandbox';
   const explanation = explain(error);
-  const { action, serviceMessage } = explanation;
+  const { action } = explanation;
   let sentence: string;
   switch (error instanceof ServiceError ? error.code : undefined) {
     case 'insufficient_balance':
@@ -474,12 +474,12 @@ export function notChargedNotification(
       break;
     default:
       sentence = l10n.t('Not charged: the upload of {0} failed. {1}', filename, explanation.sentence);
-      if (action !== undefined && action.command !== 'again' && action.command !== COMMANDS.replaceKey)
+      if (action.command !== 'again' && action.command !== COMMANDS.replaceKey)
         buttons.set(action.title, action.command);
   }
   if (isKept) buttons.set(submissionMessages.continue(), COMMANDS.resolveSubmission);
-  else if (action?.command === 'again') buttons.set(submissionMessages.submitAgain(), 'again');
-  const text = asText({ sentence, ...(serviceMessage !== undefined && { serviceMessage }) });
+  else if (action.command === 'again') buttons.set(submissionMessages.submitAgain(), 'again');
+  const text = asText({ ...explanation, sentence });
   return { text: withSandboxNote(text, isSandbox), buttons };
 }
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { placeOf } from '../../core/accounts/account.ts';
-import { sha256OfFile } from '../../core/api/digestFile.ts';
+import { sha256OfFile } from '../../core/api/dataset.ts';
 import { newMarker, withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';

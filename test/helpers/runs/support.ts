@@ -77,9 +77,8 @@ export class Bench {
       typeof connect === 'function' ? connect : () => Promise.resolve({ keyId: 'key-1', ...connect }),
       (connection) =>
         new Client(connection, () => this.transport, {
-          sleep: () => Promise.resolve(),
+          clock: { nowMs: now ?? Date.now, sleep: () => Promise.resolve() },
           digestWorker: DIGEST_WORKER,
-          ...(now && { now }),
         }),
     );
     this.#sessions.push(session);

@@ -95,11 +95,7 @@ export class WatchBench {
     const session = new Session(
       { kind: 'service', id: 'account-1', name, baseUrl: 'https://service.test' },
       () => Promise.resolve({ baseUrl: this.#url, apiKey: name, keyId: 'key-1' }),
-      (connection) =>
-        new Client(connection, () => this.#transport, {
-          now: () => clock.nowMs(),
-          sleep: (ms, signal) => clock.sleep(ms, signal),
-        }),
+      (connection) => new Client(connection, () => this.#transport, { clock }),
       clock,
     );
     const errors: unknown[] = [];
