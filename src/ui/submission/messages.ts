@@ -5,7 +5,7 @@ import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/ap
 import type { Balance, RunCreation, RunDetail } from '../../core/api/types.ts';
 import type { Account } from '../../core/accounts/account.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import type { Doubt } from '../../core/submission/finding.ts';
+import type { UncertaintyReason } from '../../core/submission/reconcilePolicy.ts';
 import { mayBeCharged, type Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import {
@@ -222,7 +222,7 @@ export function checkText({ intent }: PendingSubmission, nowMs: number): string 
 }
 
 /** Why a check can't tell. */
-export function uncertaintySentence(reason: Doubt): string {
+export function uncertaintySentence(reason: UncertaintyReason): string {
   const { l10n } = vscode;
   switch (reason) {
     case 'candidates':
@@ -250,7 +250,7 @@ export interface KnownSubmission {
   account: Account;
   modelName: string;
   /** Why the last check can't tell. */
-  uncertainty: Doubt | undefined;
+  uncertainty: UncertaintyReason | undefined;
   /** When a check may tell more; milliseconds since the epoch. */
   againAtMs: number | undefined;
   /** Why the check of this moment failed. */

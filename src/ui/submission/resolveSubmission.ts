@@ -2,10 +2,15 @@ import * as vscode from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Finding } from '../../core/submission/finding.ts';
-import { doubtOf } from '../../core/submission/judge.ts';
-import { canCheck, canContinue, canDiscard } from '../../core/submission/pendingActions.ts';
-import { isCancellable, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import type { ReconcileResult } from '../../core/submission/reconciler.ts';
+import { uncertaintyOf } from '../../core/submission/reconcilePolicy.ts';
+import {
+  canCheck,
+  canContinue,
+  canDiscard,
+  isCancellable,
+  type PendingSubmission,
+} from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
@@ -30,7 +35,7 @@ type Parts = Pick<Services, 'ensureActiveAccount' | 'log' | 'sessions' | 'submit
 
 /** What a check of this moment came to; `failure` if it failed. */
 interface Checked {
-  finding?: Finding | undefined;
+  finding?: ReconcileResult | undefined;
   failure?: string;
 }
 
@@ -214,7 +219,7 @@ async function ask(
       submission,
       account,
       modelName: models.nameOf(intent.model_id),
-      uncertainty: uncertain?.doubt ?? (isChecked ? doubtOf(intent) : undefined),
+      uncertainty: uncertain?.reason ?? (isChecked ? uncertaintyOf(intent) : undefined),
       againAtMs: uncertain?.againAtMs,
       failure,
     },

@@ -1,8 +1,7 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { canCheck, canContinue } from '../../core/submission/pendingActions.ts';
-import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { canCheck, canContinue, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS } from '../shared/ids.ts';
@@ -105,7 +104,7 @@ export class SubmissionNotices implements Disposable {
     if (unknown.length === 0) return;
     this.#checking.add(id);
     try {
-      await submitter.look(session);
+      await submitter.checkDue(session);
     } finally {
       this.#checking.delete(id);
     }

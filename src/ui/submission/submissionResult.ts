@@ -6,8 +6,11 @@ import { CancelledError } from '../../core/base/errors.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import type { Submission, SubmissionResult } from '../../core/submission/pendingSubmission.ts';
+import type {
+  PendingSubmission,
+  Submission,
+  SubmissionResult,
+} from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import type { Finding } from '../../../../src/core/submission/finding.ts';
+import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
 import type {
   PendingSubmission,
   SubmissionResult,
@@ -20,7 +20,7 @@ describe('commands of open submissions', () => {
   let module: Resolve;
   let pending: PendingSubmission[];
   let calls: string[];
-  let finding: Finding | undefined | Error;
+  let finding: ReconcileResult | undefined | Error;
   let result: SubmissionResult;
 
   before(async () => {
@@ -33,7 +33,7 @@ describe('commands of open submissions', () => {
   beforeEach(() => {
     standIn.forget();
     [pending, calls] = [[], []];
-    finding = { verdict: 'cannot-tell', doubt: 'no-marker', candidates: [], atMs: Date.now() };
+    finding = { verdict: 'cannot-tell', reason: 'no-marker', candidates: [], atMs: Date.now() };
     result = { kind: 'elsewhere' };
   });
 
@@ -124,7 +124,7 @@ describe('commands of open submissions', () => {
     it('checks what may have been charged, then shows the money first and what can be done', async () => {
       pending = [unknown()];
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
-      finding = { verdict: 'cannot-tell', doubt: 'candidates', candidates: [run], atMs: Date.now() };
+      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run], atMs: Date.now() };
       await resolve('one');
       const [dialog] = standIn.told.inputs;
       assert.match(dialog?.placeholder ?? '', /^You may have been charged: /);
@@ -181,7 +181,7 @@ describe('commands of open submissions', () => {
     it('settles it with the run that the user recognizes and confirms', async () => {
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
       pending = [unknown()];
-      finding = { verdict: 'cannot-tell', doubt: 'candidates', candidates: [run], atMs: Date.now() };
+      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run], atMs: Date.now() };
       choose('This Is the Run');
       await resolve('one');
       assert.deepEqual([calls, standIn.told.inputs.length], [['check one in Work'], 2]);

@@ -78,7 +78,7 @@ describe('SubmissionNotices', () => {
       pending = pending.map((one) => (owned.includes(one.id) ? { ...one, state: 'elsewhere' } : one));
       return Promise.resolve();
     },
-    look: (session: Session) => {
+    checkDue: (session: Session) => {
       checked.push(session.account.id);
       return Promise.resolve(whileChecking());
     },

@@ -9,7 +9,7 @@ import type {
   PendingSubmission,
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
-import { WindowClosedError } from '../../../../src/core/submission/sendingWindow.ts';
+import { WindowClosedError } from '../../../../src/core/submission/nextStep.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
 
