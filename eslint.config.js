@@ -36,7 +36,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/core/base/instant.ts', 'src/core/api/retry.ts'],
+    ignores: ['src/core/base/instant.ts'],
     rules: {
       // It reads a time without a zone as local.
       'no-restricted-properties': [

@@ -5,7 +5,7 @@ import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
-import { sha256OfFile } from '../../src/core/api/digestFile.ts';
+import { sha256OfFile } from '../../src/core/api/dataset.ts';
 import type { RunSubmission } from '../../src/core/api/types.ts';
 import { DIGEST_WORKER } from '../helpers/digestWorker.ts';
 import { interleaved, type Job, type Series } from './measure.ts';

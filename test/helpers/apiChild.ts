@@ -1,5 +1,6 @@
 // A process of its own for what belongs to a process: its certificates, its memory, its globals. Started by `runChild`.
 import { Client, type Connection } from '../../src/core/api/client.ts';
+import { SYSTEM_CLOCK } from '../../src/core/base/clock.ts';
 import { ApiError, NetworkError } from '../../src/core/api/errors.ts';
 import { Transport, type ProxySettings } from '../../src/core/api/transport.ts';
 import type { RunSubmission } from '../../src/core/api/types.ts';
@@ -16,7 +17,7 @@ const SLOTS = ['undici.globalDispatcher.1', 'undici.globalDispatcher.2'].map((na
 async function run(task: ChildTask): Promise<unknown> {
   const transport = new Transport(task.kind === 'balance' ? task.settings : DIRECT);
   const client = new Client(task.connection, () => transport, {
-    sleep: () => Promise.resolve(),
+    clock: { ...SYSTEM_CLOCK, sleep: () => Promise.resolve() },
     digestWorker: DIGEST_WORKER,
   });
   const slots = () => SLOTS.map((slot): unknown => Reflect.get(globalThis, slot));

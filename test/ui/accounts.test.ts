@@ -81,7 +81,7 @@ describe('accounts', () => {
     await quickInput.fill(BARE_KEY);
     await dialogs.waitForModal(/start with “service_”/);
     await dialogs.press('Use It');
-    await dialogs.waitForToast(/does not accept this API key/);
+    await dialogs.waitForToast(/rejected this API key/);
     assert.deepEqual(work.requests, ['GET /api/v1/balance']);
     await workbench.screenshot('wrong-key');
     await runs().welcomeButton('Sign In').waitFor();
@@ -101,7 +101,7 @@ describe('accounts', () => {
     await home.shut();
     await typeSignIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: HOME_KEY });
     const detail = await workbench.dialogs.waitForModal('Couldn’t verify the API key. Save it anyway?');
-    assert.match(detail, /Nothing answers at the address/);
+    assert.match(detail, /Nothing answers at the service URL/);
     await workbench.screenshot('key-not-tried');
     await workbench.dialogs.press('Cancel');
     await balance('1,000.00 USD').waitFor();
@@ -162,7 +162,7 @@ describe('accounts', () => {
     // Who asks again is answered again, without the service.
     work.requests.length = 0;
     await workbench.runCommand('Fine-Tuning: Refresh Balance');
-    await workbench.dialogs.waitForToast('The service does not accept this API key.');
+    await workbench.dialogs.waitForToast('The service rejected this API key.');
     assert.equal((await aboutKey()).length, 1);
     assert.deepEqual(work.requests, []);
     await workbench.clearNotifications();

@@ -70,7 +70,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await chooseScenario(workbench, 'model-withdrawn');
     await submit('withdrawn');
     const told = await workbench.dialogs.waitForToast(/rows\.jsonl was not submitted; nothing was charged\./);
-    assert.match(told, /The model is not available at the moment\. Choose another one\./);
+    assert.match(told, /The model is currently not available\. Choose another one\./);
     assert.deepEqual(sandboxLedger(vscode).labels, []);
     await workbench.clearNotifications();
   });

@@ -243,7 +243,7 @@ describe('the Runs view', () => {
         await service.shut();
         await command('Refresh');
         // Who asked is told; nobody is told of what is looked at by itself.
-        await workbench.dialogs.waitForToast(/Nothing answers at the address of the service\./);
+        await workbench.dialogs.waitForToast(/Nothing answers at the service URL\./);
         await workbench.clearNotifications();
         await message(/^Offline since .+: what is shown may be out of date\./).waitFor({ timeout: 30_000 });
         await until(async () => (await color()) !== bright);

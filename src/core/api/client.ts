@@ -1,21 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { CancelledError, throwIfCancelled } from '../base/errors.ts';
+import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
+import { parseHttpDate } from '../base/instant.ts';
 import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
-import { readAnswer } from './answer.ts';
-import { Digest } from './digest.ts';
+import { Slots } from '../base/slots.ts';
 import {
-  DatasetChangedError,
-  DigestError,
-  retryAfterOf,
-  ServiceError,
-  UnexpectedAnswerError,
-} from './errors.ts';
-import type { HttpRequest } from './exchange.ts';
-import { encodeMultipart } from './multipart.ts';
-import { OpenDataset } from './openDataset.ts';
-import { RateGate } from './rateGate.ts';
-import { isForLater, mayPass, parseHttpDate } from './retry.ts';
-import {
+  readAnswer,
   readArtifacts,
   readBalance,
   readModelList,
@@ -23,8 +11,19 @@ import {
   readRunDetail,
   readRunPage,
   type Reader,
-} from './schemas.ts';
-import { Slots } from './slots.ts';
+} from './answer.ts';
+import { Digest, OpenDataset, sha256Of } from './dataset.ts';
+import {
+  DatasetChangedError,
+  DigestError,
+  isForLater,
+  mayPass,
+  retryAfterOf,
+  ServiceError,
+  UnexpectedAnswerError,
+} from './errors.ts';
+import type { HttpRequest } from './exchange.ts';
+import { RateGate } from './rateGate.ts';
 import type { Transport } from './transport.ts';
 import { API_PATH } from './types.ts';
 import type {
@@ -36,7 +35,7 @@ import type {
   RunPage,
   RunSubmission,
 } from './types.ts';
-import { uploadBody, uploadLength, type Expected, type UploadHooks } from './upload.ts';
+import { encodeMultipart, uploadBody, uploadLength, type Expected, type UploadHooks } from './upload.ts';
 
 /** A repeat would fail the same way (`tls`, `proxy`), or the user has waited long enough (the others). */
 const NOT_REPEATED = ['tls', 'proxy', 'connect-timeout', 'stalled', 'answer-timeout'] as const;
@@ -58,9 +57,7 @@ export interface CallOptions {
 export interface ClientOptions {
   /** From 0 up to 1; for the jitter. */
   random?: () => number;
-  sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Milliseconds since the epoch. */
-  now?: () => number;
+  clock?: Pick<Clock, 'nowMs' | 'sleep'>;
   maxConcurrent?: number;
   /** The script of the thread that hashes datasets (`digestWorker.ts`), an absolute path; needed where one has a `sha256`. */
   digestWorker?: string;
@@ -74,8 +71,7 @@ export class Client {
   readonly #connection: Connection;
   readonly #transport: () => Transport;
   readonly #random: () => number;
-  readonly #sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, 'nowMs' | 'sleep'>;
   readonly #slots: Slots;
   readonly #digestWorker: string | undefined;
   readonly #gate: RateGate;
@@ -86,9 +82,8 @@ export class Client {
     this.#connection = connection;
     this.#transport = transport;
     this.#random = options.random ?? Math.random;
-    this.#sleep = options.sleep ?? sleep;
-    this.#now = options.now ?? Date.now;
-    this.#gate = new RateGate(this.#now);
+    this.#clock = options.clock ?? SYSTEM_CLOCK;
+    this.#gate = new RateGate(() => this.#clock.nowMs());
     this.#slots = new Slots(options.maxConcurrent ?? 4);
     this.#digestWorker = options.digestWorker;
   }
@@ -118,7 +113,8 @@ export class Client {
 
   /** Sends nothing before then, as another client of the account was told; more than a week is a clock that was set. */
   holdUntil(notBeforeMs: number, readsNotBeforeMs?: number): void {
-    if (notBeforeMs - this.#now() <= MAX_RETRY_AFTER_MS) this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
+    if (notBeforeMs - this.#clock.nowMs() <= MAX_RETRY_AFTER_MS)
+      this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
   }
 
   /** GET /models */
@@ -143,7 +139,8 @@ export class Client {
   async createArtifactDownloads(runId: string, options?: CallOptions): Promise<Artifact[]> {
     const path = `${runPath(runId)}/artifacts/download`;
     const waitMs = this.#gate.readRemainingMs;
-    if (waitMs > 0 && waitMs <= RETRIES.read.longestRetryAfterMs) await this.#sleep(waitMs, options?.signal);
+    if (waitMs > 0 && waitMs <= RETRIES.read.longestRetryAfterMs)
+      await this.#clock.sleep(waitMs, options?.signal);
     return this.#slots.run(
       () => this.#send({ method: 'POST' }, path, readArtifacts, options),
       options?.signal,
@@ -172,10 +169,15 @@ export class Client {
     const over = new AbortController();
     let expected: Expected | undefined;
     try {
-      // Otherwise all of it would be sent before that is known.
-      if (sha256 !== undefined && mtimeMs !== undefined && mtimeMs !== dataset.mtimeMs)
-        await this.#assertUnchanged(dataset, sha256, options.signal);
-      if (sha256 !== undefined) expected = { sha256, digest: this.#startDigest() };
+      if (sha256 !== undefined) {
+        const worker = this.#digestWorker;
+        if (worker === undefined) throw new DigestError();
+        // Hashed first: otherwise all of it would be sent before that is known.
+        const isOtherFile = mtimeMs !== undefined && mtimeMs !== dataset.mtimeMs;
+        if (isOtherFile && (await sha256Of(dataset, worker, options.signal)) !== sha256)
+          throw new DatasetChangedError('changed');
+        expected = { sha256, digest: new Digest(worker) };
+      }
       const headers = {
         'content-type': multipart.contentType,
         'content-length': String(uploadLength(multipart, dataset)),
@@ -190,22 +192,6 @@ export class Client {
     }
   }
 
-  /** @throws DatasetChangedError, DigestError, CancelledError */
-  async #assertUnchanged(dataset: OpenDataset, sha256: string, signal?: AbortSignal): Promise<void> {
-    const digest = this.#startDigest();
-    try {
-      for await (const chunk of dataset.chunks(digest)) if (chunk.byteLength > 0) throwIfCancelled(signal);
-      if ((await digest.read()) !== sha256) throw new DatasetChangedError('changed');
-    } finally {
-      await digest.dispose();
-    }
-  }
-
-  #startDigest(): Digest {
-    if (this.#digestWorker === undefined) throw new DigestError();
-    return new Digest(this.#digestWorker);
-  }
-
   async #get<T>(path: string, read: Reader<T>, options?: CallOptions): Promise<T> {
     for (let retries = 0; ; retries++) {
       try {
@@ -217,7 +203,7 @@ export class Client {
         if (options?.isBackground || !mayPass(error, NOT_REPEATED)) throw error;
         const delayMs = retryDelayMs(RETRIES.read, retries, this.#random(), retryAfterOf(error));
         if (delayMs === undefined) throw error;
-        await this.#sleep(Math.max(delayMs, this.#gate.readRemainingMs), options?.signal);
+        await this.#clock.sleep(Math.max(delayMs, this.#gate.readRemainingMs), options?.signal);
       }
     }
   }
@@ -237,7 +223,7 @@ export class Client {
       ...(body && { body }),
       ...(signal && { signal }),
     });
-    const nowMs = this.#now();
+    const nowMs = this.#clock.nowMs();
     const dateMs = parseHttpDate(answer.header('date'));
     // A gateway or a portal has a clock of its own.
     const learn = () => (this.#clockSkewMs = dateMs === undefined ? undefined : dateMs - nowMs);
@@ -269,12 +255,4 @@ function runPath(runId: string): string {
   if (runId === '' || runId === '.' || runId === '..' || /\p{Surrogate}/u.test(runId))
     throw new ServiceError('not_found', 404);
   return `/runs/${encodeURIComponent(runId)}`;
-}
-
-async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal });
-  } catch {
-    throw new CancelledError();
-  }
 }

@@ -145,3 +145,18 @@ export function isUnauthorized(error: unknown): boolean {
   if (error instanceof ServiceError) return error.httpStatus === 401 || error.code === 'invalid_api_key';
   return error instanceof UnexpectedAnswerError && error.httpStatus === 401;
 }
+
+/**
+ * Whether the same may succeed later.
+ * @param lasting how the network fails where another attempt would fail the same way
+ */
+export function mayPass(error: unknown, lasting: readonly NetworkErrorReason[]): boolean {
+  if (error instanceof NetworkError) return !lasting.includes(error.reason);
+  const status = statusOf(error);
+  return status !== undefined && isForLater(status);
+}
+
+/** Whether an answer says that the same may succeed later. */
+export function isForLater(httpStatus: number): boolean {
+  return httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500;
+}

@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { CancelledError } from '../base/errors.ts';
-import { Deadline } from './deadline.ts';
-import { toNetworkError } from './networkFailure.ts';
+import { NetworkError, type NetworkErrorReason } from './errors.ts';
 
 /** Time limits in milliseconds (safety: the service validates and prices a whole dataset before it answers). */
 export interface Timeouts {
@@ -190,4 +189,73 @@ function aborted(signal: AbortSignal): Promise<never> {
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });
   });
+}
+
+/** The one clock of a stage of an exchange: when its limit passes, the exchange is stopped with the reason given. */
+export class Deadline {
+  readonly #stop: AbortController;
+  #timer: NodeJS.Timeout | undefined;
+  #ended = false;
+
+  constructor(stop: AbortController) {
+    this.#stop = stop;
+  }
+
+  /** Starts the clock anew. */
+  set(limitMs: number, reason: NetworkErrorReason): void {
+    if (this.#ended) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#stop.abort(new NetworkError(reason)), limitMs);
+  }
+
+  /** Stops the clock until the next `set`. */
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Stops the clock for good. */
+  end(): void {
+    this.#ended = true;
+    this.clear();
+  }
+}
+
+const REASONS: Readonly<Record<string, NetworkErrorReason>> = {
+  ECONNREFUSED: 'refused',
+  ENOTFOUND: 'dns',
+  ECONNRESET: 'reset',
+  ECONNABORTED: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'reset',
+  // A chunked answer that ends early.
+  HPE_INVALID_EOF_STATE: 'reset',
+  ETIMEDOUT: 'connect-timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'connect-timeout',
+  UND_ERR_PRX_TLS: 'tls',
+  EPROTO: 'tls',
+};
+
+/** OpenSSL's verdicts on a certificate, as Node names them, and Node's own TLS errors. */
+const TLS =
+  /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_|CRL_|ERROR_IN_C|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_)/;
+
+/**
+ * Names why undici or Node gave up.
+ * @param throughProxy whether it was still a proxy that was talked to: then only TLS and time have reasons of their own
+ */
+export function toNetworkError(error: unknown, throughProxy = false): NetworkError {
+  const code =
+    error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const reason = code === undefined ? 'other' : reasonOf(code);
+  if (!throughProxy || reason === 'tls' || reason === 'connect-timeout')
+    return new NetworkError(reason, code);
+  // undici tells the status of a refused CONNECT in its message only.
+  const status = /^Proxy response \((\d{3})\)/.exec(error instanceof Error ? error.message : '')?.[1];
+  return new NetworkError('proxy', status === undefined ? code : `HTTP_${status}`);
+}
+
+function reasonOf(code: string): NetworkErrorReason {
+  if (code.startsWith('EAI_')) return 'dns';
+  return TLS.test(code) ? 'tls' : (REASONS[code] ?? 'other');
 }

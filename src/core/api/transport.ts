@@ -1,12 +1,12 @@
+import tls from 'node:tls';
 import type { SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import type { Disposable } from '../base/disposable.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { isSecure } from './address.ts';
-import { trustedAuthorities } from './certificates.ts';
 import { NetworkError } from './errors.ts';
-import { Exchange, TIMEOUTS, type HttpAnswer, type HttpRequest, type Timeouts } from './exchange.ts';
-import { resolveRoute, type ProxySettings, type Route } from './proxy.ts';
+import { Exchange, type HttpAnswer, type HttpRequest, type Timeouts, TIMEOUTS } from './exchange.ts';
+import { type ProxySettings, resolveRoute, type Route } from './proxy.ts';
 
 export type { ProxySettings } from './proxy.ts';
 
@@ -115,4 +115,15 @@ function tunnelling(
 
 function closeWhenIdle(dispatcher: Dispatcher): void {
   dispatcher.close().catch(() => undefined);
+}
+
+/**
+ * The authorities to trust as one context, so that hundreds of certificates are parsed once and not at every
+ * connection; undefined where Node's own list will do.
+ */
+export function trustedAuthorities(systemCertificates: boolean): tls.SecureContext | undefined {
+  // The floor's Node has it; another host's may not.
+  const list = (tls as Partial<typeof tls>).getCACertificates;
+  if (!systemCertificates || list === undefined) return undefined;
+  return tls.createSecureContext({ ca: [...new Set([...list('default'), ...list('system')])] });
 }

@@ -16,3 +16,12 @@ export function instantOf(text: string | undefined): number {
   const offset = zone === 'Z' ? zone : `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;
   return Date.parse(`${day}T${time}${offset}`);
 }
+
+/** Milliseconds since the epoch of an HTTP date (RFC 9110, 5.6.7); undefined for anything else. */
+export function parseHttpDate(value: string | undefined): number | undefined {
+  // `Date.parse` alone would read "-1" as a year.
+  if (value === undefined || !/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value))
+    return undefined;
+  const ms = Date.parse(value);
+  return Number.isNaN(ms) ? undefined : ms;
+}

@@ -1,11 +1,11 @@
 import {
   DownloadLinkError,
+  mayPass,
   NetworkError,
   retryAfterOf,
   SignedUrlRefusedError,
   UnexpectedAnswerError,
 } from '../api/errors.ts';
-import { mayPass } from '../api/retry.ts';
 import { openSignedUrl } from '../api/signedDownload.ts';
 import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';

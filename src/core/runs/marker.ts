@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { cutAtWholeCharacters } from '../api/plainText.ts';
+import { cutAtWholeCharacters } from '../base/plainText.ts';
 import { MAX_LABEL_LENGTH } from '../api/types.ts';
 
 /** Digits and letters that are not mistaken for each other (Crockford's base 32). */

@@ -1,6 +1,5 @@
 import type { Intent, Moment } from './intent.ts';
-import { DatasetChangedError, retryAfterOf, ServiceError, statusOf } from '../api/errors.ts';
-import { mayPass } from '../api/retry.ts';
+import { DatasetChangedError, mayPass, retryAfterOf, ServiceError, statusOf } from '../api/errors.ts';
 import { CancelledError, ExpectedError } from '../base/errors.ts';
 import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
 

@@ -1,4 +1,4 @@
-import { parseApiKey } from '../../core/api/apiKey.ts';
+import { parseApiKey } from '../../core/api/address.ts';
 import type { Client, Connection } from '../../core/api/client.ts';
 import { isUnauthorized } from '../../core/api/errors.ts';
 import { API_KEY_PREFIX } from '../../core/api/types.ts';

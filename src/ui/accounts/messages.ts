@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { AddressProblem } from '../../core/api/address.ts';
-import type { ApiKeyProblem } from '../../core/api/apiKey.ts';
+import type { ApiKeyProblem } from '../../core/api/address.ts';
 import type { Balance } from '../../core/api/types.ts';
 import { API_KEY_PREFIX } from '../../core/api/types.ts';
 import type { SessionState } from '../../core/runs/session.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { cutAtWholeCharacters } from '../../core/api/plainText.ts';
+import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 
 /** Cuts a label to the service's 255, counted in UTF-16 units, or less, at whole characters as a person sees them. */

@@ -1,9 +1,9 @@
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Log } from './log.ts';
-import { act, asText, explain } from './serviceErrors.ts';
 import { showError } from './notifications.ts';
+import { act, asText, explain } from './serviceErrors.ts';
 
-/** Tells the person of an error that ended what they asked for, and logs it. A cancel is silent. */
+/** Reports errors that ended what the user asked for, and logs them. A cancel is silent. */
 export class ErrorReporter {
   readonly #log: Log;
 
@@ -11,15 +11,15 @@ export class ErrorReporter {
     this.#log = log;
   }
 
-  /** @param again does once more what failed, should the person want it */
+  /** @param again does again what failed, should the user want it */
   report(error: unknown, again: () => void): void {
     if (error instanceof CancelledError) return;
     this.#log.error('reported', error);
     const explanation = explain(error);
     const { action } = explanation;
     // Not awaited: a toast that hides stays a pending promise.
-    void showError(asText(explanation), ...(action === undefined ? [] : [action.title])).then((choice) => {
-      if (choice !== undefined && action !== undefined) act(action, again);
+    void showError(asText(explanation), action.title).then((choice) => {
+      if (choice !== undefined) act(action, again);
     });
   }
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import * as vscode from 'vscode';
 import {
   DatasetChangedError,
@@ -9,56 +10,47 @@ import {
 } from '../../core/api/errors.ts';
 import { DiskError } from '../../core/base/diskError.ts';
 import { ExpectedError } from '../../core/base/errors.ts';
+import { formatDuration, formatTime } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
-import { downloadFailure, downloadLinkSentence, refusedLinkSentence } from './downloadErrorMessages.ts';
-import { formatDuration } from './format.ts';
-import { journalSentence } from './submissionErrorMessages.ts';
 
-/** One thing to do about an error: a command, or what failed once more, from its first question on. */
+/** What the button of an error does: a command, or `again`, what failed from its first question on. */
 interface Action {
   title: string;
   command: CommandId | 'again';
 }
 
-/** What a person is told of an error: one sentence, one thing to do, and the service's own words beside it. */
+/** What the user reads of an error. */
 export interface Explanation {
   sentence: string;
-  action?: Action;
-  /** Plain text of the service, cut by the client; shown beside the sentence, never instead of it. */
+  action: Action;
+  /** The service's own words: plain text, cut by the client; shown beside the sentence, never instead of it. */
   serviceMessage?: string;
 }
 
-const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
-
-/** The one place where each code becomes a sentence and an action. */
+/** Turns each error into a sentence and a button. */
 export function explain(error: unknown): Explanation {
   if (error instanceof ServiceError) {
     const explanation = explainService(error);
-    return error.serviceMessage === ''
-      ? explanation
-      : { ...explanation, serviceMessage: error.serviceMessage };
+    const { serviceMessage } = error;
+    return serviceMessage === '' ? explanation : { ...explanation, serviceMessage };
   }
-  if (error instanceof NetworkError) return { sentence: networkSentence(error), action: tryAgain() };
+  if (error instanceof NetworkError) return { sentence: networkSentence(error), action: actions.tryAgain() };
   if (error instanceof UnexpectedAnswerError) return explainUnexpected(error);
   if (error instanceof SignedUrlRefusedError)
-    return { sentence: refusedLinkSentence(error.httpStatus), action: downloadAgain() };
+    return { sentence: refusedLinkSentence(error), action: actions.downloadAgain() };
   if (error instanceof DownloadLinkError)
-    return { sentence: downloadLinkSentence(error.failure), action: downloadAgain() };
+    return { sentence: downloadLinkSentence(error), action: actions.downloadAgain() };
   if (error instanceof DatasetChangedError)
-    return { sentence: changedSentence(error), action: submitAgain() };
+    return { sentence: changedSentence(error), action: actions.submitAgain() };
   if (error instanceof DiskError)
     return error.place === 'submissions'
-      ? { sentence: recordsSentence(error), action: showLog() }
-      : { sentence: folderSentence(error), action: chooseFolder() };
-  if (error instanceof ExpectedError) {
-    const sentence = journalSentence(error.code, error);
-    if (sentence !== undefined) return { sentence, action: showLog() };
-    const failure = downloadFailure(error.code, error);
-    return failure === undefined
-      ? explainCode(error)
-      : { sentence: failure.sentence, action: remedies[failure.remedy]() };
-  }
-  return { sentence: vscode.l10n.t('Something went wrong inside the extension.'), action: showLog() };
+      ? { sentence: recordsSentence(error), action: actions.showLog() }
+      : { sentence: folderSentence(error), action: actions.chooseFolder() };
+  if (error instanceof ExpectedError) return explainCode(error);
+  return {
+    sentence: vscode.l10n.t('Something went wrong inside the extension.'),
+    action: actions.showLog(),
+  };
 }
 
 /** Sentence and service's words as one text. */
@@ -68,73 +60,230 @@ export function asText({ sentence, serviceMessage }: Explanation): string {
     : vscode.l10n.t('{0} The service says: “{1}”', sentence, serviceMessage);
 }
 
-/** Does what an action's button says. @param again does once more what failed */
+/** Does what an action's button says. @param again does again what failed */
 export function act({ command }: Action, again: () => void): void {
   if (command === 'again') again();
   else void vscode.commands.executeCommand(command);
 }
 
-function explainService(error: ServiceError): Explanation {
-  switch (error.code) {
+const actions = {
+  tryAgain: (): Action => ({ title: vscode.l10n.t('Try Again'), command: 'again' }),
+  retry: (): Action => ({ title: vscode.l10n.t('Retry'), command: 'again' }),
+  submitAgain: (): Action => ({ title: vscode.l10n.t('Submit Again…'), command: 'again' }),
+  downloadAgain: (): Action => ({ title: vscode.l10n.t('Download Again…'), command: 'again' }),
+  /** What failed asks for the folder again. */
+  chooseFolder: (): Action => ({ title: vscode.l10n.t('Choose Another Folder…'), command: 'again' }),
+  refreshRuns: (): Action => ({ title: vscode.l10n.t('Refresh Runs'), command: COMMANDS.refresh }),
+  refreshBalance: (): Action => ({
+    title: vscode.l10n.t('Refresh Balance'),
+    command: COMMANDS.refreshBalance,
+  }),
+  replaceKey: (): Action => ({ title: vscode.l10n.t('Replace API Key…'), command: COMMANDS.replaceKey }),
+  enterKey: (): Action => ({ title: vscode.l10n.t('Enter API Key…'), command: COMMANDS.replaceKey }),
+  showLog: (): Action => ({ title: vscode.l10n.t('Show Log'), command: COMMANDS.showLog }),
+};
+
+const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
+
+function explainService({ code, httpStatus, retryAfterMs }: ServiceError): Explanation {
+  const { l10n } = vscode;
+  switch (code) {
     case 'invalid_api_key':
-      return refusedKey();
+      return { sentence: rejectedKeySentence(), action: actions.replaceKey() };
     case 'rate_limited':
-      return { sentence: rateLimitedSentence(error.retryAfterMs), action: tryAgain() };
+      return { sentence: rateLimitedSentence(retryAfterMs), action: actions.tryAgain() };
     case 'validation_failed':
-      return { sentence: vscode.l10n.t('The service rejected the request as invalid.'), action: showLog() };
+      return { sentence: l10n.t('The service rejected the request as invalid.'), action: actions.showLog() };
     case 'not_found':
       return {
-        sentence: vscode.l10n.t(
-          'The service does not have this: it is unknown, not finished yet or no longer kept.',
-        ),
-        action: refreshRuns(),
+        sentence: l10n.t('The service can’t find this: it is unknown, unfinished or expired.'),
+        action: actions.refreshRuns(),
       };
     case 'insufficient_balance':
       return {
-        sentence: vscode.l10n.t(
-          'The balance is too low for this run. The service does not tell the price. Add funds in its dashboard, then continue.',
+        sentence: l10n.t(
+          'The balance is too low for this run. Add funds in the service’s dashboard, then continue.',
         ),
-        action: { title: vscode.l10n.t('Refresh Balance'), command: COMMANDS.refreshBalance },
+        action: actions.refreshBalance(),
       };
     case 'model_not_available':
       return {
-        sentence: vscode.l10n.t('The model is not available at the moment. Choose another one.'),
-        action: submitAgain(),
+        sentence: l10n.t('The model is currently not available. Choose another one.'),
+        action: actions.submitAgain(),
       };
     case 'consent_required':
       return {
-        sentence: vscode.l10n.t('The service did not receive both consents.'),
-        action: submitAgain(),
+        sentence: l10n.t('The service did not receive both consents.'),
+        action: actions.submitAgain(),
       };
     case 'idempotency_conflict':
       return {
-        sentence: vscode.l10n.t('The service knows this Idempotency-Key from another request.'),
-        action: refreshRuns(),
-      };
-    default:
-      if (error.code === 'unavailable' || UNAVAILABLE.has(error.httpStatus))
-        return { sentence: unavailableSentence(error.retryAfterMs), action: tryAgain() };
-      return {
-        sentence: vscode.l10n.t(
-          'The service answered with the error “{0}” ({1}).',
-          error.code,
-          error.httpStatus,
-        ),
-        action: showLog(),
+        sentence: l10n.t('This Idempotency-Key was already used for a different request.'),
+        action: actions.refreshRuns(),
       };
   }
-}
-
-function refusedKey(): Explanation {
+  if (code === 'unavailable' || UNAVAILABLE.has(httpStatus))
+    return { sentence: unavailableSentence(retryAfterMs), action: actions.tryAgain() };
   return {
-    sentence: vscode.l10n.t('The service does not accept this API key.'),
-    action: { title: vscode.l10n.t('Replace API Key…'), command: COMMANDS.replaceKey },
+    sentence: l10n.t('The service answered with the error “{0}” ({1}).', code, httpStatus),
+    action: actions.showLog(),
   };
 }
 
+/** Errors that a code alone describes. */
+function explainCode(error: ExpectedError): Explanation {
+  const { l10n } = vscode;
+  const say = (sentence: string, action: Action): Explanation => ({ sentence, action });
+  switch (error.code) {
+    // Accounts and the sandbox
+    case 'key-rejected':
+      return say(rejectedKeySentence(), actions.replaceKey());
+    case 'key-missing':
+      return say(
+        l10n.t(
+          'The API key of this account is not on this machine. If you just entered it in another window, reload this one.',
+        ),
+        actions.enterKey(),
+      );
+    case 'accounts-unreadable':
+      return say(
+        l10n.t('Your accounts can’t be read from {0}. Check the file and its permissions.', fileOf(error)),
+        actions.tryAgain(),
+      );
+    case 'sandbox-not-started':
+      return say(l10n.t('The sandbox could not be started. See the log for details.'), actions.showLog());
+
+    // Submissions
+    case 'lease-unavailable':
+      return say(
+        l10n.t(
+          'The extension’s folder can’t be locked. Without a lock, two windows could submit the same dataset twice.',
+        ),
+        actions.showLog(),
+      );
+    case 'journal-busy':
+      return say(
+        l10n.t('Other windows are writing submission records. Try again in a moment.'),
+        actions.showLog(),
+      );
+    case 'journal-unreadable':
+      return say(
+        'file' in error
+          ? l10n.t(
+              'Can’t read the submission record {0}. Submitting now could charge you twice.',
+              path.basename(fileOf(error)),
+            )
+          : l10n.t('Can’t read the submission records. Submitting now could charge you twice.'),
+        actions.showLog(),
+      );
+    case 'later-version':
+      return say(
+        l10n.t(
+          'A newer version of this extension has an open submission of the same dataset and model. Update the extension to continue it.',
+        ),
+        actions.showLog(),
+      );
+    case 'not-owner':
+    case 'lease-lost':
+      return say(
+        l10n.t('Another window may have taken over this submission. This window stopped sending it.'),
+        actions.showLog(),
+      );
+    case 'key-replaced':
+      return say(
+        l10n.t('Can’t resend: it was first sent with another API key, which may belong to another account.'),
+        actions.showLog(),
+      );
+    case 'window-closed':
+      return say(
+        l10n.t(
+          'Can’t resend: the first attempt was more than 23 hours ago, and the service only prevents double charges for 24 hours.',
+        ),
+        actions.showLog(),
+      );
+    case 'clocks-disagree':
+      return say(
+        l10n.t('Can’t resend safely: the time of the first attempt is uncertain (clock change or sleep).'),
+        actions.showLog(),
+      );
+    case 'candidates':
+      return say(
+        l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.'),
+        actions.showLog(),
+      );
+    case 'too-early':
+      return say(
+        'retryAfterMs' in error && typeof error.retryAfterMs === 'number'
+          ? l10n.t('The service asked to wait. Try again in {0}.', waitText(error.retryAfterMs))
+          : l10n.t('The service asked to wait. Try again later.'),
+        actions.showLog(),
+      );
+    case 'digest-failed':
+      return say(
+        l10n.t('Couldn’t verify that the dataset is unchanged. See the log for details.'),
+        actions.showLog(),
+      );
+
+    // Downloads
+    case 'run-not-completed':
+      return say(l10n.t('This run is not finished yet, so it has no adapter.'), actions.refreshRuns());
+    case 'artifacts-expired':
+      return say(
+        'expiredAt' in error && typeof error.expiredAt === 'string'
+          ? l10n.t(
+              'This adapter expired on {0}. To get it again, start a new run.',
+              formatTime(error.expiredAt),
+            )
+          : l10n.t('This adapter has expired. To get it again, start a new run.'),
+        actions.refreshRuns(),
+      );
+    case 'run-unknown':
+      return say(
+        l10n.t('The service does not know this run. It may belong to another account, or have expired.'),
+        actions.refreshRuns(),
+      );
+    case 'no-artifacts':
+      return say(l10n.t('The service lists no files for this run.'), actions.refreshRuns());
+    case 'artifact-gone':
+      return say(l10n.t('The service no longer offers this file.'), actions.downloadAgain());
+    case 'download-busy':
+      return say(l10n.t('Another window is already downloading this to the same place.'), actions.showLog());
+    case 'download-gone':
+      return say(
+        l10n.t('There is nothing left to resume: another window finished or discarded this download.'),
+        actions.downloadAgain(),
+      );
+    case 'download-empty':
+      return say(l10n.t('The downloaded file is empty. It was deleted.'), actions.retry());
+    case 'length-unknown':
+      return say(
+        l10n.t(
+          'The server didn’t report the file size, so the download couldn’t be verified. It was deleted.',
+        ),
+        actions.downloadAgain(),
+      );
+    case 'file-exists':
+      return say(
+        l10n.t('A file of that name appeared during the download and was not overwritten.'),
+        actions.downloadAgain(),
+      );
+    default:
+      return say(l10n.t('This did not work ({0}).', error.code), actions.showLog());
+  }
+}
+
+function fileOf(error: Error): string {
+  return 'file' in error ? String(error.file) : '';
+}
+
+function rejectedKeySentence(): string {
+  return vscode.l10n.t('The service rejected this API key.');
+}
+
 function rateLimitedSentence(retryAfterMs: number | undefined): string {
-  if (retryAfterMs === undefined) return vscode.l10n.t('Too many requests. Wait a moment, then try again.');
-  return vscode.l10n.t('Too many requests. Try again in {0}.', waitText(retryAfterMs));
+  return retryAfterMs === undefined
+    ? vscode.l10n.t('Too many requests. Wait a moment, then try again.')
+    : vscode.l10n.t('Too many requests. Try again in {0}.', waitText(retryAfterMs));
 }
 
 function unavailableSentence(retryAfterMs: number | undefined): string {
@@ -143,182 +292,144 @@ function unavailableSentence(retryAfterMs: number | undefined): string {
     : vscode.l10n.t('The service is unavailable. Try again in {0}.', waitText(retryAfterMs));
 }
 
-/** Rounded up: who comes too early is refused again. */
+/** Rounded up: a request that comes too early is refused again. */
 function waitText(ms: number): string {
   const unitMs = ms > 60_000 ? 60_000 : 1_000;
   return formatDuration(Math.ceil(ms / unitMs) * unitMs);
 }
 
-function networkSentence(error: NetworkError): string {
-  switch (error.reason) {
+function networkSentence({ reason }: NetworkError): string {
+  const { l10n } = vscode;
+  switch (reason) {
     case 'refused':
-      return vscode.l10n.t(
-        'Nothing answers at the address of the service. Check the address and whether you are online.',
-      );
+      return l10n.t('Nothing answers at the service URL. Check the URL and your connection.');
     case 'dns':
-      return vscode.l10n.t(
-        'The address of the service cannot be found. Check it and whether you are online.',
-      );
+      return l10n.t('The host of the service URL cannot be found. Check the URL and your connection.');
     case 'tls':
-      return vscode.l10n.t(
-        'The certificate of the service is not trusted. Behind a company proxy, install its certificate.',
+      return l10n.t(
+        'The service’s certificate is not trusted. Behind a company proxy, install its certificate.',
       );
     case 'proxy':
-      return vscode.l10n.t(
-        'The proxy did not let the request through. Check the settings “http.proxy” and its password.',
-      );
+      return l10n.t('The proxy blocked the request. Check the “http.proxy” settings and its password.');
     case 'connect-timeout':
-      return vscode.l10n.t('The service could not be reached in time.');
+      return l10n.t('The service could not be reached in time.');
     case 'answer-timeout':
-      return vscode.l10n.t('The service did not answer in time.');
+      return l10n.t('The service did not answer in time.');
     case 'stalled':
-      return vscode.l10n.t('The connection stood still for too long and was given up.');
+      return l10n.t('The connection stalled and was closed.');
     default:
-      return vscode.l10n.t('The connection to the service broke.');
+      return l10n.t('The connection to the service was lost.');
   }
 }
 
-/** What a proxy or a gateway says in the service's place is known by its status alone. */
-function explainUnexpected(error: UnexpectedAnswerError): Explanation {
-  const { kind, httpStatus, retryAfterMs } = error;
+/** A proxy or gateway that answers in place of the service is known by its status alone. */
+function explainUnexpected({ kind, httpStatus, retryAfterMs }: UnexpectedAnswerError): Explanation {
+  const { l10n } = vscode;
   if (kind === 'no-error-body') {
     if (UNAVAILABLE.has(httpStatus))
-      return { sentence: unavailableSentence(retryAfterMs), action: tryAgain() };
-    if (httpStatus === 429) return { sentence: rateLimitedSentence(retryAfterMs), action: tryAgain() };
-    if (httpStatus === 413)
-      return {
-        sentence: vscode.l10n.t('A proxy or gateway rejected the upload as too large (413).'),
-        action: showLog(),
-      };
-    if (httpStatus === 422)
-      return {
-        sentence: vscode.l10n.t('The request was rejected (422) without the service’s usual error message.'),
-        action: showLog(),
-      };
+      return { sentence: unavailableSentence(retryAfterMs), action: actions.tryAgain() };
+    if (httpStatus === 429)
+      return { sentence: rateLimitedSentence(retryAfterMs), action: actions.tryAgain() };
   }
-  return { sentence: unexpectedSentence(error), action: showLog() };
+  const sentence = () => {
+    if (kind === 'redirect')
+      return l10n.t('The service redirected to another address ({0}). Check the service URL.', httpStatus);
+    if (kind === 'html')
+      return l10n.t(
+        'A web page answered instead of the service ({0}), such as a network’s sign-in page.',
+        httpStatus,
+      );
+    if (kind === 'no-error-body' && httpStatus === 413)
+      return l10n.t('A proxy or gateway rejected the upload as too large (413).');
+    if (kind === 'no-error-body' && httpStatus === 422)
+      return l10n.t('The request was rejected (422) without the service’s usual error message.');
+    return l10n.t('The answer is not from this service ({0}). Check the service URL.', httpStatus);
+  };
+  return { sentence: sentence(), action: actions.showLog() };
 }
 
-function unexpectedSentence(error: UnexpectedAnswerError): string {
-  switch (error.kind) {
-    case 'redirect':
-      return vscode.l10n.t(
-        'The address leads elsewhere ({0}); nothing was followed. Check the address.',
-        error.httpStatus,
+/** Why the server behind a download link did not send the file; the service has no part in it. */
+function downloadLinkSentence({ failure }: DownloadLinkError): string {
+  const { l10n } = vscode;
+  if (failure instanceof UnexpectedAnswerError) {
+    if (failure.kind === 'unsafe-link')
+      return l10n.t(
+        'The service provided an unsafe download link: it isn’t https, or points to this machine or its network. It was not opened.',
       );
-    case 'html':
-      return vscode.l10n.t(
-        'A web page answered instead of the service ({0}): a sign-in page of the network, perhaps.',
-        error.httpStatus,
-      );
-    default:
-      return vscode.l10n.t(
-        'The answer is not one of this service ({0}). Check the address.',
-        error.httpStatus,
-      );
+    return failure.kind === 'redirect'
+      ? l10n.t('The download link redirects too often or to an unsafe address ({0}).', failure.httpStatus)
+      : l10n.t(
+          'The download link returned something other than the file ({0}). Try again later.',
+          failure.httpStatus,
+        );
   }
+  if (failure.causeCode === 'ERR_TOO_SHORT')
+    return l10n.t('The download link keeps ending the file too early. Try again later.');
+  if (failure.causeCode === 'ERR_TOO_LONG')
+    return l10n.t('The download link keeps sending more than the announced file size. Try again later.');
+  switch (failure.reason) {
+    case 'refused':
+    case 'dns':
+    case 'connect-timeout':
+      return l10n.t('The server of the download link can’t be reached. Check your connection.');
+    case 'tls':
+      return l10n.t(
+        'The certificate of the download link’s server is not trusted. Behind a company proxy, install its certificate.',
+      );
+    case 'proxy':
+      return l10n.t('The proxy blocked the download link. Check the “http.proxy” settings and its password.');
+    default:
+      return l10n.t('The connection to the download link’s server was lost.');
+  }
+}
+
+/** 400, 401, 403, 404 and 410 are what storages answer to a signed URL that expired. */
+function refusedLinkSentence({ httpStatus }: SignedUrlRefusedError): string {
+  return [400, 401, 403, 404, 410].includes(httpStatus)
+    ? vscode.l10n.t('The server rejected every download link ({0}). Try again later.', httpStatus)
+    : vscode.l10n.t('The download server returned an error ({0}). Try again later.', httpStatus);
 }
 
 function changedSentence({ change, causeCode }: DatasetChangedError): string {
+  const { l10n } = vscode;
   switch (change) {
     case 'grew':
-      return vscode.l10n.t('The file has grown since it was chosen.');
+      return l10n.t('The file has grown since it was chosen.');
     case 'shrank':
-      return vscode.l10n.t('The file has become shorter since it was chosen.');
+      return l10n.t('The file has become shorter since it was chosen.');
     case 'changed':
-      return vscode.l10n.t('The file was changed after it was chosen.');
+      return l10n.t('The file has changed since it was chosen.');
     case 'unreadable':
       return causeCode === 'ENOENT'
-        ? vscode.l10n.t('The file is not there any more.')
-        : vscode.l10n.t('The file could not be read to its end.');
+        ? l10n.t('The file no longer exists.')
+        : l10n.t('The file could not be read to its end.');
   }
 }
 
 /** What keeps the extension from its records of submissions. */
 function recordsSentence({ code }: DiskError): string {
+  const { l10n } = vscode;
   switch (code) {
     case 'disk-full':
-      return vscode.l10n.t('The disk is full: submissions can’t be recorded.');
+      return l10n.t('The disk is full: submissions can’t be recorded.');
     case 'no-permission':
-      return vscode.l10n.t('The extension has no permission to write its submission records.');
+      return l10n.t('The extension has no permission to write its submission records.');
     default:
-      return vscode.l10n.t('The submission records could not be read or written. See the log for details.');
+      return l10n.t('The submission records could not be read or written. See the log for details.');
   }
 }
 
 /** What is wrong with a folder that the user chose. */
 function folderSentence({ code }: DiskError): string {
+  const { l10n } = vscode;
   switch (code) {
     case 'disk-full':
-      return vscode.l10n.t('There is no space left in that folder. Partial files were removed.');
+      return l10n.t('There is no space left in that folder. Partial files were removed.');
     case 'no-permission':
-      return vscode.l10n.t('You don’t have permission to write to that folder.');
+      return l10n.t('You don’t have permission to write to that folder.');
     case 'folder-missing':
-      return vscode.l10n.t('That folder no longer exists.');
+      return l10n.t('That folder no longer exists.');
     default:
-      return vscode.l10n.t('Writing to that folder failed. Partial files were removed.');
+      return l10n.t('Writing to that folder failed. Partial files were removed.');
   }
 }
-
-function explainCode(error: ExpectedError): Explanation {
-  const { code } = error;
-  switch (code) {
-    case 'key-rejected':
-      return refusedKey();
-    case 'key-missing':
-      return {
-        sentence: vscode.l10n.t(
-          'The API key of this account is not on this machine. If you just entered it in another window, reload this one.',
-        ),
-        action: { title: vscode.l10n.t('Enter API Key…'), command: COMMANDS.replaceKey },
-      };
-    case 'accounts-unreadable':
-      return {
-        sentence: vscode.l10n.t(
-          'Your accounts can’t be read from {0}. Check the file and its permissions.',
-          'file' in error ? String(error.file) : '',
-        ),
-        action: tryAgain(),
-      };
-    case 'sandbox-not-started':
-      return {
-        sentence: vscode.l10n.t('The sandbox could not be started. The log says why.'),
-        action: showLog(),
-      };
-    default:
-      return { sentence: vscode.l10n.t('This did not work ({0}).', code), action: showLog() };
-  }
-}
-
-function tryAgain(): Action {
-  return { title: vscode.l10n.t('Try Again'), command: 'again' };
-}
-
-function submitAgain(): Action {
-  return { title: vscode.l10n.t('Submit Again…'), command: 'again' };
-}
-
-function downloadAgain(): Action {
-  return { title: vscode.l10n.t('Download Again…'), command: 'again' };
-}
-
-/** What failed asks for the folder again. */
-function chooseFolder(): Action {
-  return { title: vscode.l10n.t('Choose Another Folder…'), command: 'again' };
-}
-
-function refreshRuns(): Action {
-  return { title: vscode.l10n.t('Refresh Runs'), command: COMMANDS.refresh };
-}
-
-function showLog(): Action {
-  return { title: vscode.l10n.t('Show Log'), command: COMMANDS.showLog };
-}
-
-/** What helps a download. */
-const remedies = {
-  again: downloadAgain,
-  retry: () => ({ title: vscode.l10n.t('Retry'), command: 'again' }) as const,
-  runs: refreshRuns,
-  log: showLog,
-} as const;

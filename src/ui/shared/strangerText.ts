@@ -1,4 +1,4 @@
-import { cutAtWholeCharacters, replaceHidden } from '../../core/api/plainText.ts';
+import { cutAtWholeCharacters, replaceHidden } from '../../core/base/plainText.ts';
 
 /**
  * A text of the service, a file name or a label as it may stand on the screen: one line in which VS Code finds no link and

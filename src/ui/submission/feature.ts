@@ -18,7 +18,7 @@ export function activateSubmission(services: Services): void {
   disposables.add(
     registerCommands('nothing', {
       [COMMANDS.submitDataset]: async (...args) => {
-        const { sha256OfFile } = await import('../../core/api/digestFile.ts');
+        const { sha256OfFile } = await import('../../core/api/dataset.ts');
         const { submitDataset } = await import('./submitDataset.ts');
         await submitDataset({
           sessions,

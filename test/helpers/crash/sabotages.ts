@@ -150,7 +150,7 @@ export const TRIALS: readonly Trial[] = [
   {
     name: 'Retry-After ignored',
     sabotages: [
-      nextStep('(error.retryAfterMs ?? 0)', '0'),
+      nextStep('error instanceof TooEarlyError ? error.retryAfterMs : retryAfterOf(error)', '0'),
       {
         file: 'src/core/api/rateGate.ts',
         from: 'if (remainingMs > 0) throw',
@@ -162,7 +162,7 @@ export const TRIALS: readonly Trial[] = [
   },
   {
     name: 'no end of attempts',
-    sabotages: [nextStep('MAX_ATTEMPTS = 5', 'MAX_ATTEMPTS = 50')],
+    sabotages: [{ file: 'src/core/base/retry.ts', from: 'retries: 4,', to: 'retries: 49,' }],
     cell: {
       faults: ['refused', 'refused', 'refused', 'refused', 'refused', 'refused', 'refused', 'refused'],
     },

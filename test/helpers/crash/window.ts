@@ -152,8 +152,7 @@ class Window {
       (connection) =>
         new Client(connection, () => transport, {
           random: () => random.fraction(),
-          sleep: (ms, signal) => clock.sleep(ms, signal),
-          now: () => clock.nowMs(),
+          clock,
           digestWorker: config.digestWorker,
         }),
     );

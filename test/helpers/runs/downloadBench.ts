@@ -59,8 +59,7 @@ export class DownloadBench {
       () => Promise.resolve({ baseUrl: this.server.url, apiKey: 'service_CaNaRy', keyId: 'key-1' }),
       (connection) =>
         new Client(connection, () => this.transport, {
-          sleep: () => Promise.resolve(),
-          now: () => this.clock.nowMs(),
+          clock: { nowMs: () => this.clock.nowMs(), sleep: () => Promise.resolve() },
         }),
     );
     this.#open.push(session);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { encodeMultipart } from '../../../src/core/api/multipart.ts';
+import { encodeMultipart } from '../../../src/core/api/upload.ts';
 import type { Mode } from '../../helpers/crash/books.ts';
 import { FAULTS, type FaultName } from '../../helpers/crash/faults.ts';
 import { HostileService, type HostileOptions } from '../../helpers/crash/hostileService.ts';

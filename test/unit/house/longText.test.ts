@@ -12,9 +12,9 @@ import {
 } from '../../../src/core/adapters/recipe/shells.ts';
 import { ModulePattern } from '../../../src/core/adapters/tensors.ts';
 import { parseAddress } from '../../../src/core/api/address.ts';
-import { toPlainLine } from '../../../src/core/api/plainText.ts';
+import { toPlainLine } from '../../../src/core/base/plainText.ts';
 import { resolveRoute } from '../../../src/core/api/proxy.ts';
-import { parseRetryAfter } from '../../../src/core/api/retry.ts';
+import { parseRetryAfter } from '../../../src/core/api/answer.ts';
 import { redact } from '../../../src/ui/shared/redact.ts';
 import { harmlessText, strangerText } from '../../../src/ui/shared/strangerText.ts';
 import { runFolderName, numberedFileName, safeFileName } from '../../../src/core/downloads/downloadTarget.ts';

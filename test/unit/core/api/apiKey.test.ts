@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseApiKey } from '../../../../src/core/api/apiKey.ts';
+import { parseApiKey } from '../../../../src/core/api/address.ts';
 
 describe('API key', () => {
   it('is trimmed, and told whether it has the prefix of the contract', () => {

@@ -3,6 +3,7 @@ import type http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { Client, type ClientOptions } from '../../../../src/core/api/client.ts';
+import { SYSTEM_CLOCK } from '../../../../src/core/base/clock.ts';
 import { ServiceError } from '../../../../src/core/api/errors.ts';
 import type { Timeouts } from '../../../../src/core/api/exchange.ts';
 import { Transport } from '../../../../src/core/api/transport.ts';
@@ -53,7 +54,7 @@ describe('client', () => {
     const sleep = (ms: number) => Promise.resolve(void slept.push(ms));
     return new Client({ baseUrl, apiKey: API_KEY, keyId: 'key-1' }, () => transport, {
       random: () => 0.5,
-      sleep,
+      clock: { ...SYSTEM_CLOCK, sleep },
       ...options,
     });
   }
@@ -86,10 +87,10 @@ describe('client', () => {
         sendJson(response, status, status === 200 ? BALANCE : { error: { code: 'not_found', message: '' } });
       };
     };
-    const now = () => Date.UTC(2026, 4, 1, 12, 0, 0);
+    const clock = { ...SYSTEM_CLOCK, nowMs: () => Date.UTC(2026, 4, 1, 12, 0, 0) };
 
     it('is compared with this one at each answer, a refusal too', async () => {
-      const one = client({ now });
+      const one = client({ clock });
       assert.equal(one.clockSkewMs, undefined);
       answer = at('Fri, 01 May 2026 12:05:00 GMT');
       await one.getBalance();
@@ -101,7 +102,7 @@ describe('client', () => {
 
     it('is not known where no answer tells it', async () => {
       for (const date of [undefined, 'soon', '-1']) {
-        const one = client({ now });
+        const one = client({ clock });
         answer = at(date);
         await one.getBalance();
         assert.equal(one.clockSkewMs, undefined);
@@ -441,7 +442,7 @@ describe('client', () => {
               date: 'Thu, 01 Jan 2015 00:00:00 GMT',
               'retry-after': 'Thu, 01 Jan 2015 00:00:07 GMT',
             });
-      await client({ now: () => nowMs, sleep }).getBalance();
+      await client({ clock: { nowMs: () => nowMs, sleep } }).getBalance();
       assert.deepEqual(slept, [7250]);
     });
 

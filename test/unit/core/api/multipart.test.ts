@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { encodeMultipart } from '../../../../src/core/api/multipart.ts';
+import { encodeMultipart } from '../../../../src/core/api/upload.ts';
 import type { RunSubmission } from '../../../../src/core/api/types.ts';
 
 const SUBMISSION: RunSubmission = {

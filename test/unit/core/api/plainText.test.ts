@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cutAtWholeCharacters, toPlainLine } from '../../../../src/core/api/plainText.ts';
+import { cutAtWholeCharacters, toPlainLine } from '../../../../src/core/base/plainText.ts';
 
 describe('plain text', () => {
   it('keeps what fits', () => assert.equal(cutAtWholeCharacters('äöü', 3), 'äöü'));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type http from 'node:http';
 import { Client } from '../../../../src/core/api/client.ts';
+import { SYSTEM_CLOCK } from '../../../../src/core/base/clock.ts';
 import { Transport, type ProxySettings } from '../../../../src/core/api/transport.ts';
 import { startConnectProxy, type ConnectProxy } from '../../../helpers/connectProxy.ts';
 import { AUTHORITY_FILE, sendJson, startHttpsServer, type TestServer } from '../../../helpers/httpServer.ts';
@@ -154,9 +155,7 @@ describe('proxy and certificates', function () {
     const client = new Client(
       { baseUrl: `https://service.test:${broken.port}`, apiKey: 'k', keyId: 'key-1' },
       () => transport,
-      {
-        sleep: () => Promise.resolve(),
-      },
+      { clock: { ...SYSTEM_CLOCK, sleep: () => Promise.resolve() } },
     );
     await assert.rejects(client.getBalance(), { code: 'network', reason: 'reset' });
     assert.equal(proxy.seen.length, 4);

@@ -102,11 +102,13 @@ describe('a client that was told to wait', () => {
     transport = new Transport({ strictSsl: true, systemCertificates: false, env: {} });
     client = new Client({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' }, () => transport, {
       random: () => 0.5,
-      now: () => nowMs,
-      sleep: (ms) => {
-        slept.push(ms);
-        nowMs += ms;
-        return Promise.resolve();
+      clock: {
+        nowMs: () => nowMs,
+        sleep: (ms) => {
+          slept.push(ms);
+          nowMs += ms;
+          return Promise.resolve();
+        },
       },
     });
   });

@@ -33,13 +33,13 @@ describe('downloads in words', () => {
       [new DownloadError('run-not-completed'), /not finished yet/, 'Refresh Runs'],
       [new DownloadError('artifacts-expired'), /^This adapter has expired\./, 'Refresh Runs'],
       [new DownloadError('run-unknown'), /does not know this run/, 'Refresh Runs'],
-      [new DownloadError('no-artifacts'), /names no artifact/, 'Refresh Runs'],
-      [new DownloadError('artifact-gone'), /does not offer this file/, 'Download Again…'],
+      [new DownloadError('no-artifacts'), /no files for this run/, 'Refresh Runs'],
+      [new DownloadError('artifact-gone'), /no longer offers this file/, 'Download Again…'],
       [new DownloadError('download-busy'), /Another window/, 'Show Log'],
       [new DownloadError('download-gone'), /nothing left to resume/, 'Download Again…'],
       [new DownloadError('download-empty'), /file is empty/, 'Retry'],
       [new DownloadError('length-unknown'), /didn’t report the file size/, 'Download Again…'],
-      [new DownloadError('file-exists'), /it was left as it is/, 'Download Again…'],
+      [new DownloadError('file-exists'), /was not overwritten/, 'Download Again…'],
       [disk('ENOSPC'), /no space left/, 'Choose Another Folder…'],
       [disk('EROFS'), /permission to write/, 'Choose Another Folder…'],
       [disk('ENOENT'), /no longer exists/, 'Choose Another Folder…'],
@@ -47,7 +47,7 @@ describe('downloads in words', () => {
       [new SignedUrlRefusedError(403), /^The server rejected every download link \(403\)/, 'Download Again…'],
       [new SignedUrlRefusedError(500), /^The download server returned an error \(500\)\./, 'Download Again…'],
       [new NetworkError('dns'), /cannot be found/, 'Try Again'],
-      [new NetworkError('stalled'), /stood still/, 'Try Again'],
+      [new NetworkError('stalled'), /stalled/, 'Try Again'],
     ];
     for (const [error, sentence, title] of ends) {
       const explanation = explain(error);

@@ -50,7 +50,7 @@ describe('what a status means', () => {
       [413, /^A proxy or gateway rejected the upload as too large/],
       [422, /^The request was rejected \(422\) without the service’s usual error message\.$/],
       [429, /often|many/],
-      [404, /not one of this service \(404\)\. Check the address/],
+      [404, /not from this service \(404\)/],
     ] as const)
       assert.match(explain(new UnexpectedAnswerError(status, 'no-error-body')).sentence, sentence);
   });

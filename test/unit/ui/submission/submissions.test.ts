@@ -404,7 +404,7 @@ describe('commands of submissions', () => {
       finding = new NetworkError('refused');
       await resolve('one');
       const look = rowsOf(0).find(({ label }) => label.endsWith('Last check'));
-      assert.match(look?.description ?? '', /^Nothing answers at the address/);
+      assert.match(look?.description ?? '', /^Nothing answers at the service URL/);
     });
   });
 

@@ -1,7 +1,9 @@
-import { constants, type BigIntStats } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
-import type { Digest } from './digest.ts';
-import { DatasetChangedError } from './errors.ts';
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
+import type { Disposable } from '../base/disposable.ts';
+import { CancelledError, throwIfCancelled } from '../base/errors.ts';
+import { DatasetChangedError, DigestError } from './errors.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 /** A pipe in the place of the file is opened at once, to be refused; Windows has no such flag, nor such files. */
@@ -100,5 +102,117 @@ async function reading<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     throw new DatasetChangedError('unreadable', (error as NodeJS.ErrnoException).code);
+  }
+}
+
+interface Waiting {
+  answered: (text: string) => void;
+  failed: (error: unknown) => void;
+}
+
+/** The SHA-256 of bytes that are handed over piece by piece: owns the thread that hashes them, from first to last. */
+export class Digest implements Disposable {
+  readonly #worker: Worker;
+  /** One for each piece that is not answered yet, oldest first: the thread answers in order. */
+  readonly #waiting: Waiting[] = [];
+  #end: Error | undefined;
+
+  /**
+   * Starts the thread.
+   * @param script of the thread, an absolute path
+   * @throws DigestError
+   */
+  constructor(script: string) {
+    try {
+      this.#worker = new Worker(script, { name: 'dataset digest' });
+    } catch (error) {
+      throw new DigestError({ cause: error });
+    }
+    this.#worker.on('message', (text: string) => this.#waiting.shift()?.answered(text));
+    this.#worker.on('error', (error) => this.#endWith(new DigestError({ cause: error })));
+    this.#worker.on('exit', () => this.#endWith(new DigestError()));
+  }
+
+  /**
+   * Hashes a piece; once this has resolved, its memory may be overwritten. Shared memory is not copied.
+   * @throws DigestError when the thread died or did not start, CancelledError once this is disposed
+   */
+  async add(piece: Uint8Array): Promise<void> {
+    await this.#ask(piece);
+  }
+
+  /** The digest of all pieces in lower-case hexadecimal; the thread ends with it. @throws as `add` */
+  read(): Promise<string> {
+    return this.#ask(null);
+  }
+
+  /** Ends the thread, whatever it does; resolves when it is gone. */
+  async dispose(): Promise<void> {
+    this.#endWith(new CancelledError());
+    await this.#worker.terminate();
+  }
+
+  #ask(piece: Uint8Array | null): Promise<string> {
+    return new Promise((answered, failed) => {
+      if (this.#end !== undefined) {
+        failed(this.#end);
+        return;
+      }
+      this.#waiting.push({ answered, failed });
+      this.#worker.postMessage(piece);
+    });
+  }
+
+  #endWith(error: Error): void {
+    this.#end ??= error;
+    for (const { failed } of this.#waiting.splice(0)) failed(this.#end);
+  }
+}
+
+/** The SHA-256 of a dataset in lower-case hexadecimal. @throws DatasetChangedError, DigestError, CancelledError */
+export async function sha256Of(
+  dataset: OpenDataset,
+  worker: string,
+  signal?: AbortSignal,
+  onProgress?: (hashedBytes: number, totalBytes: number) => void,
+): Promise<string> {
+  const digest = new Digest(worker);
+  const cancel = () => void digest.dispose();
+  signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    throwIfCancelled(signal);
+    let hashedBytes = 0;
+    for await (const chunk of dataset.chunks(digest)) {
+      throwIfCancelled(signal);
+      onProgress?.((hashedBytes += chunk.byteLength), dataset.sizeBytes);
+    }
+    return await digest.read();
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+    await digest.dispose();
+  }
+}
+
+export interface DigestFileOptions {
+  /** The script of the thread that hashes, as in `ClientOptions.digestWorker`. */
+  worker: string;
+  signal?: AbortSignal;
+  /** Called for each MiB. */
+  onProgress?: (hashedBytes: number, totalBytes: number) => void;
+}
+
+/**
+ * The SHA-256 of a file, as a submission names it, read and hashed beside the main thread.
+ * @throws DatasetChangedError when it cannot be read, is not a file or changes meanwhile; DigestError, CancelledError
+ */
+export async function sha256OfFile(
+  path: string,
+  { worker, signal, onProgress }: DigestFileOptions,
+): Promise<string> {
+  const dataset = await OpenDataset.open(path);
+  try {
+    return await sha256Of(dataset, worker, signal, onProgress);
+  } finally {
+    await dataset.close();
   }
 }

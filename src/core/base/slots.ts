@@ -1,4 +1,4 @@
-import { CancelledError, throwIfCancelled } from '../base/errors.ts';
+import { CancelledError, throwIfCancelled } from './errors.ts';
 
 /** Lets at most so many works run at once; the others wait in order. */
 export class Slots {
