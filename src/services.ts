@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { originOf, type Account } from './core/accounts/account.ts';
-import { accountFolder, removeForsakenFolders } from './core/accounts/accountFolder.ts';
+import { accountFolder, removeOrphanedAccounts } from './core/accounts/accountFolder.ts';
 import { AccountStore } from './core/accounts/accountStore.ts';
 import { Client, type Connection } from './core/api/client.ts';
 import { Transport } from './core/api/transport.ts';
@@ -10,7 +10,7 @@ import { DatasetChecker } from './core/datasets/checker.ts';
 import { Reports } from './core/datasets/reports.ts';
 import { Downloads } from './core/downloads/downloads.ts';
 import { Sessions } from './core/runs/sessions.ts';
-import { Told } from './core/runs/told.ts';
+import { NotificationLedger } from './core/runs/notificationLedger.ts';
 import { StateStore } from './core/storage/state.ts';
 import { Journal } from './core/submission/journal.ts';
 import { Submitter } from './core/submission/submitter.ts';
@@ -21,10 +21,11 @@ import { tellSignedOut } from './ui/shared/accountMessages.ts';
 import { commandRegistry } from './ui/shared/commands.ts';
 import { ensureActiveAccount as ensureActive } from './ui/shared/ensureActiveAccount.ts';
 import { Log } from './ui/shared/log.ts';
+import { showWarning } from './ui/shared/notifications.ts';
 import { ErrorReporter } from './ui/shared/reportError.ts';
 import { onDidChangeProxySettings, proxySettings } from './ui/shared/settings.ts';
 import { reportStateSetAside } from './ui/shared/stateMessages.ts';
-import { tellJournalSetAside } from './ui/submission/noticeMessages.ts';
+import { unreadableRecordSentence } from './ui/submission/messages.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
 /** What every feature gets: the stores of core, and VS Code's context. Everything in it is disposed with the extension. */
@@ -78,7 +79,9 @@ export async function createServices(context: vscode.ExtensionContext) {
 
   // Submissions: the journal outlives this window.
   const journal = disposables.add(
-    new Journal(path.join(storage, 'submissions'), { onSetAside: (file) => tellJournalSetAside(file) }),
+    new Journal(path.join(storage, 'submissions'), {
+      onSetAside: (file) => void showWarning(unreadableRecordSentence(file)),
+    }),
   );
   let opening: Promise<void> | undefined;
   const openJournal = () =>
@@ -93,8 +96,8 @@ export async function createServices(context: vscode.ExtensionContext) {
   // What all windows share of each account's runs.
   const runsFolder = path.join(storage, 'runs');
   const folderOf = (accountId: string) => accountFolder(runsFolder, accountId);
-  void removeForsakenFolders(runsFolder, () => accounts.readKeptIds());
-  const told = disposables.add(new Told((accountId) => folderOf(accountId).told));
+  void removeOrphanedAccounts(runsFolder, state, () => accounts.readKnownIds());
+  const told = disposables.add(new NotificationLedger(state));
   const downloads = disposables.add(
     new Downloads({
       runsFolder,

@@ -123,7 +123,7 @@ describe('accounts', () => {
     home.control.setScenario('many-runs');
     await workbench.runCommand('Fine-Tuning: Refresh');
     await runs()
-      .row(/Finished/)
+      .row(/Completed/)
       .first()
       .waitFor();
     await workbench.statusItem('balance').click();
@@ -132,13 +132,13 @@ describe('accounts', () => {
     await workbench.quickInput.pick('Work');
     await balance('1,000.00 USD').waitFor();
     await runs()
-      .row(/Finished/)
+      .row(/Completed/)
       .first()
       .waitFor({ state: 'hidden' });
     await pickInAccountMenu('Home');
     await balance('1,234.56 USD').waitFor();
     await runs()
-      .row(/Finished/)
+      .row(/Completed/)
       .first()
       .waitFor();
     await pickInAccountMenu('Work');

@@ -53,7 +53,7 @@ describe('adapter page', () => {
       assert.match(await page.fact('Base model'), /^meta-llama\/Llama-3\.1-8B-Instruct/);
       assert.equal(await page.fact('Layers'), '32: 0 to 31');
       assert.equal(await page.fact('Tensor types'), 'F32');
-      assert.equal(await page.fact('Container'), 'zip');
+      assert.equal(await page.fact('Format'), 'zip');
       await page.frame.locator('.fileTable tr', { hasText: 'adapter_config.json config' }).waitFor();
       await workbench.screenshot('adapter-trained');
     });
@@ -163,7 +163,7 @@ describe('adapter page', () => {
         label: 'tutor',
       });
       const runs = workbench.sideBar.view('Runs');
-      await runs.row(/Run tutor, Finished/).waitFor({ timeout: 60_000 });
+      await runs.row(/Run tutor, Completed/).waitFor({ timeout: 60_000 });
       await workbench.clearNotifications();
       await mkdir(file('home'));
       await runs.pressInRow(/Run tutor/, 'Download Adapter…');

@@ -57,7 +57,7 @@ describe('the page of a run', () => {
     await workbench.editors.open(path.join(folder, 'rows.jsonl'));
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label });
-    await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await workbench.dialogs.waitForToast(/You were charged/);
     await workbench.clearNotifications();
   }
 
@@ -76,7 +76,7 @@ describe('the page of a run', () => {
       for (const label of ['first', 'second']) await submit(label);
       await workbench.sideBar
         .view('Runs')
-        .row(/^Run second, Finished/)
+        .row(/^Run second, Completed/)
         .waitFor({ timeout: 60_000 });
       // Twelve seconds in the queue, and a minute of training.
       service.control.setSpeed(5);
@@ -270,7 +270,7 @@ describe('the page of a run', () => {
       const asked = service.requests.length;
       for (const link of ['submit/rows.jsonl', `run/${UNKNOWN}?key=service_x`, 'run/..%2Fbalance']) {
         await page.follow(LINK.replace('run/', link));
-        await workbench.dialogs.waitForToast(/This link was not followed/);
+        await workbench.dialogs.waitForToast(/Unsupported link/);
         await workbench.clearNotifications();
       }
       assert.equal(await page.tabs.count(), 0);
@@ -285,7 +285,7 @@ describe('the page of a run', () => {
   describe('when something is wrong', () => {
     before(async () => {
       await workbench.editors.closeAll();
-      await page.open(/^Run page, Finished/);
+      await page.open(/^Run page, Completed/);
     });
 
     it('says that it is offline, and keeps what is known', async () => {

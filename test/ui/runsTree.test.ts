@@ -66,7 +66,7 @@ describe('the Runs view', () => {
   async function submit(label: string): Promise<void> {
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label });
-    await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await workbench.dialogs.waitForToast(/You were charged/);
     await workbench.clearNotifications();
   }
 
@@ -75,16 +75,16 @@ describe('the Runs view', () => {
       await chooseScenario(workbench, 'many-runs');
       await command('Refresh');
       await runs()
-        .row(/^Run .+, Finished, (.+, )?1 h ago/)
+        .row(/^Run .+, Completed, (.+, )?1 h ago/)
         .waitFor();
     });
 
     it('reads the labels of the first rows by itself, and no others', async () => {
       await runs()
-        .row(/^Run Past run 1, Finished, /)
+        .row(/^Run Past run 1, Completed, /)
         .waitFor();
       await runs()
-        .row(/^Run Past run 10, Finished, /)
+        .row(/^Run Past run 10, Completed, /)
         .waitFor();
     });
 
@@ -111,12 +111,12 @@ describe('the Runs view', () => {
       await workbench.quickInput.waitForTitle('Filter Runs');
       await workbench.quickInput.type('8B');
       // What is typed hides no row of the box.
-      await workbench.quickInput.pick('Finished');
+      await workbench.quickInput.pick('Completed');
       await workbench.quickInput.pick('Llama 3.1 8B Instruct');
       await workbench.screenshot('runs-filter-box');
       await workbench.quickInput.accept();
       await message(
-        /Filter “8B” · Llama 3\.1 8B Instruct · Finished: [\d,]+ of 10,000 loaded runs\. The labels of [\d,]+ of/,
+        /Filter “8B” · Llama 3\.1 8B Instruct · Completed: [\d,]+ of 10,000 loaded runs\. [\d,]+ labels are not loaded yet/,
       ).waitFor();
       for (const text of await runs().rowTexts()) assert.match(text, /Llama 3\.1 8B Instruct|Past run/);
       await pictures('filtered');
@@ -127,13 +127,13 @@ describe('the Runs view', () => {
       await workbench.quickInput.fill('nothing is called so');
       await message(/: 0 of 10,000 loaded runs\./).waitFor();
       await workbench.screenshot('runs-none-fits');
-      await runs().row('No loaded run fits the filter: show all').click();
+      await runs().row('No loaded runs match the filter. Clear filter').click();
       await message(/loaded runs/).waitFor({ state: 'hidden' });
     });
 
     it('is grouped by day, with the counts', async () => {
       const startedMs = performance.now();
-      await command('Group Runs by Day');
+      await command('Toggle Run Grouping by Day');
       // Until one in the morning none is of today: there is one an hour.
       const days = runs().row(/^(Today|Yesterday), \d+ runs?$/);
       await days.first().waitFor();
@@ -152,14 +152,14 @@ describe('the Runs view', () => {
         .row(/, 1 run$/)
         .waitFor();
       await runs()
-        .row(/^Run .+, Finished|^Run .+, failed/)
+        .row(/^Run .+, Completed|^Run .+, failed/)
         .waitFor();
       await command('Clear Run Filter');
       await days.first().waitFor();
-      await command('Ungroup Runs');
+      await command('Toggle Run Grouping by Day');
       await days.first().waitFor({ state: 'hidden' });
       await runs()
-        .row(/^Run Past run 1, Finished, /)
+        .row(/^Run Past run 1, Completed, /)
         .waitFor();
     });
 
@@ -183,18 +183,18 @@ describe('the Runs view', () => {
       await submit('once');
       for (const window of [workbench, other])
         await runs(window)
-          .row(/^Run once, Finished, /)
+          .row(/^Run once, Completed, /)
           .waitFor({ timeout: 30_000 });
       // As long as a window without the focus waits.
       await sleep(4_000);
       const told = (await Promise.all([workbench, other].map((window) => window.dialogs.toastTexts()))).map(
-        (texts) => texts.filter((text) => text.includes('“once” has finished.')),
+        (texts) => texts.filter((text) => text.includes('“once” completed.')),
       );
       assert.equal(told.flat().length, 1, JSON.stringify(told));
       const teller = told[0]?.length === 1 ? workbench : other;
       await teller.page.bringToFront();
       await teller.screenshot('run-finished');
-      await teller.dialogs.pressInToast(/“once” has finished\./, 'Show');
+      await teller.dialogs.pressInToast(/“once” completed\./, 'Show Run');
       await teller.page.locator('.tab').filter({ hasText: 'once' }).waitFor();
       await other.close();
       await workbench.clearNotifications();
@@ -216,13 +216,13 @@ describe('the Runs view', () => {
       assert.match(text, /^2 runs finished while you were away\. Sandbox/);
       await workbench.screenshot('runs-digest');
       assert.deepEqual(
-        (await workbench.dialogs.toastTexts()).filter((one) => one.includes('has finished')),
+        (await workbench.dialogs.toastTexts()).filter((one) => one.includes('completed')),
         [],
       );
       await workbench.dialogs.pressInToast(/runs finished/, 'Show');
       // Their labels stand at once.
       await runs()
-        .row(/^Run second, Finished, /)
+        .row(/^Run second, Completed, /)
         .waitFor();
       await pictures('after-restart');
     });
@@ -234,7 +234,7 @@ describe('the Runs view', () => {
       try {
         service.control.setScenario('many-runs');
         await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
-        const row = runs().row(/^Run (Past run 1|Llama 3\.2 1B Instruct), Finished, (.+, )?1 h ago/);
+        const row = runs().row(/^Run (Past run 1|Llama 3\.2 1B Instruct), Completed, (.+, )?1 h ago/);
         await row.waitFor();
         const label = '.sidebar [role="treeitem"][aria-label^="Run "] .label-name';
         const color = () =>
@@ -245,7 +245,7 @@ describe('the Runs view', () => {
         // Who asked is told; nobody is told of what is looked at by itself.
         await workbench.dialogs.waitForToast(/Nothing answers at the service URL\./);
         await workbench.clearNotifications();
-        await message(/^Offline since .+: what is shown may be out of date\./).waitFor({ timeout: 30_000 });
+        await message(/^Offline since .+\. This may be out of date\./).waitFor({ timeout: 30_000 });
         await until(async () => (await color()) !== bright);
         await pictures('offline');
         assert.deepEqual(await workbench.dialogs.toastTexts(), []);

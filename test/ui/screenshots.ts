@@ -83,7 +83,7 @@ describe('pictures for the README', () => {
   async function submit(model: string, label: string): Promise<void> {
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'train.jsonl', model, label });
-    await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await workbench.dialogs.waitForToast(/You were charged/);
     await workbench.clearNotifications();
   }
 
@@ -104,11 +104,11 @@ describe('pictures for the README', () => {
     await chooseClockSpeed(workbench, 100);
     await submit('Llama 3.1 8B Instruct', 'maths tutor');
     await runs()
-      .row(/^Run maths tutor, Finished/)
+      .row(/^Run maths tutor, Completed/)
       .waitFor();
     await chooseClockSpeed(workbench, 1);
     await submit('Qwen3 8B', 'maths tutor, small');
-    await runs().expand(/^Run maths tutor, Finished/);
+    await runs().expand(/^Run maths tutor, Completed/);
     await runs()
       .row(/^Price: /)
       .waitFor();

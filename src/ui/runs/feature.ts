@@ -17,8 +17,8 @@ import { RunsTree } from './runsTree.ts';
 
 /** The views of runs and models, the page of a run, and what is notified about them. */
 export function activateRuns(services: Services): void {
-  const { accounts, context, disposables, downloads, folderOf, journal, log, openJournal } = services;
-  const { registerCommands, reportError, runsFolder, sessions, submitted, submitter, told } = services;
+  const { accounts, context, disposables, downloads, journal, log, openJournal } = services;
+  const { registerCommands, reportError, runsFolder, sessions, state, submitted, submitter, told } = services;
   const { ensureActiveAccount: beActive, submissionRows: submissions } = services;
 
   const shown = disposables.add(new RunsShown(sessions, context.globalState));
@@ -26,8 +26,8 @@ export function activateRuns(services: Services): void {
   const tree = disposables.add(new RunsTree({ sessions, submitter, submissions, downloads, told, shown }));
   disposables.add(submitted.event(({ runId }) => void tree.reveal(runId).catch(() => undefined)));
   disposables.add(new ModelsTree(sessions));
-  disposables.add(new ActiveWatch(sessions, submitter, journal, log, runsFolder));
-  disposables.add(keepActiveDetails(sessions, (accountId) => folderOf(accountId).details, tree, log));
+  disposables.add(new ActiveWatch(sessions, submitter, journal, log, runsFolder, state));
+  disposables.add(keepActiveDetails(sessions, state, tree, log));
   disposables.add(showReceiptLabels(sessions, openJournal, journal, log));
 
   const receipts = async () => {

@@ -5,7 +5,7 @@ import type { DownloadState } from '../../core/downloads/types.ts';
 import { serviceNowMs } from '../../core/runs/serviceClock.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Told } from '../../core/runs/told.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
@@ -42,7 +42,7 @@ export interface RunsTreeParts {
   submitter: Pick<Submitter, 'pending'>;
   submissions: RunsSection;
   downloads: DownloadsShown;
-  told: Pick<Told, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
+  told: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: RunsShown;
 }
 

@@ -71,7 +71,7 @@ describe('links to runs', () => {
   it('open the page of a run with an odd id where it is known, and look up none', async () => {
     listed = [row('a b/ä', 0)];
     await follow('/run/a b/ä');
-    assert.match(standIn.told.sentences.join(), /^This link was not followed: [^ä]*$/);
+    assert.match(standIn.told.sentences.join(), /^Unsupported link\. [^ä]*$/);
     assert.deepEqual([shown, requests], [[], []]);
     await session.runs.refresh();
     await follow('/run/a b/ä');
@@ -116,7 +116,7 @@ describe('links to runs', () => {
     ] as const)
       await follow(path, query);
     assert.equal(standIn.told.sentences.length, 5);
-    for (const sentence of standIn.told.sentences) assert.match(sentence, /^This link was not followed: /);
+    for (const sentence of standIn.told.sentences) assert.match(sentence, /^Unsupported link\./);
     assert.deepEqual([shown, requests, standIn.executed], [[], [], []]);
   });
 

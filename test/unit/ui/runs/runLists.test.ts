@@ -102,7 +102,7 @@ describe('commands of the list of runs', () => {
     assert.ok(count >= 250 && count <= 400, String(count));
     assert.match(
       standIn.told.sentences[0] ?? '',
-      new RegExp(`^${count} runs are loaded; the older ones could not be read\\. `),
+      new RegExp(`^Loaded ${count} runs, but not the older ones\\. `),
     );
     assert.deepEqual(standIn.executed, [['fineTuning.loadAllRuns']]);
     brokenFrom = Infinity;
@@ -116,7 +116,7 @@ describe('commands of the list of runs', () => {
     await commands.loadAllRuns(sessions);
     assert.ok(limits.length < 20, String(limits.length));
     assert.deepEqual(standIn.told.sentences, [
-      '300 runs are loaded, but the list may be incomplete: the service says there are more, and sends no new ones.',
+      'Loaded 300 runs. The service reports more, but sends none.',
     ]);
     assert.deepEqual(standIn.executed, [['fineTuning.loadAllRuns']]);
     circle = [];

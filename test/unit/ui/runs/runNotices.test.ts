@@ -8,7 +8,8 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import { Told } from '../../../../src/core/runs/told.ts';
+import { NotificationLedger } from '../../../../src/core/runs/notificationLedger.ts';
+import { StateStore } from '../../../../src/core/storage/state.ts';
 import type { NoticePatience, RunNotices, RunNoticesParts } from '../../../../src/ui/runs/runNotices.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { row, until } from '../../../helpers/runs/support.ts';
@@ -66,7 +67,13 @@ describe('RunNotices', () => {
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let createNotices: new (parts: RunNoticesParts) => RunNotices;
   let folder: string;
-  let windows: { runs: Runs; told: Told; notices: RunNotices; left: Emitter<undefined> }[];
+  let windows: {
+    runs: Runs;
+    state: StateStore;
+    told: NotificationLedger;
+    notices: RunNotices;
+    left: Emitter<undefined>;
+  }[];
   let acted: string[];
   let offers: boolean;
   /** GETs that the background may send. */
@@ -87,9 +94,10 @@ describe('RunNotices', () => {
     [acted, windows, offers, spare] = [[], [], true, Infinity];
   });
   afterEach(async () => {
-    for (const { told, notices } of windows) {
+    for (const { state, told, notices } of windows) {
       notices.dispose();
       told.dispose();
+      state.dispose();
     }
     standIn.settings.clear();
     standIn.focus.focused = true;
@@ -98,7 +106,8 @@ describe('RunNotices', () => {
 
   function open(kind: 'service' | 'sandbox' = 'service', labelMs = PATIENCE.labelMs) {
     const runs = new Runs();
-    const told = new Told((accountId) => path.join(folder, accountId, 'told'));
+    const state = new StateStore(folder);
+    const told = new NotificationLedger(state);
     const session = {
       account: { id: 'account-1', kind },
       runs,
@@ -114,7 +123,7 @@ describe('RunNotices', () => {
       offersDownload: () => offers,
       patience: { ...PATIENCE, labelMs },
     });
-    const window = { runs, told, notices, left };
+    const window = { runs, state, told, notices, left };
     windows.push(window);
     return window;
   }
@@ -138,8 +147,8 @@ describe('RunNotices', () => {
   it('tells the end of a run, with Download and Show, which act for its account', async () => {
     standIn.told.answer = ([download]) => download;
     open().runs.move(done('a'));
-    assert.deepEqual(await said(1), ['“my label” has finished.']);
-    assert.deepEqual(standIn.told.buttons, [['Download', 'Show']]);
+    assert.deepEqual(await said(1), ['“my label” completed.']);
+    assert.deepEqual(standIn.told.buttons, [['Download', 'Show Run']]);
     assert.deepEqual([acted, standIn.executed], [['account-1'], [['fineTuning.downloadAdapter', 'a']]]);
     standIn.told.answer = (names) => names.at(-1);
     windows[0]?.runs.move(done('b'));
@@ -154,31 +163,31 @@ describe('RunNotices', () => {
     offers = false;
     runs.move(done('b'));
     const [first = ''] = await said(2);
-    assert.deepEqual(standIn.told.buttons, [['Show'], ['Show']]);
-    assert.match(first, /^“my label” has finished\. Sandbox: /);
+    assert.deepEqual(standIn.told.buttons, [['Show Run'], ['Show Run']]);
+    assert.match(first, /^“my label” completed\. Sandbox: /);
   });
 
   it('says until when the adapter is kept', async () => {
     const [before, after] = done('a');
     open().runs.move([before, { ...after, artifacts_expires_at: '2026-05-03T12:00:00Z' }]);
-    assert.match((await said(1))[0] ?? '', /^“my label” has finished\. Its adapter is kept until .*2026/);
+    assert.match((await said(1))[0] ?? '', /^“my label” completed\. Its adapter expires on .*2026/);
   });
 
   it('reads the label that nobody knows yet, and does not wait for it long', async () => {
     const { runs } = open();
     runs.move(done('new'));
-    assert.deepEqual([await said(1), runs.read], [['“read new” has finished.'], ['new']]);
+    assert.deepEqual([await said(1), runs.read], [['“read new” completed.'], ['new']]);
     runs.move(done('slow'));
-    assert.equal((await said(2))[1], 'A run of Model m has finished.');
+    assert.equal((await said(2))[1], 'Model m completed.');
     runs.move(done('broken'));
-    assert.equal((await said(3))[2], 'A run of Model m has finished.');
+    assert.equal((await said(3))[2], 'Model m completed.');
   });
 
   it('reads no label of a run that has none, nor of several that are told together, nor where none is told', async () => {
     const { runs } = open();
     runs.details.set('bare', {});
     runs.move(done('bare'));
-    assert.deepEqual(await said(1), ['A run of Model m has finished.']);
+    assert.deepEqual(await said(1), ['Model m completed.']);
     runs.move(done('x'), done('y'));
     await said(2);
     standIn.settings.set('fineTuning.notifications', 'badge');
@@ -195,7 +204,7 @@ describe('RunNotices', () => {
     standIn.focus.focused = true;
     other.runs.move(done('new'));
     setTimeout(() => other.runs.learn('new'), 30);
-    assert.deepEqual(await said(1), ['“read new” has finished.']);
+    assert.deepEqual(await said(1), ['“read new” completed.']);
     assert.deepEqual([watching.runs.read, other.runs.read], [['new'], []]);
   });
 
@@ -221,17 +230,17 @@ describe('RunNotices', () => {
       await new Promise((resolve) => setTimeout(resolve, 60));
     }
     assert.deepEqual(await said(3), [
-      '“my label” is now: warming_up',
-      '“my label” is now: calibrating',
-      '“my label” is now: failed',
+      '“my label”: the service reports “warming_up”.',
+      '“my label”: the service reports “calibrating”.',
+      '“my label”: the service reports “failed”.',
     ]);
-    assert.deepEqual(standIn.told.buttons[0], ['Show']);
+    assert.deepEqual(standIn.told.buttons[0], ['Show Run']);
   });
 
   it('tells that a status is unknown where the service sends an empty one', async () => {
     const { runs } = open();
     runs.move(status('a', '', 'warming_up'));
-    assert.deepEqual(await said(1), ['“my label” is now: unknown']);
+    assert.deepEqual(await said(1), ['“my label”: the service reports “unknown”.']);
   });
 
   it('tells one after the other what became of a run, however long a label takes', async () => {
@@ -241,7 +250,7 @@ describe('RunNotices', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     runs.labels.set('b', 'other');
     runs.move(status('b', 'failed'));
-    assert.deepEqual(await said(2), ['A run of Model m is now: warming_up', '“other” is now: failed']);
+    assert.deepEqual(await said(2), ['Model m: the service reports “warming_up”.', '“other”: the service reports “failed”.']);
   });
 
   it('makes no link, no second line and no endless text of what the service says', async () => {
@@ -253,7 +262,7 @@ describe('RunNotices', () => {
     assert.ok(text.length < 160 && text.includes('…'), text);
     assert.match(
       text,
-      /^“\[click\] \(command:workbench\.action\.quit\) <U\+202E>evil” is now: \[x\] \(https:/,
+      /^“\[click\] \(command:workbench\.action\.quit\) <U\+202E>evil”: the service reports “\[x\] \(https:/,
     );
   });
 
@@ -276,7 +285,7 @@ describe('RunNotices', () => {
     standIn.focus.focused = true;
     await new Promise((resolve) => setTimeout(resolve, 20));
     front.runs.move(done('a'));
-    assert.deepEqual(await said(1), ['“front” has finished.']);
+    assert.deepEqual(await said(1), ['“front” completed.']);
   });
 
   it('tells at once where its window comes to the front', async () => {
@@ -292,7 +301,7 @@ describe('RunNotices', () => {
     standIn.told.answer = ([show]) => show;
     for (let count = 0; count < 3; count++) open();
     for (const { runs } of windows) runs.move(done('a'), done('b'), done('c'), status('d', 'failed'));
-    assert.deepEqual(await said(1), ['3 runs finished, 1 run has a new status while you were away.']);
+    assert.deepEqual(await said(1), ['While you were away: 3 runs completed, 1 run with a new status.']);
     assert.deepEqual(standIn.executed, [['fineTuning.runs.focus']]);
   });
 
@@ -301,7 +310,7 @@ describe('RunNotices', () => {
     runs.move(status('a', 'running'));
     runs.move(done('a'));
     runs.move(done('b'));
-    assert.deepEqual(await said(1), ['2 runs finished while you were away.']);
+    assert.deepEqual(await said(1), ['While you were away: 2 runs completed.']);
   });
 
   it('says nothing where only the badge is wanted, which then counts', async () => {
@@ -320,7 +329,7 @@ describe('RunNotices', () => {
     runs.move(done('a'));
     left.fire(undefined);
     runs.move(done('b'));
-    assert.deepEqual(await said(1), ['“my label” has finished.']);
+    assert.deepEqual(await said(1), ['“my label” completed.']);
   });
 
   it('tells nothing more after its end', async () => {

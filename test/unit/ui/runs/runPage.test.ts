@@ -660,7 +660,7 @@ describe('RunPage', () => {
         ['Copy Path', 'Copy SHA-256'],
       );
       press('Inspect Adapter: Adapter: a.zip');
-      press('Show in Folder: Adapter: a.zip');
+      press('Open Containing Folder: Adapter: a.zip');
       press('Copy SHA-256: Adapter: a.zip');
       await until(() => standIn.executed.length === 3);
       const uri = standIn.Uri.file(file);

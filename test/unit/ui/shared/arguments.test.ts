@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { Model } from '../../../../src/core/api/types.ts';
 import { modelLinks, modelOf } from '../../../../src/ui/shared/models.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
-import { submissionIdOf } from '../../../../src/ui/submission/submissionArgument.ts';
 
 /** What menus, key bindings, agents and strangers hand to commands. */
 const JUNK = [undefined, null, '', 0, 17, true, Symbol('x'), [], {}, () => 'x', new Date(), { fsPath: '/x' }];
@@ -25,13 +24,6 @@ describe('command arguments', () => {
   it('name no run otherwise', () => {
     for (const junk of [...JUNK, { runId: 1 }, { runId: { toString: () => 'x' } }, { run_id: 'x' }])
       assert.equal(runIdOf(junk), undefined);
-  });
-
-  it('name a submission by its row or its id, and none otherwise', () => {
-    assert.equal(submissionIdOf('id'), 'id');
-    assert.equal(submissionIdOf({ kind: 'submission', id: 'id' }), 'id');
-    for (const junk of [...JUNK.filter((one) => one !== ''), { id: 1 }, { id: null }])
-      assert.equal(submissionIdOf(junk), undefined);
   });
 
   const model: Model = { model_id: 'm', name: 'M', provider: 'P', available: true };

@@ -1,0 +1,446 @@
+import assert from 'node:assert/strict';
+import type http from 'node:http';
+import type { RunDetail } from '../../../../src/core/api/types.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import type { Attempt, Intent } from '../../../../src/core/submission/intent.ts';
+import { findRun, momentOf } from '../../../../src/core/submission/reconciler.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import { sendJson } from '../../../helpers/httpServer.ts';
+import { withMarker } from '../../../../src/core/runs/marker.ts';
+import { sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
+import { HOUR, MARKER, MINUTE } from '../../../helpers/runs/stage.ts';
+import { Bench } from '../../../helpers/runs/support.ts';
+import { TestClock } from '../../../helpers/runs/testClock.ts';
+
+type Row = Partial<RunDetail> & { run_id: string };
+const MODEL = 'model-1';
+
+/** As long as a label that a service might cut. */
+const LONG = 'Läbel '.repeat(8).trim();
+
+describe('findRun', () => {
+  let bench: Bench;
+  let clock: TestClock;
+  let session: Session;
+  /** Newest first. */
+  let runs: Row[];
+  let gets: string[];
+  let pageSize: number;
+  let balance: object;
+  /** Answers in the place of the service. */
+  let onGet: (path: string, response: http.ServerResponse) => boolean;
+  /** When the submission was sent, by the service's clock. */
+  let sentMs: number;
+
+  beforeEach(async () => {
+    bench = await Bench.start();
+    clock = new TestClock();
+    sentMs = clock.serviceMs;
+    clock.pass(HOUR);
+    [runs, gets, pageSize, balance] = [[], [], 1000, { balance_cents: 400, currency: 'EUR' }];
+    onGet = () => false;
+    const server = await bench.serve((request, response) => {
+      const url = new URL(request.url ?? '', 'http://service.test');
+      const path = decodeURIComponent(url.pathname.replace('/api/v1', ''));
+      gets.push(path + url.search);
+      response.setHeader('date', new Date(clock.serviceMs).toUTCString());
+      if (onGet(path, response)) return;
+      if (path === '/balance') sendJson(response, 200, balance);
+      else if (path === '/runs') sendJson(response, 200, pageOf(url.searchParams));
+      else {
+        const run = runs.find(({ run_id }) => path === `/runs/${run_id}`);
+        if (run === undefined) sendJson(response, 404, { error: { code: 'not_found', message: '' } });
+        else sendJson(response, 200, { run: { status: 'queued', model_id: MODEL, ...run } });
+      }
+    });
+    const connection = { baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' };
+    session = bench.session(connection, 'account-1', () => clock.nowMs());
+  });
+  afterEach(() => bench.end());
+
+  function pageOf(query: URLSearchParams): object {
+    const start = Number(query.get('cursor') ?? 0);
+    const end = Math.min(start + Math.min(pageSize, Number(query.get('limit'))), runs.length);
+    return {
+      data: runs.slice(start, end).map(({ run_id, model_id = MODEL, created_at }) => ({
+        run_id,
+        status: 'queued',
+        model_id,
+        created_at,
+      })),
+      next_cursor: end < runs.length ? String(end) : null,
+      has_more: end < runs.length,
+    };
+  }
+  /** Made so long after the submission was sent. */
+  const created = (afterMs: number) => ({ created_at: new Date(sentMs + afterMs).toISOString() });
+  const attempt = (afterMs = 0): Attempt => {
+    const moment = { localMs: 1, serviceMs: sentMs + afterMs };
+    return { started: moment, closed: moment };
+  };
+  const marked = (changes: Partial<Intent> = {}): Intent =>
+    sampleIntent({
+      marker: MARKER,
+      label: `Läbel ${MARKER}`,
+      model_id: MODEL,
+      keyId: 'key-1',
+      attempts: [attempt()],
+      ...changes,
+    });
+  const plain = (changes: Partial<Intent> = {}) =>
+    sampleIntent({ label: 'Läbel', model_id: MODEL, keyId: 'key-1', attempts: [attempt()], ...changes });
+  const lookAt = (intent: Intent, claimed: string[] = [], signal?: AbortSignal): ReturnType<typeof findRun> =>
+    session.call((client) => findRun(client, intent, clock, (runId) => claimed.includes(runId), signal));
+  const idsOf = ({ candidates }: Awaited<ReturnType<typeof findRun>>) =>
+    candidates.map(({ run_id }) => run_id);
+  const details = () => gets.filter((path) => path.startsWith('/runs/'));
+  const pages = () => gets.filter((path) => path.startsWith('/runs?'));
+
+  it('finds nothing where nothing is: complete, with the balance read after the list', async () => {
+    const sight = await lookAt(marked());
+    assert.deepEqual(
+      [sight.match, sight.candidates, sight.complete, sight.otherKey],
+      [undefined, [], true, false],
+    );
+    assert.equal(sight.balance?.balance_cents, 400);
+    assert.deepEqual(gets, ['/runs?limit=100', '/balance']);
+  });
+
+  it('tells its time by the service’s clock, however wrong this machine’s is, as of its beginning', async () => {
+    clock.setWall(-5 * 365 * 24 * HOUR);
+    onGet = (path) => {
+      if (path === '/runs') clock.pass(2000);
+      return false;
+    };
+    const began = clock.serviceMs;
+    const { at } = await lookAt(marked());
+    assert.equal(at.localMs, began - 5 * 365 * 24 * HOUR);
+    assert.ok(Math.abs((at.serviceMs ?? 0) - began) <= 2000);
+  });
+
+  it('finds the run of its marker by a local clock that is years off', async () => {
+    runs = [{ run_id: 'ours', label: `Läbel ${MARKER}`, price_cents: 7, plan: 'p', ...created(MINUTE) }];
+    for (const years of [-10, 20]) {
+      clock.setWall(years * 365 * 24 * HOUR);
+      const { match, complete } = await lookAt(marked());
+      assert.deepEqual([match?.run_id, complete], ['ours', true]);
+    }
+  });
+
+  describe('with a marker', () => {
+    it('reads every run since a quarter of an hour before it was sent, and none before', async () => {
+      runs = [
+        { run_id: 'later', label: 'x', ...created(20 * HOUR) },
+        { run_id: 'at', label: 'x', ...created(0) },
+        { run_id: 'within', label: 'x', ...created(-15 * MINUTE) },
+        { run_id: 'before', label: `Läbel ${MARKER}`, ...created(-15 * MINUTE - 1) },
+      ];
+      const sight = await lookAt(marked());
+      assert.deepEqual([sight.match, idsOf(sight), sight.complete], [undefined, [], true]);
+      assert.deepEqual(details().sort(), ['/runs/at', '/runs/later', '/runs/within']);
+    });
+
+    it('counts from the first attempt', async () => {
+      runs = [{ run_id: 'ours', label: MARKER, ...created(MINUTE) }];
+      const sight = await lookAt(marked({ attempts: [attempt(), attempt(5 * HOUR)] }));
+      assert.equal(sight.match?.run_id, 'ours');
+    });
+
+    it('finds it where the service calls the model by another name, or tells no time', async () => {
+      runs = [{ run_id: 'ours', label: MARKER, model_id: 'another' }];
+      assert.equal((await lookAt(marked())).match?.run_id, 'ours');
+    });
+
+    it('finds it where the service writes its times without a zone, wherever this machine is', async () => {
+      const zone = process.env.TZ;
+      try {
+        for (process.env.TZ of ['Pacific/Kiritimati', 'America/Los_Angeles']) {
+          const created_at = new Date(sentMs + MINUTE).toISOString().slice(0, -1);
+          runs = [{ run_id: 'ours', label: MARKER, created_at }];
+          const sight = await lookAt(marked());
+          assert.deepEqual([sight.match?.run_id, sight.complete], ['ours', true], process.env.TZ);
+        }
+      } finally {
+        if (zone === undefined) delete process.env.TZ;
+        else process.env.TZ = zone;
+      }
+    });
+
+    it('takes the oldest of two: the later one may only hold its label', async () => {
+      runs = [
+        { run_id: 'second', label: `again Läbel ${MARKER}`, ...created(2 * MINUTE) },
+        { run_id: 'other', label: 'x', ...created(MINUTE) },
+        { run_id: 'first', label: `Läbel ${MARKER}`, ...created(0) },
+      ];
+      for (pageSize of [1, 1000]) assert.equal((await lookAt(marked())).match?.run_id, 'first');
+    });
+
+    it('finds it though another submission was told that the run is its own', async () => {
+      runs = [{ run_id: 'ours', label: MARKER, ...created(0) }];
+      assert.equal((await lookAt(marked(), ['ours'])).match?.run_id, 'ours');
+    });
+
+    for (const [name, change] of [
+      ['cuts it after 255 bytes', (label: string) => Buffer.from(label).subarray(0, 255).toString()],
+      ['cuts it after 64 characters', (label: string) => label.slice(0, 64)],
+      ['writes it in capitals', (label: string) => label.toUpperCase()],
+      ['decomposes and lower-cases it', (label: string) => label.normalize('NFKD').toLowerCase()],
+    ] as const)
+      it(`finds it where the service ${name}`, async () => {
+        for (const label of ['Läbel', LONG, '訓練'.repeat(100), 'ä'.repeat(255)]) {
+          const sent = withMarker(label, MARKER);
+          runs = [{ run_id: 'ours', label: change(sent), ...created(MINUTE) }];
+          const { match } = await lookAt(marked({ label: sent }));
+          assert.equal(match?.run_id, 'ours', sent);
+        }
+      });
+
+    it('takes for a candidate what a service cut off that changes letters, too', async () => {
+      const label = `${'Ｌäbel ﬁne '.repeat(20).trim()} ${MARKER}`;
+      const labels = [
+        label.slice(0, 40).toLowerCase(),
+        label.slice(0, 40).normalize('NFKC'),
+        label.slice(0, 40).normalize('NFD'),
+        `${label.slice(0, 40)}…`,
+        `${label.slice(0, 40)}...`,
+        // Half of a character.
+        Buffer.from(label).subarray(0, 54).toString(),
+      ];
+      runs = labels.map((cut, index) => ({ run_id: String(index), label: cut, ...created(MINUTE) }));
+      assert.deepEqual(idsOf(await lookAt(marked({ label }))), ['0', '1', '2', '3', '4', '5']);
+    });
+
+    it('takes for candidates what may have lost its label or the end of it, unless it belongs to another', async () => {
+      const of = (run_id: string, label?: string, model_id = MODEL): Row => ({
+        run_id,
+        model_id,
+        ...(label !== undefined && { label }),
+        ...created(0),
+      });
+      runs = [
+        of('untold'),
+        of('untold, model too', undefined, 'another'),
+        of('emptied', ''),
+        of('cut', LONG.slice(0, 16)),
+        of('cut in the marker', `${LONG} ${MARKER.slice(0, 5)}`),
+        of('cut, of another model', LONG.slice(0, 35), 'another'),
+        of('a beginning that nothing cuts', LONG.slice(0, 15)),
+        { ...of('untold, days later'), ...created(3 * 24 * HOUR) },
+        of('another label', 'another'),
+        of('another marker', 'Läbel ft-00000abc'),
+        of('claimed'),
+      ];
+      const sight = await lookAt({ ...marked(), label: `${LONG} ${MARKER}` }, ['claimed']);
+      assert.deepEqual(idsOf(sight), ['untold', 'untold, model too', 'emptied', 'cut', 'cut in the marker']);
+      assert.deepEqual([sight.match, sight.complete], [undefined, true]);
+    });
+  });
+
+  describe('without a marker', () => {
+    it('has candidates of the same label, model and time, newest first, and no match', async () => {
+      const ours = { label: 'Läbel' };
+      runs = [
+        { run_id: 'too late', ...ours, ...created(30 * MINUTE + 1) },
+        { run_id: 'late', ...ours, ...created(30 * MINUTE) },
+        { run_id: 'no time', ...ours },
+        { run_id: 'another model', ...ours, model_id: 'another', ...created(0) },
+        { run_id: 'another label', label: 'Lab', ...created(0) },
+        { run_id: 'claimed', ...ours, ...created(0) },
+        { run_id: 'early', ...ours, ...created(-15 * MINUTE) },
+        { run_id: 'too early', ...ours, ...created(-15 * MINUTE - 1) },
+      ];
+      const sight = await lookAt(plain(), ['claimed']);
+      assert.deepEqual([idsOf(sight), sight.match], [['late', 'no time', 'early'], undefined]);
+      assert.ok(!details().includes('/runs/another model'));
+    });
+
+    it('counts the end of the time from the last attempt', async () => {
+      runs = [{ run_id: 'late', label: 'Läbel', ...created(2 * HOUR) }];
+      assert.deepEqual(idsOf(await lookAt(plain())), []);
+      assert.deepEqual(idsOf(await lookAt(plain({ attempts: [attempt(), attempt(2 * HOUR)] }))), ['late']);
+    });
+
+    it('takes no label and an empty one for the same', async () => {
+      runs = [
+        { run_id: 'a', label: '', ...created(0) },
+        { run_id: 'b', ...created(0) },
+        { run_id: 'c', label: 'x', ...created(0) },
+      ];
+      const intent = plain();
+      delete intent.label;
+      assert.deepEqual(idsOf(await lookAt(intent)), ['a', 'b']);
+    });
+  });
+
+  describe('over pages', () => {
+    it('goes on until a run is older, and no further', async () => {
+      pageSize = 2;
+      runs = [3, 2, 1, -20, -30, -40, -50].map((minutes) => ({
+        run_id: `at ${minutes}`,
+        label: minutes === 1 ? MARKER : 'x',
+        ...created(minutes * MINUTE),
+      }));
+      const sight = await lookAt(marked());
+      assert.deepEqual([sight.match?.run_id, sight.complete], ['at 1', true]);
+      assert.deepEqual(pages(), ['/runs?limit=100', '/runs?limit=100&cursor=2']);
+    });
+
+    it('is not stopped by a run without a time or with one that is none', async () => {
+      pageSize = 1;
+      runs = [
+        { run_id: 'a', label: 'x' },
+        { run_id: 'b', label: 'x', created_at: 'yesterday' },
+        { run_id: 'ours', label: MARKER, ...created(0) },
+      ];
+      const sight = await lookAt(marked());
+      assert.deepEqual([sight.match?.run_id, sight.complete], ['ours', true]);
+    });
+
+    it('ends after twenty pages, incomplete', async () => {
+      pageSize = 1;
+      runs = Array.from({ length: 40 }, (_, index) => ({
+        run_id: `r${index}`,
+        label: 'x',
+        ...created(HOUR - index),
+      }));
+      const sight = await lookAt(marked());
+      assert.deepEqual([sight.complete, pages().length, details().length], [false, 20, 20]);
+    });
+
+    it('ends where the service says that there is more and not where, or leads in a circle; incomplete', async () => {
+      for (const [next_cursor, expected] of [
+        [null, 1],
+        ['here', 20],
+      ] as const) {
+        gets = [];
+        onGet = (path, response) => {
+          if (path !== '/runs') return false;
+          sendJson(response, 200, { data: [], next_cursor, has_more: true });
+          return true;
+        };
+        const sight = await lookAt(marked());
+        assert.deepEqual([sight.complete, pages().length], [false, expected]);
+      }
+    });
+
+    it('reads three hundred details at most, the newest; incomplete', async () => {
+      runs = Array.from({ length: 301 }, (_, index) => ({
+        run_id: `r${index}`,
+        label: 'x',
+        ...created(HOUR - index),
+      }));
+      const sight = await lookAt(marked());
+      assert.deepEqual(
+        [sight.complete, details().length, details().includes('/runs/r300')],
+        [false, 300, false],
+      );
+      runs.pop();
+      assert.equal((await lookAt(marked())).complete, true);
+    });
+  });
+
+  describe('is incomplete, and tells what it saw', () => {
+    beforeEach(() => {
+      runs = [
+        { run_id: 'a', label: 'x', ...created(1) },
+        { run_id: 'b', label: '', ...created(0) },
+      ];
+    });
+
+    it('where a row of the list cannot be read', async () => {
+      onGet = (path, response) => {
+        if (path !== '/runs') return false;
+        sendJson(response, 200, {
+          data: [{ run_id: 7 }, { run_id: 'b', status: 'x', model_id: MODEL }],
+          has_more: false,
+        });
+        return true;
+      };
+      const sight = await lookAt(marked());
+      assert.deepEqual([sight.complete, idsOf(sight)], [false, ['b']]);
+    });
+
+    for (const [name, answer] of [
+      ['is gone', (response) => sendJson(response, 404, { error: { code: 'not_found', message: '' } })],
+      ['fails', (response) => sendJson(response, 500, { error: { code: 'internal', message: '' } })],
+      ['is none', (response) => sendJson(response, 200, { run: {} })],
+      ['does not come', (response) => void response.destroy()],
+    ] as [string, (response: http.ServerResponse) => void][])
+      it(`where a run’s detail ${name}`, async () => {
+        onGet = (path, response) => {
+          if (path === '/runs/a') answer(response);
+          return path === '/runs/a';
+        };
+        const sight = await lookAt(marked());
+        assert.deepEqual([sight.complete, idsOf(sight), sight.balance?.balance_cents], [false, ['b'], 400]);
+      });
+
+    it('where the balance cannot be read', async () => {
+      balance = { balance_cents: 'much' };
+      const sight = await lookAt(marked());
+      assert.deepEqual([sight.complete, sight.balance, idsOf(sight)], [false, undefined, ['b']]);
+    });
+
+    it('where the service’s time of the first attempt is not known: only the newest page', async () => {
+      pageSize = 1;
+      const attempts: Attempt[] = [{ started: { localMs: 1 }, closed: { localMs: 1, serviceMs: sentMs } }];
+      const sight = await lookAt(marked({ attempts }));
+      assert.deepEqual([sight.complete, pages().length], [false, 1]);
+      runs = [{ run_id: 'ours', label: MARKER }];
+      assert.equal((await lookAt(marked({ attempts }))).match?.run_id, 'ours');
+    });
+  });
+
+  it('says that the API key is another one', async () => {
+    assert.equal((await lookAt(marked({ keyId: 'key-0' }))).otherKey, true);
+    const never = marked();
+    delete never.keyId;
+    assert.equal((await lookAt(never)).otherKey, true);
+  });
+
+  describe('throws', () => {
+    it('where not even the list can be read', async () => {
+      onGet = (path, response) => {
+        if (path === '/runs') sendJson(response, 400, { error: { code: 'internal', message: '' } });
+        return path === '/runs';
+      };
+      await assert.rejects(lookAt(marked()), { httpStatus: 400 });
+    });
+
+    for (const refused of ['/runs/r0', '/balance'])
+      it(`a 401 of ${refused}, after which nothing more is sent with the API key`, async () => {
+        runs = Array.from({ length: 60 }, (_, index) => ({ run_id: `r${index}`, label: 'x', ...created(0) }));
+        onGet = (path, response) => {
+          if (path === refused) sendJson(response, 401, { error: { code: 'invalid_api_key', message: '' } });
+          return path === refused;
+        };
+        await assert.rejects(lookAt(marked()), { code: 'invalid_api_key' });
+        assert.equal(session.state, 'key-rejected');
+        assert.equal(details().length, refused === '/balance' ? 60 : 8);
+        assert.equal(gets.includes('/balance'), refused === '/balance');
+      });
+
+    it('when it is cancelled, and reads no more', async () => {
+      const stop = new AbortController();
+      runs = Array.from({ length: 60 }, (_, index) => ({ run_id: `r${index}`, label: 'x', ...created(0) }));
+      onGet = (path) => {
+        if (path === '/runs/r9') stop.abort();
+        return false;
+      };
+      await assert.rejects(lookAt(marked(), [], stop.signal), CancelledError);
+      assert.ok(details().length <= 16 && !gets.includes('/balance'));
+    });
+  });
+});
+
+describe('momentOf', () => {
+  it('adds the service’s clock where it is known', () => {
+    const clock = new TestClock();
+    const localMs = clock.nowMs();
+    clock.pass(5);
+    const now = { localMs: localMs + 5, monotonicMs: 5 };
+    assert.deepEqual(momentOf({ clockSkewMs: undefined }, clock), now);
+    assert.deepEqual(momentOf({ clockSkewMs: -5 }, clock), { ...now, serviceMs: localMs });
+    assert.deepEqual(momentOf({ clockSkewMs: 0 }, clock), { ...now, serviceMs: localMs + 5 });
+  });
+});

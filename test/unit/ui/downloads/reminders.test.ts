@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import type { ModuleHooks } from 'node:module';
+import path from 'node:path';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { until } from '../../../helpers/runs/support.ts';
+import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+describe('reminders of adapters', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let create: typeof import('../../../../src/ui/downloads/reminders.ts').remindBeforeExpiry;
+  let stage: DownloadStage;
+  let first: Window;
+  let faces: { dispose(): unknown }[];
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    ({ remindBeforeExpiry: create } = await import('../../../../src/ui/downloads/reminders.ts'));
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(async () => {
+    standIn.forget();
+    standIn.settings.clear();
+    faces = [];
+    stage = await DownloadStage.start();
+    first = stage.window();
+    first.session.budget.open(false);
+  });
+  afterEach(async () => {
+    for (const face of faces) face.dispose();
+    await stage.end();
+  });
+
+  const watch = (window: Window) => faces.push(create(window, { focused: 5, behind: 5, always: 200 }));
+  const said = () => standIn.told.sentences;
+
+  /** It may come late on a machine that is busy. */
+  async function saidTimes(count: number): Promise<void> {
+    await until(() => said().length >= count);
+    assert.equal(said().length, count);
+  }
+
+  /** A finished run; the sandbox keeps its adapter for 7 days. */
+  async function finished(label: string): Promise<string> {
+    const runId = await stage.submit(first, label);
+    stage.pass(HOUR);
+    return runId;
+  }
+
+  /** The window reads the list, and comes to the front. */
+  async function look({ session }: Window): Promise<void> {
+    await session.runs.refresh();
+    standIn.focus.changed.fire({ focused: true });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+  }
+
+  it('come once at each time, with the time that is left by the clock of the service', async () => {
+    watch(first);
+    await finished('maths');
+    await look(first);
+    assert.deepEqual(said(), []);
+    stage.pass(6 * DAY);
+    await look(first);
+    await look(first);
+    await saidTimes(1);
+    assert.match(said()[0] ?? '', /^The adapter for “maths” expires in 23 h and isn’t downloaded\.$/);
+    stage.pass(22 * HOUR);
+    await look(first);
+    await look(first);
+    await saidTimes(2);
+    assert.match(said()[1] ?? '', /expires in 1 h and/);
+    stage.pass(2 * HOUR);
+    await look(first);
+    await saidTimes(2);
+  });
+
+  it('that passed unseen come as one, and several runs in one sentence', async () => {
+    await finished('one');
+    await finished('two');
+    stage.pass(6 * DAY + 21 * HOUR);
+    watch(first);
+    await look(first);
+    await saidTimes(1);
+    assert.match(
+      said()[0] ?? '',
+      /^2 adapters expire soon and aren’t downloaded\. The first is “one”, in 1 h\.$/,
+    );
+    assert.deepEqual(standIn.told.buttons, [['Download…', 'Show']]);
+  });
+
+  it('come in one window of several, also in one that begins later', async () => {
+    const second = stage.window();
+    second.session.budget.open(false);
+    watch(first);
+    watch(second);
+    await finished('maths');
+    stage.pass(6 * DAY);
+    await Promise.all([look(first), look(second)]);
+    const third = stage.window();
+    third.session.budget.open(false);
+    watch(third);
+    await look(third);
+    await saidTimes(1);
+  });
+
+  it('do not come of what is on the disk, and do when it is there no more', async () => {
+    const runId = await finished('maths');
+    const target = path.join(stage.out, 'a.zip');
+    await first.session.runs.refresh();
+    await first.downloads.start({ session: first.session, runId, target });
+    watch(first);
+    stage.pass(6 * DAY);
+    await look(first);
+    assert.deepEqual(said(), []);
+    await rm(target);
+    await look(first);
+    await saidTimes(1);
+  });
+
+  it('do not come of what is on its way', async () => {
+    const runId = await finished('maths');
+    stage.pass(6 * DAY);
+    stage.sandbox.control.setScenario('slow-download');
+    const ended = assert.rejects(
+      first.downloads.start({ session: first.session, runId, target: path.join(stage.out, 'a.zip') }),
+    );
+    await until(() => first.downloads.active.length > 0);
+    watch(first);
+    await look(first);
+    assert.deepEqual(said(), []);
+    await first.downloads.discard(first.downloads.active[0]?.id ?? '');
+    await ended;
+    await look(first);
+    await saidTimes(1);
+  });
+
+  it('come of a run of which only another artifact is on the disk, or on its way', async () => {
+    const runId = await finished('maths');
+    stage.sandbox.control.setScenario('several-artifacts');
+    const artifact = { type: 'training_log', filename: `training-log-${runId.slice(0, 8)}.jsonl` };
+    const log = (name: string) => ({
+      session: first.session,
+      runId,
+      artifact,
+      target: path.join(stage.out, name),
+    });
+    await first.downloads.start(log('a.jsonl'));
+    stage.pass(6 * DAY);
+    watch(first);
+    await look(first);
+    await saidTimes(1);
+    const active = { ...log('b.jsonl'), accountId: 'account-1', artifactType: artifact.type };
+    Object.defineProperty(first.downloads, 'active', { value: [{ ...active, state: 'downloading' }] });
+    stage.pass(22 * HOUR);
+    await look(first);
+    await saidTimes(2);
+  });
+
+  it('do not come of the last two hours where the run ended in them', async () => {
+    const nowMs = Date.now();
+    const run = {
+      run_id: 'r',
+      status: 'complete',
+      model_id: 'm',
+      created_at: new Date(nowMs - 10 * HOUR).toISOString(),
+      artifacts_available: true,
+      artifacts_expires_at: new Date(nowMs + HOUR).toISOString(),
+    };
+    let completedAtMs = nowMs - HOUR / 2;
+    let spare = 1;
+    let detail: object | undefined;
+    const session = {
+      account: { id: 'account-1', kind: 'service' },
+      runs: {
+        rows: [run],
+        get: () => run,
+        detail: () => detail,
+        label: () => undefined,
+        loadDetail: () => {
+          detail = { ...run, completed_at: new Date(completedAtMs).toISOString() };
+          return Promise.resolve(detail);
+        },
+        onDidChange: () => ({ dispose: () => undefined }),
+      },
+      budget: { takeSpare: () => spare-- > 0 },
+    };
+    const { onDidChangeActive } = first.sessions;
+    watch({ ...first, sessions: { active: session, onDidChangeActive } } as unknown as Window);
+    const toFront = async () => {
+      standIn.focus.changed.fire({ focused: true });
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    };
+    await toFront();
+    assert.deepEqual(said(), []);
+    // It is not missed for a detail that cannot be read.
+    detail = undefined;
+    spare = 0;
+    await toFront();
+    await until(() => said().length > 0);
+    assert.equal(said().length, 1);
+    [completedAtMs, spare, detail] = [nowMs - 5 * HOUR, 1, undefined];
+    await toFront();
+    assert.equal(said().length, 1);
+  });
+
+  it('lead to the download and to the run', async () => {
+    watch(first);
+    const runId = await finished('maths');
+    stage.pass(6 * DAY);
+    standIn.told.answer = () => 'Download';
+    await look(first);
+    await until(() => standIn.executed.length === 1);
+    stage.pass(22 * HOUR);
+    standIn.told.answer = () => 'Show';
+    await look(first);
+    await until(() => standIn.executed.length === 2);
+    assert.deepEqual(standIn.executed, [
+      ['fineTuning.downloadAdapter', { accountId: 'account-1', id: runId }],
+      ['fineTuning.showRun', { accountId: 'account-1', id: runId }],
+    ]);
+  });
+
+  it('wait for the detail of a run that nobody knows, but for the last one', async () => {
+    const second = stage.window();
+    await finished('maths');
+    stage.pass(6 * DAY);
+    watch(second);
+    // The budget of a window that does not watch is closed.
+    await look(second);
+    assert.deepEqual(said(), []);
+    stage.pass(22 * HOUR);
+    await look(second);
+    await saidTimes(1);
+  });
+
+  it('do not come where they lie before the end of the run', async () => {
+    stage.sandbox.control.setScenario('short-retention');
+    watch(first);
+    await stage.submit(first, 'maths');
+    stage.pass(60_000);
+    await look(first);
+    // Of its day and its seven days nothing is told.
+    stage.pass(HOUR);
+    assert.deepEqual(said(), []);
+    await look(first);
+    await saidTimes(1);
+    assert.match(said()[0] ?? '', /expires in 1 h and/);
+  });
+
+  it('come of themselves when their time comes', async () => {
+    stage.sandbox.control.setScenario('short-retention');
+    await stage.submit(first, 'maths');
+    // Finished after 36 s; from half a minute later on it is kept for two hours more.
+    stage.pass(36_500);
+    await first.session.runs.refresh();
+    stage.pass(28_500);
+    await first.session.balance.refresh();
+    watch(first);
+    await until(() => said().length > 0);
+    assert.match(said()[0] ?? '', /expires in (1 h 59 min|2 h) and/);
+  });
+
+  it('are not looked for when the account has no API key that counts, nor after the window', async () => {
+    watch(first);
+    await finished('maths');
+    await first.session.runs.refresh();
+    stage.pass(6 * DAY);
+    faces[0]?.dispose();
+    await look(first);
+    assert.deepEqual(said(), []);
+  });
+});
