@@ -168,11 +168,11 @@ describe('runs in words', () => {
     assert.doesNotMatch(runDescription({ run: odd, phase: 'finished', modelName: 'M' }, now), /NaN/);
   });
 
-  it('marks the currency of a price as assumed, and what is not told as not told', () => {
+  it('marks the currency of a price as assumed, and what is missing as not provided', () => {
     const facts = runFacts({ run_id: 'r', status: 'completed', model_id: 'm', price_cents: 517 }, 'M', 'USD');
     const value = (name: string) => facts.find((fact) => fact.name === name)?.value;
     assert.match(value('Price') ?? '', /5\.17 USD \(currency assumed/);
-    assert.equal(value('Plan'), 'not told');
+    assert.equal(value('Plan'), 'not provided');
   });
 });
 
