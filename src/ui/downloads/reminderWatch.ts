@@ -16,8 +16,7 @@ import {
   type DueReminder,
   type ExpiringRun,
 } from '../../core/downloads/reminders.ts';
-import { serviceNowMs } from '../../core/runs/serviceClock.ts';
-import type { Session } from '../../core/runs/session.ts';
+import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { followActive } from '../shared/activeSession.ts';
