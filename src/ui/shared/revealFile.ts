@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 
 /** How a file on the extension host's machine can be shown to the person: a button's title, and what it does. */
-export interface Reveal {
+interface Reveal {
   title: string;
   show(): void;
 }
