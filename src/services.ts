@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { originOf, type Account } from './core/accounts/account.ts';
-import { accountFolder, removeForsakenFolders } from './core/accounts/accountFolder.ts';
+import { accountFolder, removeOrphanedAccounts } from './core/accounts/accountFolder.ts';
 import { AccountStore } from './core/accounts/accountStore.ts';
 import { Client, type Connection } from './core/api/client.ts';
 import { Transport } from './core/api/transport.ts';
@@ -10,7 +10,7 @@ import { DatasetChecker } from './core/datasets/checker.ts';
 import { Reports } from './core/datasets/reports.ts';
 import { Downloads } from './core/downloads/downloads.ts';
 import { Sessions } from './core/runs/sessions.ts';
-import { Told } from './core/runs/told.ts';
+import { NotificationLedger } from './core/runs/notificationLedger.ts';
 import { StateStore } from './core/storage/state.ts';
 import { Journal } from './core/submission/journal.ts';
 import { Submitter } from './core/submission/submitter.ts';
@@ -93,8 +93,8 @@ export async function createServices(context: vscode.ExtensionContext) {
   // What all windows share of each account's runs.
   const runsFolder = path.join(storage, 'runs');
   const folderOf = (accountId: string) => accountFolder(runsFolder, accountId);
-  void removeForsakenFolders(runsFolder, () => accounts.readKeptIds());
-  const told = disposables.add(new Told((accountId) => folderOf(accountId).told));
+  void removeOrphanedAccounts(runsFolder, state, () => accounts.readKnownIds());
+  const told = disposables.add(new NotificationLedger(state));
   const downloads = disposables.add(
     new Downloads({
       runsFolder,

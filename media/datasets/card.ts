@@ -4,7 +4,7 @@ import type {
   PreviewProblemClass,
   PreviewWord,
 } from '../../src/ui/datasets/protocol.ts';
-import { button, element, fill, icon } from '../shared/dom.ts';
+import { copyButton, element, fill, icon } from '../shared/dom.ts';
 
 /** What the card is drawn with. */
 export interface CardContext {
@@ -13,7 +13,6 @@ export interface CardContext {
   /** The problems by which rows are filtered now. */
   chosen: () => string | undefined;
   onChoose: (choice: string) => void;
-  onCopy: (text: string) => void;
 }
 
 /** Draws the card of the dataset. */
@@ -57,26 +56,17 @@ function drawVerdict({ kind, text }: PreviewCard['verdict']): HTMLElement {
   return element('p', { class: 'verdict' }, [icon(name), element('span', { text })]);
 }
 
-function drawFacts(facts: PreviewCard['facts'], { words, onCopy }: CardContext): HTMLElement {
+function drawFacts(facts: PreviewCard['facts'], { words }: CardContext): HTMLElement {
   return element(
     'dl',
     { class: 'facts' },
     facts.flatMap(({ name, value, copy }) => {
-      const told = element('dd', { text: value });
+      const shown = element('dd', { text: value });
       if (copy !== undefined) {
-        const action = button(
-          words.copy,
-          () => {
-            onCopy(copy);
-            action.textContent = words.copied;
-            setTimeout(() => (action.textContent = words.copy), 2_000);
-          },
-          { class: 'link', key: 'copy', attributes: { 'aria-label': `${words.copy} ${name}` } },
-        );
-        told.title = copy;
-        told.append(' ', action);
+        shown.title = copy;
+        shown.append(' ', copyButton(copy, `copy ${name}`, words.copy, `${words.copy} ${name}`, 'link'));
       }
-      return [element('dt', { text: name }), told];
+      return [element('dt', { text: name }), shown];
     }),
   );
 }

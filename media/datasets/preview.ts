@@ -6,17 +6,15 @@ import type {
   PreviewMessage,
   PreviewStart,
 } from '../../src/ui/datasets/protocol.ts';
-import { drawCard } from './card.ts';
 import { button, element } from '../shared/dom.ts';
-import { Extension } from '../shared/extension.ts';
-import type { PreviewExtension } from './pageState.ts';
-import { Highlighter } from './highlight.ts';
-import { RowFeed } from './rowFeed.ts';
+import { Client } from '../shared/client.ts';
+import { drawCard } from './card.ts';
+import { RowFeed, type PreviewClient } from './rowFeed.ts';
 import { Toolbar } from './toolbar.ts';
 
 /** Everything on the page, from one start to the next. */
 class Page {
-  readonly #extension: PreviewExtension;
+  readonly #client: PreviewClient;
   readonly #start: PreviewStart;
   readonly #feed: RowFeed;
   readonly #toolbar: Toolbar;
@@ -29,22 +27,22 @@ class Page {
   #focusRow = false;
 
   /** @param left the row at the top when it was left, which it will be told to go to */
-  constructor(extension: PreviewExtension, start: PreviewStart, left: number | undefined) {
-    const state = extension.remembered;
+  constructor(client: PreviewClient, start: PreviewStart, left: number | undefined) {
+    const state = client.remembered;
     const { words } = start;
-    this.#extension = extension;
+    this.#client = client;
     this.#start = start;
     this.#filter = state?.filter ?? { text: '', matchCase: false, problems: undefined };
     // Where there is little room, the rows come first.
     this.#detailsHidden = state?.detailsHidden ?? window.innerWidth < 700;
-    this.#feed = new RowFeed(extension, start, state?.switched ?? [], left, () => this.#didScroll());
+    this.#feed = new RowFeed(client, start, state?.switched ?? [], left, () => this.#didScroll());
     this.#toolbar = new Toolbar(words, this.#detailsHidden, {
-      onFilter: (filter) => extension.send({ type: 'filter', filter }),
+      onFilter: (filter) => client.send({ type: 'filter', filter }),
       onGoTo: (row) => {
         this.#focusRow = true;
-        extension.send({ type: 'goTo', row });
+        client.send({ type: 'goTo', row });
       },
-      onMore: () => extension.send({ type: 'more' }),
+      onMore: () => client.send({ type: 'more' }),
       onDetails: (isHidden) => this.#showDetails(isHidden),
     });
     this.#noMatch = element('p', { class: 'noMatch', text: words.noMatch });
@@ -119,7 +117,6 @@ class Page {
         fileName: this.#start.fileName,
         chosen: () => this.#filter.problems,
         onChoose: (choice) => this.#choose(choice),
-        onCopy: (text) => this.#extension.send({ type: 'copy', text }),
       }),
     );
     this.#toolbar.showProblems(card.problems);
@@ -152,7 +149,7 @@ class Page {
       this.#notice.append(
         button(
           this.#start.words.reload,
-          () => this.#extension.send({ type: 'reload', row: this.#feed.topRow }),
+          () => this.#client.send({ type: 'reload', row: this.#feed.topRow }),
           {
             class: 'secondary',
           },
@@ -166,7 +163,7 @@ class Page {
   }
 
   #remember(): void {
-    this.#extension.remember(() => ({
+    this.#client.remember(() => ({
       // Not the text: what a person searched for may be a secret, and this is kept on the disk.
       filter: { ...this.#filter, text: '' },
       row: this.#feed.topRow,
@@ -177,22 +174,54 @@ class Page {
 }
 
 function main(): void {
-  const extension: PreviewExtension = new Extension();
-  const state = extension.remembered;
+  const client: PreviewClient = new Client();
+  const row = client.remembered?.row;
   let page: Page | undefined;
-  window.addEventListener('message', ({ data }: MessageEvent<PreviewMessage>) => {
-    if (data.type === 'start') page = new Page(extension, data, page === undefined ? state?.row : undefined);
-    else page?.take(data);
+  client.connect((message) => {
+    if (message.type === 'start') page = new Page(client, message, page === undefined ? row : undefined);
+    else page?.take(message);
   });
   window.addEventListener('keydown', (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.key !== 'f') return;
     page?.focusSearch();
     event.preventDefault();
   });
-  extension.send({
-    type: 'ready',
-    memory: state === undefined ? undefined : { filter: state.filter, row: state.row },
-  });
+}
+
+
+const MOST_RANGES = 500;
+
+/** Marks the text that is searched for, as far as it can be seen; once a picture. */
+export class Highlighter {
+  #pending: number | undefined;
+
+  mark(root: HTMLElement, { text, matchCase }: PreviewFilter): void {
+    this.#pending ??= requestAnimationFrame(() => {
+      this.#pending = undefined;
+      if (text === '') CSS.highlights.delete('search');
+      else CSS.highlights.set('search', new Highlight(...rangesOf(root, text, matchCase)));
+    });
+  }
+}
+
+function rangesOf(root: HTMLElement, text: string, matchCase: boolean): Range[] {
+  const ranges: Range[] = [];
+  const wanted = matchCase ? text : text.toLowerCase();
+  const nodes = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  for (let node = nodes.nextNode(); node !== null && ranges.length < MOST_RANGES; node = nodes.nextNode()) {
+    if (node.parentElement?.closest('.text') == null) continue;
+    const value = node.textContent ?? '';
+    const searched = matchCase ? value : value.toLowerCase();
+    // Some characters have another length in lower case: then the places would be others.
+    if (searched.length !== value.length) continue;
+    for (let at = searched.indexOf(wanted); at !== -1; at = searched.indexOf(wanted, at + wanted.length)) {
+      const range = new Range();
+      range.setStart(node, at);
+      range.setEnd(node, at + wanted.length);
+      ranges.push(range);
+    }
+  }
+  return ranges;
 }
 
 main();

@@ -1,15 +1,28 @@
-import type { PreviewList, PreviewRows, PreviewStart } from '../../src/ui/datasets/protocol.ts';
+import type {
+  PreviewList,
+  PreviewMemory,
+  PreviewMessage,
+  PreviewRequest,
+  PreviewRow,
+  PreviewRows,
+  PreviewStart,
+} from '../../src/ui/datasets/protocol.ts';
+import type { Client } from '../shared/client.ts';
 import { element } from '../shared/dom.ts';
-import type { PreviewExtension } from './pageState.ts';
-import { ReadRows } from './readRows.ts';
 import { drawPending, drawRow } from './rowView.ts';
 import { VirtualList } from './virtualList.ts';
+
+export type PreviewClient = Client<{
+  message: PreviewMessage;
+  request: PreviewRequest;
+  memory: PreviewMemory;
+}>;
 
 const LINE_PIXELS = 60;
 
 /** The rows: asks for what is to be seen, keeps what was read lately, and follows the keyboard. */
 export class RowFeed {
-  readonly #extension: PreviewExtension;
+  readonly #client: PreviewClient;
   readonly #start: PreviewStart;
   readonly #list: VirtualList;
   readonly #onScroll: () => void;
@@ -28,13 +41,13 @@ export class RowFeed {
 
   /** @param left the row at the top when it was left, which it will be told to go to */
   constructor(
-    extension: PreviewExtension,
+    client: PreviewClient,
     start: PreviewStart,
     switched: readonly number[],
     left: number | undefined,
     onScroll: () => void,
   ) {
-    this.#extension = extension;
+    this.#client = client;
     this.#start = start;
     this.#switched = new Set(switched);
     this.#lastTop = left ?? 1;
@@ -132,7 +145,7 @@ export class RowFeed {
   #request(from: number, count: number): void {
     if (this.#state === undefined) return;
     this.#asked = { from, count };
-    this.#extension.send({ type: 'need', generation: this.#state.generation, from, count });
+    this.#client.send({ type: 'need', generation: this.#state.generation, from, count });
   }
 
   #draw(position: number): HTMLElement {
@@ -163,7 +176,7 @@ export class RowFeed {
         toggle: (key) => this.#toggle(this.#open, partKey(key), position),
         isSwitched: this.#switched.has(row.row),
         onSwitch: () => this.#toggle(this.#switched, row.row, position),
-        onOpenSource: (problem) => this.#extension.send({ type: 'openSource', row: row.row, problem }),
+        onOpenSource: (problem) => this.#client.send({ type: 'openSource', row: row.row, problem }),
       }),
     );
     return drawn;
@@ -285,5 +298,61 @@ export class RowFeed {
   #switch(position: number): void {
     const row = this.#rows.at(position);
     if (row !== undefined) this.#toggle(this.#switched, row.row, position);
+  }
+}
+
+const MOST = 500;
+const MOST_CHARACTERS = 8_000_000;
+
+/** Owns the rows that were read lately, by position, and forgets what was read first when they are too many. */
+export class ReadRows {
+  readonly #rows = new Map<number, PreviewRow>();
+  /** Shown until they were read again. */
+  readonly #stale = new Set<number>();
+
+  at(position: number): PreviewRow | undefined {
+    return this.#rows.get(position);
+  }
+
+  /** Keeps rows from a position on; those in the page, from `first` to `last`, are never forgotten. */
+  keep(from: number, rows: readonly PreviewRow[], first: number, last: number): void {
+    for (const [index, row] of rows.entries()) {
+      this.#rows.delete(from + index);
+      this.#rows.set(from + index, row);
+      this.#stale.delete(from + index);
+    }
+    let characters = 0;
+    for (const { text } of this.#rows.values()) characters += text.length;
+    for (const [position, { text }] of this.#rows) {
+      if (this.#rows.size <= MOST && characters <= MOST_CHARACTERS) return;
+      if (position >= first && position <= last) continue;
+      this.#rows.delete(position);
+      characters -= text.length;
+    }
+  }
+
+  /** Whether a position has to be read, or read again. */
+  isMissing(position: number): boolean {
+    return !this.#rows.has(position) || this.#stale.has(position);
+  }
+
+  /** The first position of a range that has to be read. */
+  firstMissing(first: number, last: number): number | undefined {
+    for (let position = first; position <= last; position++) if (this.isMissing(position)) return position;
+    return undefined;
+  }
+
+  /** All have to be read again; only those from `first` to `last` are kept until then. */
+  expire(first: number, last: number): void {
+    this.#stale.clear();
+    for (const position of [...this.#rows.keys()]) {
+      if (position >= first && position <= last) this.#stale.add(position);
+      else this.#rows.delete(position);
+    }
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#stale.clear();
   }
 }

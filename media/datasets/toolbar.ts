@@ -68,7 +68,7 @@ export class Toolbar {
         },
       },
     });
-    this.#more = button('', () => actions.onMore(), { class: 'secondary' });
+    this.#more = button(words.continueSearch, () => actions.onMore(), { class: 'secondary' });
     this.#more.hidden = true;
     this.#details = button('', () => this.#toggleDetails(), { class: 'secondary details' });
     this.#nameDetails();
@@ -93,11 +93,10 @@ export class Toolbar {
   }
 
   /** Shows what is listed. */
-  show({ status, busy, more, filter }: PreviewList): void {
+  show({ status, busy, canContinue, filter }: PreviewList): void {
     if (this.#status.textContent !== status) this.#status.textContent = status;
     if (!busy && this.#spoken.textContent !== status) this.#spoken.textContent = status;
-    this.#more.hidden = more === undefined;
-    if (more !== undefined) this.#more.textContent = more;
+    this.#more.hidden = !canContinue;
     this.#clear.hidden = filter.text === '' && filter.problems === undefined;
     this.#problems = filter.problems;
     this.#select.value = filter.problems ?? '';

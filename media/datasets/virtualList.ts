@@ -1,7 +1,4 @@
 import { element } from '../shared/dom.ts';
-import { DrawnRows } from './drawnRows.ts';
-import { scrollByPointer } from './pointerScrolling.ts';
-import { Scrollbar } from './scrollbar.ts';
 
 /** What a list shows; positions count from 0. */
 export interface ListSource {
@@ -258,4 +255,185 @@ function sum(heights: readonly number[], count: number): number {
   let total = 0;
   for (let index = 0; index < count; index++) total += heights[index] ?? 0;
   return total;
+}
+
+/** Rows that are made at once at most, before they are measured. */
+const BATCH = 50;
+const GUESSED_HEIGHT = 120;
+
+/** Owns the rows that stand in the page: an unbroken run of positions, in order. */
+export class DrawnRows {
+  readonly #feed: HTMLElement;
+  readonly #draw: (position: number) => HTMLElement;
+  readonly #elements: HTMLElement[] = [];
+  #first = 0;
+  #meanHeight = GUESSED_HEIGHT;
+
+  constructor(feed: HTMLElement, draw: (position: number) => HTMLElement) {
+    this.#feed = feed;
+    this.#draw = draw;
+  }
+
+  /** The first position. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** The position behind the last. */
+  get end(): number {
+    return this.#first + this.#elements.length;
+  }
+
+  /** What a row is high in the mean, or was when there were some; in pixels. */
+  get meanHeight(): number {
+    return this.#meanHeight;
+  }
+
+  at(position: number): HTMLElement | undefined {
+    return this.#elements[position - this.#first];
+  }
+
+  /** The height of each, in pixels. */
+  measure(): number[] {
+    const heights = this.#elements.map((drawn) => drawn.getBoundingClientRect().height);
+    if (heights.length > 0)
+      this.#meanHeight = Math.max(10, heights.reduce((sum, height) => sum + height, 0) / heights.length);
+    return heights;
+  }
+
+  /** Makes about as many as fill so many pixels, below; never a position of `length` or more. */
+  append(pixels: number, length: number): void {
+    const count = Math.min(length - this.end, this.#countFor(pixels));
+    const made = Array.from({ length: count }, (_, index) => this.#draw(this.end + index));
+    this.#elements.push(...made);
+    this.#feed.append(...made);
+  }
+
+  /** Makes about as many as fill so many pixels, above. */
+  prepend(pixels: number): void {
+    const count = Math.min(this.#first, this.#countFor(pixels));
+    const made = Array.from({ length: count }, (_, index) => this.#draw(this.#first - count + index));
+    this.#elements.unshift(...made);
+    this.#feed.prepend(...made);
+    this.#first -= count;
+  }
+
+  /** Makes one anew. */
+  redraw(position: number): void {
+    const old = this.at(position);
+    if (old === undefined) return;
+    const made = this.#draw(position);
+    this.#elements[position - this.#first] = made;
+    old.replaceWith(made);
+  }
+
+  dropFirst(): void {
+    this.#remove(this.#elements.shift());
+    this.#first += 1;
+  }
+
+  dropLast(): void {
+    this.#remove(this.#elements.pop());
+  }
+
+  /** Drops all, and begins anew at a position. */
+  clear(first: number): void {
+    for (const drawn of this.#elements.splice(0)) this.#remove(drawn);
+    this.#first = first;
+  }
+
+  #countFor(pixels: number): number {
+    return Math.min(BATCH, Math.max(1, Math.ceil(pixels / this.#meanHeight)));
+  }
+
+  /** The focus of a row that goes stays in the list. */
+  #remove(drawn: HTMLElement | undefined): void {
+    if (drawn?.contains(document.activeElement) === true) this.#feed.focus({ preventScroll: true });
+    drawn?.remove();
+  }
+}
+
+const SMALLEST_THUMB = 30;
+
+/** The bar at the right of a list, for the pointer; keys do the same in the list itself. */
+export class Scrollbar {
+  readonly root: HTMLElement;
+  readonly #thumb = element('div', { class: 'thumb' });
+  readonly #onMove: (fraction: number) => void;
+  /** Where in the thumb it is held, in pixels. */
+  #held: number | undefined;
+
+  /** @param onMove is told where the person moves to, from 0 to 1 */
+  constructor(onMove: (fraction: number) => void) {
+    this.#onMove = onMove;
+    this.root = element('div', { class: 'scrollbar', attributes: { 'aria-hidden': 'true' } }, [this.#thumb]);
+    this.root.addEventListener('pointerdown', (event) => this.#hold(event));
+    this.root.addEventListener('pointermove', (event) => this.#move(event));
+    this.root.addEventListener('pointerup', () => this.#release());
+    this.root.addEventListener('pointercancel', () => this.#release());
+  }
+
+  /** @param fraction where the list is, from 0 to 1 @param part how much of it is seen */
+  show(fraction: number, part: number): void {
+    this.root.classList.toggle('needless', part >= 1);
+    const track = this.root.clientHeight;
+    const height = Math.max(SMALLEST_THUMB, track * part);
+    this.#thumb.style.height = `${height}px`;
+    if (this.#held === undefined)
+      this.#thumb.style.transform = `translateY(${(track - height) * fraction}px)`;
+  }
+
+  #hold(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    const { top, height } = this.#thumb.getBoundingClientRect();
+    const inside = event.clientY - top;
+    this.#held = inside >= 0 && inside <= height ? inside : height / 2;
+    this.root.setPointerCapture(event.pointerId);
+    this.root.classList.add('held');
+    this.#move(event);
+    event.preventDefault();
+  }
+
+  #move(event: PointerEvent): void {
+    if (this.#held === undefined) return;
+    const { top, height } = this.root.getBoundingClientRect();
+    const free = Math.max(1, height - this.#thumb.offsetHeight);
+    const y = Math.max(0, Math.min(free, event.clientY - top - this.#held));
+    this.#thumb.style.transform = `translateY(${y}px)`;
+    this.#onMove(y / free);
+  }
+
+  #release(): void {
+    this.#held = undefined;
+    this.root.classList.remove('held');
+  }
+}
+
+const LINE_PIXELS = 40;
+
+/** Lets the wheel and the finger scroll what does not scroll by itself. @param scrollBy is told how far, in pixels */
+export function scrollByPointer(view: HTMLElement, scrollBy: (pixels: number) => void): void {
+  view.addEventListener(
+    'wheel',
+    (event) => {
+      if (event.ctrlKey || event.deltaY === 0) return;
+      const unit = { 0: 1, 1: LINE_PIXELS, 2: view.clientHeight }[event.deltaMode] ?? 1;
+      scrollBy(event.deltaY * unit);
+      event.preventDefault();
+    },
+    { passive: false },
+  );
+  let last: number | undefined;
+  view.addEventListener('pointerdown', (event) => {
+    last = event.pointerType === 'touch' ? event.clientY : undefined;
+  });
+  view.addEventListener('pointermove', (event) => {
+    if (last === undefined || event.pointerType !== 'touch') return;
+    scrollBy(last - event.clientY);
+    last = event.clientY;
+  });
+  for (const end of ['pointerup', 'pointercancel'])
+    view.addEventListener(end, () => {
+      last = undefined;
+    });
 }

@@ -1,10 +1,9 @@
 import type {
-  RunPageArtifacts,
   RunPageButton,
-  RunPageClock,
-  RunPageDuration,
+  RunPageDownload,
   RunPageEntry,
   RunPageFact,
+  RunPageFile,
   RunPageHeading,
   RunPageNotice,
   RunPageSection,
@@ -12,19 +11,17 @@ import type {
 } from '../../src/ui/runs/protocol.ts';
 import { copyButton, element, icon } from '../shared/dom.ts';
 
-/** Draws the page as it is to be. */
-export function drawPage({ heading, notices, actions, sections, words }: RunPageState): HTMLElement[] {
+/** Draws the whole page. */
+export function drawPage({ heading, notices, actions, sections, actionsName }: RunPageState): HTMLElement[] {
+  const group = { 'data-key': 'actions', role: 'group', 'aria-label': actionsName };
   return [
     drawHeading(heading),
     element(
       'div',
-      {
-        class: 'actions',
-        attributes: { 'data-key': 'actions', role: 'group', 'aria-label': words.actions },
-      },
+      { class: 'actions', attributes: group },
       actions.map((one) => drawButton(one)),
     ),
-    // Below the buttons, which would slide when a notice comes or goes.
+    // Below the buttons, which would move when a notice comes or goes.
     element('div', { class: 'notices', attributes: { 'data-key': 'notices' } }, notices.map(drawNotice)),
     element('div', { class: 'sections', attributes: { 'data-key': 'sections' } }, sections.map(drawSection)),
   ];
@@ -33,129 +30,84 @@ export function drawPage({ heading, notices, actions, sections, words }: RunPage
 function drawHeading({ title, phase, status, lines }: RunPageHeading): HTMLElement {
   return element('header', { attributes: { 'data-key': 'heading' } }, [
     element('h1', { text: title }),
-    // Announced when it changes; everything else is silent.
+    // Announced when it changes; nothing else is.
     element('p', { class: `status ${phase}`, text: status, attributes: { role: 'status' } }),
-    ...lines.map((text) => element('p', { class: 'note', text })),
+    ...lines.map(drawNote),
   ]);
 }
 
-function drawNotice({ key, kind, text, buttons }: RunPageNotice): HTMLElement {
-  return element('div', { class: `notice ${kind}`, attributes: { 'data-key': key, role: 'status' } }, [
+function drawNotice({ kind, text, buttons }: RunPageNotice): HTMLElement {
+  return element('div', { class: `notice ${kind}`, attributes: { role: 'status' } }, [
     ...(kind === 'info' ? [] : [icon(kind)]),
     element('span', { text }),
     ...buttons.map((one) => drawButton(one)),
   ]);
 }
 
-/** What it does stands in its attributes: the page has one listener for all. */
-function drawButton(button: RunPageButton, isLink = false): HTMLElement {
-  const { action, key, copy, words, spoken, isFirst, isDisabled } = button;
-  if (copy !== undefined)
-    return copyButton(copy, `copy ${key}`, words, spoken, isLink ? 'link' : 'secondary');
+/** The page has one listener for all buttons, which goes by their attributes: elements are reused. */
+function drawButton({ action, target, words, label, isFirst, isDisabled }: RunPageButton, isLink = false) {
+  const look = isLink ? 'link' : 'secondary';
+  const key = `${action} ${target}`;
+  if (action === 'copy') return copyButton(target, key, words, label, look);
   return element('button', {
-    class: isLink ? 'link' : isFirst ? 'first' : 'secondary',
+    class: isFirst === true ? 'first' : look,
     text: words,
     attributes: {
       type: 'button',
-      'data-key': `${action} ${key}`,
+      // The main button keeps the focus whatever its target.
+      'data-key': isDisabled === undefined ? key : action,
       'data-action': action,
-      'data-about': key,
-      'aria-label': spoken,
+      'data-target': target,
+      'aria-label': label,
       // Not `disabled`, which would take the focus away.
-      'aria-disabled': isDisabled ? 'true' : undefined,
+      'aria-disabled': isDisabled === true ? 'true' : undefined,
     },
   });
 }
 
-function drawSection(section: RunPageSection): HTMLElement {
+function drawButtons(buttons: readonly RunPageButton[]): HTMLElement {
   return element(
-    'section',
-    {
-      class: section.kind,
-      attributes: { 'data-key': section.key, 'aria-labelledby': `title-${section.key}` },
-    },
-    [
-      element('h2', { text: section.title, attributes: { id: `title-${section.key}` } }),
-      ...drawInner(section),
-    ],
+    'div',
+    { class: 'actions' },
+    buttons.map((one) => drawButton(one)),
   );
 }
 
-function drawInner(section: RunPageSection): HTMLElement[] {
+function drawSection(section: RunPageSection): HTMLElement {
+  const { kind, key, title } = section;
+  const attributes = { 'data-key': key, 'aria-labelledby': `title-${key}` };
+  return element('section', { class: kind, attributes }, [
+    element('h2', { text: title, attributes: { id: `title-${key}` } }),
+    ...drawContent(section),
+  ]);
+}
+
+function drawContent(section: RunPageSection): HTMLElement[] {
   switch (section.kind) {
     case 'timeline':
       return [element('ol', {}, section.entries.map(drawEntry))];
-    case 'durations':
-      return [
-        ...section.items.map(drawDuration),
-        element('p', { class: 'note', text: section.note }),
-        ...section.buttons.map((one) => drawButton(one)),
-      ];
     case 'facts':
       return [
         element('dl', {}, section.facts.flatMap(drawFact)),
-        ...(section.note === undefined ? [] : [element('p', { class: 'note', text: section.note })]),
+        ...(section.note === undefined ? [] : [drawNote(section.note)]),
       ];
-    case 'artifacts':
-      return drawArtifacts(section);
+    case 'adapter':
+      return [
+        element('p', { text: section.text }),
+        ...section.downloads.map(drawDownload),
+        ...section.files.map(drawFile),
+      ];
   }
 }
 
-function drawEntry({ key, state, name, when, iso, notes, clock }: RunPageEntry): HTMLElement {
+function drawEntry({ key, state, name, when, iso, notes }: RunPageEntry): HTMLElement {
   return element('li', { class: state, attributes: { 'data-key': key } }, [
     element('span', { class: 'name', text: name }),
-    element('span', { class: 'when' }, [
-      iso === undefined
-        ? element('span', { text: when })
-        : element('time', { text: when, attributes: { datetime: iso } }),
-      ...drawClock(clock),
-    ]),
+    iso === undefined
+      ? element('span', { text: when })
+      : element('time', { text: when, attributes: { datetime: iso } }),
     ...notes.map((text) => element('span', { class: 'note', text })),
   ]);
-}
-
-/** Filled in by the clocks, and never announced by itself. */
-function drawClock(clock: RunPageClock | undefined): HTMLElement[] {
-  return clock === undefined
-    ? []
-    : [
-        element('span', {
-          class: 'clock',
-          attributes: {
-            'data-key': `clock ${clock}`,
-            'data-clock': clock,
-            role: 'timer',
-            'aria-live': 'off',
-          },
-        }),
-      ];
-}
-
-function drawDuration({ key, name, value, clock, comparison, bars, picture }: RunPageDuration): HTMLElement {
-  const drawn = element('div', { class: 'duration', attributes: { 'data-key': key } }, [
-    element('h3', { text: name }),
-    element('p', { class: 'value', attributes: { 'data-key': 'value' } }, [
-      element('span', { text: value }),
-      ...drawClock(clock),
-    ]),
-    element('p', { text: comparison, attributes: { 'data-key': 'comparison' } }),
-  ]);
-  if (bars.length > 0)
-    drawn.append(
-      element(
-        'div',
-        {
-          class: 'bars',
-          attributes: { 'data-key': 'bars', role: 'img', 'aria-label': picture, title: picture },
-        },
-        bars.map(({ share, isThis }) => {
-          const bar = element('span', { class: 'bar', attributes: { 'data-this': isThis ? '' : undefined } });
-          bar.style.height = `max(2px, ${share * 100}%)`;
-          return bar;
-        }),
-      ),
-    );
-  return drawn;
 }
 
 function drawFact({ key, name, value, buttons }: RunPageFact): HTMLElement[] {
@@ -168,42 +120,26 @@ function drawFact({ key, name, value, buttons }: RunPageFact): HTMLElement[] {
   ];
 }
 
-function drawArtifacts({ text, clock, downloads, files }: RunPageArtifacts): HTMLElement[] {
-  return [
-    element('p', { attributes: { 'data-key': 'text' } }, [element('span', { text }), ...drawClock(clock)]),
-    ...downloads.map(({ key, name, text: state, fraction, isBusy, buttons }) =>
-      element('div', { class: 'file', attributes: { 'data-key': `download ${key}` } }, [
-        element('p', { class: 'name', text: name }),
-        ...(isBusy || fraction !== undefined
-          ? [
-              element('progress', {
-                attributes: { max: '1', value: fraction?.toString(), 'aria-label': name },
-              }),
-            ]
-          : []),
-        element('p', { class: 'note', text: state }),
-        drawButtons(buttons),
-      ]),
-    ),
-    ...files.map(({ key, name, lines, path, isGone, buttons }) =>
-      element(
-        'div',
-        { class: 'file', attributes: { 'data-key': `file ${key}`, 'data-gone': isGone ? '' : undefined } },
-        [
-          element('p', { class: 'name', text: name }),
-          element('p', { class: 'path', text: path }),
-          ...lines.map((line) => element('p', { class: 'note', text: line })),
-          drawButtons(buttons),
-        ],
-      ),
-    ),
-  ];
+function drawDownload({ key, name, text, fraction, isBusy, buttons }: RunPageDownload): HTMLElement {
+  const attributes = { max: '1', value: fraction?.toString(), 'aria-label': name };
+  return element('div', { class: 'file', attributes: { 'data-key': `download ${key}` } }, [
+    element('p', { class: 'name', text: name }),
+    ...(isBusy || fraction !== undefined ? [element('progress', { attributes })] : []),
+    drawNote(text),
+    drawButtons(buttons),
+  ]);
 }
 
-function drawButtons(buttons: readonly RunPageButton[]): HTMLElement {
-  return element(
-    'div',
-    { class: 'actions' },
-    buttons.map((one) => drawButton(one)),
-  );
+function drawFile({ key, name, lines, path, isGone, buttons }: RunPageFile): HTMLElement {
+  const attributes = { 'data-key': `file ${key}`, 'data-gone': isGone ? '' : undefined };
+  return element('div', { class: 'file', attributes }, [
+    element('p', { class: 'name', text: name }),
+    element('p', { class: 'path', text: path }),
+    ...lines.map(drawNote),
+    drawButtons(buttons),
+  ]);
+}
+
+function drawNote(text: string): HTMLElement {
+  return element('p', { class: 'note', text });
 }

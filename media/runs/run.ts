@@ -1,69 +1,39 @@
-// The page of a run. It shows what it is told and says which of its buttons was pressed: it knows no path, asks nothing of the
-// service, and makes no sentence of its own.
+// The page of a run. It shows what it receives and sends which of its buttons was pressed.
 import type {
   RunPageAction,
-  RunPageClocks,
   RunPageMemory,
-  RunPageMessage,
   RunPageRequest,
   RunPageState,
 } from '../../src/ui/runs/protocol.ts';
-import { element } from '../shared/dom.ts';
 import { Client } from '../shared/client.ts';
+import { element } from '../shared/dom.ts';
 import { drawPage } from './draw.ts';
 import { morph } from './morph.ts';
 
-/** Everything on the page. */
-class Page {
-  readonly #client = new Client<{
-    message: RunPageMessage;
-    request: RunPageRequest;
-    memory: RunPageMemory;
-  }>();
-  readonly #main = element('main');
-  #clocks: RunPageClocks['texts'] = {};
+const client = new Client<{ message: RunPageState; request: RunPageRequest; memory: RunPageMemory }>();
+const main = element('main');
 
-  constructor() {
-    document.body.replaceChildren(this.#main);
-    this.#main.addEventListener('click', ({ target }) => {
-      const pressed = target instanceof Element ? target.closest('button') : null;
-      if (pressed !== null) this.#press(pressed);
-    });
-    this.#client.connect((message) => this.#take(message));
-  }
+main.addEventListener('click', ({ target }) => {
+  const button = target instanceof Element ? target.closest('button') : null;
+  const { action, target: about } = button?.dataset ?? {};
+  if (action === undefined || about === undefined || button?.ariaDisabled === 'true') return;
+  client.send({ type: 'act', action: action as RunPageAction, target: about });
+});
+document.body.replaceChildren(main);
+client.connect(draw);
 
-  #take(message: RunPageMessage): void {
-    if (message.type === 'clocks') this.#clocks = message.texts;
-    else this.#draw(message);
-    for (const clock of this.#main.querySelectorAll('[data-clock]')) {
-      const text = this.#clocks[clock.getAttribute('data-clock') as keyof RunPageClocks['texts']] ?? '';
-      if (clock.textContent !== text) clock.textContent = text;
-    }
-  }
-
-  #draw(state: RunPageState): void {
-    this.#client.remember(() => state.memory);
-    const wanted = element('main', {}, drawPage(state));
-    // What stands in a clock stays until the clocks are told.
-    for (const clock of wanted.querySelectorAll('[data-clock]'))
-      clock.textContent =
-        this.#clocks[clock.getAttribute('data-clock') as keyof RunPageClocks['texts']] ?? '';
-    const focused = document.activeElement;
-    const around = [...ancestorsOf(focused)];
-    morph(this.#main, wanted);
-    // What was pressed may be gone: whoever uses the keyboard goes on beside it, not at the top of the page.
-    if (focused?.isConnected === false && document.hasFocus())
-      around
-        .filter(({ isConnected }) => isConnected)
-        .map((one) => one.querySelector('button'))
-        .find((button) => button !== null)
-        ?.focus();
-  }
-
-  #press(pressed: HTMLButtonElement): void {
-    const { action, about } = pressed.dataset;
-    if (action === undefined || about === undefined || pressed.ariaDisabled === 'true') return;
-    this.#client.send({ type: 'act', action: action as RunPageAction, key: about });
+function draw(state: RunPageState): void {
+  client.remember(() => state.memory);
+  const focused = document.activeElement;
+  const around = [...ancestorsOf(focused)];
+  morph(main, element('main', {}, drawPage(state)));
+  // A pressed button may be gone: keyboard users continue beside it, not at the top of the page.
+  if (focused?.isConnected !== false || !document.hasFocus()) return;
+  for (const one of around) {
+    const button = one.isConnected ? one.querySelector('button') : null;
+    if (button === null) continue;
+    button.focus();
+    return;
   }
 }
 
@@ -71,5 +41,3 @@ class Page {
 function* ancestorsOf(element: Element | null): Generator<Element> {
   for (let one = element?.parentElement; one; one = one.parentElement) yield one;
 }
-
-new Page();

@@ -79,9 +79,10 @@ export class Client<Page extends PageTypes> {
     if (!button || words === text) return;
     const label = button.getAttribute('aria-label');
     button.textContent = text;
+    button.setAttribute('data-copied', '');
     button.removeAttribute('aria-label');
     setTimeout(() => {
-      if (button.textContent !== text) return;
+      button.removeAttribute('data-copied');
       button.textContent = words ?? '';
       if (label !== null) button.setAttribute('aria-label', label);
     }, COPIED_MS);

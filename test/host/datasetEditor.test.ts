@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { PROBLEMS } from '../../src/core/datasets/problems.ts';
 import { fixMessages, problemSentence } from '../../src/ui/datasets/messages.ts';
 
 const BOM = '\uFEFF';
@@ -283,21 +282,5 @@ describe('datasets in the editor', () => {
       for (const command of ['showDatasetProblems', 'checkDataset'] as const)
         if (argument instanceof vscode.Uri || command === 'showDatasetProblems')
           await vscode.commands.executeCommand(`fineTuning.${command}`, argument);
-  });
-});
-
-describe('problems in words', () => {
-  it('each have a sentence of their own, short, and with what was masked', () => {
-    const sentences = PROBLEMS.map(([code]) => problemSentence({ code, detail: 'MASKED' }));
-    assert.equal(new Set(sentences).size, PROBLEMS.length);
-    for (const sentence of sentences) {
-      assert.match(sentence, /[.]$/);
-      assert.ok(sentence.length <= 130, `${sentence.length}: ${sentence}`);
-    }
-    const masked = PROBLEMS.filter(([code]) => /MASKED/.test(problemSentence({ code, detail: 'MASKED' })));
-    assert.deepEqual(
-      masked.map(([code]) => code),
-      ['duplicate-row', 'api-key', 'email-address', 'card-number'],
-    );
   });
 });

@@ -104,7 +104,7 @@ describe('dataset preview', () => {
       await preview.waitForRows([8]);
       await preview
         .row(8)
-        .getByText(/The same as row 7/)
+        .getByText(/Identical to row 7/)
         .waitFor();
       await preview.frame.getByRole('combobox').selectOption({ label: 'Rows with problems' });
       await preview.waitForStatus('4 of 9 rows');
@@ -121,7 +121,7 @@ describe('dataset preview', () => {
       await preview.waitForRows([3]);
       await preview.button('Match Case').click();
       await preview.waitForStatus('0 of 9 rows');
-      await preview.frame.getByText('No such rows.').waitFor();
+      await preview.frame.getByText('No matching rows').waitFor();
       await workbench.screenshot('preview-no-match');
       await preview.button('Match Case').click();
       await preview.waitForStatus('1 of 9 rows');
@@ -287,9 +287,7 @@ describe('dataset preview', () => {
 
     it('says that it is empty', async () => {
       await preview.open('empty.jsonl');
-      await preview.frame
-        .getByText('empty.jsonl is empty. A dataset has one JSON object on each line.')
-        .waitFor();
+      await preview.frame.getByText('empty.jsonl is empty.').waitFor();
       await workbench.screenshot('preview-empty');
     });
 
@@ -300,7 +298,7 @@ describe('dataset preview', () => {
 
     it('says that it is UTF-16', async () => {
       await preview.open('utf16.jsonl');
-      await preview.frame.locator('.notice', { hasText: 'The file is UTF-16 text.' }).waitFor();
+      await preview.frame.locator('.notice', { hasText: 'The file is UTF-16.' }).waitFor();
       await workbench.screenshot('preview-utf16');
     });
 
@@ -317,10 +315,10 @@ describe('dataset preview', () => {
       await workbench.editors.waitForLine('{"text":"three"}');
       await workbench.editors.typeAtStart('x');
       await workbench.editors.titleAction('Preview Dataset').click();
-      await preview.frame.getByText('changing.jsonl has unsaved changes in an editor.').waitFor();
+      await preview.frame.getByText('changing.jsonl has unsaved changes.').waitFor();
       await preview.rows.first().waitFor();
       await rm(file('changing.jsonl'));
-      await preview.frame.getByText(/changing\.jsonl is not there any more\./).waitFor();
+      await preview.frame.getByText(/changing\.jsonl no longer exists\./).waitFor();
       await workbench.screenshot('preview-gone');
       await preview.row(3).waitFor();
     });
@@ -404,7 +402,7 @@ describe('dataset preview', () => {
       await preview.row(rows).waitFor();
       await preview.search.fill('question');
       await preview.waitForStatus(/^1,\d\d\d of .* \d+ % searched$/);
-      await preview.button('Search On').click();
+      await preview.button('Continue Search').click();
       await preview.waitForStatus(/^2,\d\d\d of .* \d+ % searched$/);
       await preview.search.fill('');
       await preview.waitForStatus(new RegExp(`^${rows.toLocaleString('en')} rows`));

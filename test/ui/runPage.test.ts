@@ -84,16 +84,16 @@ describe('the page of a run', () => {
       await page.open(/^Run page, Queued/);
     });
 
-    it('begins in the queue, with a clock, and says what is still to come', async () => {
+    it('begins in the queue, and says what is still to come', async () => {
       assert.equal(await page.heading.innerText(), 'page');
       assert.equal(await page.status.innerText(), 'Queued');
       await page
         .event('Queued')
-        .getByText(/^\d+ s so far$/)
+        .getByText(/^\d+ s so far( \(usually .+\))?$/)
         .waitFor();
       await page.event('Started').getByText('not yet').waitFor();
       await page.event('Completed').getByText('not yet').waitFor();
-      await page.event('Submitted').getByText('From this machine, with rows.jsonl').waitFor();
+      await page.event('Submitted').getByText('From this machine: rows.jsonl').waitFor();
       assert.equal(await page.button('Download Adapter…').getAttribute('aria-disabled'), 'true');
       await workbench.screenshot('run-page-queued');
     });
@@ -101,19 +101,19 @@ describe('the page of a run', () => {
     it('tells everything that the receipt keeps', async () => {
       const id = await runId('page');
       assert.match(await page.fact('File').innerText(), new RegExp(path.join(folder, 'rows.jsonl')));
-      assert.match(await page.fact('Now').innerText(), /^unchanged since/);
+      assert.match(await page.fact('Now').innerText(), /^unchanged/);
       assert.equal(await page.fact('Rows').innerText(), '40');
       assert.match(await page.fact('SHA-256').innerText(), /^[\da-f]{64}/);
-      assert.match(await page.fact('Label').innerText(), /^page ft-\w{8} \(includes the marker/);
-      assert.equal(await page.fact('Queue').innerText(), 'Standard queue');
+      assert.match(await page.fact('Label').innerText(), /^page ft-\w{8} \(with the marker/);
+      assert.equal(await page.fact('Queue').innerText(), 'Standard');
       assert.match(await page.fact('Price').innerText(), /^\d+\.\d\d USD$/);
-      assert.match(await page.fact('Balance effect').innerText(), /^[\d,.]+ USD before, [\d,.]+ USD after$/);
-      assert.match(await page.fact('Terms of the model’s provider').innerText(), /^accepted /);
-      assert.match(await page.fact('Data policy of the service').innerText(), /^accepted /);
-      assert.match(await page.fact('Address of the license terms').innerText(), /^https:/);
-      assert.match(await page.fact('Run id').innerText(), new RegExp(`^${id}`));
+      assert.match(await page.fact('Balance').innerText(), /^[\d,.]+ USD before, [\d,.]+ USD after$/);
+      assert.match(await page.fact('Terms of the provider').innerText(), /^accepted /);
+      assert.match(await page.fact('Data policy').innerText(), /^accepted /);
+      assert.match(await page.fact('License terms').innerText(), /^https:/);
+      assert.match(await page.fact('Run ID').innerText(), new RegExp(`^${id}`));
       assert.match(
-        await page.fact('Link to this page').innerText(),
+        await page.fact('Link').innerText(),
         new RegExp(`://fine-tuning-tools\\.fine-tuning/run/${id}`),
       );
     });
@@ -127,12 +127,12 @@ describe('the page of a run', () => {
 
     it('copies, by mouse and by keyboard, and says so', async () => {
       const id = await runId('page');
-      await page.button('Copy Run Id').focus();
+      await page.button('Copy Run ID').focus();
       await workbench.page.keyboard.press('Enter');
       await page.button('Copied').waitFor();
       await waitForClipboard(id);
-      await page.fact('Link to this page').getByRole('button', { name: 'Copy Link to this page' }).click();
-      await page.fact('Link to this page').getByRole('button', { name: 'Copied' }).waitFor();
+      await page.fact('Link').getByRole('button', { name: 'Copy Link' }).click();
+      await page.fact('Link').getByRole('button', { name: 'Copied' }).waitFor();
       await waitForClipboard(new RegExp(`/run/${id}$`));
     });
 
@@ -141,7 +141,7 @@ describe('the page of a run', () => {
       await page.status.filter({ hasText: 'running' }).waitFor({ timeout: 40_000 });
       await page
         .event('Started')
-        .getByText(/^after \d+ s in the queue$/)
+        .getByText(/^after \d+ s in the queue/)
         .waitFor();
       await page
         .event('Started')
@@ -150,27 +150,16 @@ describe('the page of a run', () => {
       await page.button('Submit Again…').and(page.frame.locator(':focus')).waitFor();
       await workbench.screenshot('run-page-running');
       service.control.setSpeed(100);
-      await page.status.filter({ hasText: 'Finished' }).waitFor({ timeout: 40_000 });
+      await page.status.filter({ hasText: 'Completed' }).waitFor({ timeout: 40_000 });
       await page
         .event('Completed')
-        .getByText(/^after \d+ (s|min) of training$/)
+        .getByText(/^after \d+ (s|min) of training/)
         .waitFor();
       await page
-        .event('Adapter kept until')
-        .getByText(/^6 d 23 h left$/)
+        .event('Adapter expires')
+        .getByText(/^7 d left$/)
         .waitFor();
       await page.button('Submit Again…').and(page.frame.locator(':focus')).waitFor();
-    });
-
-    it('compares its durations with those of the other runs', async () => {
-      const more = page.button(/^Read \d More Runs? to Compare$/);
-      if (await more.isVisible()) await more.click();
-      await page
-        .section('Durations')
-        .getByText(/^Longer than both of your other runs\./)
-        .first()
-        .waitFor();
-      await page.frame.getByRole('img', { name: /^Training: this run .+, 2 other runs from / }).waitFor();
     });
 
     it('brings the adapter home, says how it was verified, and that a file has gone', async () => {
@@ -187,13 +176,13 @@ describe('the page of a run', () => {
       await workbench.quickInput.choosePath(`${adapters}/`);
       await page
         .section('Adapter')
-        .getByText(/^Verified: it has its full length/)
+        .getByText(/^Verified: /)
         .waitFor({ timeout: 30_000 });
       const [name = ''] = (await readdir(adapters)).filter((one) => !one.startsWith('.'));
       await page.section('Adapter').getByText(path.join(adapters, name), { exact: true }).waitFor();
       await page
         .section('Adapter')
-        .getByText(/^SHA-256 as downloaded: [\da-f]{64}\./)
+        .getByText(/^SHA-256: [\da-f]{64} /)
         .waitFor();
       await page.button('Inspect Adapter').first().waitFor();
       await page.button('Download Again…').waitFor();
@@ -204,8 +193,8 @@ describe('the page of a run', () => {
       await rename(path.join(folder, 'rows.jsonl'), path.join(folder, 'moved.jsonl'));
       await workbench.editors.open(path.join(folder, 'moved.jsonl'));
       await page.tabs.first().click();
-      await page.section('Adapter').getByText('The file is not there any more.').waitFor();
-      await page.section('Dataset').getByText('not there any more').waitFor();
+      await page.section('Adapter').getByText('The file was moved or deleted.').waitFor();
+      await page.section('Dataset').getByText('moved or deleted').waitFor();
       await page.button('Download Adapter…').waitFor();
       assert.equal(await page.button('Open Dataset').count(), 0);
       await rename(path.join(folder, 'moved.jsonl'), path.join(folder, 'rows.jsonl'));
@@ -215,7 +204,7 @@ describe('the page of a run', () => {
       await workbench.reload();
       await page.tabs.first().click();
       await page.heading.getByText('page', { exact: true }).waitFor();
-      await page.event('Submitted').getByText('From this machine, with rows.jsonl').waitFor();
+      await page.event('Submitted').getByText('From this machine: rows.jsonl').waitFor();
       assert.equal(await page.tabs.count(), 1);
     });
 
@@ -225,7 +214,7 @@ describe('the page of a run', () => {
         'Inspect Adapter',
         'Download Adapter…',
         'Submit Again…',
-        'Copy Run Id',
+        'Copy Run ID',
         'Refresh',
       ]);
       assert.ok(order.includes('Copy SHA-256'), order.join());
@@ -302,15 +291,15 @@ describe('the page of a run', () => {
     it('says that it is offline, and keeps what is known', async () => {
       await service.shut();
       await page.button('Refresh').click();
-      await page.notice(/^Offline since .+: what is shown may be out of date\./).waitFor();
+      await page.notice(/^Offline since .+\. This may be out of date\./).waitFor();
       await page
         .event('Completed')
-        .getByText(/of training$/)
+        .getByText(/of training/)
         .waitFor();
       await workbench.screenshot('run-page-offline');
       await page.assertAccessible();
       await service.reopen();
-      await page.button('Try Again').click();
+      await page.button('Retry').click();
       await page.notice(/^Offline/).waitFor({ state: 'detached' });
       // What was pressed is gone: the keyboard goes on from another button, not from the top.
       await page.frame.locator('button:focus').waitFor();
@@ -320,7 +309,7 @@ describe('the page of a run', () => {
       service.apiKey = undefined;
       // A look of the watch may be refused first, and the button go with what is shown.
       await happens(page.button('Refresh').click({ timeout: 5_000 }));
-      await page.notice(/does not accept the API key of this account any more/).waitFor();
+      await page.notice(/rejected this account’s API key/).waitFor();
       assert.equal(await page.section('Timeline').count(), 0);
       assert.doesNotMatch(await page.text(), /rows\.jsonl|Qwen|USD|ft-/);
       // The tab is told on its own way, a moment before or after the page.

@@ -109,8 +109,8 @@ export class AccountStore implements Disposable {
     return this.#content.accounts.find((account) => account.id === this.#content.activeId);
   }
 
-  /** Reads of which accounts what is stored is kept now: also of those that may come back; undefined where no file says so. */
-  async readKeptIds(): Promise<string[] | undefined> {
+  /** Reads the accounts that are signed in or may come back; undefined where the file cannot be read. */
+  async readKnownIds(): Promise<string[] | undefined> {
     try {
       const { accounts, former } = contentOf(await readFile(this.#file, 'utf8'));
       return [...accounts, ...former].map(({ id }) => id);
@@ -212,7 +212,7 @@ export class AccountStore implements Disposable {
   async #readLocked(): Promise<Content> {
     const content = await this.#parsed();
     if (content !== undefined) return content;
-    // Torn by hand, foreign, or of a later version: kept beside, never deleted.
+    // Torn by hand, foreign, or of a later version: set aside, never deleted.
     const aside = `${this.#file}.unreadable-${Date.now()}`;
     await rename(this.#file, aside);
     this.#onSetAside(aside);

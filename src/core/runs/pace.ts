@@ -33,7 +33,7 @@ export interface Watched {
 }
 
 /** When to look again, in milliseconds after the last look ended; undefined to sleep. */
-export function nextLookMs({ ageMs, isSeen, isScarce }: Watched): number | undefined {
+export function pollEveryMs({ ageMs, isSeen, isScarce }: Watched): number | undefined {
   if (ageMs === undefined) return undefined;
   const everyMs = PACES.find(({ belowMs }) => ageMs < belowMs)?.everyMs ?? SLOWEST_MS;
   return Math.max(everyMs, isSeen ? 0 : UNSEEN_MS, isScarce ? SCARCE_MS : 0);

@@ -1,7 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { MAX_PAGE_SIZE, type RunPage, type RunSummary } from '../api/types.ts';
 import type { Budget } from './budget.ts';
-import { savedRow, type SavedRuns } from './listFile.ts';
 import { createdAtMs, mergeFirstPage, mergeLaterPage } from './mergeRuns.ts';
 import { PageSearch } from './pageSearch.ts';
 import { RunRows, type RowChange } from './runRows.ts';
@@ -13,6 +12,20 @@ const MAX_GAP_PAGES = 10;
 const MAX_PAGES = 1_000;
 /** How many runs the other windows, and those that begin later, are told of, besides those that go on. */
 const MAX_SAVED_ROWS = 200;
+
+/** What is stored of the runs: the newest ones and all active ones. */
+export interface SavedRuns {
+  /** The fields of the contract alone; those without a time, which no list has named yet, are not among them. */
+  rows: readonly RunSummary[];
+  /** How many at the beginning have no gap between them; what follows are older ones that are active. */
+  contiguous: number;
+  /** Whether the service has older ones than the contiguous ones. */
+  hasMore: boolean;
+  skipped: number;
+  labels: readonly (readonly [runId: string, label: string])[];
+  /** When each active one was last seen to change. */
+  changedAtMs: readonly (readonly [runId: string, atMs: number])[];
+}
 
 /** Who hears of a list. */
 export interface ListListener {
@@ -279,4 +292,17 @@ export class RunList {
 /** A cursor counts only where the service says that there is more (spec: "Pagination envelope"), and where it goes on. */
 function cursorAfter(page: RunPage, before: string | undefined): string | undefined {
   return page.has_more && page.next_cursor !== before ? page.next_cursor : undefined;
+}
+
+/** A row as it is stored: what the contract does not name could be anything. */
+function savedRow(run: RunSummary): RunSummary {
+  const { run_id, status, model_id, created_at, artifacts_available, artifacts_expires_at } = run;
+  return {
+    run_id,
+    status,
+    model_id,
+    ...(created_at !== undefined && { created_at }),
+    artifacts_available,
+    ...(artifacts_expires_at !== undefined && { artifacts_expires_at }),
+  };
 }

@@ -4,9 +4,8 @@ import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import type { Budget } from './budget.ts';
 import { DetailStore } from './detailStore.ts';
-import type { SavedList, SavedRuns } from './listFile.ts';
 import { phaseOf, type Phase } from './phase.ts';
-import { RunList } from './runList.ts';
+import { RunList, type SavedRuns } from './runList.ts';
 import type { Moved, RowChange } from './runRows.ts';
 
 export type { Moved };
@@ -18,7 +17,14 @@ export interface RunChange {
   moved: readonly Moved[];
 }
 
-/** Owns what is known of an account's runs, newest first; details and labels are kept as they become known. */
+/** What another window has read of the runs. */
+interface SavedState {
+  readAtMs: number;
+  runs?: SavedRuns | undefined;
+  offlineSinceMs?: number | undefined;
+}
+
+/** Owns what is known of an account's runs, newest first; details and labels are added as they become known. */
 export class RunStore implements Disposable {
   readonly #onDidChange = new Emitter<RunChange>();
   readonly #list: RunList;
@@ -136,7 +142,7 @@ export class RunStore implements Disposable {
   }
 
   /** Takes in what the window that watches has read, unless something was read here since. */
-  acceptSaved({ readAtMs, runs, offlineSinceMs }: SavedList): void {
+  acceptSaved({ readAtMs, runs, offlineSinceMs }: SavedState): void {
     if (runs !== undefined) {
       this.knowLabels(runs.labels);
       if (this.#list.acceptSaved(runs, readAtMs)) this.#failed = false;

@@ -1,31 +1,101 @@
-import { stat } from 'node:fs/promises';
+import * as v from 'valibot';
+import type { Balance } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
-import type { Balance } from '../api/types.ts';
-import { isSameList, readListFile, writeListFile, type SavedList } from './listFile.ts';
+import type { StateStore } from '../storage/state.ts';
+import type { SavedRuns } from './runList.ts';
 import type { Session } from './session.ts';
 
 const SAME_SKEW_MS = 5_000;
+/** The topic by which windows learn that the stored list changed. */
+export const LIST_TOPIC = 'run-list';
+
+const row = v.object({
+  run_id: v.string(),
+  status: v.string(),
+  model_id: v.string(),
+  created_at: v.optional(v.string()),
+  artifacts_available: v.boolean(),
+  artifacts_expires_at: v.optional(v.string()),
+});
+const pairs = <T>(value: v.GenericSchema<unknown, T>) => v.array(v.tuple([v.string(), value]));
+const schema = v.object({
+  readAtMs: v.number(),
+  runs: v.optional(
+    v.object({
+      rows: v.array(row),
+      contiguous: v.number(),
+      hasMore: v.boolean(),
+      skipped: v.number(),
+      labels: pairs(v.string()),
+      changedAtMs: pairs(v.number()),
+    }),
+  ),
+  balance: v.optional(
+    v.object({ readAtMs: v.number(), value: v.object({ balance_cents: v.number(), currency: v.string() }) }),
+  ),
+  modelNames: v.optional(pairs(v.string())),
+  clockSkewMs: v.optional(v.number()),
+  offlineSinceMs: v.optional(v.number()),
+  notBeforeMs: v.optional(v.number()),
+  readsNotBeforeMs: v.optional(v.number()),
+  backoff: v.optional(v.object({ failures: v.number(), untilMs: v.number() })),
+});
+
+/** When polls failed: how many in a row, and until when the next one waits. */
+export interface Backoff {
+  failures: number;
+  untilMs: number;
+}
+
+/** What the window that polls an account stores for the others, and for those that start later. Times are this machine's. */
+export interface SavedList {
+  /** When the last request was sent whose answer this holds: what was asked later is newer. */
+  readAtMs: number;
+  /** Undefined until the runs were read once. */
+  runs?: SavedRuns | undefined;
+  balance?: { readAtMs: number; value: Balance } | undefined;
+  /** The display names of the models, by their ids. */
+  modelNames?: readonly (readonly [modelId: string, name: string])[] | undefined;
+  /** How far the service's clock is ahead of this machine's. */
+  clockSkewMs?: number | undefined;
+  offlineSinceMs?: number | undefined;
+  /** The service asked for nothing to be sent before then. */
+  notBeforeMs?: number | undefined;
+  /** The same for reads that somebody waits for. */
+  readsNotBeforeMs?: number | undefined;
+  backoff?: Backoff | undefined;
+}
+
+/** Reads the stored list of an account; undefined where there is none, or none of ours. */
+export async function readList(state: StateStore, accountId: string): Promise<SavedList | undefined> {
+  const stored = await state.read((tables) =>
+    tables.get('SELECT list FROM run_list WHERE account = ?', accountId),
+  );
+  try {
+    const parsed = v.safeParse(schema, JSON.parse(String(stored?.['list'])));
+    return parsed.success ? parsed.output : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /**
- * What the windows of an account tell each other: the one that watches writes what its session knows into the account's
- * list file, the others take it into theirs.
+ * What the windows of an account share: the one that polls stores what its session knows, the others take it into theirs.
+ * Owns the table `run_list`.
  */
 export class SharedList implements Disposable {
-  readonly #file: string;
+  readonly #state: StateStore;
   readonly #session: Session;
   readonly #clock: Pick<Clock, 'nowMs'>;
   readonly #subscription: Disposable;
   #list: SavedList | undefined;
-  #version = '';
-  /** When what is known of the balance was told. */
+  /** When what is known of the balance was read. */
   #balanceAtMs = 0;
   #work: Promise<unknown> = Promise.resolve();
-  #isWriting = false;
-  #isDue = false;
 
-  constructor(file: string, session: Session, clock: Pick<Clock, 'nowMs'>) {
-    this.#file = file;
+  constructor(state: StateStore, session: Session, clock: Pick<Clock, 'nowMs'>) {
+    this.#state = state;
     this.#session = session;
     this.#clock = clock;
     this.#subscription = session.balance.onDidChange(() => (this.#balanceAtMs = clock.nowMs()));
@@ -33,62 +103,62 @@ export class SharedList implements Disposable {
 
   /** Whether it names a run, as it was last read or written. */
   has(runId: string): boolean {
-    return this.#list?.runs?.rows.some((row) => row.run_id === runId) ?? false;
+    return this.#list?.runs?.rows.some((each) => each.run_id === runId) ?? false;
+  }
+
+  /** As it was last read or written. */
+  get backoff(): Backoff | undefined {
+    return this.#list?.backoff;
   }
 
   /**
-   * Takes in what another window wrote since; nothing is done where that is nothing, or none of ours.
-   * @param isOfLiving whether the window that wrote it goes on: one that has ended does not know the way to the service
+   * Takes in what another window stored.
+   * @param isOfLiving whether that window still runs: one that has ended does not know the way to the service
+   * @throws what the store says
    */
   read(isOfLiving: boolean): Promise<void> {
-    const done = this.#work.then(async () => {
-      const version = await versionOf(this.#file);
-      if (version === this.#version) return;
-      const list = await readListFile(this.#file);
-      this.#version = version;
-      if (list === undefined) return;
-      this.#list = list;
-      this.#accept(list, isOfLiving);
+    return this.#next(async () => {
+      this.#list = await readList(this.#state, this.#session.account.id);
+      if (this.#list !== undefined) this.#accept(this.#list, isOfLiving);
     });
-    this.#work = done.catch(() => undefined);
-    return done;
   }
 
-  /**
-   * Writes what the session knows, where that says something else than before; calls during a write lead to one more.
-   * @param isWaitedFor whether another window waits to hear, also that nothing is new
-   */
-  async write(isWaitedFor: boolean): Promise<void> {
-    this.#isDue ||= isWaitedFor;
-    if (this.#isWriting) {
-      this.#isDue = true;
-      return;
-    }
-    this.#isWriting = true;
-    try {
-      for (let force = this.#isDue; ; force = false) {
-        this.#isDue = false;
-        const list = this.#compose();
-        if (force || !isSameList(this.#list, list)) {
-          await writeListFile(this.#file, list);
-          this.#list = list;
-        }
-        if (!this.#wasAskedAgain()) return;
-      }
-    } finally {
-      this.#isWriting = false;
-    }
+  /** Stores what the session knows, where it is something else than what is stored. @throws what the store says */
+  write(backoff: Backoff | undefined): Promise<void> {
+    return this.#next(async () => {
+      const list = this.#compose(backoff);
+      if (isSameList(this.#list, list)) return;
+      const { id } = this.#session.account;
+      await this.#state.transaction((tables) => {
+        tables.run(
+          `INSERT INTO run_list (account, list) VALUES (?, ?)
+           ON CONFLICT (account) DO UPDATE SET list = excluded.list`,
+          id,
+          JSON.stringify(list),
+        );
+        tables.touch(LIST_TOPIC, id);
+      });
+      this.#list = list;
+    });
+  }
+
+  /** The file may have become another one: the next `write` stores it again. */
+  forget(): void {
+    this.#list = undefined;
   }
 
   dispose(): void {
     this.#subscription.dispose();
   }
 
-  #wasAskedAgain(): boolean {
-    return this.#isDue;
+  /** One at a time. */
+  #next(work: () => Promise<void>): Promise<void> {
+    const done = this.#work.then(work);
+    this.#work = done.catch(() => undefined);
+    return done;
   }
 
-  #compose(): SavedList {
+  #compose(backoff: Backoff | undefined): SavedList {
     const { runs, models, balance, state, offlineSince, notBeforeMs, readsNotBeforeMs } = this.#session;
     const saved = runs.save();
     return {
@@ -100,10 +170,11 @@ export class SharedList implements Disposable {
       offlineSinceMs: state === 'offline' ? offlineSince : undefined,
       notBeforeMs,
       readsNotBeforeMs,
+      backoff,
     };
   }
 
-  /** A `Date` tells whole seconds: what is nearly the same is not written again. */
+  /** A `Date` header has whole seconds: what is nearly the same is not stored again. */
   #clockSkewMs(): number | undefined {
     const { clockSkewMs } = this.#session;
     const before = this.#list?.clockSkewMs;
@@ -115,7 +186,7 @@ export class SharedList implements Disposable {
     if (value === undefined) return undefined;
     const { balance_cents, currency } = value;
     const before = this.#list?.balance;
-    if (before !== undefined && isSame(before.value, value)) return before;
+    if (before !== undefined && isSameBalance(before.value, value)) return before;
     return { readAtMs: this.#balanceAtMs, value: { balance_cents, currency } };
   }
 
@@ -125,11 +196,11 @@ export class SharedList implements Disposable {
     if (list.modelNames !== undefined) this.#session.models.keepNames(list.modelNames);
     this.#session.runs.acceptSaved({ ...list, offlineSinceMs });
     const { balance } = list;
-    // A submission here may have told a newer one. Of the future: the clock was set back since.
+    // A submission here may know a newer one. Of the future: the clock was set back since.
     const isNewer =
       balance !== undefined &&
       (balance.readAtMs > this.#balanceAtMs || this.#balanceAtMs > this.#clock.nowMs());
-    if (isNewer && !isSame(this.#session.balance.current, balance.value)) {
+    if (isNewer && !isSameBalance(this.#session.balance.current, balance.value)) {
       this.#session.balance.set(balance.value);
       this.#balanceAtMs = balance.readAtMs;
     }
@@ -138,15 +209,11 @@ export class SharedList implements Disposable {
   }
 }
 
-function isSame(a: Balance | undefined, b: Balance): boolean {
+function isSameBalance(a: Balance | undefined, b: Balance): boolean {
   return a?.balance_cents === b.balance_cents && a.currency === b.currency;
 }
 
-async function versionOf(file: string): Promise<string> {
-  try {
-    const { ino, mtimeMs, size } = await stat(file);
-    return `${ino}:${mtimeMs}:${size}`;
-  } catch {
-    return '';
-  }
+/** Whether two say the same, whenever it was read. */
+function isSameList(a: SavedList | undefined, b: SavedList): boolean {
+  return a !== undefined && JSON.stringify({ ...a, readAtMs: 0 }) === JSON.stringify({ ...b, readAtMs: 0 });
 }

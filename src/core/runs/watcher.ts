@@ -1,24 +1,70 @@
-import { SYSTEM_CLOCK } from '../base/clock.ts';
-import type { Disposable } from '../base/disposable.ts';
+import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
+import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import { Lease } from '../storage/lease.ts';
-import { SharedList } from './sharedList.ts';
-import { WatchFollower } from './watchFollower.ts';
-import type { WatchOptions } from './watchOptions.ts';
-import { WatchOwner } from './watchOwner.ts';
+import type { StateStore } from '../storage/state.ts';
+import { OFFLINE_MS, pollEveryMs } from './pace.ts';
+import type { RunChange } from './runStore.ts';
+import type { Session } from './session.ts';
+import { LIST_TOPIC, SharedList, type Backoff } from './sharedList.ts';
 
-/** How often the lease is tried or read again, and the files, where the system has no watch to give. */
-const BEAT_MS = 15_000;
+const TICK_MS = 5_000;
+/** The topic by which a window asks the one that polls to do so now. */
+const POLL_TOPIC = 'poll';
+/** How long another window counts as in use after it asked. */
+const SEEN_MS = 10 * 60_000;
+/** How often a window with the focus asks, while runs are active. */
+const FOCUS_MS = 5 * 60_000;
+/** How often a window asks for a run that the one that polls does not know yet, and for how long. */
+const MISSED_MS = 30_000;
+const MISSED_FOR_MS = 10 * 60_000;
+/** The balance is read again at most this often when somebody asks. */
+const BALANCE_MS = 10_000;
+/** More than a tick: the machine slept. */
+const SLEPT_MS = 2 * 60_000;
+
+export interface WatchOptions {
+  session: Session;
+  state: StateStore;
+  /** The account's lock file: for `Lease` alone. */
+  lockFile: string;
+  /** Whether this window has the focus. */
+  isFocused: () => boolean;
+  /** Whether something of the account may have been charged and is not listed yet. */
+  isAwaiting: () => boolean;
+  /** Adds what was submitted since the stored list was read: a window may have ended before a list named it. */
+  recallSubmitted: () => Promise<void>;
+  clock: Clock;
+  /** From 0 up to 1; for the jitter. */
+  random: () => number;
+  /** Gets why polling or storing failed, once for each cause in a row. */
+  onError: (error: unknown) => void;
+}
 
 /**
- * Keeps one account's runs fresh in this window. One window of the machine holds the lease and looks; the others take in what
- * it tells, and one of them goes on where it ends. The next look is planned after the last one ended.
+ * Keeps one account's runs fresh in this window. One window of the machine holds the lock and polls; the others read what it
+ * stores, ask it to poll, and one of them takes over when it ends. Every window ticks every 5 seconds.
  */
 export class Watcher implements Disposable {
   readonly #options: WatchOptions;
-  readonly #shared: SharedList;
+  readonly #list: SharedList;
+  readonly #disposables = new DisposableStore();
   readonly #end = new AbortController();
-  readonly #begun: Promise<void>;
-  #part: WatchOwner | WatchFollower | undefined;
+  readonly #started: Promise<void>;
+  /** While this window polls. */
+  #polls: { budget: Disposable; lease: Lease | undefined } | undefined;
+  #takingOver: Promise<boolean> | undefined;
+  #polling: Promise<void> | undefined;
+  /** Somebody asked for a poll that could not be sent yet. */
+  #isWanted = false;
+  #isBalanceWanted = false;
+  #balanceReadAtMs: number;
+  #polledAtMs: number | undefined;
+  #seenAtMs = -Infinity;
+  #askedAtMs: number;
+  #awaitedSinceMs: number | undefined;
+  #backoff: Backoff | undefined;
+  #reportedError = '';
 
   constructor({
     isAwaiting = () => false,
@@ -27,88 +73,276 @@ export class Watcher implements Disposable {
     random = Math.random,
     onError = () => undefined,
     ...options
-  }: Pick<WatchOptions, 'session' | 'folder' | 'isFocused'> & Partial<WatchOptions>) {
+  }: Pick<WatchOptions, 'session' | 'state' | 'lockFile' | 'isFocused'> & Partial<WatchOptions>) {
     this.#options = { ...options, isAwaiting, recallSubmitted, clock, random, onError };
-    this.#shared = new SharedList(options.folder.list, options.session, clock);
-    this.#begun = this.#begin();
+    const { session, state } = options;
+    const { id } = session.account;
+    this.#balanceReadAtMs = this.#askedAtMs = clock.monotonicMs();
+    this.#list = this.#disposables.add(new SharedList(state, session, clock));
+    this.#disposables.add(state.follow(LIST_TOPIC, id, () => void this.#listChanged()));
+    this.#disposables.add(state.follow(POLL_TOPIC, id, () => this.#asked()));
+    this.#disposables.add(session.balance.onDidChange(() => (this.#balanceReadAtMs = clock.monotonicMs())));
+    this.#disposables.add(session.runs.onDidChange((change) => this.#runsChanged(change)));
+    for (const { onDidChange } of [session.balance, session.models])
+      this.#disposables.add(onDidChange(() => void this.#store()));
+    this.#disposables.add(session.onDidChangeState(() => void this.#store()));
+    this.#started = this.#start();
   }
 
   /**
-   * Looks now, or has the window that watches look soon, and goes on as long as something is active. Never rejects: errors
-   * show as the session's state.
+   * Polls now, or asks the window that polls, and goes on while anything is active. Never rejects: errors show as the
+   * session's state.
    */
-  async look(): Promise<void> {
-    await this.#begun;
-    if (this.#part instanceof WatchFollower) await this.#takeOver(true);
-    await this.#part?.look();
+  async poll(): Promise<void> {
+    await this.#started;
+    if (this.#polls === undefined && !(await this.#takeOver(true))) return this.#ask();
+    this.#isBalanceWanted = this.#options.clock.monotonicMs() - this.#balanceReadAtMs > BALANCE_MS;
+    if (this.#polling === undefined) return this.#poll();
+    this.#isWanted = true;
+    return this.#polling;
   }
 
   dispose(): void {
     this.#end.abort();
-    this.#shared.dispose();
-    this.#part?.dispose();
+    this.#disposables.dispose();
+    this.#stopPolling();
   }
 
-  async #begin(): Promise<void> {
+  async #start(): Promise<void> {
     await this.#takeOver(false);
-    void this.#beats();
+    if (this.#polls === undefined) await this.#read();
+    void this.#ticks();
   }
 
-  #isOver(): boolean {
-    return this.#end.signal.aborted;
-  }
-
-  async #beats(): Promise<void> {
-    const { clock, random, onError } = this.#options;
-    while (!this.#isOver())
+  async #ticks(): Promise<void> {
+    const { clock, onError } = this.#options;
+    for (;;) {
+      const beforeMs = clock.nowMs();
       try {
-        await clock.sleep(BEAT_MS * (0.8 + 0.4 * random()), this.#end.signal);
-        await this.#beat();
-      } catch (error) {
-        if (!this.#isOver()) onError(error);
-      }
-  }
-
-  async #beat(): Promise<void> {
-    const part = this.#part;
-    if (part instanceof WatchOwner) {
-      if (!part.beat()) await this.#follow();
-      return;
-    }
-    await part?.beat();
-    await this.#takeOver(true);
-  }
-
-  /** Becomes the one that looks, if nobody else is. @param isAfterAnother whether one was until now */
-  async #takeOver(isAfterAnother: boolean): Promise<void> {
-    const { session, folder, onError } = this.#options;
-    if (this.#part !== undefined && session.isLocked) return;
-    let lease: Lease | undefined;
-    try {
-      lease = await Lease.take(folder.watchLock, isAfterAnother ? 1 : undefined);
-      if (lease === undefined) {
-        if (this.#part === undefined) await this.#follow();
+        await clock.sleep(TICK_MS, this.#end.signal);
+      } catch {
         return;
       }
-      // What was seen before this window looks: the first answer is compared to it.
-      await this.#shared.read(false);
-      await this.#options.recallSubmitted().catch(onError);
-    } catch (error) {
-      onError(error);
-      if (isAfterAnother) return;
+      await this.#tick(clock.nowMs() - beforeMs > SLEPT_MS).catch(onError);
     }
-    if (this.#isOver() || this.#part instanceof WatchOwner) {
-      lease?.release();
-      return;
-    }
-    this.#part?.dispose();
-    this.#part = new WatchOwner(this.#options, this.#shared, lease, isAfterAnother);
   }
 
-  async #follow(): Promise<void> {
-    if (this.#isOver()) return;
-    this.#part?.dispose();
-    this.#part = new WatchFollower(this.#options, this.#shared);
-    await this.#shared.read(true);
+  async #tick(hasSlept: boolean): Promise<void> {
+    const { session, state, clock } = this.#options;
+    await state.check();
+    if (session.isLocked || this.#polls?.lease?.isHeld() === false) this.#stopPolling();
+    if (this.#polls === undefined && !(await this.#takeOver(true))) {
+      if (clock.monotonicMs() - this.#askedAtMs > this.#askEveryMs()) await this.#ask();
+      return;
+    }
+    if (hasSlept) await this.poll();
+    else if (this.#isDue()) await this.#poll();
+    // It could not be stored earlier.
+    else await this.#store();
   }
+
+  /** Becomes the window that polls, if no other one is. @param isAfterAnother whether one was until now */
+  #takeOver(isAfterAnother: boolean): Promise<boolean> {
+    this.#takingOver ??= this.#takeLock(isAfterAnother).finally(() => (this.#takingOver = undefined));
+    return this.#takingOver;
+  }
+
+  async #takeLock(isAfterAnother: boolean): Promise<boolean> {
+    const { session, state, lockFile, clock, recallSubmitted, onError } = this.#options;
+    if (isAfterAnother && session.isLocked) return false;
+    let lease: Lease | undefined;
+    try {
+      await state.requireShared();
+      lease = await Lease.take(lockFile, isAfterAnother ? 1 : undefined);
+      if (lease === undefined) return false;
+      // What was stored before this window polls: the first answer is compared to it.
+      await this.#list.read(false);
+      this.#backoff = this.#list.backoff;
+      await recallSubmitted().catch(onError);
+    } catch (error) {
+      this.#report(error);
+      // Without a store or locks each window polls for itself.
+      if (isAfterAnother && !isUnshared(error)) {
+        lease?.release();
+        return false;
+      }
+    }
+    if (this.#end.signal.aborted) {
+      lease?.release();
+      return false;
+    }
+    this.#polls = { lease, budget: session.budget.open(isAfterAnother) };
+    if (isAfterAnother) {
+      // What the window before has read is as good as a poll of this one, unless it ended before it had read anything.
+      this.#polledAtMs = clock.monotonicMs();
+      this.#isWanted = session.runs.rows === undefined;
+    }
+    return true;
+  }
+
+  #stopPolling(): void {
+    this.#polls?.budget.dispose();
+    this.#polls?.lease?.release();
+    this.#polls = undefined;
+  }
+
+  async #read(): Promise<void> {
+    await this.#list.read(true).catch((error: unknown) => this.#report(error));
+  }
+
+  async #listChanged(): Promise<void> {
+    if (this.#polls === undefined) return this.#read();
+    this.#list.forget();
+    await this.#store();
+  }
+
+  #asked(): void {
+    if (this.#polls === undefined) return;
+    this.#seenAtMs = this.#options.clock.monotonicMs();
+    void this.poll();
+  }
+
+  /** Asks the window that polls to do so soon. */
+  async #ask(): Promise<void> {
+    const { session, state, clock } = this.#options;
+    this.#askedAtMs = clock.monotonicMs();
+    try {
+      await state.transaction((tables) => tables.touch(POLL_TOPIC, session.account.id));
+    } catch (error) {
+      this.#report(error);
+    }
+    await this.#read();
+  }
+
+  #askEveryMs(): number {
+    const { session, isFocused } = this.#options;
+    if (session.isLocked) return Infinity;
+    const { watched } = session.runs;
+    if (watched.some(({ run_id }) => this.#isMissed(run_id))) return MISSED_MS;
+    if (session.state === 'offline') return OFFLINE_MS;
+    return watched.length > 0 && isFocused() ? FOCUS_MS : Infinity;
+  }
+
+  #runsChanged({ added }: RunChange): void {
+    if (this.#polls !== undefined) {
+      void this.#store();
+      return;
+    }
+    // Without rows: the sandbox was reset here.
+    const isMissed = this.#options.session.runs.rows === undefined || added.some((id) => this.#isMissed(id));
+    if (isMissed) void this.poll();
+  }
+
+  /** A run that was submitted or found here, and that the window that polls does not know. */
+  #isMissed(runId: string): boolean {
+    const { session, clock } = this.#options;
+    if (this.#list.has(runId)) return false;
+    const run = session.runs.watched.find(({ run_id }) => run_id === runId);
+    return run !== undefined && clock.nowMs() - session.runs.changedAtMs(run) < MISSED_FOR_MS;
+  }
+
+  #poll(): Promise<void> {
+    this.#polling ??= this.#pollOnce().finally(() => (this.#polling = undefined));
+    return this.#polling;
+  }
+
+  async #pollOnce(): Promise<void> {
+    const { session, isAwaiting, clock, random } = this.#options;
+    if (session.isLocked || this.#end.signal.aborted) return;
+    if (this.#heldMs > 0 || !session.budget.take()) {
+      this.#isWanted = true;
+      return;
+    }
+    this.#isWanted = false;
+    try {
+      await session.runs.poll(session.budget);
+      if (isAwaiting() || this.#isBalanceWanted) await this.#readBalance();
+      this.#backoff = undefined;
+      this.#reportedError = '';
+    } catch (error) {
+      const failures = (this.#backoff?.failures ?? 0) + 1;
+      const waitMs = retryDelayMs(RETRIES.watch, failures - 1, random()) ?? 0;
+      this.#backoff = { failures, untilMs: clock.nowMs() + Math.round(waitMs) };
+      this.#report(error);
+    }
+    this.#polledAtMs = clock.monotonicMs();
+    await this.#storeNow();
+  }
+
+  /** @throws ApiError, KeyMissingError */
+  async #readBalance(): Promise<void> {
+    const { session } = this.#options;
+    if (!session.budget.take()) return;
+    const { balance } = session;
+    const before = balance.current;
+    const read = await session.call((client) => client.getBalance({ isBackground: true }));
+    this.#isBalanceWanted = false;
+    // What a submission learned meanwhile is newer than this answer may be.
+    if (balance.current === before) balance.set(read);
+  }
+
+  /** Stores what changed beside polls, which do so at their end. */
+  async #store(): Promise<void> {
+    if (this.#polling === undefined) await this.#storeNow();
+  }
+
+  async #storeNow(): Promise<void> {
+    if (this.#polls?.lease?.isHeld() !== true || this.#end.signal.aborted) return;
+    await this.#list.write(this.#backoff).catch((error: unknown) => this.#report(error));
+  }
+
+  /** How long the service asked for nothing to be sent. */
+  get #heldMs(): number {
+    const { session, clock } = this.#options;
+    return Math.max(0, (session.notBeforeMs ?? 0) - clock.nowMs());
+  }
+
+  #isDue(): boolean {
+    const { session, clock } = this.#options;
+    if (this.#heldMs > 0 || session.budget.waitMs > 0) return false;
+    if (this.#isWanted) return true;
+    if (this.#polledAtMs === undefined) return false;
+    // Half a tick early is nearer than half a tick late.
+    return clock.monotonicMs() - this.#polledAtMs >= this.#everyMs() - TICK_MS / 2;
+  }
+
+  /** How long after the last poll the next one is due; Infinity where nothing is active. */
+  #everyMs(): number {
+    const { session, clock, isFocused } = this.#options;
+    const backoffMs = (this.#backoff?.untilMs ?? 0) - clock.nowMs();
+    // The clock may have been set back since.
+    if (backoffMs > 0 && backoffMs <= RETRIES.watch.longestMs) return Infinity;
+    if (this.#backoff !== undefined) return 0;
+    const activeMs = pollEveryMs({
+      ageMs: this.#ageMs(),
+      isSeen: isFocused() || clock.monotonicMs() - this.#seenAtMs < SEEN_MS,
+      isScarce: session.budget.isScarce,
+    });
+    // Something else than a poll found the service unreachable.
+    return Math.min(session.state === 'offline' ? OFFLINE_MS : Infinity, activeMs ?? Infinity);
+  }
+
+  #ageMs(): number | undefined {
+    const { session, clock, isAwaiting } = this.#options;
+    const nowMs = clock.nowMs();
+    this.#awaitedSinceMs = isAwaiting() ? (this.#awaitedSinceMs ?? nowMs) : undefined;
+    const changedMs = session.runs.watched.map((run) => session.runs.changedAtMs(run));
+    if (this.#awaitedSinceMs !== undefined) changedMs.push(this.#awaitedSinceMs);
+    return changedMs.length === 0
+      ? undefined
+      : Math.max(0, nowMs - changedMs.reduce((a, b) => Math.max(a, b)));
+  }
+
+  /** Reports each cause once, not at each poll. */
+  #report(error: unknown): void {
+    const text = String(error);
+    if (text === this.#reportedError || this.#end.signal.aborted) return;
+    this.#reportedError = text;
+    this.#options.onError(error);
+  }
+}
+
+function isUnshared(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === 'state-unavailable' || code === 'lease-unavailable';
 }

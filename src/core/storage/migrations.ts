@@ -12,6 +12,7 @@ export interface Migration {
  * first column is the account's id.
  */
 export const MIGRATIONS: readonly Migration[] = [
+  // core/downloads/downloadStore.ts
   {
     sql: `
       CREATE TABLE download (
@@ -23,5 +24,28 @@ export const MIGRATIONS: readonly Migration[] = [
         account TEXT NOT NULL, id TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
         target TEXT NOT NULL, discarded INTEGER NOT NULL, PRIMARY KEY (account, id)
       ) STRICT`,
+  },
+  // core/runs/sharedList.ts
+  { sql: 'CREATE TABLE run_list (account TEXT PRIMARY KEY, list TEXT NOT NULL) STRICT' },
+  // core/runs/storedDetails.ts
+  {
+    sql: `CREATE TABLE run_detail (
+      account TEXT NOT NULL,
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      run_id TEXT NOT NULL,
+      listed TEXT NOT NULL,
+      detail TEXT NOT NULL,
+      UNIQUE (account, run_id)
+    ) STRICT`,
+  },
+  // core/runs/notificationLedger.ts
+  {
+    sql: `CREATE TABLE notification (
+      account TEXT NOT NULL,
+      key TEXT NOT NULL,
+      claimed_at_ms INTEGER NOT NULL,
+      is_unseen INTEGER NOT NULL,
+      PRIMARY KEY (account, key)
+    ) STRICT`,
   },
 ];

@@ -26,7 +26,7 @@ const attempt = v.object({
   notBefore: v.optional(moment),
 });
 
-const look = v.object({
+const observation = v.object({
   at: moment,
   /** Whether every run that could be this one was listed and read, and the balance too. */
   complete: v.boolean(),
@@ -102,9 +102,9 @@ export const intentSchema = v.object({
   /** Before the first attempt. */
   balanceBefore: v.optional(v.object({ balance_cents: v.number(), currency: said })),
   attempts: v.array(attempt),
-  /** The first look since the last attempt that was complete and found nothing; every other finding takes it away. */
-  firstCleanLook: v.optional(look),
-  lastLook: v.optional(look),
+  /** The first check since the last attempt that was complete and found nothing; every other result removes it. */
+  firstCleanLook: v.optional(observation),
+  lastLook: v.optional(observation),
   /** Refused before anything could be charged: what is left is a draft, to be continued with another Idempotency-Key. */
   refused: v.optional(v.object({ at: moment, code: v.string(), httpStatus: v.optional(v.number()) })),
   /** Missing while it is open; afterwards this is a receipt. */
@@ -114,7 +114,8 @@ export const intentSchema = v.object({
 /** One wish to train: one Idempotency-Key, one or more attempts with the same bytes. It holds no API key and no row. */
 export type Intent = v.InferOutput<typeof intentSchema>;
 export type Attempt = Intent['attempts'][number];
-export type Look = NonNullable<Intent['lastLook']>;
+/** What one check of runs and balance saw. */
+export type Observation = NonNullable<Intent['lastLook']>;
 export type Moment = Intent['created'];
 export type Settlement = NonNullable<Intent['settled']>;
 /** A settled intent. */

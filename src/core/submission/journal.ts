@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Disposable } from '../base/disposable.ts';
 import { writeFileDurably } from '../storage/durableFile.ts';
 import { ExpectedError } from '../base/errors.ts';
@@ -290,11 +291,18 @@ export class Journal implements Disposable {
     this.#accept(intent === undefined ? others : [...others, intent]);
   }
 
+  /** One that is as it was stays the same object: whoever knows something of it knows that still. */
+  #known(intent: Intent): Intent {
+    const known = this.#intents.find(({ id }) => id === intent.id);
+    return known !== undefined && isDeepStrictEqual(known, intent) ? known : intent;
+  }
+
   #accept(intents: readonly Intent[]): void {
-    const next = [...intents].sort(
-      (one, other) => one.created.localMs - other.created.localMs || (one.id < other.id ? -1 : 1),
-    );
-    if (JSON.stringify(next) === JSON.stringify(this.#intents)) return;
+    const next = intents
+      .map((intent) => this.#known(intent))
+      .sort((one, other) => one.created.localMs - other.created.localMs || (one.id < other.id ? -1 : 1));
+    if (next.length === this.#intents.length && next.every((intent, at) => intent === this.#intents[at]))
+      return;
     this.#intents = next;
     this.#onDidChange.fire();
   }

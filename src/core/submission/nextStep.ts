@@ -1,7 +1,14 @@
-import type { Intent, Moment } from './intent.ts';
+import { IDEMPOTENCY_WINDOW_MS } from '../api/types.ts';
 import { DatasetChangedError, mayPass, retryAfterOf, ServiceError, statusOf } from '../api/errors.ts';
 import { CancelledError, ExpectedError } from '../base/errors.ts';
 import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
+import { mayBeCharged, type Intent, type Moment } from './intent.ts';
+import { passedMs } from './reconcilePolicy.ts';
+
+/** After this nothing is sent again with an Idempotency-Key: the service knows it for 24 hours (spec: "Limits"). */
+export const RESEND_MS = IDEMPOTENCY_WINDOW_MS - 60 * 60_000;
+/** How far two times of the service may seem to be apart for rounding and travel. */
+export const MARGIN_MS = 15 * 60_000;
 
 /** The service asked, after an earlier attempt, to be left alone for some more time; nothing was sent. */
 export class TooEarlyError extends ExpectedError {
@@ -14,21 +21,39 @@ export class TooEarlyError extends ExpectedError {
   }
 }
 
+/** It is too late to send it again with its Idempotency-Key: the service may have forgotten it. */
+export class WindowClosedError extends ExpectedError {
+  readonly code = 'window-closed';
+
+  constructor() {
+    super('more than 23 hours have passed since the first attempt');
+  }
+}
+
+/** How much time has passed since the first attempt is unknown: a clock was set, the machine slept, or the service gave none. */
+export class ClocksDisagreeError extends ExpectedError {
+  readonly code = 'clocks-disagree';
+
+  constructor() {
+    super('the time since the first attempt is not certain');
+  }
+}
+
 /** What follows an attempt that ended without a run. */
-export type Step =
+export type NextStep =
   /** The service refused it, and nothing can have been charged: a change and a new Idempotency-Key may help. */
   | { kind: 'refused' }
-  /** Nothing can have been charged, and these bytes will not be sent any more. */
+  /** Nothing can have been charged, and these bytes will not be sent again. */
   | { kind: 'dropped' }
   /** Nothing can have been charged; the same may be sent later, after the wait that the service asked for. */
   | { kind: 'unsent'; waitMs: number }
   /** Again with the same Idempotency-Key and bytes; `waitMs` of the time is what the service asked for. */
   | { kind: 'retry'; afterMs: number; waitMs: number }
-  /** It may have been charged: look before anything else is done. */
+  /** It may have been charged: check before anything else is done. */
   | { kind: 'reconcile'; waitMs: number };
 
-/** What has happened since a person last asked for it to be sent. */
-export interface Series {
+/** What has happened since the user last asked for it to be sent. */
+export interface AttemptHistory {
   /** Whether an attempt before the last one, at any time, released its closing boundary. */
   closedBefore: boolean;
   /** Whether the last one did. */
@@ -50,22 +75,22 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 402, 422]);
  * Decides what follows an attempt (the contract's answers; for all else nothing is believed but the closing boundary).
  * @param random from 0 up to 1; full jitter, so that clients which failed together do not return together
  */
-export function nextStep(error: unknown, series: Series, random: number): Step {
-  const closed = series.closedBefore || series.closedNow;
+export function nextStep(error: unknown, history: AttemptHistory, random: number): NextStep {
+  const closed = history.closedBefore || history.closedNow;
   if (error instanceof CancelledError || error instanceof DatasetChangedError)
     return closed ? { kind: 'reconcile', waitMs: 0 } : { kind: 'dropped' };
   // The earlier attempt may have been charged, and its charge be the very reason of the refusal.
-  if (isRefusal(error)) return series.closedBefore ? { kind: 'reconcile', waitMs: 0 } : { kind: 'refused' };
+  if (isRefusal(error)) return history.closedBefore ? { kind: 'reconcile', waitMs: 0 } : { kind: 'refused' };
   const waitMs = error instanceof TooEarlyError ? error.retryAfterMs : retryAfterOf(error);
-  const afterMs = isWorthRepeating(error, series)
-    ? retryDelayMs(RETRIES.submission, series.attempts - 1, random, waitMs)
+  const afterMs = isWorthRepeating(error, history)
+    ? retryDelayMs(RETRIES.submission, history.attempts - 1, random, waitMs)
     : undefined;
   if (afterMs === undefined) return { kind: closed ? 'reconcile' : 'unsent', waitMs };
   return { kind: 'retry', afterMs, waitMs };
 }
 
 /**
- * Keeps what the service asked for after the last attempt: nothing is sent before.
+ * Nothing is sent before the time that the service asked for after the last attempt.
  * @throws TooEarlyError
  */
 export function assertNotTooEarly({ attempts }: Intent, now: Moment): void {
@@ -75,15 +100,30 @@ export function assertNotTooEarly({ attempts }: Intent, now: Moment): void {
     notBefore.serviceMs === undefined || now.serviceMs === undefined
       ? notBefore.localMs - now.localMs
       : notBefore.serviceMs - now.serviceMs;
-  // Longer than any that is kept: the clock was set.
+  // Longer than any that is stored: the clock was set.
   if (waitMs > 0 && waitMs <= MAX_RETRY_AFTER_MS) throw new TooEarlyError(waitMs);
+}
+
+/**
+ * Lets an intent be sent, or sent again, at this moment. One that cannot have been charged may always be: the service has
+ * nothing to forget.
+ * @throws WindowClosedError, ClocksDisagreeError
+ */
+export function assertMayResend(intent: Intent, now: Moment): void {
+  const first = intent.attempts[0]?.started;
+  if (first === undefined || !mayBeCharged(intent)) return;
+  if (first.serviceMs === undefined || now.serviceMs === undefined) throw new ClocksDisagreeError();
+  const serviceMs = now.serviceMs - first.serviceMs;
+  if (serviceMs < -MARGIN_MS) throw new ClocksDisagreeError();
+  // However little the service's clock says: it may have been set back.
+  if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new WindowClosedError();
 }
 
 function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && error.known && REFUSALS.has(error.httpStatus);
 }
 
-function isWorthRepeating(error: unknown, { sameStatus }: Series): boolean {
+function isWorthRepeating(error: unknown, { sameStatus }: AttemptHistory): boolean {
   if (error instanceof TooEarlyError) return true;
   return mayPass(error, NOT_REPEATED) && ((statusOf(error) ?? 0) < 500 || sameStatus < MAX_SAME_SERVER_ERROR);
 }

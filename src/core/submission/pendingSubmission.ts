@@ -1,10 +1,14 @@
 import type { RunCreation } from '../api/types.ts';
 import type { Event } from '../base/event.ts';
+import type { Disposable } from '../base/disposable.ts';
 import { mayBeCharged, type Intent } from './intent.ts';
+import type { Journal } from './journal.ts';
+import { RESEND_MS } from './nextStep.ts';
+import { uncertaintyOf } from './reconcilePolicy.ts';
 
 /**
  * `validating`: every byte is out and the service prices it. `waiting`: for the next attempt. `elsewhere`: another window
- * has it. `unsent`: nothing of it can have been charged. `unknown`: it may have been. `not-charged`: two complete looks
+ * has it. `unsent`: nothing of it can have been charged. `unknown`: it may have been. `not-charged`: two complete checks
  * found nothing. `refused`: by the service, before anything could be charged; the draft is kept.
  */
 export type SubmissionState =
@@ -19,7 +23,7 @@ export type SubmissionState =
   | 'not-charged'
   | 'refused';
 
-/** A submission that is under way, or about which the person has something to decide. */
+/** A submission that is in progress, or about which the user has something to decide. */
 export interface PendingSubmission {
   /** Its Idempotency-Key. */
   readonly id: string;
@@ -68,7 +72,7 @@ export function isCancellable({ state }: PendingSubmission): boolean {
 }
 
 /**
- * The markers of those of an account that are under way and may have become runs already. Not of those that rest: nobody may be
+ * The markers of those of an account that are in progress and may have become runs already. Not of those that rest: nobody may be
  * looking for their runs.
  */
 export function openMarkers(submissions: readonly PendingSubmission[], accountId: string): string[] {
@@ -81,4 +85,183 @@ export function openMarkers(submissions: readonly PendingSubmission[], accountId
 
 function isResting(state: SubmissionState): boolean {
   return state === 'unsent' || state === 'unknown' || state === 'not-charged' || state === 'refused';
+}
+
+/**
+ * Whether it can be sent again, or its draft be submitted again; by this machine's clock, for what is offered. Whether it is
+ * sent is decided by the service's.
+ */
+export function canContinue({ state, intent }: PendingSubmission, nowMs: number): boolean {
+  if (state === 'unsent' || state === 'refused') return true;
+  if (state !== 'unknown' && state !== 'not-charged') return false;
+  const [first] = intent.attempts;
+  return !mayBeCharged(intent) || (first !== undefined && nowMs - first.started.localMs < RESEND_MS);
+}
+
+/** Whether a check of runs and balance may say more of it. */
+export function canCheck({ state }: PendingSubmission): boolean {
+  return state === 'unknown' || state === 'not-charged';
+}
+
+/** Whether the user can give it up. */
+export function canDiscard({ state }: PendingSubmission): boolean {
+  return state === 'unsent' || state === 'unknown' || state === 'not-charged' || state === 'refused';
+}
+
+/** What of an account is not resolved: something that may be or become a charge, or only what can be continued. */
+export function pendingWorkOf(
+  pending: readonly PendingSubmission[],
+  accountId: string,
+): 'charge' | 'kept' | undefined {
+  const states = pending.filter((one) => one.accountId === accountId).map(({ state }) => state);
+  if (states.length === 0) return undefined;
+  const isKept = (state: PendingSubmission['state']) =>
+    state === 'unsent' || state === 'not-charged' || state === 'refused';
+  return states.every(isKept) ? 'kept' : 'charge';
+}
+
+type Live = Partial<Omit<PendingSubmission, 'id' | 'accountId' | 'intent'>> &
+  Pick<PendingSubmission, 'state'>;
+
+/** Whether other windows still own what is theirs is checked this often, while they own anything. */
+const ELSEWHERE_MS = 5_000;
+/** After a change of the journal: a window that made one may be about to release it. */
+const SOON_MS = 100;
+
+/** What of the journal's intents there is to show: what this window does with them, what others do, or how they rest. */
+export class PendingSubmissions implements Disposable {
+  readonly #journal: Journal;
+  readonly #onChange: (submission: PendingSubmission) => void;
+  readonly #subscription: Disposable;
+  readonly #live = new Map<string, Live>();
+  /** What no window owned when its lock was tried; one that was written since is another object. All others may be owned. */
+  readonly #free = new WeakSet<Intent>();
+  /** Reported as resolved, though the disk would not take it. */
+  readonly #hidden = new Set<string>();
+  #shown = new Map<string, PendingSubmission>();
+  #timer: NodeJS.Timeout | undefined;
+  #probing: Promise<void> | undefined;
+  #disposed = false;
+
+  /** @param onChange called with each submission that changed, came or went, with its last state */
+  constructor(journal: Journal, onChange: (submission: PendingSubmission) => void) {
+    this.#journal = journal;
+    this.#onChange = onChange;
+    this.#subscription = journal.onDidChange(() => {
+      this.#publish();
+      this.#planProbe(SOON_MS);
+    });
+    this.#publish();
+    if (journal.intents.length > 0) this.#planProbe(SOON_MS);
+  }
+
+  /** Oldest first. */
+  get all(): readonly PendingSubmission[] {
+    return [...this.#shown.values()];
+  }
+
+  /** What this window does with an intent. */
+  set(id: string, change: Partial<Live>): void {
+    const live = this.#live.get(id);
+    if (live === undefined && change.state === undefined) return;
+    this.#live.set(id, { state: 'queued', ...live, ...change });
+    this.#publish();
+  }
+
+  /** This window does nothing more with it, and has released it. */
+  rest(id: string): void {
+    this.#live.delete(id);
+    const intent = this.#journal.intents.find((open) => open.id === id);
+    if (intent !== undefined) this.#free.add(intent);
+    this.#publish();
+  }
+
+  /** Finds out which intents other windows own. Never rejects. */
+  probe(): Promise<void> {
+    this.#probing ??= this.#probeAll().finally(() => (this.#probing = undefined));
+    return this.#probing;
+  }
+
+  /** Shows it no longer, whatever the disk says. */
+  hide(id: string): void {
+    this.#hidden.add(id);
+    this.#publish();
+  }
+
+  /** Shows what was hidden: it prevents another one. */
+  unhide(id: string): void {
+    if (this.#hidden.delete(id)) this.#publish();
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    clearTimeout(this.#timer);
+    this.#subscription.dispose();
+  }
+
+  #publish(): void {
+    if (this.#disposed) return;
+    const before = this.#shown;
+    const intents = this.#journal.intents.filter(({ id }) => !this.#hidden.has(id));
+    this.#shown = new Map(intents.map((intent) => [intent.id, this.#submissionOf(intent)]));
+    for (const [id, submission] of this.#shown)
+      if (!isSame(before.get(id), submission)) this.#onChange(submission);
+    for (const [id, submission] of before) if (!this.#shown.has(id)) this.#onChange(submission);
+  }
+
+  #submissionOf(intent: Intent): PendingSubmission {
+    const { id, accountId, attempts, dataset } = intent;
+    return {
+      id,
+      accountId,
+      intent,
+      sentBytes: 0,
+      totalBytes: dataset.sizeBytes,
+      attempt: attempts.length,
+      state: this.#free.has(intent) ? restingState(intent) : 'elsewhere',
+      ...this.#live.get(id),
+    };
+  }
+
+  /** A window that dies reports nothing: what it owned is probed until it is free. */
+  #planProbe(ms: number): void {
+    if (this.#disposed) return;
+    clearTimeout(this.#timer);
+    // Windows that are woken by the same change would meet each other's probes.
+    this.#timer = setTimeout(() => void this.probe(), ms * (0.5 + Math.random()));
+    this.#timer.unref();
+  }
+
+  async #probeAll(): Promise<void> {
+    const unowned: Intent[] = [];
+    for (const intent of this.#journal.intents) {
+      if (this.#disposed) return;
+      if (this.#live.has(intent.id)) continue;
+      // Where locks are unavailable no window owns one; whoever does something with it hears of that.
+      const isOwned = await this.#journal.isOwned(intent.id).catch(() => false);
+      if (isOwned) this.#free.delete(intent);
+      else unowned.push(intent);
+    }
+    // An owner may have written and released it since it was last read: what is free is what the disk still holds.
+    await this.#journal.reload().catch(() => undefined);
+    const { intents } = this.#journal;
+    for (const intent of unowned) if (intents.includes(intent)) this.#free.add(intent);
+    this.#publish();
+    const isChanged = unowned.some(({ id }) => intents.some((one) => one.id === id && !this.#free.has(one)));
+    if (isChanged) this.#planProbe(SOON_MS);
+    else if (this.all.some(({ state }) => state === 'elsewhere')) this.#planProbe(ELSEWHERE_MS);
+  }
+}
+
+function restingState(intent: Intent): PendingSubmission['state'] {
+  if (intent.refused !== undefined) return 'refused';
+  if (!mayBeCharged(intent)) return 'unsent';
+  return uncertaintyOf(intent) === undefined ? 'not-charged' : 'unknown';
+}
+
+function isSame(one: PendingSubmission | undefined, other: PendingSubmission): boolean {
+  if (one === undefined) return false;
+  return (Object.keys({ ...one, ...other }) as (keyof PendingSubmission)[]).every(
+    (name) => one[name] === other[name],
+  );
 }

@@ -35,76 +35,28 @@ export function spanMs(times: RunTimes, span: Span): number | undefined {
   return endMs - beginMs;
 }
 
-/** How long a part of other runs took. */
-export interface Comparison {
-  /** Shortest first, in milliseconds. */
-  othersMs: readonly number[];
-  medianMs: number;
-  /** How many of the others took longer, and how many less; those alike are neither. */
-  longer: number;
-  shorter: number;
-  /** Whether the others are those of the same model alone. */
-  isSameModel: boolean;
+/** How long a part of runs usually takes. */
+export interface UsualTime {
+  fromMs: number;
+  toMs: number;
 }
 
-/** So many runs with the same model are enough to leave the others out. */
-const ENOUGH_OF_SAME_MODEL = 3;
+/** With fewer runs there is no "usually". */
+const ENOUGH_RUNS = 3;
 
-/**
- * Compares a part of one run with that of other runs: of those with the same model where there are enough, else of all.
- * @param ownMs how long it took, or has taken so far; undefined where it is not told
- * @returns undefined where no other run tells how long it took
- */
-export function compare(
+/** The middle half of what a part of other runs took: those of the same model where there are enough, else all. */
+export function usualTime(
   span: Span,
-  run: Pick<RunDetail, 'run_id' | 'model_id'>,
-  ownMs: number | undefined,
+  { run_id, model_id }: Pick<RunDetail, 'run_id' | 'model_id'>,
   details: readonly RunDetail[],
-): Comparison | undefined {
-  const others = details.filter(({ run_id }) => run_id !== run.run_id);
-  const lengths = (of: readonly RunDetail[]) =>
-    of.flatMap((other) => spanMs(timesOf(other), span) ?? []).sort((one, other) => one - other);
-  const ofSameModel = lengths(others.filter(({ model_id }) => model_id === run.model_id));
-  const isSameModel = ofSameModel.length >= ENOUGH_OF_SAME_MODEL;
-  const othersMs = isSameModel ? ofSameModel : lengths(others);
-  if (othersMs.length === 0) return undefined;
-  return {
-    othersMs,
-    medianMs: medianOf(othersMs),
-    longer: ownMs === undefined ? 0 : othersMs.filter((ms) => ms > ownMs).length,
-    shorter: ownMs === undefined ? 0 : othersMs.filter((ms) => ms < ownMs).length,
-    isSameModel,
-  };
-}
-
-function medianOf(sorted: readonly number[]): number {
-  const middle = (sorted.length - 1) / 2;
-  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
-}
-
-/** One bar of the picture of a comparison. */
-export interface Bar {
-  /** From 0 to 1, of the longest. */
-  share: number;
-  isThis: boolean;
-}
-
-/** More would be too thin to be seen. */
-const MAX_BARS = 30;
-
-/** The runs of a comparison as bars, shortest first; where they are many, an even choice of them, always with this one. */
-export function barsOf(ownMs: number | undefined, { othersMs }: Comparison): Bar[] {
-  const room = ownMs === undefined ? MAX_BARS : MAX_BARS - 1;
-  const step = (othersMs.length - 1) / (room - 1);
-  const shown =
-    othersMs.length <= room
-      ? [...othersMs]
-      : Array.from({ length: room }, (_, index) => othersMs[Math.round(index * step)] ?? 0);
-  const longest = Math.max(...shown, ownMs ?? 0, 1);
-  const bars = shown.map((ms) => ({ share: ms / longest, isThis: false }));
-  if (ownMs === undefined) return bars;
-  const place = shown.filter((ms) => ms < ownMs).length;
-  return bars.toSpliced(place, 0, { share: ownMs / longest, isThis: true });
+): UsualTime | undefined {
+  const others = details.filter((other) => other.run_id !== run_id);
+  const spans = (runs: readonly RunDetail[]) => runs.flatMap((other) => spanMs(timesOf(other), span) ?? []);
+  const ofModel = spans(others.filter((other) => other.model_id === model_id));
+  const sorted = (ofModel.length < ENOUGH_RUNS ? spans(others) : ofModel).sort((a, b) => a - b);
+  if (sorted.length < ENOUGH_RUNS) return undefined;
+  const at = (share: number) => sorted[Math.round((sorted.length - 1) * share)] ?? 0;
+  return { fromMs: at(0.25), toMs: at(0.75) };
 }
 
 /** The receipt of a run that was submitted from this machine. */

@@ -1,48 +1,58 @@
+import type { RunCreation, RunSummary } from '../api/types.ts';
+import { placeOf, type Account } from '../accounts/account.ts';
+import { ServiceError } from '../api/errors.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import { RETRIES } from '../base/retry.ts';
-import type { RunCreation, RunSummary } from '../api/types.ts';
-import { placeOf, type Account } from '../accounts/account.ts';
-import { Ends } from './ends.ts';
-import type { Finding } from './finding.ts';
-import { isSameWish, mayBeCharged, newIntent, type Draft, type Intent } from './intent.ts';
-import type { Journal } from './journal.ts';
+import type { Session } from '../runs/session.ts';
 import type { Lease } from '../storage/lease.ts';
-import { CandidatesError, hasNewCandidates, Looks } from './looks.ts';
-import { isUncertain } from './judge.ts';
-import { isMarked } from './look.ts';
-import { assertNotTooEarly, TooEarlyError } from './nextStep.ts';
-import { canCheck } from './pendingActions.ts';
 import {
+  isSameWish,
+  mayBeCharged,
+  newIntent,
+  type Draft,
+  type Intent,
+  type Moment,
+  type Settlement,
+} from './intent.ts';
+import { NotOwnerError, type Journal } from './journal.ts';
+import { assertNotTooEarly, TooEarlyError } from './nextStep.ts';
+import {
+  canCheck,
   isCancellable,
+  PendingSubmissions,
   type PendingSubmission,
   type Submission,
   type SubmissionResult,
 } from './pendingSubmission.ts';
-import { PendingSubmissions } from './pendingSubmissions.ts';
-import { Series, type SeriesEnd } from './series.ts';
-import type { Session } from '../runs/session.ts';
-import { UploadQueue } from './uploadQueue.ts';
+import {
+  CandidatesError,
+  hasNewCandidates,
+  isMarked,
+  Reconciler,
+  type ReconcileResult,
+} from './reconciler.ts';
+import { isUncertain, uncertaintyOf } from './reconcilePolicy.ts';
+import { LeaseLostError, refusalOf, UploadAttempts, type AttemptsEnd } from './uploadAttempts.ts';
 
 type Owned = { lease: Lease; intent: Intent };
 
 /**
- * Owns the way from a wish to a charge, at most one for each wish: one upload at a time, the others wait in order. Each wish
- * is an intent of the journal with one Idempotency-Key; this is the one way to `createRun`.
+ * Owns the way from a draft to a charge, at most one for each: one upload at a time, the others wait in order. Each draft
+ * becomes an intent of the journal with one Idempotency-Key; this is the one way to `createRun`.
  */
 export class Submitter implements Disposable {
   readonly #journal: Journal;
   readonly #time: { clock: Clock; random: () => number };
   readonly #pending: PendingSubmissions;
-  readonly #ends: Ends;
-  readonly #looks: Looks;
+  readonly #reconciler: Reconciler;
   readonly #cancels = new Map<string, AbortController>();
   readonly #stop = new AbortController();
   readonly #onDidChange = new Emitter<PendingSubmission>();
   readonly #uploads = new UploadQueue();
-  readonly #checks = new Map<string, Promise<Finding | undefined>>();
+  readonly #checks = new Map<string, Promise<ReconcileResult | undefined>>();
 
   /** Fires when a submission began, progressed, ended or was dismissed, here or in another window, with its last state. */
   readonly onDidChange = this.#onDidChange.event;
@@ -52,10 +62,7 @@ export class Submitter implements Disposable {
     this.#journal = journal;
     this.#time = { clock: SYSTEM_CLOCK, random: Math.random, ...time };
     this.#pending = new PendingSubmissions(journal, (submission) => this.#onDidChange.fire(submission));
-    this.#ends = new Ends(journal, this.#time.clock, (id) => this.#pending.hide(id));
-    this.#looks = new Looks(journal, this.#time.clock, (session, owned, run) =>
-      this.#ends.charged(session, owned, run, 'found'),
-    );
+    this.#reconciler = new Reconciler(journal, this.#time.clock);
   }
 
   /** Oldest first. */
@@ -71,12 +78,12 @@ export class Submitter implements Disposable {
     );
   }
 
-  /** Finds out which of the pending ones other windows have: all are taken to be theirs before. Never rejects. */
+  /** Finds out which of the pending ones other windows own; before that, all may be theirs. Never rejects. */
   probe(): Promise<void> {
     return this.#pending.probe();
   }
 
-  /** Whether something of this account may have been charged without being known to be. */
+  /** Whether anything of this account may have been charged and is not resolved. */
   isUnknown(accountId: string): boolean {
     return this.pending.some(({ accountId: id, intent }) => id === accountId && mayBeCharged(intent));
   }
@@ -114,7 +121,7 @@ export class Submitter implements Disposable {
     besideOtherAccounts: boolean,
   ): Promise<SubmissionResult> {
     const { id } = intent;
-    // Before it is shown for the first time: whoever sees it can cancel it.
+    // Before it is shown for the first time: the user can cancel what is shown.
     const cancel = new AbortController();
     this.#cancels.set(id, cancel);
     this.#pending.set(id, { state: this.#stateBefore() });
@@ -150,25 +157,25 @@ export class Submitter implements Disposable {
       await this.#waitAsAsked(owned.intent, signal);
       if (!mayBeCharged(owned.intent)) return await this.#send(session, owned, signal);
       this.#pending.set(id, { state: 'checking' });
-      const { finding, intent } = await this.#looks.look(session, owned, signal);
-      if (finding.verdict === 'charged') return this.#found(finding.run);
-      // What the person did not know of when they asked, they decide about first.
+      const { result, intent } = await this.#reconcile(session, owned, signal);
+      if (result.verdict === 'charged') return this.#found(result.run);
+      // What the user did not know of when they asked, they decide about first.
       if (hasNewCandidates(owned.intent, intent)) return { kind: 'unknown', error: new CandidatesError() };
       return await this.#send(session, { ...owned, intent }, signal);
     } catch (error) {
       return isOpen ? { kind: 'unknown', error } : { kind: 'not-charged', error, kept: true };
     } finally {
       owned?.lease.release();
-      // What another window has is not this one's to call free.
+      // What another window owns is not this one's to call free.
       if (owned !== undefined) this.#pending.rest(id);
     }
   }
 
   /**
-   * Looks what became of an open intent; nothing but reads. Undefined where another window has it, or it is settled.
+   * Checks what became of an open intent; nothing but reads. Undefined where another window owns it, or it is resolved.
    * @throws ApiError, CancelledError, KeyMissingError
    */
-  check(session: Session, id: string, signal?: AbortSignal): Promise<Finding | undefined> {
+  check(session: Session, id: string, signal?: AbortSignal): Promise<ReconcileResult | undefined> {
     const running = this.#checks.get(id);
     if (running !== undefined) return unlessCancelled(running, signal);
     const check = this.#check(session, id, signal).finally(() => this.#checks.delete(id));
@@ -176,18 +183,18 @@ export class Submitter implements Disposable {
     return check;
   }
 
-  /** Looks for whatever of an account may have been charged, where a look is due. Never throws. */
-  async look(session: Session): Promise<void> {
+  /** Checks whatever of an account may have been charged, where a check is due. Never rejects. */
+  async checkDue(session: Session): Promise<void> {
     await this.probe();
     for (const { id, accountId, state } of this.pending) {
-      if (accountId !== session.account.id || state !== 'unknown' || !this.#looks.isDue(id)) continue;
+      if (accountId !== session.account.id || state !== 'unknown' || !this.#reconciler.isDue(id)) continue;
       await this.check(session, id, this.#stop.signal).catch(() => undefined);
     }
   }
 
   /**
-   * Settles at once what may have been charged and whose marker stands in the label of a run that was read: until then one charge
-   * looks like two. Never throws.
+   * Settles at once what may have been charged and whose marker is in the label of a run that was read: until then one charge
+   * looks like two. Never rejects.
    */
   async settleMarked(session: Session): Promise<void> {
     const { account, runs } = session;
@@ -202,8 +209,8 @@ export class Submitter implements Disposable {
 
   /**
    * Settles an intent with its run.
-   * @param how whether the person recognised it, or its marker was found
-   * @returns false where another window has it
+   * @param how whether the user recognized it, or its marker was found
+   * @returns false where another window owns it
    * @throws ApiError, KeyMissingError when the run cannot be read
    */
   async adopt(
@@ -216,22 +223,22 @@ export class Submitter implements Disposable {
     const owned = await this.#acquire(session, id);
     if (owned === undefined) return false;
     try {
-      const run = await this.#looks.read(session, runId);
-      await this.#ends.charged(session, owned, run, how);
+      const run = await this.#reconciler.read(session, runId);
+      await this.#settleCharged(session, owned, run, how);
       return true;
     } finally {
       owned.lease.release();
     }
   }
 
-  /** Gives an intent up, as the person asked. @returns false where another window has it @throws what writing throws */
+  /** Gives an intent up, as the user asked. @returns false where another window owns it @throws what writing throws */
   async discard(id: string): Promise<boolean> {
     if (this.#cancels.has(id)) return false;
     await this.#checks.get(id)?.catch(() => undefined);
     const owned = await this.#journal.acquire(id);
     if (owned === undefined) return false;
-    const at = { localMs: this.#time.clock.nowMs() };
-    await this.#ends.settle(
+    const at = this.#now();
+    await this.#settle(
       owned,
       isUncertain(owned.intent) ? { kind: 'discarded', at } : { kind: 'not-charged', at },
     );
@@ -250,26 +257,34 @@ export class Submitter implements Disposable {
     return true;
   }
 
-  /** Stops what is under way; the journal knows how far it came. */
+  /** Stops what is in progress; the journal knows how far it came. */
   dispose(): void {
     this.#stop.abort();
     this.#pending.dispose();
     this.#onDidChange.dispose();
   }
 
-  async #check(session: Session, id: string, signal?: AbortSignal): Promise<Finding | undefined> {
+  async #check(session: Session, id: string, signal?: AbortSignal): Promise<ReconcileResult | undefined> {
     const owned = await this.#acquire(session, id);
     if (owned === undefined) return undefined;
     this.#pending.set(id, { state: 'checking' });
     try {
-      return (await this.#looks.look(session, owned, signal)).finding;
+      return (await this.#reconcile(session, owned, signal)).result;
     } finally {
       owned.lease.release();
       this.#pending.rest(id);
     }
   }
 
-  /** Undefined where another window has it, it is settled, or it belongs to another account. */
+  /** Checks once, and settles what is found. */
+  async #reconcile(session: Session, owned: Owned, signal?: AbortSignal) {
+    const checked = await this.#reconciler.check(session, owned, signal);
+    if (checked.result.verdict === 'charged')
+      await this.#settleCharged(session, owned, checked.result.run, 'found');
+    return checked;
+  }
+
+  /** Undefined where another window owns it, it is resolved, or it belongs to another account. */
   async #acquire(session: Session, id: string): Promise<Owned | undefined> {
     if (this.#cancels.has(id)) return undefined;
     const owned = await this.#journal.acquire(id);
@@ -281,7 +296,7 @@ export class Submitter implements Disposable {
   }
 
   /**
-   * Waits until the service may be asked again, as it told after the last attempt.
+   * Waits until the service may be asked again, as it demanded after the last attempt.
    * @throws TooEarlyError where nobody would wait that long, CancelledError
    */
   async #waitAsAsked(intent: Intent, signal: AbortSignal): Promise<void> {
@@ -320,8 +335,8 @@ export class Submitter implements Disposable {
     this.#pending.set(id, { state: this.#stateBefore() });
     const anySignal = AbortSignal.any([signal, cancel.signal, this.#stop.signal]);
     try {
-      const end = await this.#uploads.run(() => this.#series(session, owned, anySignal), anySignal);
-      return await this.#tellTruth(session, owned.lease, end ?? stillQueued(owned.intent), anySignal);
+      const end = await this.#uploads.run(() => this.#upload(session, owned, anySignal), anySignal);
+      return await this.#conclude(session, owned.lease, end ?? stillQueued(owned.intent), anySignal);
     } finally {
       this.#cancels.delete(id);
       owned.lease.release();
@@ -334,39 +349,119 @@ export class Submitter implements Disposable {
     return this.#uploads.isBusy ? 'queued' : 'uploading';
   }
 
-  /** Looks before it says that the outcome is not known. */
-  async #tellTruth(
+  /** Checks before it says that the outcome is unknown. */
+  async #conclude(
     session: Session,
     lease: Lease,
-    end: SeriesEnd,
+    end: AttemptsEnd,
     signal: AbortSignal,
   ): Promise<SubmissionResult> {
     const stopping = this.#stop.signal;
     const { intent } = end;
-    const outcome = await this.#ends.conclude(session, { lease, intent }, end, stopping);
+    const outcome = await this.#settleEnd(session, lease, end, stopping);
     if (outcome.kind !== 'unknown' || stopping.aborted) return outcome;
-    // The service asked to be left alone.
+    // The service asked for a pause.
     if ('waitMs' in end && end.waitMs > 0) return outcome;
     this.#pending.set(intent.id, { state: 'checking' });
     try {
       // Who cancelled wants to know, too; who cancels now need not wait for it.
       const until = signal.aborted ? stopping : signal;
-      const { finding } = await this.#looks.look(session, { lease, intent }, until);
-      return finding.verdict === 'charged' ? this.#found(finding.run) : outcome;
+      const { result } = await this.#reconcile(session, { lease, intent }, until);
+      return result.verdict === 'charged' ? this.#found(result.run) : outcome;
     } catch {
       return outcome;
     }
   }
 
-  #found(run: RunCreation): SubmissionResult {
-    return { kind: 'charged', run, found: true, onTold: () => void this.#journal.claimNotice(run.run_id) };
+  /** Settles what is certain after the last attempt, and says what is true. */
+  async #settleEnd(
+    session: Session,
+    lease: Lease,
+    end: AttemptsEnd,
+    stopping: AbortSignal,
+  ): Promise<SubmissionResult> {
+    const { intent } = end;
+    const owned = { lease, intent };
+    if (end.kind === 'charged') {
+      await this.#settleCharged(session, owned, end.run, 'answered');
+      return this.#chargedBy(end.run);
+    }
+    const { error, kind } = end;
+    if (kind === 'refused')
+      return { kind: 'not-charged', error, kept: await this.#storeRefusal(session, owned, error) };
+    if (kind === 'reconcile') {
+      // Two checks have said so, and nothing was sent since.
+      if (uncertaintyOf(intent) === undefined) return { kind: 'not-charged', error, kept: true };
+      readAgain(session);
+      return { kind: 'unknown', error };
+    }
+    // Not by us; but who owns it now may be sending it.
+    if (error instanceof LeaseLostError || error instanceof NotOwnerError) return { kind: 'elsewhere' };
+    // When the extension ends, nothing is settled that the user did not decide.
+    if (kind === 'unsent' || stopping.aborted) return { kind: 'not-charged', error, kept: true };
+    const kept = await this.#settle(owned, { kind: 'not-charged', at: this.#now() }).then(
+      () => false,
+      () => true,
+    );
+    return { kind: 'not-charged', error, kept };
   }
 
-  #series(session: Session, owned: Owned, signal: AbortSignal): Promise<SeriesEnd> {
+  /** Settles an intent with its run, which runs and balance of the session then know. */
+  async #settleCharged(
+    session: Session,
+    owned: Owned,
+    run: RunCreation,
+    how: 'answered' | 'found' | 'recognised',
+  ): Promise<void> {
+    const { model_id, label } = owned.intent;
+    await this.#settle(owned, { kind: 'charged', at: this.#now(), run, how });
+    session.runs.insertCreated(run, model_id, label);
+    if (run.balance_after_cents !== undefined && run.currency !== undefined)
+      session.balance.set({ balance_cents: run.balance_after_cents, currency: run.currency });
+    readAgain(session);
+  }
+
+  /**
+   * Where it cannot be written the file stays open, which asks for a check and never for money. A charge is reported all the same.
+   * @throws what writing anything else throws
+   */
+  async #settle({ lease, intent }: Owned, settled: Settlement): Promise<void> {
+    try {
+      await this.#journal.settle(lease, { ...intent, settled });
+    } catch (error) {
+      lease.release();
+      if (settled.kind !== 'charged') throw error;
+      this.#pending.hide(intent.id);
+    }
+  }
+
+  /** @returns whether it could be stored */
+  #storeRefusal(session: Session, { lease, intent }: Owned, error: unknown): Promise<boolean> {
+    if (error instanceof ServiceError && error.code === 'insufficient_balance')
+      void session.balance.refresh().catch(() => undefined);
+    return this.#journal.write(lease, { ...intent, refused: refusalOf(error, this.#now()) }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  #now(): Moment {
+    return { localMs: this.#time.clock.nowMs() };
+  }
+
+  #chargedBy(run: RunCreation): SubmissionResult & { kind: 'charged' } {
+    return { kind: 'charged', run, onTold: () => void this.#journal.claimNotice(run.run_id) };
+  }
+
+  #found(run: RunCreation): SubmissionResult {
+    return { ...this.#chargedBy(run), found: true };
+  }
+
+  #upload(session: Session, owned: Owned, signal: AbortSignal): Promise<AttemptsEnd> {
     const { id } = owned.intent;
     // It waits for no other now: the balance is read before the first byte.
     this.#pending.set(id, { state: 'uploading' });
-    const series = new Series(session, this.#journal, owned, this.#time, {
+    const attempts = new UploadAttempts(session, this.#journal, owned, this.#time, {
       onAttempt: (attempt) =>
         this.#pending.set(id, {
           state: 'uploading',
@@ -378,13 +473,53 @@ export class Submitter implements Disposable {
       onClosed: () => this.#pending.set(id, { state: 'validating' }),
       onWaiting: (retryAtMs) => this.#pending.set(id, { state: 'waiting', retryAtMs }),
     });
-    return series.run(signal);
+    return attempts.run(signal);
   }
 }
 
-function stillQueued(intent: Intent): SeriesEnd {
+function stillQueued(intent: Intent): AttemptsEnd {
   const error = new CancelledError();
   return mayBeCharged(intent)
     ? { kind: 'reconcile', waitMs: 0, error, intent }
     : { kind: 'dropped', error, intent };
+}
+
+/** Not awaited, and never an error: the result is reported at once, and what is read later shows when it comes. */
+function readAgain({ runs, balance }: Session): void {
+  void Promise.allSettled([runs.refresh(), balance.refresh()]);
+}
+
+/** Lets one upload run at a time; the others wait in order. */
+class UploadQueue {
+  #last: Promise<unknown> = Promise.resolve();
+  #asked = 0;
+
+  /** Whether the next one has to wait. */
+  get isBusy(): boolean {
+    return this.#asked > 0;
+  }
+
+  /** Runs the work when its turn comes. @returns undefined when it is cancelled before; @throws what the work throws */
+  run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+    const before = this.#last;
+    this.#asked++;
+    const turn = until(before, signal)
+      .then((isMyTurn) => (isMyTurn ? work() : undefined))
+      .finally(() => this.#asked--);
+    this.#last = Promise.allSettled([before, turn]);
+    return turn;
+  }
+}
+
+/** @returns false when it is cancelled before */
+function until(turn: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const leave = () => resolve(false);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+    void turn.then(() => {
+      signal.removeEventListener('abort', leave);
+      resolve(!signal.aborted);
+    });
+  });
 }

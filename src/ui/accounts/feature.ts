@@ -1,5 +1,5 @@
 import type { Services } from '../../services.ts';
-import { stakeOf } from '../../core/submission/pendingActions.ts';
+import { pendingWorkOf } from '../../core/submission/pendingSubmission.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { BalanceStatus } from './balanceStatus.ts';
 import { tellKeyNeeded } from './messages.ts';
@@ -21,7 +21,7 @@ export function activateAccounts(services: Services): void {
     return [...journal.intents, ...(await journal.receipts())];
   };
   const unfinishedOf = (accountId: string) =>
-    stakeOf(submitter.pending, accountId) ??
+    pendingWorkOf(submitter.pending, accountId) ??
     (downloads.active.some((download) => download.accountId === accountId) ? 'download' : undefined);
   disposables.add(
     registerCommands('accounts', {

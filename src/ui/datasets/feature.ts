@@ -24,8 +24,7 @@ export function activateDatasets(services: Services): void {
         (await import('./rewriteDataset.ts')).rewriteDatasetBeside('array-to-lines')(...args),
       [COMMANDS.copyWithoutByteOrderMark]: async (...args) =>
         (await import('./rewriteDataset.ts')).rewriteDatasetBeside('without-bom')(...args),
-      [COMMANDS.previewDataset]: async (...args) =>
-        (await import('./previewDataset.ts')).previewDataset((uri, row) => previews.show(uri, row))(...args),
+      [COMMANDS.previewDataset]: async (...args) => previews.preview(...args),
     }),
   );
 }

@@ -9,13 +9,19 @@ import { inspectDataset, type DatasetProblem } from '../../core/datasets/fileKin
 import type { Reports } from '../../core/datasets/reports.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
 import type { Log } from '../shared/log.ts';
+import { watchFile } from '../shared/webview.ts';
 
-const SETTLE_MS = 200;
 /** The check begins then at the latest. */
 const CHECK_AFTER_MS = 1_000;
 
 /** What there is to show of a file: its rows, or why there are none. */
 export type PreviewContent = { file: RowFile } | { problem: DatasetProblem | 'not-on-disk' };
+
+/**
+ * `opened`: also when it was opened again or could not be. `counted`: more rows are known. `checked`: the check began, got on
+ * or ended. `change`: the file on disk or in an editor differs from what is shown, or no longer does.
+ */
+export type PreviewChange = 'opened' | 'counted' | 'checked' | 'change';
 
 /** What the check came to. */
 export interface PreviewCheck {
@@ -24,33 +30,23 @@ export interface PreviewCheck {
   failure: CheckFailure | 'too-large' | undefined;
 }
 
-/** Owns one previewed file: it is open, its rows are counted, it is checked beside, and watched on the disk. */
+/** Owns one previewed file: keeps it open, counts its rows, has it checked, and watches it on disk. */
 export class PreviewDocument implements vscode.CustomDocument {
   readonly uri: vscode.Uri;
   readonly name: string;
   readonly #reports: Reports;
   readonly #log: Log;
   readonly #store = new DisposableStore();
-  readonly #opened = this.#store.add(new Emitter<undefined>());
-  readonly #counted = this.#store.add(new Emitter<undefined>());
-  readonly #checked = this.#store.add(new Emitter<undefined>());
-  readonly #noticed = this.#store.add(new Emitter<undefined>());
+  readonly #changed = this.#store.add(new Emitter<PreviewChange>());
   #content: PreviewContent | undefined;
   #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
   #change: 'changed' | 'missing' | undefined;
   #isUnsaved = false;
   #stop = new AbortController();
-  #settle: NodeJS.Timeout | undefined;
   #beginCheck: NodeJS.Timeout | undefined;
 
-  /** Fires when the file was opened, anew too, or could not be. */
-  readonly onDidOpen = this.#opened.event;
-  /** Fires while rows become known. */
-  readonly onDidCount = this.#counted.event;
-  /** Fires when the check begins, goes on or ends. */
-  readonly onDidCheck = this.#checked.event;
-  /** Fires when `change` is another. */
-  readonly onDidNotice = this.#noticed.event;
+  /** Fires when what is shown of the file changed. */
+  readonly onDidChange = this.#changed.event;
 
   constructor(uri: vscode.Uri, reports: Reports, log: Log) {
     this.uri = uri;
@@ -62,7 +58,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     void this.reload();
   }
 
-  /** Undefined until the file was looked at. */
+  /** Undefined until the file was opened. */
   get content(): PreviewContent | undefined {
     return this.#content;
   }
@@ -89,14 +85,14 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#content = content;
     this.#change = undefined;
     this.#check = { progress: undefined, report: undefined, failure: undefined };
-    this.#opened.fire(undefined);
+    this.#changed.fire('opened');
     if ('file' in content) {
       void this.#count(content.file, stop.signal);
       this.#beginCheck = setTimeout(() => this.startCheck(), CHECK_AFTER_MS);
     }
   }
 
-  /** Begins the check, if it has not begun: its workers would keep the processors from showing the first rows. */
+  /** Begins the check, if it has not begun: its workers would delay the first rows. */
   startCheck(): void {
     if (this.#beginCheck === undefined) return;
     clearTimeout(this.#beginCheck);
@@ -105,7 +101,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     if (content !== undefined && 'file' in content) void this.#checkFile(content.file, this.#stop.signal);
   }
 
-  /** Looks whether the disk still holds what is shown. */
+  /** Checks whether the disk still holds what is shown. */
   async look(): Promise<void> {
     const content = this.#content;
     if (content === undefined) return;
@@ -118,11 +114,10 @@ export class PreviewDocument implements vscode.CustomDocument {
     const change = found === 'same' ? undefined : found;
     if (change === this.#change) return;
     this.#change = change;
-    this.#noticed.fire(undefined);
+    this.#changed.fire('change');
   }
 
   dispose(): void {
-    clearTimeout(this.#settle);
     this.#close();
     this.#store.dispose();
   }
@@ -150,7 +145,7 @@ export class PreviewDocument implements vscode.CustomDocument {
   async #count(file: RowFile, signal: AbortSignal): Promise<void> {
     try {
       await file.count(signal, () => {
-        if (!signal.aborted) this.#counted.fire(undefined);
+        if (!signal.aborted) this.#changed.fire('counted');
       });
     } catch (error) {
       if (error instanceof CancelledError) return;
@@ -165,7 +160,7 @@ export class PreviewDocument implements vscode.CustomDocument {
       return;
     }
     this.#check = { progress: 0, report: undefined, failure: undefined };
-    this.#checked.fire(undefined);
+    this.#changed.fire('checked');
     try {
       await this.#reports.fresh(file.path, signal);
       if (!signal.aborted) this.#take(file.path);
@@ -180,7 +175,7 @@ export class PreviewDocument implements vscode.CustomDocument {
   #fail(failure: PreviewCheck['failure'], signal: AbortSignal): void {
     if (signal.aborted) return;
     this.#check = { progress: undefined, report: undefined, failure };
-    this.#checked.fire(undefined);
+    this.#changed.fire('checked');
   }
 
   /** Takes over what is known of the file, if it is about the same bytes. */
@@ -195,29 +190,17 @@ export class PreviewDocument implements vscode.CustomDocument {
     const report = isSame ? known : undefined;
     const { failure } = this.#check;
     this.#check = { progress: state?.progress, report, failure: report === undefined ? failure : undefined };
-    this.#checked.fire(undefined);
+    this.#changed.fire('checked');
   }
 
   #setUnsaved(isUnsaved: boolean): void {
     if (isUnsaved === this.#isUnsaved) return;
     this.#isUnsaved = isUnsaved;
-    this.#noticed.fire(undefined);
+    this.#changed.fire('change');
   }
 
   #watch(): void {
-    const folder = vscode.Uri.file(path.dirname(this.uri.fsPath));
-    // Else a name with brackets would be a pattern.
-    const name = path.basename(this.uri.fsPath).replace(/[*?{[]/g, '[$&]');
-    const watcher = this.#store.add(
-      vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, name)),
-    );
-    const changed = () => {
-      clearTimeout(this.#settle);
-      this.#settle = setTimeout(() => void this.look(), SETTLE_MS);
-    };
-    this.#store.add(watcher.onDidChange(changed));
-    this.#store.add(watcher.onDidCreate(changed));
-    this.#store.add(watcher.onDidDelete(changed));
+    this.#store.add(watchFile(this.uri.fsPath, () => void this.look()));
     const { workspace } = vscode;
     const edited = (document: vscode.TextDocument) => {
       if (document.uri.toString() === this.uri.toString()) this.#setUnsaved(document.isDirty);

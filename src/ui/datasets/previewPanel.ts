@@ -1,65 +1,90 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import type { PreviewFilter, PreviewMessage, PreviewRequest } from './protocol.ts';
-import { previewRequestOf } from './pageRequest.ts';
+import { problemsOfRow, summaryOf, type ProblemChoice } from '../../core/datasets/report.ts';
+import { lineOfRow, type RowFile } from '../../core/datasets/rowFile.ts';
 import { RowList } from '../../core/datasets/rowList.ts';
-import { type ProblemChoice, summaryOf } from '../../core/datasets/report.ts';
+import { kindSentence, refusal } from '../shared/datasetMessages.ts';
 import type { Log } from '../shared/log.ts';
-import { kindSentence } from '../shared/datasetMessages.ts';
+import {
+  isBoolean,
+  isCount,
+  isOptional,
+  isRecord,
+  isText,
+  WebviewHost,
+  type RequestTable,
+} from '../shared/webview.ts';
+import { MAX_SYNCED_UNITS } from './datasetProblems.ts';
+import type { PreviewDocument } from './previewDocument.ts';
 import {
   changedNotice,
   checkFailure,
   listStatus,
-  noPreview,
-  previewWords,
-  searchOn,
+  pageWords,
+  previewCard,
+  previewTitle,
 } from './previewMessages.ts';
-import { previewCard } from './previewCardMessages.ts';
-import type { PreviewDocument } from './previewDocument.ts';
 import { previewRows } from './previewRows.ts';
-import { hasSource, showSource } from './previewSource.ts';
+import type { PreviewFilter, PreviewMemory, PreviewMessage, PreviewRequest } from './protocol.ts';
 
-/** The page reads so many lists and cards a second, and not one for each MiB. */
-const TELL_MS = 80;
-/** Rows that the page may ask for at once. */
+/** So that the page gets a few lists and cards a second, and not one for each MiB. */
+const UPDATE_MS = 80;
+/** Rows that the page may request at once. */
 const MOST_ROWS = 200;
 const NO_FILTER: Readonly<PreviewFilter> = { text: '', matchCase: false, problems: undefined };
 
-/** Owns one preview in an editor: answers what its page asks for, and tells it what becomes known. */
+const REQUESTS: Readonly<RequestTable<PreviewRequest>> = {
+  need: { generation: isCount, from: isCount, count: isCount },
+  filter: { filter: isFilter },
+  more: {},
+  goTo: { row: isRow },
+  openSource: { row: isRow, problem: isOptional(isCount) },
+  reload: { row: isRow },
+};
+
+/** Owns one preview in an editor: answers its page's requests, and posts what becomes known. */
 export class PreviewPanel implements Disposable {
   readonly #document: PreviewDocument;
-  readonly #panel: vscode.WebviewPanel;
-  readonly #log: Log;
+  readonly #host: WebviewHost<PreviewMessage, PreviewRequest>;
   readonly #store = new DisposableStore();
   #list: RowList | undefined;
   #filter: PreviewFilter = NO_FILTER;
   #generation = 0;
-  #isReady = false;
   #wantedRow: number | undefined;
-  #toldReport: unknown;
+  #postedReport: unknown;
   #listTimer: NodeJS.Timeout | undefined;
   #cardTimer: NodeJS.Timeout | undefined;
 
-  constructor(document: PreviewDocument, panel: vscode.WebviewPanel, log: Log) {
+  constructor(document: PreviewDocument, panel: vscode.WebviewPanel, extensionUri: vscode.Uri, log: Log) {
     this.#document = document;
-    this.#panel = panel;
-    this.#log = log;
-    this.#store.add(
-      panel.webview.onDidReceiveMessage((message) => {
-        const request = previewRequestOf(message);
-        if (request !== undefined) this.#answer(request);
+    this.#host = this.#store.add(
+      new WebviewHost<PreviewMessage, PreviewRequest>(panel, {
+        page: 'preview',
+        extensionUri,
+        title: previewTitle(document.name),
+        requests: REQUESTS,
+        onReady: (memory) => {
+          if (isMemory(memory)) {
+            this.#filter = memory.filter;
+            this.#wantedRow ??= memory.row;
+          }
+          this.#start();
+        },
+        onRequest: (request) => this.#answer(request),
+        onShown: () => void document.look(),
+        log,
       }),
     );
-    this.#store.add(document.onDidOpen(() => this.#begin()));
-    this.#store.add(document.onDidCount(() => this.#didCount()));
-    this.#store.add(document.onDidCheck(() => this.#didCheck()));
-    this.#store.add(document.onDidNotice(() => this.#tellNotice()));
     this.#store.add(
-      panel.onDidChangeViewState(() => {
-        if (panel.visible) void document.look();
-        // The page goes when it is hidden, and another one comes.
-        else this.#isReady = false;
+      document.onDidChange((change) => {
+        if (change === 'opened') this.#start();
+        else if (change === 'change') this.#postNotice();
+        else if (change === 'checked') this.#cardTimer ??= setTimeout(() => this.#postCard(), UPDATE_MS);
+        else {
+          if (this.#file?.isCounted === true) this.#list?.refresh();
+          this.#planList();
+        }
       }),
     );
   }
@@ -67,7 +92,6 @@ export class PreviewPanel implements Disposable {
   /** Shows a row at the top, as soon as it is known and the page is there. */
   goTo(row: number): void {
     this.#wantedRow = row;
-    if (!this.#panel.visible) this.#isReady = false;
     this.#goToWanted();
   }
 
@@ -78,199 +102,188 @@ export class PreviewPanel implements Disposable {
     this.#store.dispose();
   }
 
-  #answer(request: PreviewRequest): void {
-    switch (request.type) {
-      case 'ready':
-        this.#isReady = true;
-        if (request.memory !== undefined) {
-          this.#filter = request.memory.filter;
-          this.#wantedRow ??= request.memory.row;
-        }
-        this.#begin();
-        return;
-      case 'need':
-        this.#sendRows(request).catch((error: unknown) => {
-          if (error instanceof CancelledError) return;
-          this.#log.error('preview-rows', error);
-          this.#post({ type: 'rows', generation: request.generation, from: request.from, rows: [] });
-        });
-        return;
-      case 'filter':
-        this.#setFilter(request.filter);
-        return;
-      case 'more':
-        this.#list?.more();
-        return;
-      case 'goTo':
-        this.goTo(request.row);
-        return;
-      case 'openSource':
-        this.#openSource(request.row, request.problem);
-        return;
-      case 'reload':
-        this.#wantedRow = request.row;
-        void this.#document.reload();
-        return;
-      case 'copy':
-        void vscode.env.clipboard.writeText(request.text);
+  get #file(): RowFile | undefined {
+    const { content } = this.#document;
+    return content !== undefined && 'file' in content ? content.file : undefined;
+  }
+
+  async #answer(request: PreviewRequest): Promise<void> {
+    const { type } = request;
+    if (type === 'need') await this.#postRows(request);
+    else if (type === 'filter') this.#setFilter(request.filter);
+    else if (type === 'more') this.#list?.more();
+    else if (type === 'goTo') this.goTo(request.row);
+    else if (type === 'openSource') await this.#openSource(request.row, request.problem);
+    else {
+      this.#wantedRow = request.row;
+      await this.#document.reload();
     }
   }
 
-  /** Tells the page everything, as after it was made or the file was opened. */
-  #begin(): void {
+  /** Posts everything, as when the page was loaded or the file was opened. */
+  #start(): void {
     const { content, name } = this.#document;
-    if (!this.#isReady || content === undefined) return;
+    if (!this.#host.isReady || content === undefined) return;
     this.#list?.dispose();
     this.#list = undefined;
-    this.#post({
-      type: 'start',
-      words: previewWords(),
-      language: vscode.env.language,
-      fileName: name,
-      hasSource: 'file' in content && hasSource(content.file),
-    });
-    this.#tellNotice();
+    const hasSource = 'file' in content && content.file.sizeBytes <= MAX_SYNCED_UNITS;
+    const { language } = vscode.env;
+    this.#host.post({ type: 'start', words: pageWords(), language, fileName: name, hasSource });
+    this.#postNotice();
     if (!('file' in content)) {
-      this.#post({ type: 'failure', text: noPreview(name, content.problem) });
+      this.#host.post({ type: 'failure', text: refusal(name, content.problem) });
       return;
     }
     this.#list = new RowList(content.file, () => this.#document.check.report);
     this.#list.onDidChange(() => this.#planList());
-    this.#toldReport = undefined;
+    this.#postedReport = undefined;
     this.#setFilter(this.#filter);
-    this.#tellCard();
+    this.#postCard();
   }
 
   #setFilter(filter: PreviewFilter): void {
     this.#filter = filter;
     this.#generation += 1;
     this.#list?.set({ ...filter, problems: filter.problems as ProblemChoice | undefined });
-    this.#tellList();
-  }
-
-  #didCount(): void {
-    const content = this.#document.content;
-    if (content !== undefined && 'file' in content && content.file.isCounted) this.#list?.refresh();
-    this.#planList();
-  }
-
-  #didCheck(): void {
-    this.#cardTimer ??= setTimeout(() => this.#tellCard(), TELL_MS);
+    this.#postList();
   }
 
   #planList(): void {
-    this.#listTimer ??= setTimeout(() => this.#tellList(), TELL_MS);
+    this.#listTimer ??= setTimeout(() => this.#postList(), UPDATE_MS);
   }
 
-  #tellList(): void {
+  #postList(): void {
     clearTimeout(this.#listTimer);
     this.#listTimer = undefined;
-    const content = this.#document.content;
-    const list = this.#list;
-    if (list === undefined || content === undefined || !('file' in content)) return;
+    const [file, list] = [this.#file, this.#list];
+    if (list === undefined || file === undefined) return;
     const { phase, length, searched, problems } = list;
-    const { rows, isCounted } = content.file;
-    this.#post({
+    const { rows, isCounted } = file;
+    this.#host.post({
       type: 'list',
       generation: this.#generation,
       length,
       status: listStatus({ phase, length, rows, isCounted, searched, problems }),
       busy: phase === 'searching' || phase === 'waiting' || (phase === 'all' && !isCounted),
-      more: phase === 'resting' ? searchOn() : undefined,
+      canContinue: phase === 'resting',
       filter: this.#filter,
     });
     this.#goToWanted();
   }
 
-  #tellCard(): void {
+  #postCard(): void {
     clearTimeout(this.#cardTimer);
     this.#cardTimer = undefined;
-    const { content, check, name } = this.#document;
-    if (!this.#isReady || content === undefined || !('file' in content)) return;
+    const { check, name } = this.#document;
+    if (!this.#host.isReady || this.#file === undefined) return;
     const { progress, report, failure } = check;
-    this.#post(
+    this.#host.post(
       previewCard({
-        sizeBytes: content.file.sizeBytes,
+        sizeBytes: this.#file.sizeBytes,
         report,
         summary: report === undefined ? undefined : summaryOf(report),
         progress,
         failure: failure === undefined ? undefined : checkFailure(name, failure),
       }),
     );
-    // Without a report nobody knows which rows have problems.
+    // Without a report it is unknown which rows have problems.
     if (failure !== undefined && this.#filter.problems !== undefined)
       this.#setFilter({ ...this.#filter, problems: undefined });
-    if (report === this.#toldReport) return;
-    this.#toldReport = report;
-    this.#post({ type: 'stale' });
-    this.#tellNotice();
+    if (report === this.#postedReport) return;
+    this.#postedReport = report;
+    this.#host.post({ type: 'stale' });
+    this.#postNotice();
     if (this.#filter.problems !== undefined) {
       this.#generation += 1;
       this.#list?.refresh();
-      this.#tellList();
+      this.#postList();
     }
   }
 
-  #tellNotice(): void {
+  #postNotice(): void {
     const { change, check, name } = this.#document;
     const kind = check.report?.kind;
     const aboutKind = kind === undefined || kind === 'rows' ? undefined : kindSentence(kind);
     const text = change === undefined ? aboutKind : changedNotice(name, change);
-    this.#post({ type: 'notice', text, canReload: change === 'changed' || change === 'missing' });
+    this.#host.post({ type: 'notice', text, canReload: change === 'changed' || change === 'missing' });
   }
 
-  /** Goes to the row that is waited for; a filter that hides it is given up. */
+  /** Goes to the requested row; a filter that hides it is cleared. */
   #goToWanted(): void {
-    const row = this.#wantedRow;
-    const content = this.#document.content;
-    const list = this.#list;
-    if (
-      !this.#isReady ||
-      row === undefined ||
-      list === undefined ||
-      content === undefined ||
-      !('file' in content)
-    )
-      return;
-    const { file } = content;
+    const [file, list, row] = [this.#file, this.#list, this.#wantedRow];
+    if (!this.#host.isReady || row === undefined || list === undefined || file === undefined) return;
     if (row > file.rows && !file.isCounted) return;
     const known = Math.max(1, Math.min(row, file.rows));
     if (list.positionOf(known) === undefined && list.phase !== 'all') {
-      // What it hides may still be found.
+      // The search may still find it.
       if (list.phase === 'waiting' || list.phase === 'searching') return;
       this.#setFilter(NO_FILTER);
       return;
     }
     this.#wantedRow = undefined;
     const position = list.positionOf(known);
-    if (position !== undefined) this.#post({ type: 'goTo', generation: this.#generation, position });
+    if (position !== undefined) this.#host.post({ type: 'goTo', generation: this.#generation, position });
   }
 
-  async #sendRows({ generation, from, count }: PreviewRequest & { type: 'need' }): Promise<void> {
-    const content = this.#document.content;
-    const list = this.#list;
-    if (generation !== this.#generation || list === undefined) return;
-    if (content === undefined || !('file' in content)) return;
+  async #postRows({ generation, from, count }: PreviewRequest & { type: 'need' }): Promise<void> {
+    const [file, list] = [this.#file, this.#list];
+    if (generation !== this.#generation || list === undefined || file === undefined) return;
     const wanted: number[] = [];
     for (let position = from; position < from + Math.min(count, MOST_ROWS); position++) {
       const row = list.rowAt(position);
       if (row !== undefined) wanted.push(row);
     }
-    const rows = await previewRows(content.file, this.#document.check.report, wanted);
-    this.#post({ type: 'rows', generation, from, rows });
-    this.#document.startCheck();
+    try {
+      const rows = await previewRows(file, this.#document.check.report, wanted);
+      this.#host.post({ type: 'rows', generation, from, rows });
+      this.#document.startCheck();
+    } catch (error) {
+      if (!(error instanceof CancelledError)) this.#host.post({ type: 'rows', generation, from, rows: [] });
+      throw error;
+    }
   }
 
-  #openSource(row: number, problem: number | undefined): void {
-    const { content, check, uri } = this.#document;
-    if (content === undefined || !('file' in content) || !hasSource(content.file)) return;
-    showSource(uri, content.file, check.report, row, problem).catch((error: unknown) => {
-      if (!(error instanceof CancelledError)) this.#log.error('preview-source', error);
+  /**
+   * Shows a row in the text editor, beside the preview if one is open there, else as a tab of the same group.
+   * @param problem the index of one of the row's problems, whose place is selected
+   * @throws CheckError, CancelledError
+   */
+  async #openSource(row: number, problem: number | undefined): Promise<void> {
+    const file = this.#file;
+    const { check, uri } = this.#document;
+    // Nothing can be selected in a document that is not synced.
+    if (file === undefined || file.sizeBytes > MAX_SYNCED_UNITS) return;
+    const found =
+      problem === undefined || check.report === undefined
+        ? undefined
+        : problemsOfRow(check.report, row, problem + 1)[problem];
+    const line = found?.line ?? (await lineOfRow(file, row));
+    const start = new vscode.Position(line - 1, (found?.column ?? 1) - 1);
+    const shown = vscode.window.visibleTextEditors.find(
+      ({ document }) => document.uri.toString() === uri.toString(),
+    );
+    await vscode.window.showTextDocument(uri, {
+      selection: new vscode.Range(start, start.translate(0, found?.length ?? 0)),
+      preview: false,
+      ...(shown?.viewColumn === undefined ? {} : { viewColumn: shown.viewColumn }),
     });
   }
+}
 
-  #post(message: PreviewMessage): void {
-    // The next page asks for everything.
-    if (this.#isReady && !this.#store.disposed) void this.#panel.webview.postMessage(message);
-  }
+function isRow(value: unknown): value is number {
+  return isCount(value) && value >= 1;
+}
+
+function isFilter(value: unknown): value is PreviewFilter {
+  return (
+    isRecord(value) &&
+    isText(value['text']) &&
+    isBoolean(value['matchCase']) &&
+    isOptional(isText)(value['problems'])
+  );
+}
+
+/** A page may remember what another version of it stored. */
+function isMemory(value: unknown): value is Pick<PreviewMemory, 'filter' | 'row'> {
+  return isRecord(value) && isFilter(value['filter']) && isRow(value['row']);
 }

@@ -1,6 +1,6 @@
 /**
- * What the preview's page and the extension say to each other. Types only: both sides are bundled apart. Every text in it
- * is made for people by the extension, or stands in the file; `{0}` in a word is filled in by the page.
+ * The messages between the preview's page and the extension. Types only: both sides are bundled separately. The extension
+ * makes every text, or reads it from the file; the page fills in `{0}` in a word.
  */
 
 /** Sentences and names that the page needs for itself. */
@@ -12,6 +12,7 @@ export type PreviewWord =
   | 'clearFilter'
   | 'problemFilter'
   | 'allRows'
+  | 'continueSearch'
   | 'goToRow'
   | 'goToRowHint'
   | 'showDetails'
@@ -30,20 +31,22 @@ export type PreviewWord =
   | 'noRole'
   | 'reload'
   | 'copy'
-  | 'copied'
   | 'asTable'
   | 'noMatch'
   | 'problemsOfRow'
   | 'keyboard';
 
-/** The page was made, and this is what it remembers from before it was hidden. */
+/** What the page remembers while it is hidden, and over a reload of the window. */
 export interface PreviewMemory {
   filter: PreviewFilter;
   /** The row at the top. */
   row: number;
+  detailsHidden: boolean;
+  /** Rows that the user switched between raw text and content. */
+  switched: readonly number[];
 }
 
-/** What rows are wanted; `problems` is a `ProblemChoice`. */
+/** Which rows are listed; `problems` is a `ProblemChoice`. */
 export interface PreviewFilter {
   text: string;
   matchCase: boolean;
@@ -52,15 +55,13 @@ export interface PreviewFilter {
 
 /** From the page to the extension. */
 export type PreviewRequest =
-  | { type: 'ready'; memory: PreviewMemory | undefined }
   | { type: 'need'; generation: number; from: number; count: number }
   | { type: 'filter'; filter: PreviewFilter }
   | { type: 'more' }
   | { type: 'goTo'; row: number }
   | { type: 'openSource'; row: number; problem: number | undefined }
   /** `row` is the one at the top, which stays there. */
-  | { type: 'reload'; row: number }
-  | { type: 'copy'; text: string };
+  | { type: 'reload'; row: number };
 
 /** From the extension to the page. */
 export type PreviewMessage =
@@ -71,7 +72,7 @@ export type PreviewMessage =
   | PreviewCard
   | { type: 'goTo'; generation: number; position: number }
   | { type: 'notice'; text: string | undefined; canReload: boolean }
-  /** Rows carry other problems now: they have to be asked for again. */
+  /** The problems of rows have changed: request the rows again. */
   | { type: 'stale' };
 
 export interface PreviewStart {
@@ -99,8 +100,8 @@ export interface PreviewList {
   /** Says what is listed and how far the work is. */
   status: string;
   busy: boolean;
-  /** The name of the button that goes on with a search that rests. */
-  more: string | undefined;
+  /** Whether a paused search can be continued. */
+  canContinue: boolean;
   filter: PreviewFilter;
 }
 

@@ -25,13 +25,13 @@ import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Moved } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Told } from '../../core/runs/told.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { followActive } from '../shared/activeSession.ts';
 
 interface Parts {
   sessions: Sessions;
   downloads: Downloads;
-  told: Pick<Told, 'claim'>;
+  told: Pick<NotificationLedger, 'claim'>;
   log: Pick<Log, 'error'>;
   beActive: (accountId: string) => Promise<boolean>;
   /** Whether notifications are turned down: then only what went wrong is told. */

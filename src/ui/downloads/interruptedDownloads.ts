@@ -8,7 +8,7 @@ import type { Downloads } from '../../core/downloads/downloads.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Told } from '../../core/runs/told.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { followActive } from '../shared/activeSession.ts';
 
 /** Several are left by one end, and are told together. */
@@ -17,7 +17,7 @@ const TOGETHER_MS = 500;
 interface Parts {
   sessions: Sessions;
   downloads: Pick<Downloads, 'active' | 'open' | 'onDidChange'>;
-  told: Pick<Told, 'claim'>;
+  told: Pick<NotificationLedger, 'claim'>;
   beActive: (accountId: string) => Promise<boolean>;
 }
 

@@ -19,7 +19,7 @@ import {
 import { serviceNowMs } from '../../core/runs/serviceClock.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Told } from '../../core/runs/told.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { followActive } from '../shared/activeSession.ts';
 
 /** It is looked anew this often at least: a timer stands still while the machine sleeps, and clocks are set. */
@@ -35,7 +35,7 @@ const SETTLED_MS: Readonly<Patience> = { focused: 2_000, behind: 5_000 };
 interface Parts {
   sessions: Sessions;
   downloads: Pick<Downloads, 'active' | 'open' | 'records'>;
-  told: Pick<Told, 'claim'>;
+  told: Pick<NotificationLedger, 'claim'>;
   beActive: (accountId: string) => Promise<boolean>;
 }
 

@@ -1,9 +1,9 @@
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Event } from '../../core/base/event.ts';
 import type { Log } from '../shared/log.ts';
-import { DetailFile } from '../../core/runs/detailFile.ts';
 import { DetailReader } from '../../core/runs/detailReader.ts';
-import { KeptDetails } from '../../core/runs/keptDetails.ts';
+import { StoredDetails } from '../../core/runs/storedDetails.ts';
+import type { StateStore } from '../../core/storage/state.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
@@ -15,29 +15,32 @@ interface RunsView {
 }
 
 /**
- * Has the details of the active account's runs kept on the disk and, while the Runs view is open, those read that the rows
- * want.
- * @param folderOf where an account's details are kept
+ * Stores the details of the active account's runs and, while the Runs view is open, reads those that its rows need.
  */
 export function keepActiveDetails(
   sessions: Sessions,
-  folderOf: (accountId: string) => string,
+  state: StateStore,
   view: RunsView,
   log: Pick<Log, 'warn'>,
 ): Disposable {
   const follow = (session: Session): Disposable[] => {
-    const kept = new KeptDetails(session.runs, new DetailFile(folderOf(session.account.id)), (error) =>
+    const stored = new StoredDetails(session.runs, state, session.account.id, (error) =>
       log.warn(String(error)),
     );
     let isOpen = false;
     const isWanted = () => isOpen && view.isVisible && session.state === 'ready';
     const reader = new DetailReader(session.runs, isWanted, session.budget);
     // What the disk knows is not asked for.
-    void kept.open().then(() => {
+    void stored.open().then(() => {
       isOpen = true;
       reader.wake();
     });
-    return [kept, reader, view.onDidShow(() => reader.wake()), session.onDidChangeState(() => reader.wake())];
+    return [
+      stored,
+      reader,
+      view.onDidShow(() => reader.wake()),
+      session.onDidChangeState(() => reader.wake()),
+    ];
   };
   return followActive(sessions, (session) => (session === undefined ? [] : follow(session)));
 }

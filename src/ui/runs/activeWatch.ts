@@ -8,6 +8,7 @@ import type { Receipt } from '../../core/submission/intent.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
+import type { StateStore } from '../../core/storage/state.ts';
 import { Watcher } from '../../core/runs/watcher.ts';
 import { followActive } from '../shared/activeSession.ts';
 
@@ -23,20 +24,23 @@ export class ActiveWatch implements Disposable {
   readonly #receipts: () => Promise<readonly Receipt[]>;
   readonly #log: Log;
   readonly #runsFolder: string;
+  readonly #state: StateStore;
   readonly #subscriptions: Disposable[];
   #watcher: Watcher | undefined;
   #missing: readonly MissingRead[] = [];
   #readAtMs = -Infinity;
 
-  /** @param runsFolder where windows share what they know of the runs of all accounts */
+  /** @param runsFolder where the lock files of accounts are */
   constructor(
     sessions: Sessions,
     submitter: Submitter,
     journal: Pick<Journal, 'receipts'>,
     log: Log,
     runsFolder: string,
+    state: StateStore,
   ) {
     this.#runsFolder = runsFolder;
+    this.#state = state;
     this.#submitter = submitter;
     this.#receipts = () => journal.receipts();
     this.#log = log;
@@ -60,7 +64,8 @@ export class ActiveWatch implements Disposable {
     const onError = (error: unknown) => this.#log.warn(String(error));
     const watcher = new Watcher({
       session,
-      folder: accountFolder(this.#runsFolder, accountId),
+      state: this.#state,
+      lockFile: accountFolder(this.#runsFolder, accountId).watchLock,
       isFocused: () => vscode.window.state.focused,
       isAwaiting: () => this.#submitter.isUnknown(accountId),
       recallSubmitted: () => this.#recall(session),
@@ -91,10 +96,10 @@ export class ActiveWatch implements Disposable {
     // The charge may come minutes after the answer was given up: runs are watched until the person has decided.
     const awaiting = this.#submitter.onDidChange(({ id, accountId: changedId, state }) => {
       if (changedId !== accountId) return;
-      if (state === 'unknown') void watcher.look();
+      if (state === 'unknown') void watcher.poll();
       // Another window ended it: what came of it is not told here, but stands in the runs and the balance.
       const isOpen = this.#submitter.pending.some((pending) => pending.id === id);
-      if (state === 'elsewhere' && !isOpen) void watcher.look();
+      if (state === 'elsewhere' && !isOpen) void watcher.poll();
     });
     readAll();
     return [watcher, missingModels, missingBalance, reconnecting, awaiting];
@@ -111,7 +116,7 @@ export class ActiveWatch implements Disposable {
   #read(): void {
     if (this.#watcher === undefined) return;
     this.#readAtMs = performance.now();
-    void this.#watcher.look();
+    void this.#watcher.poll();
     for (const one of this.#missing) one.wake();
   }
 }

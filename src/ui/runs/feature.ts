@@ -11,14 +11,14 @@ import { dimOfflineRows } from './offlineRows.ts';
 import { showReceiptLabels } from './receiptLabels.ts';
 import { followRunLinks } from './runLinks.ts';
 import { RunNotices } from './runNotices.ts';
-import { RunPanels } from './runPanels.ts';
+import { runPanels } from './runPage.ts';
 import { RunsShown } from './runsShown.ts';
 import { RunsTree } from './runsTree.ts';
 
 /** The views of runs and models, the page of a run, and what is notified about them. */
 export function activateRuns(services: Services): void {
-  const { accounts, context, disposables, downloads, folderOf, journal, log, openJournal } = services;
-  const { registerCommands, reportError, runsFolder, sessions, submitted, submitter, told } = services;
+  const { accounts, context, disposables, downloads, journal, log, openJournal } = services;
+  const { registerCommands, reportError, runsFolder, sessions, state, submitted, submitter, told } = services;
   const { ensureActiveAccount: beActive, submissionRows: submissions } = services;
 
   const shown = disposables.add(new RunsShown(sessions, context.globalState));
@@ -26,8 +26,8 @@ export function activateRuns(services: Services): void {
   const tree = disposables.add(new RunsTree({ sessions, submitter, submissions, downloads, told, shown }));
   disposables.add(submitted.event(({ runId }) => void tree.reveal(runId, false).catch(() => undefined)));
   disposables.add(new ModelsTree(sessions));
-  disposables.add(new ActiveWatch(sessions, submitter, journal, log, runsFolder));
-  disposables.add(keepActiveDetails(sessions, (accountId) => folderOf(accountId).details, tree, log));
+  disposables.add(new ActiveWatch(sessions, submitter, journal, log, runsFolder, state));
+  disposables.add(keepActiveDetails(sessions, state, tree, log));
   disposables.add(showReceiptLabels(sessions, openJournal, journal, log));
 
   const receipts = async () => {
@@ -36,19 +36,11 @@ export function activateRuns(services: Services): void {
   };
   const linkTo = (runId: string) => `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`;
   const onDidChangeReceipts = journal.onDidChange;
+  const { extensionUri } = context;
   const panels = disposables.add(
-    new RunPanels(context.extensionUri, {
-      accounts,
-      sessions,
-      downloads,
-      receipts,
-      onDidChangeReceipts,
-      beActive,
-      linkTo,
-      log,
-    }),
+    runPanels({ extensionUri, accounts, sessions, downloads, receipts, onDidChangeReceipts, linkTo, log }),
   );
-  const show = (accountId: string, runId: string) => panels.show(accountId, runId);
+  const show = (accountId: string, runId: string) => void panels.show({ accountId, runId });
   disposables.add(followRunLinks({ accounts, sessions, show, onError: reportError }));
   const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && autoDownloadFolder() === undefined;
   disposables.add(new RunNotices({ sessions, told, beActive, offersDownload }));

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { COMMANDS } from '../shared/ids.ts';
-import { runPageWords } from './pageMessages.ts';
+import { pageWords } from './pageMessages.ts';
 import { showWarning } from '../shared/notifications.ts';
 
 /** A link named something else than the page of a run. Nothing of it is repeated: whoever made it, its words are not ours. */
@@ -14,7 +14,7 @@ export function tellStrangeLink(): void {
 
 /** The active account has no run of that id. @param canSwitch whether there is another account */
 export function tellNoSuchRun(accountName: string, runId: string, canSwitch: boolean): void {
-  const switchAccount = runPageWords.switchAccount();
+  const switchAccount = pageWords.switchAccount();
   void showWarning(
     vscode.l10n.t('{0} has no such run: {1}', accountName, runId),
     ...(canSwitch ? [switchAccount] : []),

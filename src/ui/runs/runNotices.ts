@@ -10,7 +10,7 @@ import type { Moved } from '../../core/runs/runRows.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Told } from '../../core/runs/told.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { followActive } from '../shared/activeSession.ts';
 
 /** How long notices wait. */
@@ -36,7 +36,7 @@ const START_MS = 60_000;
 
 export interface RunNoticesParts {
   sessions: Sessions;
-  told: Pick<Told, 'claim' | 'addUnseen'>;
+  told: Pick<NotificationLedger, 'claim' | 'addUnseen'>;
   /** Makes an account the active one, if it is not and the person agrees. */
   beActive: (accountId: string) => Promise<boolean>;
   /** Whether a download is to be offered: not where the person wants none, or it begins by itself. */
@@ -55,7 +55,7 @@ interface Notice {
  * windows, several at once in one digest; nothing but the badge where the person wants no more.
  */
 export class RunNotices implements Disposable {
-  readonly #told: Pick<Told, 'claim' | 'addUnseen'>;
+  readonly #told: Pick<NotificationLedger, 'claim' | 'addUnseen'>;
   readonly #beActive: (accountId: string) => Promise<boolean>;
   readonly #offersDownload: () => boolean;
   readonly #patience: NoticePatience;

@@ -5,7 +5,7 @@ import { treeWords } from './messages.ts';
 import { listWords } from './listMessages.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Told } from '../../core/runs/told.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { followActive } from '../shared/activeSession.ts';
 
 /** What the view's badge needs of it. */
@@ -22,13 +22,13 @@ interface View {
 export class RunsBadge implements Disposable {
   readonly #sessions: Sessions;
   readonly #view: View;
-  readonly #told: Pick<Told, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
+  readonly #told: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   readonly #subscriptions: Disposable[];
 
   constructor(
     sessions: Sessions,
     view: View,
-    told: Pick<Told, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>,
+    told: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>,
   ) {
     this.#sessions = sessions;
     this.#view = view;

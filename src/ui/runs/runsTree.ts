@@ -7,7 +7,7 @@ import { serviceNowMs } from '../../core/runs/serviceClock.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
-import type { Told } from '../../core/runs/told.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { followActive } from '../shared/activeSession.ts';
 import type { RunsSection } from '../shared/runsSection.ts';
 import { factItem, factRows } from './factRows.ts';
@@ -31,7 +31,7 @@ export interface RunsTreeParts {
   submitter: Pick<Submitter, 'pending'>;
   submissions: RunsSection;
   downloads: DownloadsShown;
-  told: Pick<Told, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
+  told: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: RunsShown;
 }
 

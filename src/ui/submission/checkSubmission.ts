@@ -7,7 +7,7 @@ import type { TellFoundRun } from './submissionOutcome.ts';
 import { tellAccountGone } from '../shared/accountMessages.ts';
 import { tellCannotTell, tellNotNow, tellNothingCharged } from './noticeMessages.ts';
 import { submissionWords, tellElsewhere } from './messages.ts';
-import { canCheck, canContinue } from '../../core/submission/pendingActions.ts';
+import { canCheck, canContinue } from '../../core/submission/pendingSubmission.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 
@@ -58,7 +58,7 @@ export function checkSubmission(
     } else {
       // Of any account: it switches to none.
       const resolve = () => void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
-      tellCannotTell(now, finding.doubt, isSandbox, resolve);
+      tellCannotTell(now, finding.reason, isSandbox, resolve);
     }
   };
 }

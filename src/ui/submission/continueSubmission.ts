@@ -8,7 +8,7 @@ import { withSubmissionProgress } from './submissionProgress.ts';
 import { tellNotNow } from './noticeMessages.ts';
 import { submissionWords } from './messages.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import { canContinue } from '../../core/submission/pendingActions.ts';
+import { canContinue } from '../../core/submission/pendingSubmission.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 

@@ -3,7 +3,7 @@ import { usingStorage } from '../shared/storageError.ts';
 import { chooseSubmission } from './submissionChoice.ts';
 import { tellNotNow } from './noticeMessages.ts';
 import { tellElsewhere } from './messages.ts';
-import { canDiscard } from '../../core/submission/pendingActions.ts';
+import { canDiscard } from '../../core/submission/pendingSubmission.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 

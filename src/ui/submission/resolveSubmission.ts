@@ -12,9 +12,9 @@ import { asText, explain } from '../shared/serviceErrors.ts';
 import { tellSettled } from './noticeMessages.ts';
 import { submissionWords, tellElsewhere } from './messages.ts';
 import type { RunCreation } from '../../core/api/types.ts';
-import type { Finding } from '../../core/submission/finding.ts';
-import { doubtOf } from '../../core/submission/judge.ts';
-import { canCheck, canContinue, canDiscard } from '../../core/submission/pendingActions.ts';
+import type { ReconcileResult } from '../../core/submission/reconciler.ts';
+import { uncertaintyOf } from '../../core/submission/reconcilePolicy.ts';
+import { canCheck, canContinue, canDiscard } from '../../core/submission/pendingSubmission.ts';
 import { isCancellable, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
@@ -22,7 +22,7 @@ import type { Submitter } from '../../core/submission/submitter.ts';
 
 /** What a look of just now came to; `failure` where it did not succeed. */
 interface Looked {
-  finding?: Finding | undefined;
+  finding?: ReconcileResult | undefined;
   failure?: string;
 }
 
@@ -122,7 +122,7 @@ function knownOf({ account, models }: Session, view: PendingSubmission, { findin
     accountName: account.name,
     isSandbox: account.kind === 'sandbox',
     modelName: models.nameOf(view.intent.model_id),
-    doubt: cannotTell?.doubt ?? (isLookedAt ? doubtOf(view.intent) : undefined),
+    doubt: cannotTell?.reason ?? (isLookedAt ? uncertaintyOf(view.intent) : undefined),
     againAtMs: cannotTell?.againAtMs,
     failure,
   };

@@ -3,7 +3,7 @@ import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { Emitter } from '../../core/base/event.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { canCheck, canContinue } from '../../core/submission/pendingActions.ts';
+import { canCheck, canContinue } from '../../core/submission/pendingSubmission.ts';
 import {
   isCancellable,
   type PendingSubmission,

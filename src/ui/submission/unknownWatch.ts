@@ -4,7 +4,7 @@ import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import type { TellFoundRun } from './submissionOutcome.ts';
 import { tellNothingCharged } from './noticeMessages.ts';
 import type { Journal } from '../../core/submission/journal.ts';
-import { canCheck, canContinue } from '../../core/submission/pendingActions.ts';
+import { canCheck, canContinue } from '../../core/submission/pendingSubmission.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
@@ -98,7 +98,7 @@ export class UnknownWatch implements Disposable {
     if (unknown.length === 0) return;
     this.#looking.add(id);
     try {
-      await this.#submitter.look(session);
+      await this.#submitter.checkDue(session);
     } finally {
       this.#looking.delete(id);
     }

@@ -1,6 +1,7 @@
 import type { Mode } from './books.ts';
 import type { SubmissionState } from '../../../src/core/submission/pendingSubmission.ts';
 import type { FaultName } from './faults.ts';
+import type { LieName } from './lies.ts';
 import type { Crash, CrashPoint } from './protocol.ts';
 
 /** What the person does with what is left open. */
@@ -34,6 +35,8 @@ export interface CellSpec {
   faults: readonly FaultName[];
   /** Of the windows, in order; later ones live. */
   crashes: readonly Crash[];
+  /** What storage or network do against the rules, in the first window: the harness must notice. */
+  lie?: LieName;
   /** Before the cell begins: how far the machine's clock is off. */
   wallOffsetMs?: number;
   /** Between windows: how far it is set, and how long the machine sleeps. */

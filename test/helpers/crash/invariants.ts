@@ -109,6 +109,8 @@ function wasHeard({ spec }: World, asked: Post, next: Post): boolean {
 /** I7: attempts are bounded, and none comes before the service asked for it. */
 function verifyBounds(world: World): void {
   const { posts } = world.service.ledger;
+  for (const same of Map.groupBy(posts, ({ window, ordinal }) => `attempt ${ordinal} of window ${window}`))
+    if (same[1].length > 1) world.violate(`I7: ${same[0]} was sent twice`);
   for (const [index, post] of posts.entries()) {
     const earlier = posts
       .slice(0, index)

@@ -1,6 +1,7 @@
 import type { Draft, Intent, Receipt } from '../../../src/core/submission/intent.ts';
 import type { SubmissionState } from '../../../src/core/submission/pendingSubmission.ts';
 import type { RunCreation } from '../../../src/core/api/types.ts';
+import type { LieName } from './lies.ts';
 
 /** The moments at which a process can be killed, in the order in which a submission comes to them. */
 export const CRASH_POINTS = [
@@ -44,6 +45,8 @@ export interface WindowConfig {
   digestWorker: string;
   account: AccountConfig;
   crash?: Crash;
+  /** What its storage or its network does against the rules. */
+  lie?: LieName;
   seed: number;
 }
 
@@ -61,7 +64,7 @@ export interface Told {
   kind: string;
   id?: string;
   run?: RunCreation;
-  doubt?: string;
+  reason?: string;
   againAtMs?: number;
   candidates?: readonly { run_id: string }[];
   kept?: boolean;

@@ -4,6 +4,7 @@ import { writeFileDurably } from '../../../src/core/storage/durableFile.ts';
 import { Journal } from '../../../src/core/submission/journal.ts';
 import type { Lease } from '../../../src/core/storage/lease.ts';
 import type { Intent, Receipt } from '../../../src/core/submission/intent.ts';
+import { lieOf, type LieName, type Write } from './lies.ts';
 import type { Crash, CrashPoint } from './protocol.ts';
 
 /** Points at which nothing is being written. */
@@ -53,8 +54,14 @@ export class CrashingJournal extends Journal {
   /** Of the intent that was to be created last. */
   lastId: string | undefined;
 
-  constructor(folder: string, seam: CrashSeam, onSetAside: (file: string) => void) {
-    super(folder, { onSetAside, createWaitMs: 400, write: (file, text) => writing(file, text, seam) });
+  constructor(folder: string, seam: CrashSeam, lie: LieName | undefined, onSetAside: (file: string) => void) {
+    const sound: Write = (file, text) => writing(file, text, seam);
+    const { write } = lieOf(lie);
+    super(folder, {
+      onSetAside,
+      createWaitMs: 400,
+      write: write === undefined ? sound : (file, text) => write(sound, file, text),
+    });
     this.#seam = seam;
   }
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { build } from 'esbuild';
 import { startHttpsServer, type TestServer } from '../httpServer.ts';
-import { bundleWindow, type Bundle, type Sabotage } from './bundle.ts';
 import { sha256 } from './uploadProbe.ts';
 import { WindowProcess } from './windowProcess.ts';
 
@@ -25,25 +25,42 @@ const ROWS = 2600;
 /** What all cells share: the bundled program, a server with a certificate that nobody trusts, a folder, a dataset. */
 export class Stage {
   readonly folder: string;
-  readonly bundle: Bundle;
+  /** The program of a window, and what it computes digests with: bundled, so that a process starts in a few milliseconds. */
+  readonly window: string;
+  readonly digestWorker: string;
   readonly distrusted: TestServer;
   readonly dataset: { text: string; sha256: string; sizeBytes: number; rows: number };
 
   readonly #idle: WindowProcess[] = [];
 
-  private constructor(folder: string, bundle: Bundle, distrusted: TestServer) {
+  private constructor(folder: string, distrusted: TestServer) {
     this.folder = folder;
-    this.bundle = bundle;
+    this.window = path.join(folder, 'window.cjs');
+    this.digestWorker = path.join(folder, 'digestWorker.cjs');
     this.distrusted = distrusted;
     const text = `{"prompt":"${CANARIES.row}","completion":"to go home"}\n`.repeat(ROWS);
     this.dataset = { text, sha256: sha256(text), sizeBytes: Buffer.byteLength(text), rows: ROWS };
   }
 
-  static async set(sabotages: readonly Sabotage[] = []): Promise<Stage> {
+  static async set(): Promise<Stage> {
     const folder = await mkdtemp(path.join(tmpdir(), 'crash-test-'));
     const answer: http.RequestListener = (_request, response) => void response.end();
     try {
-      return new Stage(folder, await bundleWindow(folder, sabotages), await startHttpsServer(answer));
+      await build({
+        absWorkingDir: path.resolve(import.meta.dirname, '../../..'),
+        entryPoints: {
+          window: 'test/helpers/crash/window.ts',
+          digestWorker: 'src/core/api/digestWorker.ts',
+        },
+        outdir: folder,
+        outExtension: { '.js': '.cjs' },
+        bundle: true,
+        platform: 'node',
+        format: 'cjs',
+        target: 'node22.19',
+        logLevel: 'silent',
+      });
+      return new Stage(folder, await startHttpsServer(answer));
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -52,7 +69,7 @@ export class Stage {
 
   /** A process that has no cell. */
   take(): WindowProcess {
-    return this.#idle.pop() ?? new WindowProcess(this.bundle.window);
+    return this.#idle.pop() ?? new WindowProcess(this.window);
   }
 
   /** Takes back a process whose window was closed. */

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
 import { ServiceError } from '../../../src/core/api/errors.ts';
 import { ExpectedError } from '../../../src/core/base/errors.ts';
-import type { Finding } from '../../../src/core/submission/finding.ts';
+import type { ReconcileResult } from '../../../src/core/submission/reconciler.ts';
 import type { Draft } from '../../../src/core/submission/intent.ts';
 import type { SubmissionResult } from '../../../src/core/submission/pendingSubmission.ts';
 import type { PendingSubmission } from '../../../src/core/submission/pendingSubmission.ts';
@@ -62,7 +62,7 @@ class Window {
         return { kind: 'failed', error: toldError(error) } satisfies Told;
       }
     },
-    look: () => this.#works.submitter.look(this.#works.session),
+    look: () => this.#works.submitter.checkDue(this.#works.session),
     adopt: async (id, runId) => {
       try {
         const isDone = await this.#works.submitter.adopt(this.#works.session, id, runId);
@@ -137,10 +137,10 @@ class Window {
     const clock = new SharedClock(config.clockFile, async (ms) => {
       await this.#ask((call) => ({ kind: 'pass', call, ms }));
     });
-    const transport = new CountingTransport(config.window, seam, async (ordinal) => {
+    const transport = new CountingTransport(config.window, seam, config.lie, async (ordinal) => {
       return (await this.#ask((call) => ({ kind: 'plan?', call, ordinal }))) as AttemptPlan;
     });
-    const journal = new CrashingJournal(path.join(config.folder, 'journal'), seam, (file) =>
+    const journal = new CrashingJournal(path.join(config.folder, 'journal'), seam, config.lie, (file) =>
       process.stdout.write(`set aside: ${file}\n`),
     );
     const submitter = new Submitter(journal, { clock, random: () => random.fraction() });
@@ -192,7 +192,7 @@ function toldOutcome(outcome: SubmissionResult, id?: string): Told {
   return 'error' in told ? { ...told, error: toldError(told.error) } : told;
 }
 
-function toldFinding(finding: Finding | undefined, id: string): Told {
+function toldFinding(finding: ReconcileResult | undefined, id: string): Told {
   if (finding === undefined) return { kind: 'elsewhere', id };
   const { verdict, ...rest } = finding;
   return { kind: verdict, id, ...rest };

@@ -1,6 +1,7 @@
 import { NetworkError } from '../../../src/core/api/errors.ts';
 import type { HttpAnswer, HttpRequest, Timeouts } from '../../../src/core/api/exchange.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
+import { lieOf, type LieName, type Send } from './lies.ts';
 import type { AttemptPlan } from './protocol.ts';
 import type { CrashSeam } from './seams.ts';
 
@@ -27,13 +28,20 @@ export class CountingTransport extends Transport {
   readonly #long = new Transport(DIRECT, { timeouts: LONG });
   readonly #window: number;
   readonly #seam: CrashSeam;
+  readonly #lie: LieName | undefined;
   readonly #plan: (ordinal: number) => Promise<AttemptPlan>;
   #posts = 0;
 
-  constructor(window: number, seam: CrashSeam, plan: (ordinal: number) => Promise<AttemptPlan>) {
+  constructor(
+    window: number,
+    seam: CrashSeam,
+    lie: LieName | undefined,
+    plan: (ordinal: number) => Promise<AttemptPlan>,
+  ) {
     super(DIRECT);
     this.#window = window;
     this.#seam = seam;
+    this.#lie = lie;
     this.#plan = plan;
   }
 
@@ -51,12 +59,15 @@ export class CountingTransport extends Transport {
     if (plan.connect === 'dns') throw new NetworkError('dns', 'ENOTFOUND');
     const url = plan.insteadOf === undefined ? request.url : new URL(request.url.pathname, plan.insteadOf);
     const { body } = request;
-    return (plan.isSilent ? this.#short : this.#long).send({
+    const sound: Send = (sent) => (plan.isSilent ? this.#short : this.#long).send(sent);
+    const { send } = lieOf(this.#lie);
+    const attempt = {
       ...request,
       url,
       headers: { ...headers, 'x-post': String(ordinal) },
       ...(body && { body: this.#watched(body, ordinal) }),
-    });
+    };
+    return send === undefined ? sound(attempt) : send(sound, attempt, ordinal);
   }
 
   override dispose(): void {

@@ -122,7 +122,10 @@ export class World implements Surroundings {
   }
 
   async end(): Promise<void> {
-    for (const window of this.windows) this.stage.giveBack(window);
+    // One that failed may still be at work.
+    for (const window of this.windows)
+      if (this.violations.length > 0) await window.kill();
+      else this.stage.giveBack(window);
     await this.service.close();
     await this.otherService.close();
     await this.#elsewhere.close();
@@ -150,9 +153,10 @@ export class World implements Surroundings {
       window: number,
       folder: this.folder.path,
       clockFile: this.clock.file,
-      digestWorker: this.stage.bundle.digestWorker,
+      digestWorker: this.stage.digestWorker,
       account,
       seed: this.spec.seed + number,
+      ...(this.spec.lie !== undefined && number === 1 && { lie: this.spec.lie }),
       ...(crash !== undefined && { crash }),
     });
     return window;
@@ -239,7 +243,7 @@ export class World implements Surroundings {
     const told = value as Told;
     this.claims.told(window, told, posts);
     this.tell(
-      `  window ${window} ${verb}: ${told.kind}${told.doubt === undefined ? '' : ` (${told.doubt})`}` +
+      `  window ${window} ${verb}: ${told.kind}${told.reason === undefined ? '' : ` (${told.reason})`}` +
         (told.error === undefined ? '' : ` [${told.error.code}: ${told.error.text.split('\n')[0] ?? ''}]`),
     );
   }

@@ -2,12 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { verifyArchive } from '../../../src/core/adapters/archive/verify.ts';
 import { Emitter } from '../../../src/core/base/event.ts';
-import { accountFolder } from '../../../src/core/accounts/accountFolder.ts';
 import { Downloads } from '../../../src/core/downloads/downloads.ts';
 import type { Session } from '../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../src/core/runs/sessions.ts';
 import { Submitter } from '../../../src/core/submission/submitter.ts';
-import { Told } from '../../../src/core/runs/told.ts';
+import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { Bench, silent } from './support.ts';
@@ -17,7 +16,7 @@ export interface Window {
   session: Session;
   sessions: Sessions;
   downloads: Downloads;
-  told: Told;
+  told: NotificationLedger;
   state: StateStore;
   beActive: () => Promise<boolean>;
 }
@@ -46,8 +45,8 @@ export class DownloadStage {
   async end(): Promise<void> {
     for (const { downloads, state, told } of this.#windows) {
       await downloads.dispose();
-      state.dispose();
       told.dispose();
+      state.dispose();
     }
     await this.bench.end();
   }
@@ -81,7 +80,7 @@ export class DownloadStage {
         sessionOf: () => session,
         verify: verifyArchive,
       }),
-      told: new Told((id) => accountFolder(runsFolder, id).told),
+      told: new NotificationLedger(state),
       state,
       beActive: () => Promise.resolve(true),
     };

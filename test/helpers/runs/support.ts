@@ -9,6 +9,7 @@ import type { RunSummary } from '../../../src/core/api/types.ts';
 import type { Account } from '../../../src/core/accounts/account.ts';
 import type { Draft } from '../../../src/core/submission/intent.ts';
 import { Journal, type JournalOptions } from '../../../src/core/submission/journal.ts';
+import { StateStore } from '../../../src/core/storage/state.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { DIGEST_WORKER } from '../digestWorker.ts';
@@ -23,6 +24,7 @@ export class Bench {
   readonly #open: { close(): Promise<void> }[] = [];
   readonly #sessions: Session[] = [];
   readonly #journals: Journal[] = [];
+  readonly #states: StateStore[] = [];
 
   private constructor(folder: string, journalOptions: JournalOptions) {
     this.folder = folder;
@@ -36,7 +38,7 @@ export class Bench {
   }
 
   async end(): Promise<void> {
-    for (const one of [...this.#sessions, ...this.#journals]) one.dispose();
+    for (const one of [...this.#sessions, ...this.#journals, ...this.#states]) one.dispose();
     for (const server of this.#open) await server.close();
     this.transport.dispose();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
@@ -49,6 +51,13 @@ export class Bench {
   /** Another window's journal in the same folder; to be opened. */
   otherJournal(options: JournalOptions = {}): Journal {
     return this.#createJournal(options);
+  }
+
+  /** A window's connection to what windows share. */
+  state(): StateStore {
+    const state = new StateStore(path.join(this.folder, 'state'));
+    this.#states.push(state);
+    return state;
   }
 
   async serve(listener: http.RequestListener): Promise<TestServer> {

@@ -6,8 +6,8 @@ import { Client } from '../../../src/core/api/client.ts';
 import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import type { RunSummary } from '../../../src/core/api/types.ts';
-import { accountFolder, type AccountFolder } from '../../../src/core/accounts/accountFolder.ts';
-import { readListFile, type SavedList } from '../../../src/core/runs/listFile.ts';
+import { readList, type SavedList } from '../../../src/core/runs/sharedList.ts';
+import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Moved } from '../../../src/core/runs/runStore.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { Watcher } from '../../../src/core/runs/watcher.ts';
@@ -20,6 +20,7 @@ export interface WatchWindow {
   name: string;
   session: Session;
   watcher: Watcher;
+  state: StateStore;
   errors: unknown[];
   moved: Moved[];
   isFocused: boolean;
@@ -44,7 +45,8 @@ class CountingTransport extends Transport {
 /** Windows of one machine that share an account's folder and a clock, and a service that notes who asks for what. */
 export class WatchBench {
   readonly clock = new SteppedClock();
-  readonly folder: AccountFolder;
+  /** Where the shared state is. */
+  readonly folder: string;
   /** What the service has, newest first. */
   rows: RunSummary[] = [];
   /** Answers in place of the service, where it returns true. */
@@ -68,7 +70,7 @@ export class WatchBench {
 
   private constructor(bench: Bench) {
     this.#bench = bench;
-    this.folder = accountFolder(path.join(bench.folder, 'runs'), 'account-1');
+    this.folder = path.join(bench.folder, 'storage');
   }
 
   static async start(): Promise<WatchBench> {
@@ -101,9 +103,11 @@ export class WatchBench {
     const errors: unknown[] = [];
     const moved: Moved[] = [];
     session.runs.onDidChange((change) => moved.push(...change.moved));
+    const state = new StateStore(this.folder);
     const watcher: Watcher = new Watcher({
       session,
-      folder: this.folder,
+      state,
+      lockFile: path.join(this.folder, 'watch.lock'),
       isFocused: () => window.isFocused,
       isAwaiting: () => window.isAwaiting,
       recallSubmitted: () => this.recallSubmitted(session),
@@ -114,11 +118,13 @@ export class WatchBench {
     const dispose = () => {
       watcher.dispose();
       session.dispose();
+      state.dispose();
     };
     const window: WatchWindow = {
       name,
       session,
       watcher,
+      state,
       errors,
       moved,
       isFocused,
@@ -156,11 +162,16 @@ export class WatchBench {
   /** What is on the disk, once it fulfils a condition. */
   async list(condition: (list: SavedList) => boolean = () => true): Promise<SavedList> {
     const started = Date.now();
-    for (;;) {
-      const list = await readListFile(this.folder.list);
-      if (list !== undefined && condition(list)) return list;
-      if (Date.now() - started > 5_000) assert.fail(`never: ${condition.toString()}`);
-      await delay(2);
+    const state = new StateStore(this.folder);
+    try {
+      for (;;) {
+        const list = await readList(state, 'account-1');
+        if (list !== undefined && condition(list)) return list;
+        if (Date.now() - started > 5_000) assert.fail(`never: ${condition.toString()}`);
+        await delay(2);
+      }
+    } finally {
+      state.dispose();
     }
   }
 

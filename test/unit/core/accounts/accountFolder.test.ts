@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { accountFolder, removeForsakenFolders } from '../../../../src/core/accounts/accountFolder.ts';
+import { accountFolder, removeOrphanedAccounts } from '../../../../src/core/accounts/accountFolder.ts';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import { StateStore } from '../../../../src/core/storage/state.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
 
 const ID = '7b0c1c5e-8a35-4c64-9a08-2f6f0d6f2f11';
@@ -32,64 +33,67 @@ describe('accountFolder', () => {
   });
 });
 
-describe('removeForsakenFolders', () => {
+describe('removeOrphanedAccounts', () => {
   let runs: string;
+  let state: StateStore;
 
   beforeEach(async () => {
     runs = path.join(await mkdtemp(path.join(tmpdir(), 'account-folder-')), 'runs');
+    state = new StateStore(path.dirname(runs));
   });
-  afterEach(() => rm(path.dirname(runs), { recursive: true }));
+  afterEach(async () => {
+    state.dispose();
+    await rm(path.dirname(runs), { recursive: true });
+  });
 
   async function make(id: string): Promise<void> {
-    const folder = accountFolder(runs, id);
-    await mkdir(folder.details, { recursive: true });
-    await writeFile(folder.list, '{}');
+    await mkdir(accountFolder(runs, id).path, { recursive: true });
+    await state.transaction((tables) => {
+      tables.run("INSERT INTO run_list (account, list) VALUES (?, '{}')", id);
+      tables.touch('run-list', id);
+    });
   }
-  const left = async () => (await readdir(runs)).sort();
-
-  it('removes what belongs to no account, with all that is in it', async () => {
-    for (const id of ['a', 'b', 'c']) await make(id);
-    await removeForsakenFolders(runs, () => Promise.resolve(['b']));
-    assert.deepEqual(await left(), ['b']);
+  const remove = (ids: readonly string[] | undefined) =>
+    removeOrphanedAccounts(runs, state, () => Promise.resolve(ids));
+  const left = async () => ({
+    folders: (await readdir(runs)).sort(),
+    lists: await state.read((tables) =>
+      tables
+        .all<{ account: string }>('SELECT account FROM run_list ORDER BY 1')
+        .map(({ account }) => account),
+    ),
   });
 
-  it('removes nothing where a window still watches or downloads', async () => {
+  it('removes the folder and the state of accounts that are gone', async () => {
     for (const id of ['a', 'b', 'c']) await make(id);
-    const watching = await Lease.take(accountFolder(runs, 'a').watchLock);
+    await remove(['b']);
+    assert.deepEqual(await left(), { folders: ['b'], lists: ['b'] });
+    assert.deepEqual(await state.accountIds(), ['b']);
+  });
+
+  it('leaves a folder in which a window still polls or downloads', async () => {
+    for (const id of ['a', 'b', 'c']) await make(id);
+    const polling = await Lease.take(accountFolder(runs, 'a').watchLock);
     const downloading = await Lease.take(path.join(accountFolder(runs, 'b').path, 'downloads', 'x.lock'));
-    await removeForsakenFolders(runs, () => Promise.resolve([]));
-    assert.deepEqual(await left(), ['a', 'b']);
-    assert.deepEqual([watching?.isHeld(), downloading?.isHeld()], [true, true]);
-    watching?.release();
+    await remove([]);
+    assert.deepEqual((await left()).folders, ['a', 'b']);
+    assert.deepEqual([polling?.isHeld(), downloading?.isHeld()], [true, true]);
+    polling?.release();
     downloading?.release();
-    await removeForsakenFolders(runs, () => Promise.resolve([]));
-    assert.deepEqual(await left(), []);
+    await remove([]);
+    assert.deepEqual((await left()).folders, []);
   });
 
-  it('removes nothing where it cannot be told which accounts there are', async () => {
+  it('removes nothing where the accounts cannot be read', async () => {
     await make('a');
-    await removeForsakenFolders(runs, () => Promise.resolve(undefined));
-    assert.deepEqual(await left(), ['a']);
+    await remove(undefined);
+    assert.deepEqual(await left(), { folders: ['a'], lists: ['a'] });
   });
 
-  it('asks which accounts there are after it saw the folders, and not at all without one', async () => {
-    const accounts = new AccountStore(path.dirname(runs));
-    await removeForsakenFolders(runs, () => assert.fail('no folder'));
-    await make(ID);
-    await removeForsakenFolders(runs, () => accounts.readKeptIds());
-    assert.deepEqual(await left(), [ID]);
-    await accounts.open();
-    await accounts.save({ kind: 'service', id: ID, name: 'n', baseUrl: 'https://service.test' });
-    await make('other');
-    await removeForsakenFolders(runs, () => accounts.readKeptIds());
-    assert.deepEqual(await left(), [ID]);
-    accounts.dispose();
-  });
-
-  it('leaves accounts that are signed out of their folders: a service’s for good, a sandbox’s until another takes its place', async () => {
+  it('leaves what belongs to signed-out accounts: a service’s for good, a sandbox’s until another takes its place', async () => {
     const accounts = new AccountStore(path.dirname(runs));
     await accounts.open();
-    const sweep = () => removeForsakenFolders(runs, () => accounts.readKeptIds());
+    const sweep = () => removeOrphanedAccounts(runs, state, () => accounts.readKnownIds());
     const use = (id: string) => accounts.save({ kind: 'sandbox', id, name: 'Sandbox' });
     await use('old');
     await make('old');
@@ -98,11 +102,11 @@ describe('removeForsakenFolders', () => {
     await make(ID);
     await accounts.remove(ID);
     await sweep();
-    assert.deepEqual([accounts.accounts, await left()], [[], [ID, 'old']]);
+    assert.deepEqual([accounts.accounts, (await left()).folders], [[], [ID, 'old']]);
     await use('new');
     await make('new');
     await sweep();
-    assert.deepEqual(await left(), [ID, 'new']);
+    assert.deepEqual(await left(), { folders: [ID, 'new'], lists: [ID, 'new'] });
     accounts.dispose();
   });
 });

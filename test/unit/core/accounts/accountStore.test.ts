@@ -204,7 +204,7 @@ describe('AccountStore', () => {
     await assert.rejects(store.open(), unreadable);
     await assert.rejects(store.save(service('b')), unreadable);
     assert.deepEqual([store.isUnreadable, store.accounts], [true, []]);
-    assert.equal(await store.readKeptIds(), undefined);
+    assert.equal(await store.readKnownIds(), undefined);
     await rm(file(), { recursive: true });
     await writeFile(file(), text);
     await store.open();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Budget } from '../../../../src/core/runs/budget.ts';
 import { numberedFileName, safeFileName } from '../../../../src/core/downloads/downloadTarget.ts';
-import { nextLookMs } from '../../../../src/core/runs/pace.ts';
+import { pollEveryMs } from '../../../../src/core/runs/pace.ts';
 import { phaseOf } from '../../../../src/core/runs/phase.ts';
 import { shared } from '../../../../src/core/storage/shared.ts';
 import { row } from '../../../helpers/runs/support.ts';
@@ -24,7 +24,7 @@ describe('phaseOf', () => {
   });
 });
 
-describe('nextLookMs', () => {
+describe('pollEveryMs', () => {
   const MINUTE = 60_000;
   const HOUR = 60 * MINUTE;
   const watched = { isSeen: true, isScarce: false };
@@ -39,17 +39,18 @@ describe('nextLookMs', () => {
     [24 * HOUR, 30 * MINUTE],
     [1e12, 30 * MINUTE],
   ] as const)
-    it(`slows down with age: ${ageMs} ms`, () => assert.equal(nextLookMs({ ageMs, ...watched }), expectedMs));
+    it(`slows down with age: ${ageMs} ms`, () =>
+      assert.equal(pollEveryMs({ ageMs, ...watched }), expectedMs));
 
   it('sleeps when nothing is watched', () => {
     for (const isSeen of [true, false])
-      assert.equal(nextLookMs({ ageMs: undefined, isSeen, isScarce: false }), undefined);
+      assert.equal(pollEveryMs({ ageMs: undefined, isSeen, isScarce: false }), undefined);
   });
 
   it('is slow where nobody looks, or few GETs are left, and no faster than its age', () => {
-    assert.equal(nextLookMs({ ageMs: 0, isSeen: false, isScarce: false }), 2 * MINUTE);
-    assert.equal(nextLookMs({ ageMs: 0, isSeen: true, isScarce: true }), 90_000);
-    assert.equal(nextLookMs({ ageMs: HOUR, isSeen: false, isScarce: true }), 5 * MINUTE);
+    assert.equal(pollEveryMs({ ageMs: 0, isSeen: false, isScarce: false }), 2 * MINUTE);
+    assert.equal(pollEveryMs({ ageMs: 0, isSeen: true, isScarce: true }), 90_000);
+    assert.equal(pollEveryMs({ ageMs: HOUR, isSeen: false, isScarce: true }), 5 * MINUTE);
   });
 });
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StateStore } from '../../../../src/core/storage/state.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { made, WatchBench, type WatchWindow } from '../../../helpers/runs/watchBench.ts';
 
@@ -24,7 +27,7 @@ describe('Watcher', function () {
       const window = bench.window(name);
       windows.push(window);
       const before = looks();
-      await window.watcher.look();
+      await window.watcher.poll();
       // What it asks of the window that looks goes through the file system's watch.
       await bench.until(() => looks() > before);
       await bench.settle();
@@ -50,7 +53,6 @@ describe('Watcher', function () {
       await bench.settle();
       bench.rows = [made(bench, 'r', 0, 'evaluating')];
       await bench.pass(44 * SECOND);
-      assert.equal(looks(), 2);
       await bench.pass(SECOND);
       assert.equal(looks(), 3);
     });
@@ -138,7 +140,7 @@ describe('Watcher', function () {
     it('is slow from the back', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const a = bench.window('a', false);
-      await a.watcher.look();
+      await a.watcher.poll();
       await bench.pass(2 * MINUTE - SECOND);
       assert.equal(looks(), 1);
       await bench.pass(SECOND);
@@ -148,7 +150,7 @@ describe('Watcher', function () {
     it('looks, and at the balance, while something is awaited', async () => {
       const a = bench.window('a');
       a.isAwaiting = true;
-      await a.watcher.look();
+      await a.watcher.poll();
       await bench.pass(5 * SECOND);
       assert.deepEqual(bench.asked, ['a /runs', 'a /balance', 'a /runs', 'a /balance']);
       a.isAwaiting = false;
@@ -224,7 +226,7 @@ describe('Watcher', function () {
       assert.ok(a);
       while (a.session.runs.hasMore) await a.session.runs.loadMore();
       bench.rows = [made(bench, 'new', 0), ...bench.rows];
-      await a.watcher.look();
+      await a.watcher.poll();
       await bench.pass(30 * SECOND);
       bench.rows = bench.rows.map((row) => (row.run_id === 'new' ? { ...row, status: 'complete' } : row));
       await bench.pass(10 * SECOND);
@@ -267,7 +269,7 @@ describe('Watcher', function () {
       assert.equal(b.session.offlineSince, a.session.offlineSince);
       // A window that begins now knows it, too.
       const d = bench.window('d');
-      await d.watcher.look();
+      await d.watcher.poll();
       assert.deepEqual([d.session.state, d.session.offlineSince], ['offline', a.session.offlineSince]);
       bench.instead = undefined;
       await bench.pass(10 * MINUTE);
@@ -313,7 +315,7 @@ describe('Watcher', function () {
       for (let minute = 0; minute < 60; minute++) {
         await Promise.all(windows.map(readDetails));
         // People go from window to window.
-        if (minute % 5 === 0) void windows[(minute / 5) % 3]?.watcher.look();
+        if (minute % 5 === 0) void windows[(minute / 5) % 3]?.watcher.poll();
         await bench.pass(MINUTE);
       }
       const sent = bench.asked.length;
@@ -329,7 +331,7 @@ describe('Watcher', function () {
       await bench.pass(20 * SECOND);
       bench.asked.length = 0;
       bench.rows = [made(bench, 'r', 2 * HOUR, 'complete')];
-      await b.watcher.look();
+      await b.watcher.poll();
       await bench.until(() => statusIn(b, 'r') === 'complete' && bench.asked.includes('a /balance'));
       assert.deepEqual([...new Set(bench.asked)], ['a /runs', 'a /balance']);
       bench.asked.length = 0;
@@ -395,8 +397,8 @@ describe('Watcher', function () {
       await bench.until(() => b.session.notBeforeMs === untilMs);
       await assert.rejects(b.session.balance.refresh(), { code: 'rate_limited', retryAfterMs: 600_000 });
       bench.instead = undefined;
-      await a.watcher.look();
-      await b.watcher.look();
+      await a.watcher.poll();
+      await b.watcher.poll();
       await bench.pass(600 * SECOND - SECOND);
       assert.equal(bench.asked.length, 1);
       await bench.pass(2 * SECOND);
@@ -418,7 +420,7 @@ describe('Watcher', function () {
       bench.instead = undefined;
       await bench.pass(8 * MINUTE);
       const b = bench.window('b');
-      await b.watcher.look();
+      await b.watcher.poll();
       await bench.until(() => b.session.notBeforeMs !== undefined);
       await assert.rejects(b.session.balance.refresh(), (error: { code: string; retryAfterMs: number }) => {
         assert.equal(error.code, 'rate_limited');
@@ -459,7 +461,7 @@ describe('Watcher', function () {
       const opened = Promise.withResolvers<undefined>();
       bench.gate = opened.promise;
       const b = bench.window('b');
-      void b.watcher.look();
+      void b.watcher.poll();
       await bench.until(() => b.session.runs.rows?.length === 2);
       assert.deepEqual([b.session.runs.label('r'), b.session.state], ['Läbel', 'connecting']);
       opened.resolve(undefined);
@@ -500,7 +502,7 @@ describe('Watcher', function () {
         return true;
       };
       const { session, watcher } = bench.window('b');
-      await watcher.look();
+      await watcher.poll();
       assert.deepEqual([session.state, session.runs.rows?.length], ['offline', 1]);
       assert.equal(session.models.nameOf('m'), 'Model M');
       assert.equal(Math.ceil((session.clockSkewMs ?? 0) / SECOND), (20 * MINUTE) / SECOND);
@@ -519,7 +521,7 @@ describe('Watcher', function () {
         return Promise.resolve();
       };
       const b = bench.window('b');
-      await b.watcher.look();
+      await b.watcher.poll();
       assert.deepEqual(
         b.moved.map(({ runId, before, after }) => [runId, before.status, after.status]),
         [['new', 'queued', 'complete']],
@@ -531,11 +533,11 @@ describe('Watcher', function () {
       const opened = Promise.withResolvers<undefined>();
       bench.gate = opened.promise;
       const a = bench.window('a');
-      void a.watcher.look();
+      void a.watcher.poll();
       // It is the one that watches by now.
       await bench.until(() => looks() === 1);
       const b = bench.window('b');
-      await b.watcher.look();
+      await b.watcher.poll();
       a.dispose();
       opened.resolve(undefined);
       bench.gate = undefined;
@@ -578,7 +580,7 @@ describe('Watcher', function () {
       );
       bench.rows = all.with(420, { ...all[420], status: 'complete' } as (typeof all)[0]);
       const b = bench.window('b');
-      await b.watcher.look();
+      await b.watcher.poll();
       assert.deepEqual(
         b.moved.map(({ runId }) => runId),
         ['r420'],
@@ -594,18 +596,25 @@ describe('Watcher', function () {
     });
   });
 
-  describe('what it keeps on disk', () => {
-    it('is nothing where it cannot be read as ours, and made anew', async () => {
+  describe('with the stored list', () => {
+    const execute = (sql: string, ...values: string[]) => {
+      const database = new DatabaseSync(path.join(bench.folder, 'state.sqlite'));
+      database.prepare(sql).run(...values);
+      database.close();
+    };
+    const commits = async () => {
+      const state = new StateStore(bench.folder);
+      const row = await state.read((tables) => tables.get('SELECT sum(number) AS commits FROM revision'));
+      state.dispose();
+      return row?.['commits'];
+    };
+
+    it('replaces one that it cannot read as ours', async () => {
       bench.rows = [made(bench, 'r', 0)];
-      await mkdir(bench.folder.path, { recursive: true });
-      for (const foreign of [
-        '',
-        'x',
-        '[]',
-        '{"version":2}',
-        '{"version":1,"readAtMs":1,"runs":{"rows":[5]}}',
-      ]) {
-        await writeFile(bench.folder.list, foreign);
+      const [first] = await open('a');
+      first?.dispose();
+      for (const foreign of ['', 'x', '[]', '{"readAtMs":"1"}', '{"readAtMs":1,"runs":{"rows":[5]}}']) {
+        execute('UPDATE run_list SET list = ?', foreign);
         const [a] = await open('a');
         assert.deepEqual([a?.session.runs.rows?.length, a?.errors], [1, []]);
         await bench.list(({ runs }) => runs?.rows.length === 1);
@@ -613,35 +622,62 @@ describe('Watcher', function () {
       }
     });
 
-    it('may be nothing at all: where nothing can be locked, each window looks for itself', async () => {
+    it('polls in each window where nothing can be shared, and says why', async () => {
       bench.rows = [made(bench, 'r', 0)];
-      await mkdir(path.dirname(bench.folder.path), { recursive: true });
-      await writeFile(bench.folder.path, 'no folder');
+      await writeFile(bench.folder, 'no folder');
       const [a, b] = await open('a', 'b');
       await bench.pass(5 * SECOND);
       assert.deepEqual(bench.asked, ['a /runs', 'b /runs', 'a /runs', 'b /runs']);
-      assert.deepEqual(
-        [a, b].map((window) => window?.errors.map((error) => (error as { code?: string }).code)),
-        [['lease-unavailable'], ['lease-unavailable']],
-      );
+      const codes = [a, b].map((window) => window?.errors.map((error) => (error as { code?: string }).code));
+      assert.deepEqual(codes, [['state-unavailable'], ['state-unavailable']]);
     });
 
-    it('is written only when something changed', async () => {
+    it('writes nothing for a poll that changed nothing', async () => {
       bench.rows = [made(bench, 'r', 0)];
       await open('a');
-      const { ino, mtimeMs } = await stat(bench.folder.list);
+      const before = await commits();
       await bench.pass(10 * MINUTE);
       assert.ok(looks() > 10);
-      const after = await stat(bench.folder.list);
-      assert.deepEqual([after.ino, after.mtimeMs], [ino, mtimeMs]);
+      assert.equal(await commits(), before);
+    });
+
+    it('stores it again, and shares it, after the file was deleted', async function () {
+      if (process.platform === 'win32') this.skip();
+      bench.rows = [made(bench, 'r', 0)];
+      const [, b] = await open('a', 'b');
+      rmSync(path.join(bench.folder, 'state.sqlite'));
+      bench.rows = [made(bench, 'r', 0, 'complete')];
+      await bench.pass(MINUTE);
+      await bench.list(({ runs }) => runs?.rows[0]?.status === 'complete');
+      await bench.until(() => b !== undefined && statusIn(b, 'r') === 'complete');
+      assert.ok(!bench.asked.includes('b /runs'));
     });
 
     it('holds the fields of the contract alone', async () => {
       bench.rows = [Object.assign(made(bench, 'r', 0), { download_url: 'https://signed.test/?sig=1' })];
       await open('a');
-      const text = await readFile(bench.folder.list, 'utf8');
+      const text = JSON.stringify(await bench.list());
       assert.match(text, /"run_id":"r"/);
       assert.doesNotMatch(text, /signed/);
+    });
+
+    it('resets no backoff where the window is reloaded', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const [a] = await open('a');
+      bench.instead = (request) => {
+        request.socket.destroy();
+        return true;
+      };
+      await bench.pass(10 * MINUTE);
+      const { backoff } = await bench.list(({ backoff: stored }) => (stored?.failures ?? 0) >= 5);
+      a?.dispose();
+      const before = looks();
+      const b = bench.window('b');
+      await b.watcher.poll();
+      assert.equal(looks(), before + 1, 'what the user asks for is sent');
+      await bench.list(({ backoff: stored }) => stored?.failures === (backoff?.failures ?? 0) + 1);
+      await bench.pass(MINUTE);
+      assert.equal(looks(), before + 1);
     });
   });
 });

@@ -12,11 +12,11 @@ import {
   assertNotTooEarly,
   nextStep,
   TooEarlyError,
-  type Series,
+  type AttemptHistory,
 } from '../../../../src/core/submission/nextStep.ts';
 import type { Moment } from '../../../../src/core/submission/intent.ts';
-import { ClocksDisagreeError, WindowClosedError } from '../../../../src/core/submission/sendingWindow.ts';
-import { KeyReplacedError, LeaseLostError } from '../../../../src/core/submission/series.ts';
+import { ClocksDisagreeError, WindowClosedError } from '../../../../src/core/submission/nextStep.ts';
+import { KeyReplacedError, LeaseLostError } from '../../../../src/core/submission/uploadAttempts.ts';
 import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/session.ts';
 import { sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
 
@@ -102,7 +102,7 @@ const TABLE: Row[] = [
   ].map((error): Row => [String(error), error, ASKED]),
 ];
 
-const first: Series = { closedBefore: false, closedNow: false, attempts: 1, sameStatus: 1 };
+const first: AttemptHistory = { closedBefore: false, closedNow: false, attempts: 1, sameStatus: 1 };
 
 describe('nextStep', () => {
   for (const [name, error, kinds] of TABLE)

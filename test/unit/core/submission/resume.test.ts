@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { Finding } from '../../../../src/core/submission/finding.ts';
+import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
@@ -38,8 +38,8 @@ describe('Submitter, afterwards', () => {
       ? (outcome.error as { code: string }).code
       : undefined;
   const stateOf = (one = submitter) => one.pending.map(({ state }) => state);
-  const doubtOf = (finding: Finding | undefined) =>
-    finding?.verdict === 'cannot-tell' ? finding.doubt : finding?.verdict;
+  const doubtOf = (finding: ReconcileResult | undefined) =>
+    finding?.verdict === 'cannot-tell' ? finding.reason : finding?.verdict;
   const receipt = async () => (await stage.bench.journal.receipts())[0]?.settled;
   /** Leaves a submission whose outcome is not known, after one attempt. */
   const leaveUnknown = async (isCharged = false): Promise<string> => {
@@ -414,7 +414,7 @@ describe('Submitter, afterwards', () => {
       await leaveUnknown();
       const looks = async (one = submitter, whose = session) => {
         stage.gets.length = 0;
-        await one.look(whose);
+        await one.checkDue(whose);
         return stage.gets.filter((read) => read.startsWith('/runs?')).length;
       };
       assert.equal(await looks(), 0);
@@ -441,7 +441,7 @@ describe('Submitter, afterwards', () => {
       const look = async (passMs: number) => {
         stage.clock.pass(passMs);
         stage.gets.length = 0;
-        await submitter.look(session);
+        await submitter.checkDue(session);
         return stage.gets.length > 0;
       };
       stage.onGet = (_request, response) => Boolean(response.destroy());
@@ -455,7 +455,7 @@ describe('Submitter, afterwards', () => {
       await leaveUnknown();
       stage.clock.pass(MINUTE);
       stage.onGet = (_request, response) => Boolean(response.destroy());
-      await submitter.look(session);
+      await submitter.checkDue(session);
       assert.deepEqual(stateOf(), ['unknown']);
     });
   });

@@ -4,12 +4,11 @@ import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import {
   artifactsOf,
   balanceEffectOf,
-  barsOf,
-  compare,
   datasetStateOf,
   receiptOf,
   spanMs,
   timesOf,
+  usualTime,
   type ChargedReceipt,
 } from '../../../../src/core/submission/runFacts.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
@@ -61,86 +60,24 @@ describe('facts of a run', () => {
     });
   });
 
-  describe('comparison', () => {
+  describe('usualTime', () => {
     const own = { run_id: 'own', model_id: 'm' };
+    const trained = (minutes: number[], model = 'm') =>
+      minutes.map((each, n) => run(`${model}${n}`, 1, each * 60, model));
+    const minutes = (details: RunDetail[]) => {
+      const usual = usualTime('training', own, details);
+      return usual && [usual.fromMs / 60_000, usual.toMs / 60_000];
+    };
 
-    it('leaves the run itself out, and counts who was longer and shorter', () => {
-      const details = [run('own', 50, 1), ...[10, 20, 50, 90, 100].map((queue, n) => run(`${n}`, queue, 1))];
-      assert.deepEqual(compare('queue', own, 50_000, details), {
-        othersMs: [10_000, 20_000, 50_000, 90_000, 100_000],
-        medianMs: 50_000,
-        longer: 2,
-        shorter: 2,
-        isSameModel: true,
-      });
+    it('is the middle half of the other runs', () =>
+      assert.deepEqual(minutes([...trained([100, 9, 12, 14, 18, 20, 11]), run('own', 1, 1)]), [12, 20]));
+
+    it('is that of the same model where there are three such runs', () => {
+      assert.deepEqual(minutes([...trained([1, 2]), ...trained([50, 60, 70], 'x')]), [2, 60]);
+      assert.deepEqual(minutes([...trained([1, 2, 3]), ...trained([50, 60, 70], 'x')]), [2, 3]);
     });
 
-    it('is with runs of the same model where there are three, else with all', () => {
-      const others = [run('1', 1, 1, 'x'), run('2', 2, 1), run('3', 4, 1)];
-      const few = compare('queue', own, 3_000, others);
-      assert.deepEqual(
-        [few?.isSameModel, few?.othersMs, few?.medianMs],
-        [false, [1_000, 2_000, 4_000], 2_000],
-      );
-      const enough = compare('queue', own, 3_000, [...others, run('4', 8, 1)]);
-      assert.deepEqual([enough?.isSameModel, enough?.othersMs], [true, [2_000, 4_000, 8_000]]);
-    });
-
-    it('takes the middle of two for the median of an even number', () =>
-      assert.equal(compare('training', own, 1, [run('1', 1, 2), run('2', 1, 4)])?.medianMs, 3_000));
-
-    it('sorts by number', () =>
-      assert.deepEqual(
-        compare('queue', own, undefined, [run('1', 100, 1), run('2', 9, 1), run('3', 20, 1)])?.othersMs,
-        [9_000, 20_000, 100_000],
-      ));
-
-    it('counts nobody where the own length is not told, and is nothing without others', () => {
-      const one = compare('queue', own, undefined, [run('1', 1, 1)]);
-      assert.deepEqual([one?.longer, one?.shorter], [0, 0]);
-      assert.equal(
-        compare('queue', own, 1, [run('own', 1, 1), { ...run('2', 1, 1), started_at: 'x' }]),
-        undefined,
-      );
-    });
-  });
-
-  describe('bars', () => {
-    const comparison = (othersMs: number[]) => ({
-      othersMs,
-      medianMs: 0,
-      longer: 0,
-      shorter: 0,
-      isSameModel: true,
-    });
-
-    it('stand by length, as parts of the longest, with this run at its place', () =>
-      assert.deepEqual(barsOf(40, comparison([20, 80])), [
-        { share: 0.25, isThis: false },
-        { share: 0.5, isThis: true },
-        { share: 1, isThis: false },
-      ]));
-
-    it('are at most thirty, among them the shortest, the longest and this one', () => {
-      const many = Array.from({ length: 1_000 }, (_, n) => n + 1);
-      const bars = barsOf(500, comparison(many));
-      assert.equal(bars.length, 30);
-      assert.deepEqual([bars[0]?.share, bars.at(-1)?.share], [1 / 1_000, 1]);
-      assert.deepEqual(
-        bars.filter(({ isThis }) => isThis),
-        [{ share: 0.5, isThis: true }],
-      );
-      const shares = bars.map(({ share }) => share);
-      assert.deepEqual(
-        shares,
-        [...shares].sort((one, other) => one - other),
-      );
-      assert.equal(barsOf(undefined, comparison(many)).length, 30);
-    });
-
-    it('are never more than whole, also where everything took no time', () => {
-      for (const { share } of barsOf(0, comparison([0, 0]))) assert.equal(share, 0);
-    });
+    it('is unknown with fewer than three', () => assert.equal(minutes(trained([1, 2])), undefined));
   });
 
   it('the receipt is that of the run and the account', () => {

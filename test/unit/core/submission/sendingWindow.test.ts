@@ -3,12 +3,10 @@ import type { Attempt } from '../../../../src/core/submission/intent.ts';
 import {
   assertMayResend,
   ClocksDisagreeError,
-  ClockWatch,
   WindowClosedError,
-} from '../../../../src/core/submission/sendingWindow.ts';
+} from '../../../../src/core/submission/nextStep.ts';
 import { sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
 import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
-import { TestClock } from '../../../helpers/runs/testClock.ts';
 
 const FIRST_MS = Date.UTC(2031, 0, 1);
 const at = (serviceMs: number | undefined, localMs = 1) => ({
@@ -58,44 +56,5 @@ describe('assertMayResend', () => {
     for (const attempts of [[], [{ started: at(FIRST_MS) }], [{ started: at(undefined) }]])
       for (const serviceMs of [FIRST_MS + 1000 * HOUR, FIRST_MS - 1000 * HOUR, undefined])
         resend(attempts, serviceMs)();
-  });
-});
-
-describe('ClockWatch', () => {
-  let clock: TestClock;
-  let watch: ClockWatch;
-  beforeEach(() => {
-    clock = new TestClock();
-    clock.pass(HOUR);
-    clock.setWall(-1000 * HOUR);
-    watch = new ClockWatch(clock);
-  });
-
-  it('trusts clocks that go on together, however wrong the wall clock is', () => {
-    assert.equal(watch.agree, true);
-    clock.pass(30 * HOUR);
-    assert.equal(watch.agree, true);
-  });
-
-  for (const [name, change] of [
-    ['the machine slept', (ms: number) => clock.sleepMachine(ms)],
-    ['the wall clock was set forward', (ms: number) => clock.setWall(ms)],
-    ['the wall clock was set back', (ms: number) => clock.setWall(-ms)],
-  ] as const)
-    it(`sees that ${name} by more than a minute`, () => {
-      change(MINUTE);
-      assert.equal(watch.agree, true);
-      change(1);
-      assert.equal(watch.agree, false);
-      clock.pass(HOUR);
-      assert.equal(watch.agree, false);
-    });
-
-  it('adds short sleeps up', () => {
-    for (let turn = 0; turn < 7; turn++) {
-      clock.pass(HOUR);
-      clock.sleepMachine(10_000);
-    }
-    assert.equal(watch.agree, false);
   });
 });

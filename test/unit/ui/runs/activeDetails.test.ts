@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import { DetailFile } from '../../../../src/core/runs/detailFile.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { keepActiveDetails } from '../../../../src/ui/runs/activeDetails.ts';
@@ -35,7 +33,10 @@ describe('keepActiveDetails', () => {
     session.budget.open(false);
     view = { isVisible: true, shows: new Emitter() };
     const detail = { run_id: 'known', status: 'completed', model_id: 'm', label: 'L known' };
-    await new DetailFile(path.join(bench.folder, 'account-1')).keep({ listed: 'complete', detail });
+    await bench.state().transaction((tables) => {
+      const sql = 'INSERT INTO run_detail (account, run_id, listed, detail) VALUES (?, ?, ?, ?)';
+      tables.run(sql, 'account-1', 'known', 'complete', JSON.stringify(detail));
+    });
     await session.runs.refresh();
   });
   afterEach(async () => {
@@ -47,7 +48,7 @@ describe('keepActiveDetails', () => {
     const sessions = { active: session, onDidChangeActive: new Emitter().event } as unknown as Sessions;
     const shown = { ...view, onDidShow: view.shows.event };
     Object.defineProperty(shown, 'isVisible', { get: () => view.isVisible });
-    kept = keepActiveDetails(sessions, (id) => path.join(bench.folder, id), shown, {
+    kept = keepActiveDetails(sessions, bench.state(), shown, {
       warn: (text) => assert.fail(text),
     });
   }
@@ -58,15 +59,13 @@ describe('keepActiveDetails', () => {
     session.runs.insertCreated({ run_id: 'known' }, 'm', undefined);
     await until(() => session.runs.label('new') !== undefined);
     assert.deepEqual([asked, session.runs.label('known')], [['new'], 'L known']);
-    const next = new DetailFile(path.join(bench.folder, 'account-1'));
-    await until(() => asked.length === 1);
-    kept?.dispose();
-    kept = undefined;
-    for (let turn = 0; next.get('new') === undefined && turn < 100; turn++) {
-      await next.refresh();
+    const next = bench.state();
+    let stored: unknown;
+    for (let turn = 0; stored === undefined && turn < 100; turn++) {
       await new Promise((resolve) => setTimeout(resolve, 5));
+      stored = await next.read((tables) => tables.get("SELECT detail FROM run_detail WHERE run_id = 'new'"));
     }
-    assert.equal(next.get('new')?.detail.label, 'L new');
+    assert.match(JSON.stringify(stored), /L new/);
   });
 
   it('asks for none while the view is closed, and when it opens', async () => {

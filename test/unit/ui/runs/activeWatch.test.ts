@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Log } from '../../../../src/ui/shared/log.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import { readList } from '../../../../src/core/runs/sharedList.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
@@ -54,7 +54,8 @@ describe('ActiveWatch', () => {
     const sessions = { active: session, onDidChangeActive: new Emitter().event } as unknown as Sessions;
     const journal = { receipts: () => Promise.resolve(receipts) };
     const log = { warn: () => undefined } as unknown as Log;
-    watch = new create(sessions, new Submitter(bench.journal), journal, log, path.join(bench.folder, 'runs'));
+    const runsFolder = path.join(bench.folder, 'runs');
+    watch = new create(sessions, new Submitter(bench.journal), journal, log, runsFolder, bench.state());
   };
   const count = (what: string) => asked.filter((one) => one === what).length;
   const isWhole = () =>
@@ -92,12 +93,13 @@ describe('ActiveWatch', () => {
     assert.deepEqual([count('models'), session.state], [5, 'ready']);
   });
 
-  it('knows what was submitted after the list was last told, and nothing older', async () => {
+  it('knows what was submitted after the list was last stored, and nothing older', async () => {
     begin();
     await until(isWhole);
     const { readAtMs } = session.runs;
-    const list = path.join(bench.folder, 'runs', session.account.id, 'list.json');
-    await until(() => existsSync(list));
+    const state = bench.state();
+    while ((await readList(state, session.account.id))?.runs === undefined)
+      await new Promise((resolve) => setTimeout(resolve, 5));
     watch.dispose();
     const receipt = (runId: string, atMs: number, accountId = session.account.id) => {
       const run = { run_id: runId };

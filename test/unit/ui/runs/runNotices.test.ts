@@ -8,7 +8,8 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import { Told } from '../../../../src/core/runs/told.ts';
+import { NotificationLedger } from '../../../../src/core/runs/notificationLedger.ts';
+import { StateStore } from '../../../../src/core/storage/state.ts';
 import type { NoticePatience, RunNotices, RunNoticesParts } from '../../../../src/ui/runs/runNotices.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { row, until } from '../../../helpers/runs/support.ts';
@@ -66,7 +67,13 @@ describe('RunNotices', () => {
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let createNotices: new (parts: RunNoticesParts) => RunNotices;
   let folder: string;
-  let windows: { runs: Runs; told: Told; notices: RunNotices; left: Emitter<undefined> }[];
+  let windows: {
+    runs: Runs;
+    state: StateStore;
+    told: NotificationLedger;
+    notices: RunNotices;
+    left: Emitter<undefined>;
+  }[];
   let acted: string[];
   let offers: boolean;
   /** GETs that the background may send. */
@@ -87,9 +94,10 @@ describe('RunNotices', () => {
     [acted, windows, offers, spare] = [[], [], true, Infinity];
   });
   afterEach(async () => {
-    for (const { told, notices } of windows) {
+    for (const { state, told, notices } of windows) {
       notices.dispose();
       told.dispose();
+      state.dispose();
     }
     standIn.settings.clear();
     standIn.focus.focused = true;
@@ -98,7 +106,8 @@ describe('RunNotices', () => {
 
   function open(kind: 'service' | 'sandbox' = 'service', labelMs = PATIENCE.labelMs) {
     const runs = new Runs();
-    const told = new Told((accountId) => path.join(folder, accountId, 'told'));
+    const state = new StateStore(folder);
+    const told = new NotificationLedger(state);
     const session = {
       account: { id: 'account-1', kind },
       runs,
@@ -114,7 +123,7 @@ describe('RunNotices', () => {
       offersDownload: () => offers,
       patience: { ...PATIENCE, labelMs },
     });
-    const window = { runs, told, notices, left };
+    const window = { runs, state, told, notices, left };
     windows.push(window);
     return window;
   }

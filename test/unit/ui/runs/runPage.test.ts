@@ -8,15 +8,9 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Account } from '../../../../src/core/accounts/account.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
-import type {
-  RunPageButton,
-  RunPageClocks,
-  RunPageSection,
-  RunPageState,
-} from '../../../../src/ui/runs/protocol.ts';
+import type { RunPageSection, RunPageState } from '../../../../src/ui/runs/protocol.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { RunPage } from '../../../../src/ui/runs/runPage.ts';
-import type { RunPageParts } from '../../../../src/ui/runs/runPageView.ts';
+import type { runPanels, RunPage, RunPageParts } from '../../../../src/ui/runs/runPage.ts';
 import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
@@ -45,6 +39,8 @@ describe('RunPage', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let createPage: new (...parts: ConstructorParameters<typeof RunPage>) => RunPage;
+  let createPanels: typeof runPanels;
+  let buttonsOf: typeof import('../../../../src/ui/runs/runPageState.ts').buttonsOf;
   let bench: Bench;
   let session: Session;
   let answer: (path: string) => [status: number, body: unknown];
@@ -54,7 +50,6 @@ describe('RunPage', () => {
   let accounts: Account[];
   let accountsChanged: Emitter<void>;
   let isActive: boolean;
-  let agrees: boolean;
   let receipts: Receipt[];
   let receiptsChanged: Emitter<void>;
   let readReceipts: () => Promise<Receipt[]>;
@@ -69,7 +64,8 @@ describe('RunPage', () => {
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ RunPage: createPage } = await import('../../../../src/ui/runs/runPage.ts'));
+    ({ RunPage: createPage, runPanels: createPanels } = await import('../../../../src/ui/runs/runPage.ts'));
+    ({ buttonsOf } = await import('../../../../src/ui/runs/runPageState.ts'));
   });
   after(() => hooks.deregister());
 
@@ -78,7 +74,7 @@ describe('RunPage', () => {
     bench = await Bench.start();
     [paths, receipts, active, records, headers] = [[], [], [], [], {}];
     readReceipts = () => Promise.resolve(receipts);
-    [isActive, agrees, held] = [true, true, Promise.resolve()];
+    [isActive, held] = [true, Promise.resolve()];
     answer = (where) =>
       where.endsWith('/runs')
         ? [200, { data: [available()], has_more: false }]
@@ -111,7 +107,15 @@ describe('RunPage', () => {
   });
 
   function open(runId = 'r'): void {
-    const parts: RunPageParts = {
+    page = new createPage(
+      { accountId: 'account-1', runId },
+      panel as unknown as vscode.WebviewPanel,
+      parts(),
+    );
+  }
+
+  function parts(): RunPageParts {
+    return {
       extensionUri: standIn.Uri.file('/extension') as unknown as vscode.Uri,
       accounts: {
         get accounts() {
@@ -136,11 +140,9 @@ describe('RunPage', () => {
         records: () => records,
         onDidChange: downloadsChanged.event,
       },
-      beActive: () => Promise.resolve(agrees),
       linkTo: (id) => `vscode://x/run/${id}`,
       log: { error: () => undefined, warn: () => undefined },
     };
-    page = new createPage({ accountId: 'account-1', runId }, panel as unknown as vscode.WebviewPanel, parts);
   }
 
   const states = () =>
@@ -156,29 +158,18 @@ describe('RunPage', () => {
     return found as RunPageSection & { kind: K };
   };
   const texts = () => JSON.stringify(state());
-  const notices = () => state().notices.map(({ key }) => key);
-  const buttons = (): RunPageButton[] => {
-    const found: RunPageButton[] = [];
-    JSON.stringify(state(), (_, value: unknown) => {
-      if (typeof value === 'object' && value !== null && 'action' in value && 'words' in value)
-        found.push(value as RunPageButton);
-      return value;
-    });
-    return found;
-  };
+  const notices = () => state().notices.map(({ kind, text }) => `${kind}: ${text}`);
+  const buttons = () => buttonsOf(state());
   const press = (words: string) => {
-    const button = buttons().find((one) => one.words === words || one.spoken === words);
-    assert.ok(
-      button !== undefined,
-      `no button "${words}" among ${buttons()
-        .map((one) => one.words)
-        .join()}`,
-    );
-    if (button.copy !== undefined) panel.send({ type: 'copy', id: button.key, text: button.copy });
-    else panel.send({ type: 'act', action: button.action, key: button.key });
+    const button = buttons().find((one) => one.words === words || one.label === words);
+    assert.ok(button !== undefined, `no button "${words}" among ${JSON.stringify(buttons())}`);
+    const { action, target } = button;
+    if (action === 'copy') panel.send({ type: 'copy', id: 'x', text: target });
+    else panel.send({ type: 'act', action, target });
   };
   const eventually = (condition: () => boolean) => until(() => states().length > 0 && condition());
-  const actions = () => state().actions.flatMap(({ words, isDisabled }) => (isDisabled ? [] : [words]));
+  const actions = () =>
+    state().actions.flatMap(({ words, isDisabled }) => (isDisabled === true ? [] : [words]));
   /** The places of the actions, whatever can be done. */
   const places = () => state().actions.map(({ action }) => action);
   const PLACES = ['inspect', 'download', 'submitAgain', 'copy', 'refresh'];
@@ -191,7 +182,7 @@ describe('RunPage', () => {
     await eventually(() => texts().includes('after 5 min of training'));
   }
 
-  it('tells a page that is ready, and again one that comes after it was hidden', async () => {
+  it('posts to a page that is ready, and again when it is shown again', async () => {
     await session.runs.refresh();
     open();
     await sleep(80);
@@ -223,7 +214,7 @@ describe('RunPage', () => {
     assert.deepEqual([panel.title, state().heading.title], ['Run: maths', 'maths']);
   });
 
-  it('is told nothing that it was told already', async () => {
+  it('gets no message twice', async () => {
     await openRead();
     await sleep(100);
     const { length } = states();
@@ -239,12 +230,11 @@ describe('RunPage', () => {
   it('reads a run that no list has shown', async () => {
     open();
     panel.send({ type: 'ready' });
-    assert.deepEqual([notices(), state().sections], [['absent'], []]);
-    assert.match(texts(), /Reading the run/);
+    assert.deepEqual([notices(), state().sections], [['info: Loading the run…'], []]);
     await eventually(() => texts().includes('after 5 min of training'));
   });
 
-  it('says that the account has no such run, asks once, and again when it is told to', async () => {
+  it('says that the account has no such run, asks once, and again for Retry', async () => {
     open('none');
     panel.send({ type: 'ready' });
     await eventually(() => texts().includes('account-1 has no such run.'));
@@ -254,16 +244,16 @@ describe('RunPage', () => {
     assert.equal(asked(), 1);
     assert.deepEqual(
       buttons().map(({ words }) => words),
-      ['Switch Account…', 'Try Again'],
+      ['Switch Account…', 'Retry'],
     );
     press('Switch Account…');
     await until(() => standIn.executed.length > 0);
     assert.deepEqual(standIn.executed, [['fineTuning.switchAccount']]);
-    press('Try Again');
+    press('Retry');
     await until(() => asked() === 2);
   });
 
-  it('reads a run anew that has gone from the list, now and then, and says that it has', async () => {
+  it('reads a run again that left the list, not too often, and says so', async () => {
     const whole = answer;
     await openRead();
     answer = (where) =>
@@ -272,13 +262,13 @@ describe('RunPage', () => {
     // It is there all the same.
     await eventually(() => reads() === 2 && state().sections.length > 0);
     await session.runs.refresh();
-    await eventually(() => texts().includes('list does not show this run any more'));
-    assert.deepEqual([reads(), buttons().map(({ words }) => words)], [2, ['Try Again']]);
-    press('Try Again');
+    await eventually(() => texts().includes('no longer lists this run'));
+    assert.deepEqual([reads(), buttons().map(({ words }) => words)], [2, ['Retry']]);
+    press('Retry');
     await until(() => reads() === 3);
   });
 
-  it('reads the details of the account as it is now, though those of before are on their way', async () => {
+  it('reads the details with the account’s new session while the old one still reads', async () => {
     const never = Promise.withResolvers<undefined>();
     held = never.promise;
     await session.runs.refresh();
@@ -297,7 +287,7 @@ describe('RunPage', () => {
     never.resolve(undefined);
   });
 
-  it('says that a label is being read, and not that there is none', async () => {
+  it('says that a label is loading, not that there is none', async () => {
     const goOn = Promise.withResolvers<undefined>();
     held = goOn.promise;
     await session.runs.refresh();
@@ -305,13 +295,13 @@ describe('RunPage', () => {
     panel.send({ type: 'ready' });
     const label = () => section('facts', 'run').facts.find(({ key }) => key === 'label')?.value;
     await eventually(() => state().sections.length > 0);
-    assert.equal(label(), 'being read…');
+    assert.equal(label(), 'loading…');
     answer = () => [200, { run: detail({ label: null }) }];
     goOn.resolve(undefined);
     await eventually(() => label() === 'none');
   });
 
-  it('shows texts that another client made as plain ones', async () => {
+  it('sanitizes texts of other clients', async () => {
     const whole = answer;
     const label = `\u202esdrawkcab\n${'x'.repeat(5_000)}`;
     answer = (where) =>
@@ -323,7 +313,7 @@ describe('RunPage', () => {
     assert.match(panel.title, /^Run: <U\+202E>sdrawkcab x+…x+$/);
   });
 
-  it('says that a status is unknown that is empty or blank', async () => {
+  it('calls an empty or blank status unknown', async () => {
     answer = (where) =>
       where.endsWith('/runs')
         ? [200, { data: [row('r', 0, ' ')], has_more: false }]
@@ -334,7 +324,7 @@ describe('RunPage', () => {
     await eventually(() => texts().includes('2.50'));
     assert.equal(state().heading.status, 'Status unknown');
     assert.equal(section('facts', 'run').facts.find(({ key }) => key === 'status')?.value, 'unknown');
-    assert.match(section('artifacts').text, /^The status of this run is unknown\. If it completes, /);
+    assert.match(section('adapter').text, /^The run’s status is unknown\./);
   });
 
   it('counts by the clock of the service', async () => {
@@ -353,28 +343,25 @@ describe('RunPage', () => {
           ]
         : whole(where);
     await openRead();
-    assert.match(section('artifacts').text, /^The adapter is available until /);
+    assert.match(section('adapter').text, /^The adapter expires on .+ \(2 h left\)\.$/);
     assert.ok(actions().includes('Download Adapter…'));
-    const clocks = () =>
-      panel.posted.findLast((one) => (one as { type: string }).type === 'clocks') as RunPageClocks;
-    assert.match(clocks().texts.artifacts ?? '', /^(1 h 59 min|2 h 0 min) left$/);
   });
 
-  it('keeps what the list knows where the details cannot be read', async () => {
+  it('shows what the list has while the details cannot be loaded', async () => {
     const whole = answer;
     answer = (where) => (where.endsWith('/r') ? [200, { run: 7 }] : whole(where));
     await session.runs.refresh();
     open();
     panel.send({ type: 'ready' });
-    await eventually(() => notices().includes('details'));
-    assert.match(texts(), /could not be read/);
-    assert.equal(state().heading.status, 'Finished');
+    await eventually(() => notices().some((text) => text.startsWith('warning: Couldn’t load')));
+    assert.match(texts(), /could not be loaded/);
+    assert.equal(state().heading.status, 'Completed');
     answer = whole;
-    press('Try Again');
+    press('Retry');
     await eventually(() => texts().includes('after 5 min of training') && notices().length === 0);
   });
 
-  it('goes on with the run, and keeps the last details while they are read anew', async () => {
+  it('follows the run, and keeps the last details while they are read again', async () => {
     const whole = answer;
     let status = 'running';
     answer = (where) =>
@@ -398,7 +385,7 @@ describe('RunPage', () => {
     for (const one of states().slice(length)) assert.match(JSON.stringify(one), /7\.77/);
   });
 
-  it('says of a run that may have failed when it began, and promises nothing', async () => {
+  it('promises nothing for a run that may have failed', async () => {
     const whole = answer;
     answer = (where) =>
       where.endsWith('/runs')
@@ -410,20 +397,15 @@ describe('RunPage', () => {
     open();
     panel.send({ type: 'ready' });
     await eventually(() => texts().includes('after 1 min in the queue'));
-    const clocks = () =>
-      panel.posted.findLast((one) => (one as { type: string }).type === 'clocks') as
-        RunPageClocks | undefined;
-    await until(() => clocks() !== undefined);
-    assert.deepEqual(Object.keys(clocks()?.texts ?? {}), ['started']);
-    assert.match(clocks()?.texts.started ?? '', / ago$/);
-    const training = section('durations').items.find(({ key }) => key === 'training');
-    assert.deepEqual([training?.value, training?.clock], ['not told by the service so far', undefined]);
-    assert.match(section('artifacts').text, /^The service calls this run “failed”\. If it completes, /);
+    const [, , started, completed] = section('timeline').entries;
+    assert.match(started?.notes.at(-1) ?? '', / ago$/);
+    assert.equal(completed?.when, 'not provided yet');
+    assert.match(section('adapter').text, /^The service reports “failed”\. If the run completes, /);
     assert.equal(section('facts', 'money').note, 'The price was charged when the run was submitted.');
-    assert.doesNotMatch(texts(), /\d s so far|not told by the service yet|once the run has completed/);
+    assert.doesNotMatch(texts(), /so far|when the run has completed/);
   });
 
-  it('shows nothing that a refused API key has read, also not in its tab', async () => {
+  it('shows nothing that a rejected API key has read, not in its tab either', async () => {
     receipts = [charged()];
     await openRead();
     await eventually(() => texts().includes('/data/train.jsonl'));
@@ -437,16 +419,16 @@ describe('RunPage', () => {
     assert.deepEqual(standIn.executed, [['fineTuning.replaceKey', 'account-1']]);
   });
 
-  it('shows nothing of an account that is not on this machine any more', async () => {
+  it('shows nothing of an account that was removed', async () => {
     await openRead();
     accounts = [];
     accountsChanged.fire();
     await eventually(() => state().sections.length === 0);
     assert.doesNotMatch(texts(), /maths/);
-    assert.match(texts(), /not on this machine any more/);
+    assert.match(texts(), /not on this machine/);
   });
 
-  it('says that it is offline, and since when, beside what is known', async () => {
+  it('says since when it is offline, and shows what is known', async () => {
     await openRead();
     answer = () => {
       throw new Error('shut');
@@ -461,8 +443,7 @@ describe('RunPage', () => {
       Object.defineProperty(offline, name, { value: session[name] });
     session = offline;
     accountsChanged.fire();
-    await eventually(() => notices().includes('offline'));
-    assert.match(texts(), /Offline since Jan [56], 2026, .+: what is shown may be out of date\./);
+    await eventually(() => /Offline since Jan [56], 2026/.test(texts()));
     assert.match(texts(), /after 5 min of training/);
   });
 
@@ -470,42 +451,39 @@ describe('RunPage', () => {
     it('do only what was offered', async () => {
       await openRead();
       for (const message of [
-        { type: 'act', action: 'inspect', key: 'adapter' },
-        { type: 'act', action: 'copy', key: 'nothing' },
-        { type: 'act', action: 'cancelDownload', key: 'other' },
-        { type: 'act', action: 'openDataset', key: 'dataset' },
-        { type: 'act', action: 'replaceKey', key: 'notice' },
+        { type: 'act', action: 'inspect', target: '' },
+        { type: 'act', action: 'inspect', target: '/etc/passwd' },
+        { type: 'act', action: 'download', target: 'other' },
+        { type: 'act', action: 'cancelDownload', target: 'd1' },
+        { type: 'act', action: 'openDataset', target: '/data/train.jsonl' },
+        { type: 'act', action: 'replaceKey', target: 'account-1' },
         { type: 'submit' },
       ])
         panel.send(message);
       await sleep(30);
       assert.equal(standIn.executed.length, 0);
-      press('Copy Run Id');
+      press('Copy Run ID');
       press('Download Adapter…');
       press('Submit Again…');
       await until(() => standIn.executed.length === 3);
-      assert.deepEqual(
-        new Set(standIn.executed.map((one) => one.join())),
-        new Set(['copy,r', 'fineTuning.downloadAdapter,r', 'fineTuning.submitAgain,r']),
-      );
+      const target = { accountId: 'account-1', id: 'r' };
+      assert.deepEqual(standIn.executed, [
+        ['copy', 'r'],
+        ['fineTuning.downloadAdapter', target],
+        ['fineTuning.submitAgain', target],
+      ]);
     });
 
-    it('ask before they switch to the account of the run', async () => {
-      [isActive, agrees] = [false, false];
+    it('offer to switch to the account of the run', async () => {
+      isActive = false;
       await openRead();
-      assert.deepEqual(notices(), ['account']);
-      press('Download Adapter…');
-      await sleep(30);
-      assert.deepEqual(standIn.executed, []);
       press('Switch to account-1');
       await until(() => standIn.executed.length > 0);
       assert.deepEqual(standIn.executed, [['activate', 'account-1']]);
     });
 
-    it('are there only for what can be done', async () => {
+    it('are enabled only for what is possible', async () => {
       const whole = answer;
-      answer = (where) =>
-        where.endsWith('/runs') ? [200, { data: [row('r', 0)], has_more: false }] : whole(where);
       answer = (where) =>
         where.endsWith('/runs')
           ? [200, { data: [row('r', 0)], has_more: false }]
@@ -514,7 +492,7 @@ describe('RunPage', () => {
       open();
       panel.send({ type: 'ready' });
       await eventually(() => texts().includes('2.50'));
-      assert.deepEqual(actions(), ['Submit Again…', 'Copy Run Id', 'Refresh']);
+      assert.deepEqual(actions(), ['Submit Again…', 'Copy Run ID', 'Refresh']);
       assert.deepEqual(places(), PLACES);
       answer = (where) =>
         where.endsWith('/runs')
@@ -528,38 +506,38 @@ describe('RunPage', () => {
           : whole(where);
       await session.runs.refresh();
       await eventually(() => texts().includes('expired'));
-      assert.deepEqual(actions(), ['Submit Again…', 'Copy Run Id', 'Refresh']);
+      assert.deepEqual(actions(), ['Submit Again…', 'Copy Run ID', 'Refresh']);
     });
   });
 
   describe('receipt', () => {
-    it('tells dataset, consents and money, and that there is none', async () => {
+    it('shows dataset, consents and money, or that there is none', async () => {
       await openRead();
-      assert.match(texts(), /There is no receipt of this run here/);
+      assert.match(texts(), /submitted from another machine/);
       receipts = [charged()];
       receiptsChanged.fire();
       await eventually(() => texts().includes('/data/train.jsonl'));
-      assert.doesNotMatch(texts(), /There is no receipt/);
+      assert.doesNotMatch(texts(), /submitted from another machine/);
       const fact = (key: string, name: string) =>
         section('facts', key).facts.find((one) => one.key === name)?.value;
       assert.equal(fact('money', 'price'), '2.50 USD');
       assert.equal(fact('money', 'effect'), '10.00 USD before, 7.50 USD after');
       assert.equal(fact('dataset', 'rows'), '7,473');
-      assert.equal(fact('dataset', 'now'), 'not there any more');
+      assert.equal(fact('dataset', 'now'), 'moved or deleted');
       assert.match(fact('consents', 'terms') ?? '', /^accepted (Apr 30|May [12]), 2026/);
-      assert.match(fact('run', 'label') ?? '', /^maths ft-7k3m9qpx \(includes the marker/);
+      assert.match(fact('run', 'label') ?? '', /^maths ft-7k3m9qpx \(with the marker/);
       assert.equal(buttons().filter(({ action }) => action === 'openDataset').length, 0);
     });
 
-    it('that cannot be read is not one that does not exist', async () => {
+    it('that cannot be read is not a missing one', async () => {
       readReceipts = () => Promise.reject(new Error('no disk'));
       await openRead();
       const [submitted] = section('timeline').entries;
-      assert.equal(submitted?.when, 'could not be read');
-      assert.doesNotMatch(texts(), /There is no receipt/);
+      assert.equal(submitted?.when, 'could not be loaded');
+      assert.doesNotMatch(texts(), /submitted from another machine/);
       readReceipts = () => Promise.resolve([]);
       receiptsChanged.fire();
-      await eventually(() => texts().includes('There is no receipt'));
+      await eventually(() => texts().includes('submitted from another machine'));
     });
 
     it('offers the dataset while it is there', async () => {
@@ -567,17 +545,17 @@ describe('RunPage', () => {
       await writeFile(file, 'x');
       receipts = [charged(file, 1)];
       await openRead();
-      await eventually(() => texts().includes('written to since: its size is the same'));
+      await eventually(() => texts().includes('modified since; the size is the same'));
       press('Open Dataset');
       await until(() => standIn.executed.length > 0);
       assert.deepEqual(standIn.executed, [['fineTuning.previewDataset', standIn.Uri.file(file)]]);
     });
 
-    it('of another account or run is not its own', async () => {
+    it('of another account is not its own', async () => {
       receipts = [{ ...charged(), accountId: 'other' }];
       await openRead();
       await sleep(80);
-      assert.match(texts(), /There is no receipt/);
+      assert.match(texts(), /submitted from another machine/);
     });
   });
 
@@ -604,28 +582,28 @@ describe('RunPage', () => {
         download({ id: 'd3', accountId: 'other' }),
       ];
       change();
-      await eventually(() => section('artifacts').downloads.length > 0);
+      await eventually(() => section('adapter').downloads.length > 0);
       assert.deepEqual(
-        section('artifacts').downloads.map(({ key, fraction }) => [key, fraction]),
+        section('adapter').downloads.map(({ key, fraction }) => [key, fraction]),
         [['d1', 0.4]],
       );
-      assert.deepEqual(actions(), ['Submit Again…', 'Copy Run Id', 'Refresh']);
+      assert.deepEqual(actions(), ['Submit Again…', 'Copy Run ID', 'Refresh']);
       assert.deepEqual(
         places(),
         PLACES,
         'no other button slides into the place of a button that was pressed',
       );
-      panel.send({ type: 'act', action: 'download', key: 'run' });
+      panel.send({ type: 'act', action: 'download', target: 'r' });
       press('Cancel');
       await until(() => standIn.executed.length > 0);
       assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', 'd1']]);
       active = [download({ state: 'interrupted' })];
       change();
-      await eventually(() => actions().includes('Continue Download…'));
+      await eventually(() => actions().includes('Resume Download…'));
       assert.ok(buttons().some(({ words }) => words === 'Discard'));
     });
 
-    it('that go on do not have the disk looked at each time', async () => {
+    it('that progress don’t read the disk each time', async () => {
       const file = path.join(bench.folder, 'a.zip');
       await writeFile(file, 'zip');
       const record = { runId: 'r', artifactType: 'model', path: file, sizeBytes: 3, sha256: SHA };
@@ -635,7 +613,7 @@ describe('RunPage', () => {
       await rm(file);
       active = [download()];
       change();
-      await eventually(() => section('artifacts').downloads.length > 0);
+      await eventually(() => section('adapter').downloads.length > 0);
       await sleep(100);
       assert.ok(actions().includes('Inspect Adapter'));
       records = [...records];
@@ -655,7 +633,7 @@ describe('RunPage', () => {
       assert.ok(!actions().includes('Inspect Adapter'));
     });
 
-    it('that came home are told with how they were verified, and can be inspected while they are there', async () => {
+    it('that are complete say how they were verified, and can be inspected while they exist', async () => {
       const file = path.join(bench.folder, 'a.zip');
       await writeFile(file, 'zip');
       const record = { runId: 'r', sizeBytes: 3, sha256: SHA, completedAtMs: Date.UTC(2026, 0, 6) };
@@ -667,22 +645,22 @@ describe('RunPage', () => {
       await openRead();
       await eventually(() => actions().includes('Inspect Adapter'));
       assert.deepEqual(places(), PLACES);
-      const { files } = section('artifacts');
+      const { files } = section('adapter');
       assert.deepEqual(
         files.map(({ name, path: where, isGone }) => [name, where, isGone]),
         [
           ['Adapter: a.zip', file, false],
-          ['Artifact of the unknown kind “merged”: without a name', '/gone/b.bin', true],
+          ['Other file (merged): unnamed', '/gone/b.bin', true],
         ],
       );
-      assert.match(files[0]?.lines.join() ?? '', /checksum of each file in the ZIP archive is right/);
-      assert.match(files[1]?.lines.join() ?? '', /not there any more.+Verified by its length alone/);
+      assert.match(files[0]?.lines.join() ?? '', /Verified: .+ ZIP/);
+      assert.match(files[1]?.lines.join() ?? '', /moved or deleted.+Only its size could be verified/);
       assert.deepEqual(
         files[1]?.buttons.map(({ words }) => words),
         ['Copy Path', 'Copy SHA-256'],
       );
       press('Inspect Adapter: Adapter: a.zip');
-      press('Show in File Manager: Adapter: a.zip');
+      press('Show in Folder: Adapter: a.zip');
       press('Copy SHA-256: Adapter: a.zip');
       await until(() => standIn.executed.length === 3);
       const uri = standIn.Uri.file(file);
@@ -698,47 +676,57 @@ describe('RunPage', () => {
     });
   });
 
-  it('reads more runs to compare with, at most ten, those of the same model first', async () => {
-    const others = Array.from({ length: 12 }, (_, n) => ({
-      ...row(`o${n}`, -n, 'complete'),
-      model_id: n === 11 ? 'm' : 'x',
-    }));
+  it('says how long other runs took', async () => {
+    await openRead();
+    assert.doesNotMatch(texts(), /usually/);
+    const others = [1, 2, 3].map((n) => `o${n}`);
     const whole = answer;
     answer = (where) =>
       where.endsWith('/runs')
-        ? [200, { data: [available(), ...others], has_more: false }]
-        : /\/o\d+$/.test(where)
-          ? [200, { run: detail({ run_id: where.split('/').at(-1), model_id: 'x' }) }]
+        ? [200, { data: [available(), ...others.map((id) => row(id, -1, 'complete'))], has_more: false }]
+        : /\/o\d$/.test(where)
+          ? [200, { run: detail({ run_id: where.split('/').at(-1) }) }]
           : whole(where);
-    await openRead();
-    assert.match(texts(), /No other run is loaded to compare it with\./);
-    press('Read 10 More Runs to Compare');
-    await eventually(() => texts().includes('As long as your 10 other runs.'));
-    const read = paths.filter((one) => /\/o\d+$/.test(one)).map((one) => one.split('/').at(-1));
-    assert.deepEqual(read, ['o11', ...Array.from({ length: 9 }, (_, n) => `o${n}`)]);
-    press('Read 2 More Runs to Compare');
-    await eventually(() => texts().includes('every finished run that is loaded'));
+    await session.runs.refresh();
+    for (const id of others) await session.runs.loadDetail(id);
+    await eventually(() => texts().includes('after 5 min of training (usually 5 min)'));
   });
 
-  it('counts down, and sees the adapter expire by itself', async () => {
+  it('sees the adapter expire by itself', async () => {
     const whole = answer;
-    const soon = new Date(Date.now() + 2_500).toISOString();
+    const soon = new Date(Date.now() + 1_500).toISOString();
     answer = (where) =>
       where.endsWith('/runs')
         ? [200, { data: [{ ...available(), artifacts_expires_at: soon }], has_more: false }]
         : whole(where);
     await openRead();
     assert.ok(actions().includes('Download Adapter…'));
-    const drawn = states().length;
-    await until(() => states().length > drawn + 1 || texts().includes('The adapter expired'));
-    const clocks = panel.posted.filter((one) => (one as { type: string }).type === 'clocks');
-    assert.ok(clocks.length >= 3, JSON.stringify(clocks));
-    assert.deepEqual(clocks.at(-1), { type: 'clocks', texts: {} });
-    assert.equal(states().length, drawn + 1);
+    await until(() => texts().includes('This adapter expired'));
     assert.ok(!actions().includes('Download Adapter…'));
   });
 
-  it('does nothing any more once it is closed', async () => {
+  it('is restored by two IDs alone', () => {
+    const panels = createPanels(parts());
+    const restored = (state: unknown) => {
+      const restoring = new PanelStandIn();
+      void panels.deserializeWebviewPanel(restoring as unknown as vscode.WebviewPanel, state);
+      return !restoring.isDisposed;
+    };
+    for (const state of [
+      undefined,
+      7,
+      { accountId: 'a' },
+      { accountId: 'a', runId: '' },
+      { accountId: 1, runId: 'r' },
+      { accountId: 'a', runId: 'r'.repeat(401) },
+    ])
+      assert.ok(!restored(state), JSON.stringify(state));
+    assert.ok(restored({ accountId: 'a', runId: 'r' }));
+    assert.ok(!restored({ accountId: 'a', runId: 'r' }), 'one for each run');
+    panels.dispose();
+  });
+
+  it('does nothing when it is closed', async () => {
     await openRead();
     await sleep(100);
     // What is under way when it is closed.

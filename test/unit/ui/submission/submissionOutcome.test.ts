@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import { DatasetChangedError, NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
 import { CancelledError, ExpectedError } from '../../../../src/core/base/errors.ts';
-import { WindowClosedError } from '../../../../src/core/submission/sendingWindow.ts';
+import { WindowClosedError } from '../../../../src/core/submission/nextStep.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
 type Submission = typeof import('../../../../src/ui/submission/submissionOutcome.ts');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import type { Finding } from '../../../../src/core/submission/finding.ts';
+import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
@@ -24,7 +24,7 @@ describe('commands of submissions', () => {
   let cancelSubmission: typeof import('../../../../src/ui/submission/cancelSubmission.ts').cancelSubmission;
   let pending: PendingSubmission[];
   let calls: string[];
-  let finding: Finding | undefined | Error;
+  let finding: ReconcileResult | undefined | Error;
   let outcome: SubmissionResult;
   let revealed: string[];
 
@@ -282,7 +282,7 @@ describe('commands of submissions', () => {
 
     it('tells what it saw, and why that is not enough', async () => {
       pending = [unknown()];
-      finding = { verdict: 'cannot-tell', doubt: 'no-marker', candidates: [], atMs: Date.now() };
+      finding = { verdict: 'cannot-tell', reason: 'no-marker', candidates: [], atMs: Date.now() };
       press('Show');
       await check('one');
       assert.match(
@@ -325,7 +325,7 @@ describe('commands of submissions', () => {
     it('looks first where the outcome is not known, and shows what is known and what can be done', async () => {
       pending = [unknown()];
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
-      finding = { verdict: 'cannot-tell', doubt: 'candidates', candidates: [run], atMs: Date.now() };
+      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run], atMs: Date.now() };
       await resolve('one');
       assert.deepEqual(calls, ['check one']);
       const [sheet] = standIn.told.inputs;
@@ -376,7 +376,7 @@ describe('commands of submissions', () => {
     it('adopts a run that the person recognised and confirmed', async () => {
       pending = [unknown()];
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
-      finding = { verdict: 'cannot-tell', doubt: 'candidates', candidates: [run], atMs: Date.now() };
+      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run], atMs: Date.now() };
       const answers = ['This is my run', undefined];
       standIn.told.pick = () => answers.shift();
       await resolve('one');

@@ -89,7 +89,7 @@ describe('after a start', () => {
       return pending;
     },
     onDidChange: (listener: (one: PendingSubmission) => void) => changed.event(listener),
-    look: (session: Session) => {
+    checkDue: (session: Session) => {
       looks += 1;
       lookedAt.push(session.account.id);
       whileLooking();

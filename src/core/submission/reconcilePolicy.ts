@@ -1,13 +1,30 @@
-import type { Doubt } from './finding.ts';
-import { mayBeCharged, type Attempt, type Intent, type Look, type Moment } from './intent.ts';
+import { mayBeCharged, type Attempt, type Intent, type Moment, type Observation } from './intent.ts';
+
+/** Why a check cannot tell whether a submission was charged. */
+export type UncertaintyReason =
+  /** Runs that could be this one. */
+  | 'candidates'
+  /** A lower balance. */
+  | 'balance'
+  | 'no-marker'
+  /** The balance before is unknown. */
+  | 'no-balance'
+  /** The API key is another one since it was sent. */
+  | 'key-replaced'
+  /** A run may still come. */
+  | 'too-early'
+  /** Not everything could be read. */
+  | 'incomplete'
+  /** The service provides no time. */
+  | 'no-clock';
 
 /** How long the service may validate and price a whole dataset after its last byte. */
 export const PRICING_MS = 15 * 60_000;
-/** So far apart are two looks that together say that nothing was charged. */
-const BETWEEN_LOOKS_MS = 2 * 60_000;
+/** So far apart are two checks that together say that nothing was charged. */
+const BETWEEN_CHECKS_MS = 2 * 60_000;
 
 /**
- * How much time has passed on this machine at least, whatever its wall clock or the service's says. Where the monotonic clock
+ * How much time has passed on this machine at least, whatever its wall clock or that of the service says. Where the monotonic clock
  * is behind, the machine was started in between: then at least as much as since that.
  */
 export function passedMs(from: Moment | undefined, to: Moment): number | undefined {
@@ -22,7 +39,7 @@ export function lastSendMs({ attempts }: Intent): number | undefined {
   return times.includes(undefined) ? undefined : Math.max(...times.map((ms) => ms ?? 0));
 }
 
-/** From when on, by the service's clock, a look that finds nothing says something; undefined where no time is known. */
+/** From when on, by the service's clock, a check that finds nothing says something; undefined where no time is known. */
 export function settledFromMs({ attempts }: Intent): number | undefined {
   const ends = attempts.flatMap(({ closed, ended }) => {
     if (closed === undefined) return [];
@@ -33,8 +50,8 @@ export function settledFromMs({ attempts }: Intent): number | undefined {
   return ends.includes(undefined) ? undefined : Math.max(...ends.map((ms) => ms ?? 0));
 }
 
-/** For how long, by this machine, a look comes too early to say anything; undefined where no time is known. */
-function waitMs(intent: Intent, { at }: Look): number | undefined {
+/** For how long, by this machine, a check is too early to say anything; undefined where no time is known. */
+function waitMs(intent: Intent, { at }: Observation): number | undefined {
   const fromMs = settledFromMs(intent);
   if (fromMs === undefined || at.serviceMs === undefined) return undefined;
   // The service's `Date` alone is the word of one clock, which may be set.
@@ -44,37 +61,38 @@ function waitMs(intent: Intent, { at }: Look): number | undefined {
   return Math.max(0, fromMs - at.serviceMs, ...waits);
 }
 
-/** For how long after a first look that counts another one does not. */
-function betweenMs(first: Look, { at }: Look): number {
+/** For how long after a first check that counts another one does not. */
+function betweenMs(first: Observation, { at }: Observation): number {
   const passed = passedMs(first.at, at) ?? 0;
-  return BETWEEN_LOOKS_MS - Math.min(passed, (at.serviceMs ?? -Infinity) - (first.at.serviceMs ?? Infinity));
+  return BETWEEN_CHECKS_MS - Math.min(passed, (at.serviceMs ?? -Infinity) - (first.at.serviceMs ?? Infinity));
 }
 
 /** The intent before a new attempt: what was seen before says nothing of it. */
-export function withoutLooks(intent: Intent): Intent {
+export function withoutObservations(intent: Intent): Intent {
   const next = { ...intent };
   delete next.firstCleanLook;
   delete next.lastLook;
   return next;
 }
 
-/** The intent with a look taken in: the first clean one is kept, any other finding takes it away. */
-export function withLook(open: Intent, look: Look): Intent {
-  // What two looks have shown stays true: whatever lowers the balance later is something else.
-  if (open.lastLook !== undefined && doubtOf(open) === undefined && look.candidates.length === 0) return open;
-  const intent = { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, look.at)) };
+/** The intent with an observation added: the first clean one is stored, any other removes it. */
+export function withObservation(open: Intent, seen: Observation): Intent {
+  // What two checks have shown stays true: whatever lowers the balance later is something else.
+  if (open.lastLook !== undefined && uncertaintyOf(open) === undefined && seen.candidates.length === 0)
+    return open;
+  const intent = { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, seen.at)) };
   const { firstCleanLook, ...rest } = intent;
-  if (!isClean(intent, look)) return { ...rest, lastLook: look };
-  // One of an earlier version tells no monotonic time.
+  if (!isClean(intent, seen)) return { ...rest, lastLook: seen };
+  // One of an earlier version has no monotonic time.
   const isComparable = firstCleanLook?.at.monotonicMs !== undefined;
-  return { ...rest, firstCleanLook: isComparable ? firstCleanLook : look, lastLook: look };
+  return { ...rest, firstCleanLook: isComparable ? firstCleanLook : seen, lastLook: seen };
 }
 
 /**
- * Why it cannot be told that an intent, which may have been charged, was not; undefined where it can: two complete looks,
+ * Why it cannot be told that an intent, which may have been charged, was not; undefined where it can: two complete checks,
  * far enough apart and late enough, with the marker, without a candidate or a lower balance.
  */
-export function doubtOf(intent: Intent): Doubt | undefined {
+export function uncertaintyOf(intent: Intent): UncertaintyReason | undefined {
   const { lastLook, firstCleanLook, balanceBefore } = intent;
   if (lastLook === undefined) return 'incomplete';
   if (lastLook.otherKey) return 'key-replaced';
@@ -90,11 +108,11 @@ export function doubtOf(intent: Intent): Doubt | undefined {
 
 /** Whether it may have been charged, and nothing has shown that it was not. */
 export function isUncertain(intent: Intent): boolean {
-  return mayBeCharged(intent) && doubtOf(intent) !== undefined;
+  return mayBeCharged(intent) && uncertaintyOf(intent) !== undefined;
 }
 
-/** When, by this machine's clock, the next look may take a `too-early` away. */
-export function nextLookAtMs(intent: Intent): number | undefined {
+/** When, by this machine's clock, the next check may end a `too-early`. */
+export function nextCheckAtMs(intent: Intent): number | undefined {
   const { lastLook, firstCleanLook } = intent;
   if (lastLook === undefined) return undefined;
   const leftMs =
@@ -102,24 +120,24 @@ export function nextLookAtMs(intent: Intent): number | undefined {
   return leftMs === undefined ? undefined : lastLook.at.localMs + Math.max(0, leftMs);
 }
 
-/** After a crash, or a sleep, the first look is the first moment at which an attempt is known to be over. */
+/** After a crash, or a sleep, the first check is the first moment at which an attempt is known to be over. */
 function overAt(attempt: Attempt, at: Moment): Attempt {
   const { closed, ended } = attempt;
   const isKnown = ended?.serviceMs !== undefined && ended.monotonicMs !== undefined;
   return closed === undefined || isKnown ? attempt : { ...attempt, ended: at };
 }
 
-function isClean(intent: Intent, look: Look): boolean {
+function isClean(intent: Intent, seen: Observation): boolean {
   return (
-    look.complete &&
-    look.otherKey === undefined &&
-    look.candidates.length === 0 &&
-    !isLower(intent, look) &&
-    waitMs(intent, look) === 0
+    seen.complete &&
+    seen.otherKey === undefined &&
+    seen.candidates.length === 0 &&
+    !isLower(intent, seen) &&
+    waitMs(intent, seen) === 0
   );
 }
 
-function isLower({ balanceBefore }: Intent, { balance_cents }: Look): boolean {
+function isLower({ balanceBefore }: Intent, { balance_cents }: Observation): boolean {
   return (
     balanceBefore === undefined || balance_cents === undefined || balance_cents < balanceBefore.balance_cents
   );

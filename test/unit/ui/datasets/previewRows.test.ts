@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../src/core/datasets/problems.ts';
-import type { PreviewRow } from '../../src/ui/datasets/protocol.ts';
-import type { Report } from '../../src/core/datasets/report.ts';
-import { RowFile } from '../../src/core/datasets/rowFile.ts';
-import { previewRows } from '../../src/ui/datasets/previewRows.ts';
+import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../../../src/core/datasets/problems.ts';
+import type { PreviewRow } from '../../../../src/ui/datasets/protocol.ts';
+import type { Report } from '../../../../src/core/datasets/report.ts';
+import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
 const CAP = 256 * 1024;
 
@@ -20,6 +21,16 @@ function reportWith(code: ProblemCode, places: number[][]): Report {
 describe('rows for the preview', () => {
   let folder: string;
   let file: RowFile | undefined;
+  let hooks: ModuleHooks;
+  let previewRows: typeof import('../../../../src/ui/datasets/previewRows.ts').previewRows;
+  let moreProblems: string;
+
+  before(async () => {
+    hooks = standInForVscode();
+    ({ previewRows } = await import('../../../../src/ui/datasets/previewRows.ts'));
+    moreProblems = (await import('../../../../src/ui/datasets/previewMessages.ts')).moreProblems();
+  });
+  after(() => hooks.deregister());
 
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'preview-'));
@@ -81,7 +92,7 @@ describe('rows for the preview', () => {
       [1, 2],
     );
     assert.equal(row?.text, `x${'€'.repeat(Math.floor((CAP - 1) / 3))}`);
-    assert.equal(row.rest, '937.9 kB more not shown.');
+    assert.equal(row.rest, '937.9 kB more not shown');
     const [problem] = row.problems;
     assert.equal(problem?.at, undefined);
     assert.deepEqual(problem?.excerpt, {
@@ -96,7 +107,7 @@ describe('rows for the preview', () => {
     const places = Array.from({ length: 30 }, (_, index) => [1, 1, index + 1, index, 1]);
     const [row] = await rowsOf(`${'x'.repeat(100)}\n`, reportWith('bad-escape', places));
     assert.equal(row?.problems.length, 20);
-    assert.equal(row.moreProblems, 'This row has more problems than these.');
+    assert.equal(row.moreProblems, moreProblems);
   });
 
   it('come in the order that was asked for, as many as fit into a message', async () => {

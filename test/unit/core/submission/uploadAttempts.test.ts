@@ -302,7 +302,7 @@ describe('Submitter, attempt by attempt', () => {
       stage.clock.pass(100_000);
       stage.gets.length = 0;
       const { id } = stage.intent;
-      await stage.newSubmitter().look(session);
+      await stage.newSubmitter().checkDue(session);
       const waits = stage.clock.sleeps.length;
       assert.equal((await stage.submitter.resume(session, id, silent()).result).kind, 'charged');
       assert.ok((stage.clock.sleeps[waits] ?? 0) >= 199_000);

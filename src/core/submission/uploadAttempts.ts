@@ -6,10 +6,15 @@ import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { mayBeCharged, type Attempt, type Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
 import type { Lease } from '../storage/lease.ts';
-import { withoutLooks } from './judge.ts';
-import { localMoment, momentOf } from './look.ts';
-import { assertNotTooEarly, nextStep, type Step } from './nextStep.ts';
-import { assertMayResend, ClocksDisagreeError, ClockWatch } from './sendingWindow.ts';
+import {
+  assertMayResend,
+  assertNotTooEarly,
+  ClocksDisagreeError,
+  nextStep,
+  type NextStep,
+} from './nextStep.ts';
+import { localMoment, momentOf } from './reconciler.ts';
+import { withoutObservations } from './reconcilePolicy.ts';
 import type { Session } from '../runs/session.ts';
 
 /** The account has another API key than the one it may have been charged with: it could be another account of the service. */
@@ -30,29 +35,29 @@ export class LeaseLostError extends ExpectedError {
   }
 }
 
-/** What the one who sends hears of. */
-export interface SeriesEvents {
+/** What the sender is notified of. */
+interface AttemptEvents {
   onAttempt(attempt: number): void;
   onProgress(sentBytes: number, totalBytes: number): void;
   onClosed(): void;
   onWaiting(retryAtMs: number): void;
 }
 
-type LastStep = Exclude<Step, { kind: 'retry' }>;
-export type SeriesEnd =
+type LastStep = Exclude<NextStep, { kind: 'retry' }>;
+export type AttemptsEnd =
   { kind: 'charged'; run: RunCreation; intent: Intent } | (LastStep & { error: unknown; intent: Intent });
 
-/** The attempts that one wish of a person leads to: the same Idempotency-Key and the same bytes each time. */
-export class Series {
+/** The attempts that follow when the user asks to send an intent: the same Idempotency-Key and the same bytes each time. */
+export class UploadAttempts {
   readonly #session: Session;
   readonly #journal: Journal;
   readonly #lease: Lease;
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #events: SeriesEvents;
-  /** Since the person asked. */
-  readonly #seriesWatch: ClockWatch;
-  /** Since the service told its time. */
+  readonly #events: AttemptEvents;
+  /** Since the user asked. */
+  readonly #askedWatch: ClockWatch;
+  /** Since the service gave its time. */
   #timeWatch: ClockWatch;
   #intent: Intent;
   /** As it was before the mark of the closing boundary. */
@@ -63,7 +68,7 @@ export class Series {
     journal: Journal,
     owned: { lease: Lease; intent: Intent },
     time: { clock: Clock; random: () => number },
-    events: SeriesEvents,
+    events: AttemptEvents,
   ) {
     this.#session = session;
     this.#journal = journal;
@@ -72,12 +77,12 @@ export class Series {
     this.#clock = time.clock;
     this.#random = time.random;
     this.#events = events;
-    this.#seriesWatch = new ClockWatch(time.clock);
-    this.#timeWatch = this.#seriesWatch;
+    this.#askedWatch = new ClockWatch(time.clock);
+    this.#timeWatch = this.#askedWatch;
   }
 
-  /** Sends it until it is charged, refused, or nothing more may be done by itself. Never throws. */
-  async run(signal: AbortSignal): Promise<SeriesEnd> {
+  /** Sends it until it is charged, refused, or nothing more may be done automatically. Never rejects. */
+  async run(signal: AbortSignal): Promise<AttemptsEnd> {
     let sameStatus = 0;
     let lastStatus: number | undefined;
     for (let attempts = 1; ; attempts++) {
@@ -102,7 +107,7 @@ export class Series {
   }
 
   /** Waits for the next attempt. @returns how it ends instead, when it is cancelled or the clocks part */
-  async #wait(ms: number, signal: AbortSignal): Promise<SeriesEnd | undefined> {
+  async #wait(ms: number, signal: AbortSignal): Promise<AttemptsEnd | undefined> {
     this.#events.onWaiting(this.#clock.nowMs() + ms);
     try {
       await this.#clock.sleep(ms, signal);
@@ -118,7 +123,7 @@ export class Series {
   #attempt(signal: AbortSignal): Promise<RunCreation> {
     return this.#session.call(async (client) => {
       throwIfCancelled(signal);
-      // An attempt of an earlier series may have been told to wait.
+      // The service may have asked for a wait after an earlier attempt.
       assertNotTooEarly(this.#intent, this.#moment(client));
       await this.#readBalance(client, signal);
       this.#assertMaySend(client);
@@ -173,7 +178,7 @@ export class Series {
   #assertMaySend(client: Client, intent = this.#intent): void {
     if (!mayBeCharged(intent)) return;
     if (client.keyId !== intent.keyId) throw new KeyReplacedError();
-    if (!this.#seriesWatch.agree) throw new ClocksDisagreeError();
+    if (!this.#askedWatch.agree) throw new ClocksDisagreeError();
     assertMayResend(intent, this.#moment(client));
   }
 
@@ -194,7 +199,7 @@ export class Series {
     this.#unmarked = before;
     this.#assertMaySend(client);
     // What was seen before says nothing of what may happen now.
-    this.#intent = withoutLooks(before);
+    this.#intent = withoutObservations(before);
     this.#changeLast((attempt) => ({ ...attempt, closed: this.#moment(client) }));
     await this.#journal.write(this.#lease, this.#intent);
     // While that was written, too, the machine may have slept, or the folder been replaced.
@@ -204,7 +209,7 @@ export class Series {
   }
 
   /** Notes how an attempt ended; where that cannot be written, the file says that it is still open, which is no less true. */
-  async #end(error: unknown, step: Step): Promise<void> {
+  async #end(error: unknown, step: NextStep): Promise<void> {
     const ended = this.#now();
     const waitMs = 'waitMs' in step ? step.waitMs : 0;
     const httpStatus = statusOf(error);
@@ -220,12 +225,12 @@ export class Series {
     await this.#journal.write(this.#lease, this.#intent).catch(() => undefined);
   }
 
-  /** The service's time is what an answer told; it is not known any more when a clock was set, or after a sleep. */
+  /** The service's time comes from an answer; it is unknown after a clock was set, or after a sleep. */
   #moment(client: Client): Attempt['started'] {
     return this.#timeWatch.agree ? momentOf(client, this.#clock) : localMoment(this.#clock);
   }
 
-  /** By the skew that the attempt began with, as far as the clocks agree since. */
+  /** By the skew that the attempt began with, if the clocks agree since. */
   #now(): Attempt['started'] {
     const now = localMoment(this.#clock);
     const started = this.#intent.attempts.at(-1)?.started;
@@ -250,19 +255,41 @@ function submissionOf(intent: Intent): RunSubmission {
     dataset: { path, filename, sizeBytes, sha256, ...(mtimeMs !== undefined && { mtimeMs }) },
     model_id: intent.model_id,
     ...(intent.label !== undefined && { label: intent.label }),
-    // An intent is made only when a person has given both.
+    // An intent is made only when the user has given both.
     model_terms_accepted: true,
     data_policy_accepted: true,
     priority_processing: intent.priority_processing,
   };
 }
 
-/** By the clocks by which a wait is kept. */
+/** By the clocks that a wait is measured with. */
 function later({ localMs, serviceMs }: Attempt['started'], ms: number): Attempt['started'] {
   return { localMs: localMs + ms, ...(serviceMs !== undefined && { serviceMs: serviceMs + ms }) };
 }
 
-/** What is kept of a refusal: its code, and no word of it. */
+/** What is stored of a refusal: its code, and no word of it. */
 export function refusalOf(error: unknown, at: Attempt['started']): NonNullable<Intent['refused']> {
   return { at, code: error instanceof ServiceError ? error.code : '' };
+}
+
+/** How much wall and monotonic clock may differ: more is a clock that was set, or a machine that slept. */
+const AGREEMENT_MS = 60_000;
+
+/** Whether this machine's two clocks agree since it was made. */
+class ClockWatch {
+  readonly #clock: Clock;
+  readonly #wallMs: number;
+  readonly #monotonicMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#wallMs = clock.nowMs();
+    this.#monotonicMs = clock.monotonicMs();
+  }
+
+  get agree(): boolean {
+    const wallMs = this.#clock.nowMs() - this.#wallMs;
+    const monotonicMs = this.#clock.monotonicMs() - this.#monotonicMs;
+    return Math.abs(wallMs - monotonicMs) <= AGREEMENT_MS;
+  }
 }

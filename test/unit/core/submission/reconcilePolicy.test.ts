@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import type { Doubt } from '../../../../src/core/submission/finding.ts';
-import type { Attempt, Intent, Look } from '../../../../src/core/submission/intent.ts';
+import type { UncertaintyReason } from '../../../../src/core/submission/reconcilePolicy.ts';
+import type { Attempt, Intent, Observation } from '../../../../src/core/submission/intent.ts';
 import {
-  doubtOf,
+  uncertaintyOf,
   lastSendMs,
-  nextLookAtMs,
+  nextCheckAtMs,
   settledFromMs,
-  withLook,
-  withoutLooks,
-} from '../../../../src/core/submission/judge.ts';
+  withObservation,
+  withoutObservations,
+} from '../../../../src/core/submission/reconcilePolicy.ts';
 import { sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
 import { HOUR, MARKER, MINUTE } from '../../../helpers/runs/stage.ts';
 
@@ -37,25 +37,25 @@ const intentOf = (changes: Partial<Intent> = {}) =>
     ...changes,
   });
 /** A look that finds nothing, so many milliseconds after the closing boundary. */
-const look = (afterMs: number, changes: Partial<Look> = {}): Look => ({
+const look = (afterMs: number, changes: Partial<Observation> = {}): Observation => ({
   at: at(CLOSED_MS + afterMs),
   complete: true,
   candidates: [],
   balance_cents: 500,
   ...changes,
 });
-const after = (intent: Intent, ...looks: Look[]) => looks.reduce(withLook, intent);
+const after = (intent: Intent, ...looks: Observation[]) => looks.reduce(withObservation, intent);
 const QUARTER = 15 * MINUTE;
 
-describe('doubtOf', () => {
+describe('uncertaintyOf', () => {
   const clean = [look(QUARTER), look(QUARTER + 2 * MINUTE)];
 
   it('is none after two complete looks that found nothing, late and far enough apart', () => {
-    assert.equal(doubtOf(after(intentOf(), ...clean)), undefined);
-    assert.equal(doubtOf(after(intentOf(), look(HOUR), look(50 * HOUR))), undefined);
+    assert.equal(uncertaintyOf(after(intentOf(), ...clean)), undefined);
+    assert.equal(uncertaintyOf(after(intentOf(), look(HOUR), look(50 * HOUR))), undefined);
   });
 
-  const missing: [name: string, Doubt, Partial<Intent>, Partial<Look>?][] = [
+  const missing: [name: string, UncertaintyReason, Partial<Intent>, Partial<Observation>?][] = [
     ['the marker', 'no-marker', { marker: undefined }],
     ['the balance before', 'no-balance', { balanceBefore: undefined }],
     ['a balance that is as high', 'balance', {}, { balance_cents: 499 }],
@@ -75,29 +75,32 @@ describe('doubtOf', () => {
   for (const [name, doubt, changes, lookChanges] of missing) {
     it(`is "${doubt}" without ${name}`, () => {
       const intent = JSON.parse(JSON.stringify(intentOf(changes))) as Intent;
-      const looks = clean.map((one) => JSON.parse(JSON.stringify({ ...one, ...lookChanges })) as Look);
-      assert.equal(doubtOf(after(intent, ...looks)), doubt);
+      const looks = clean.map((one) => JSON.parse(JSON.stringify({ ...one, ...lookChanges })) as Observation);
+      assert.equal(uncertaintyOf(after(intent, ...looks)), doubt);
     });
 
     if (lookChanges !== undefined)
       it(`is not taken away by a first look without ${name}`, () => {
-        const [first, second] = clean as [Look, Look];
-        assert.equal(doubtOf(after(intentOf(), { ...first, ...lookChanges }, second)), 'too-early');
+        const [first, second] = clean as [Observation, Observation];
+        assert.equal(uncertaintyOf(after(intentOf(), { ...first, ...lookChanges }, second)), 'too-early');
       });
   }
 
   it('is "too-early" after one look, however late', () => {
-    assert.equal(doubtOf(after(intentOf(), look(100 * HOUR))), 'too-early');
+    assert.equal(uncertaintyOf(after(intentOf(), look(100 * HOUR))), 'too-early');
   });
 
-  it('is "incomplete" before any look', () => assert.equal(doubtOf(intentOf()), 'incomplete'));
+  it('is "incomplete" before any look', () => assert.equal(uncertaintyOf(intentOf()), 'incomplete'));
 
   it('needs a quarter of an hour from the closing boundary to the first look that counts', () => {
     const early = look(QUARTER - 1);
     assert.equal(after(intentOf(), early).firstCleanLook, undefined);
-    assert.equal(doubtOf(after(intentOf(), early, look(QUARTER + 2 * MINUTE))), 'too-early');
-    assert.equal(doubtOf(after(intentOf(), early, look(QUARTER), look(QUARTER + 2 * MINUTE))), undefined);
-    assert.equal(doubtOf(after(intentOf(), look(0), look(5 * MINUTE), look(10 * MINUTE))), 'too-early');
+    assert.equal(uncertaintyOf(after(intentOf(), early, look(QUARTER + 2 * MINUTE))), 'too-early');
+    assert.equal(
+      uncertaintyOf(after(intentOf(), early, look(QUARTER), look(QUARTER + 2 * MINUTE))),
+      undefined,
+    );
+    assert.equal(uncertaintyOf(after(intentOf(), look(0), look(5 * MINUTE), look(10 * MINUTE))), 'too-early');
   });
 
   it('counts that quarter from the last closing boundary of any attempt', () => {
@@ -108,9 +111,9 @@ describe('doubtOf', () => {
       [attempt(last), { started: at(CLOSED_MS + 2 * HOUR) }],
     ]) {
       const intent = intentOf({ attempts });
-      assert.equal(doubtOf(after(intent, look(HOUR), look(HOUR + QUARTER - 1))), 'too-early');
+      assert.equal(uncertaintyOf(after(intent, look(HOUR), look(HOUR + QUARTER - 1))), 'too-early');
       assert.equal(
-        doubtOf(after(intent, look(HOUR + QUARTER), look(HOUR + QUARTER + 2 * MINUTE))),
+        uncertaintyOf(after(intent, look(HOUR + QUARTER), look(HOUR + QUARTER + 2 * MINUTE))),
         undefined,
       );
     }
@@ -118,8 +121,11 @@ describe('doubtOf', () => {
 
   it('counts it from the end of the connection where that was later: the last bytes may have come as late', () => {
     const intent = intentOf({ attempts: [{ ...attempt(CLOSED_MS), ended: at(CLOSED_MS + HOUR) }] });
-    assert.equal(doubtOf(after(intent, look(QUARTER), look(HOUR + QUARTER - 1))), 'too-early');
-    assert.equal(doubtOf(after(intent, look(HOUR + QUARTER), look(HOUR + QUARTER + 2 * MINUTE))), undefined);
+    assert.equal(uncertaintyOf(after(intent, look(QUARTER), look(HOUR + QUARTER - 1))), 'too-early');
+    assert.equal(
+      uncertaintyOf(after(intent, look(HOUR + QUARTER), look(HOUR + QUARTER + 2 * MINUTE))),
+      undefined,
+    );
   });
 
   for (const [name, ended] of [
@@ -132,29 +138,29 @@ describe('doubtOf', () => {
       const intent = intentOf({ attempts: [over] });
       const seen = after(intent, look(50 * HOUR));
       assert.deepEqual(seen.attempts[0]?.ended, at(CLOSED_MS + 50 * HOUR));
-      assert.equal(doubtOf(withLook(seen, look(51 * HOUR))), 'too-early');
-      assert.equal(doubtOf(after(seen, look(51 * HOUR), look(51 * HOUR + 2 * MINUTE))), undefined);
+      assert.equal(uncertaintyOf(withObservation(seen, look(51 * HOUR))), 'too-early');
+      assert.equal(uncertaintyOf(after(seen, look(51 * HOUR), look(51 * HOUR + 2 * MINUTE))), undefined);
       assert.equal(
-        doubtOf(after(seen, look(50 * HOUR + QUARTER - 1), look(50 * HOUR + QUARTER))),
+        uncertaintyOf(after(seen, look(50 * HOUR + QUARTER - 1), look(50 * HOUR + QUARTER))),
         'too-early',
       );
       // A look that knows no time leaves it open.
       const blind = look(0, { at: at(undefined) });
       assert.equal(
-        doubtOf(after(intent, blind, look(50 * HOUR), look(50 * HOUR + QUARTER - 1))),
+        uncertaintyOf(after(intent, blind, look(50 * HOUR), look(50 * HOUR + QUARTER - 1))),
         'too-early',
       );
-      assert.equal(nextLookAtMs(seen), at(CLOSED_MS + 50 * HOUR + QUARTER).localMs);
+      assert.equal(nextCheckAtMs(seen), at(CLOSED_MS + 50 * HOUR + QUARTER).localMs);
     });
 
   it('needs two minutes between two looks, by the service’s clock', () => {
-    const [first] = clean as [Look];
-    assert.equal(doubtOf(after(intentOf(), first, look(QUARTER + 2 * MINUTE - 1))), 'too-early');
+    const [first] = clean as [Observation];
+    assert.equal(uncertaintyOf(after(intentOf(), first, look(QUARTER + 2 * MINUTE - 1))), 'too-early');
     const later = look(QUARTER + MINUTE);
     const wrong = { ...later, at: { ...later.at, localMs: later.at.localMs + HOUR } };
-    assert.equal(doubtOf(after(intentOf(), first, wrong)), 'too-early');
+    assert.equal(uncertaintyOf(after(intentOf(), first, wrong)), 'too-early');
     // Back in time is not two minutes on.
-    assert.equal(doubtOf(after(intentOf(), look(HOUR), look(QUARTER))), 'too-early');
+    assert.equal(uncertaintyOf(after(intentOf(), look(HOUR), look(QUARTER))), 'too-early');
   });
 
   it('needs the same times by this machine’s monotonic clock, from its start on where it was started in between', () => {
@@ -162,16 +168,16 @@ describe('doubtOf', () => {
       look(afterMs, { at: { ...at(CLOSED_MS + afterMs), monotonicMs } });
     const { monotonicMs: closedMs } = at(CLOSED_MS);
     const moved = (firstMs: number, secondMs: number) =>
-      doubtOf(after(intentOf(), seen(closedMs + firstMs, HOUR), seen(closedMs + secondMs, 2 * HOUR)));
+      uncertaintyOf(after(intentOf(), seen(closedMs + firstMs, HOUR), seen(closedMs + secondMs, 2 * HOUR)));
     assert.equal(moved(QUARTER - 1, QUARTER + HOUR), 'too-early');
     assert.equal(moved(QUARTER, QUARTER + 2 * MINUTE - 1), 'too-early');
     assert.equal(moved(QUARTER, QUARTER + 2 * MINUTE), undefined);
     const started = (firstMs: number, secondMs: number) =>
-      doubtOf(after(intentOf(), seen(firstMs, HOUR), seen(secondMs, 2 * HOUR)));
+      uncertaintyOf(after(intentOf(), seen(firstMs, HOUR), seen(secondMs, 2 * HOUR)));
     assert.equal(started(QUARTER - 1, QUARTER), 'too-early');
     assert.equal(started(QUARTER, QUARTER + 2 * MINUTE), undefined);
     const early = after(intentOf(), seen(closedMs + MINUTE, HOUR));
-    assert.equal(nextLookAtMs(early), at(CLOSED_MS + HOUR).localMs + QUARTER - MINUTE);
+    assert.equal(nextCheckAtMs(early), at(CLOSED_MS + HOUR).localMs + QUARTER - MINUTE);
   });
 
   it('counts anew what a version saw that knew no monotonic time', () => {
@@ -182,17 +188,19 @@ describe('doubtOf', () => {
       firstCleanLook: look(QUARTER, { at: old(CLOSED_MS + QUARTER) }),
       lastLook: look(HOUR, { at: old(CLOSED_MS + HOUR) }),
     });
-    assert.equal(doubtOf(intent), 'too-early');
-    assert.equal(doubtOf(after(intent, look(2 * HOUR), look(2 * HOUR + QUARTER))), 'too-early');
+    assert.equal(uncertaintyOf(intent), 'too-early');
+    assert.equal(uncertaintyOf(after(intent, look(2 * HOUR), look(2 * HOUR + QUARTER))), 'too-early');
     assert.equal(
-      doubtOf(after(intent, look(2 * HOUR), look(2 * HOUR + QUARTER), look(2 * HOUR + QUARTER + 2 * MINUTE))),
+      uncertaintyOf(
+        after(intent, look(2 * HOUR), look(2 * HOUR + QUARTER), look(2 * HOUR + QUARTER + 2 * MINUTE)),
+      ),
       undefined,
     );
   });
 
   it('keeps the first look that counts, so that looks in quick succession do not put it off', () => {
     const looks = Array.from({ length: 13 }, (_, turn) => look(QUARTER + turn * 10_000));
-    assert.equal(doubtOf(after(intentOf(), ...looks)), undefined);
+    assert.equal(uncertaintyOf(after(intentOf(), ...looks)), undefined);
     assert.deepEqual(after(intentOf(), ...looks).firstCleanLook, looks[0]);
   });
 
@@ -202,41 +210,41 @@ describe('doubtOf', () => {
     ['an incomplete list', 'incomplete', { complete: false }],
     ['another API key', 'key-replaced', { otherKey: true }],
     ['no time', 'no-clock', { at: at(undefined) }],
-  ] as [string, Doubt, Partial<Look>][])
+  ] as [string, UncertaintyReason, Partial<Observation>][])
     it(`asks for two new looks after ${name}`, () => {
       const told = after(intentOf(), ...clean.slice(0, 1), look(HOUR, changes));
-      assert.equal(doubtOf(told), doubt);
+      assert.equal(uncertaintyOf(told), doubt);
       assert.equal(told.firstCleanLook, undefined);
-      assert.equal(doubtOf(withLook(told, look(2 * HOUR))), 'too-early');
-      assert.equal(doubtOf(after(told, look(2 * HOUR), look(3 * HOUR))), undefined);
+      assert.equal(uncertaintyOf(withObservation(told, look(2 * HOUR))), 'too-early');
+      assert.equal(uncertaintyOf(after(told, look(2 * HOUR), look(3 * HOUR))), undefined);
     });
 
   it('keeps what two looks have shown, whatever lowers the balance or fails later, but for a candidate', () => {
     const shown = after(intentOf(), ...clean);
     for (const changes of [{ balance_cents: 1 }, { complete: false }, { otherKey: true as const }])
       assert.deepEqual(after(shown, look(HOUR, changes)), shown);
-    assert.equal(doubtOf(after(shown, look(HOUR, { candidates: ['run-1'] }))), 'candidates');
+    assert.equal(uncertaintyOf(after(shown, look(HOUR, { candidates: ['run-1'] }))), 'candidates');
   });
 
   it('minds no higher balance: money was added', () => {
     assert.equal(
-      doubtOf(after(intentOf(), ...clean.map((one) => ({ ...one, balance_cents: 9e9 })))),
+      uncertaintyOf(after(intentOf(), ...clean.map((one) => ({ ...one, balance_cents: 9e9 })))),
       undefined,
     );
   });
 
   it('is there again with a new attempt', () => {
-    const next = withoutLooks(after(intentOf(), ...clean));
+    const next = withoutObservations(after(intentOf(), ...clean));
     assert.deepEqual(
-      [next.firstCleanLook, next.lastLook, doubtOf(next)],
+      [next.firstCleanLook, next.lastLook, uncertaintyOf(next)],
       [undefined, undefined, 'incomplete'],
     );
   });
 
   it('tells a candidate before all that is missing, but another API key before it', () => {
     const found = { candidates: ['run-1'], complete: false, balance_cents: 1 };
-    assert.equal(doubtOf(after(intentOf(), look(HOUR, found))), 'candidates');
-    assert.equal(doubtOf(after(intentOf(), look(HOUR, { ...found, otherKey: true }))), 'key-replaced');
+    assert.equal(uncertaintyOf(after(intentOf(), look(HOUR, found))), 'candidates');
+    assert.equal(uncertaintyOf(after(intentOf(), look(HOUR, { ...found, otherKey: true }))), 'key-replaced');
   });
 });
 
@@ -258,25 +266,25 @@ describe('settledFromMs and lastSendMs', () => {
   });
 });
 
-describe('nextLookAtMs', () => {
+describe('nextCheckAtMs', () => {
   const localMs = (afterMs: number) => at(CLOSED_MS + afterMs).localMs;
 
   it('is a quarter of an hour after the closing boundary, then two minutes after the first look that counts', () => {
-    assert.equal(nextLookAtMs(after(intentOf(), look(MINUTE))), localMs(QUARTER));
-    assert.equal(nextLookAtMs(after(intentOf(), look(QUARTER + MINUTE))), localMs(QUARTER + 3 * MINUTE));
+    assert.equal(nextCheckAtMs(after(intentOf(), look(MINUTE))), localMs(QUARTER));
+    assert.equal(nextCheckAtMs(after(intentOf(), look(QUARTER + MINUTE))), localMs(QUARTER + 3 * MINUTE));
     assert.equal(
-      nextLookAtMs(after(intentOf(), look(QUARTER), look(QUARTER + MINUTE))),
+      nextCheckAtMs(after(intentOf(), look(QUARTER), look(QUARTER + MINUTE))),
       localMs(QUARTER + 2 * MINUTE),
     );
   });
 
   it('is now where it was due before, by the clock of the last look', () => {
-    assert.equal(nextLookAtMs(after(intentOf(), look(HOUR, { complete: false }))), localMs(HOUR));
+    assert.equal(nextCheckAtMs(after(intentOf(), look(HOUR, { complete: false }))), localMs(HOUR));
   });
 
   it('is not known without a look or a time', () => {
-    assert.equal(nextLookAtMs(intentOf()), undefined);
-    assert.equal(nextLookAtMs(after(intentOf(), look(HOUR, { at: at(undefined) }))), undefined);
-    assert.equal(nextLookAtMs(after(intentOf({ attempts: [attempt(undefined)] }), look(HOUR))), undefined);
+    assert.equal(nextCheckAtMs(intentOf()), undefined);
+    assert.equal(nextCheckAtMs(after(intentOf(), look(HOUR, { at: at(undefined) }))), undefined);
+    assert.equal(nextCheckAtMs(after(intentOf({ attempts: [attempt(undefined)] }), look(HOUR))), undefined);
   });
 });

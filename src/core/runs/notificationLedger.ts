@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import type { Disposable } from '../base/disposable.ts';
+import { Emitter } from '../base/event.ts';
+import type { StateStore } from '../storage/state.ts';
+
+/** Older entries are removed: no list still shows that such a run changed just now. */
+const STORED_FOR_MS = 90 * 24 * 60 * 60_000;
+const TOPIC = 'unseen';
+
+/**
+ * Owns which notifications of runs were shown, and which finished runs nobody has seen yet, for all windows of the machine:
+ * the table `notification`.
+ */
+export class NotificationLedger implements Disposable {
+  readonly #state: StateStore;
+  readonly #nowMs: () => number;
+  readonly #onDidChangeUnseen = new Emitter<string>();
+  readonly #claimed = new Set<string>();
+  readonly #unseen = new Map<string, { count: number; following: Disposable }>();
+
+  /** Fires with the account's id when the number of its unseen runs changed, in whichever window. */
+  readonly onDidChangeUnseen = this.#onDidChangeUnseen.event;
+
+  constructor(state: StateStore, nowMs: () => number = Date.now) {
+    this.#state = state;
+    this.#nowMs = nowMs;
+  }
+
+  /**
+   * Whether this window is the one to show a notification of a run: true for exactly one, ever. Without a usable store it is
+   * true once in each window: rather twice than never.
+   */
+  async claim(accountId: string, runId: string, what: string): Promise<boolean> {
+    const key = keyOf(runId, what);
+    const known = `${accountId} ${key}`;
+    if (this.#claimed.has(known)) return false;
+    this.#claimed.add(known);
+    try {
+      return await this.#state.transaction((tables) => {
+        const isNew = tables.run(
+          `INSERT INTO notification (account, key, claimed_at_ms, is_unseen) VALUES (?, ?, ?, 0)
+           ON CONFLICT (account, key) DO NOTHING`,
+          accountId,
+          key,
+          this.#nowMs(),
+        );
+        if (isNew === 1)
+          tables.run(
+            'DELETE FROM notification WHERE account = ? AND claimed_at_ms < ?',
+            accountId,
+            this.#nowMs() - STORED_FOR_MS,
+          );
+        return isNew === 1;
+      });
+    } catch {
+      return true;
+    }
+  }
+
+  /** Counts a finished run as unseen, until `see`. Never rejects. */
+  async addUnseen(accountId: string, runId: string): Promise<void> {
+    await this.#change(
+      accountId,
+      `INSERT INTO notification (account, key, claimed_at_ms, is_unseen) VALUES (?, ?, ?, 1)
+       ON CONFLICT (account, key) DO NOTHING`,
+      keyOf(runId, 'unseen'),
+      this.#nowMs(),
+    );
+  }
+
+  /** How many finished runs of an account nobody has seen yet: 0 until `follow` has read them. */
+  unseen(accountId: string): number {
+    return this.#unseen.get(accountId)?.count ?? 0;
+  }
+
+  /** Reads how many are unseen, and follows what other windows do. Never rejects. */
+  async follow(accountId: string): Promise<void> {
+    if (!this.#unseen.has(accountId)) {
+      const following = this.#state.follow(TOPIC, accountId, () => void this.#count(accountId));
+      this.#unseen.set(accountId, { count: 0, following });
+    }
+    await this.#count(accountId);
+  }
+
+  /** All finished runs of an account were seen. Never rejects. */
+  async see(accountId: string): Promise<void> {
+    await this.#change(
+      accountId,
+      'UPDATE notification SET is_unseen = 0 WHERE account = ? AND is_unseen = 1',
+    );
+  }
+
+  dispose(): void {
+    for (const { following } of this.#unseen.values()) following.dispose();
+    this.#onDidChangeUnseen.dispose();
+  }
+
+  async #change(accountId: string, sql: string, ...values: (string | number)[]): Promise<void> {
+    try {
+      await this.#state.transaction((tables) => {
+        if (tables.run(sql, accountId, ...values) > 0) tables.touch(TOPIC, accountId);
+      });
+      await this.#count(accountId);
+    } catch {
+      // It is counted at the next change.
+    }
+  }
+
+  async #count(accountId: string): Promise<void> {
+    const known = this.#unseen.get(accountId);
+    if (known === undefined) return;
+    try {
+      const row = await this.#state.read((tables) =>
+        tables.get(
+          'SELECT count(*) AS count FROM notification WHERE account = ? AND is_unseen = 1',
+          accountId,
+        ),
+      );
+      const count = Number(row?.['count']);
+      if (known.count === count) return;
+      known.count = count;
+      this.#onDidChangeUnseen.fire(accountId);
+    } catch {
+      // It is counted at the next change.
+    }
+  }
+}
+
+/** Run ids and statuses are the service's texts, of any length. */
+function keyOf(runId: string, what: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([runId, what]))
+    .digest('hex')
+    .slice(0, 40);
+}

@@ -1,0 +1,316 @@
+import type { Client } from '../api/client.ts';
+import { isUnauthorized } from '../api/errors.ts';
+import type { Balance, RunCreation, RunDetail, RunSummary } from '../api/types.ts';
+import type { Clock } from '../base/clock.ts';
+import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
+import { instantOf } from '../base/instant.ts';
+import { folded, hasMarker } from '../runs/marker.ts';
+import type { Session } from '../runs/session.ts';
+import type { Lease } from '../storage/lease.ts';
+import { mayBeCharged, type Intent, type Moment, type Observation } from './intent.ts';
+import type { Journal } from './journal.ts';
+import { MARGIN_MS } from './nextStep.ts';
+import {
+  lastSendMs,
+  nextCheckAtMs,
+  PRICING_MS,
+  uncertaintyOf,
+  withObservation,
+  type UncertaintyReason,
+} from './reconcilePolicy.ts';
+
+/** What a check of runs and balance says of a submission whose outcome was unknown. */
+export type ReconcileResult =
+  | { verdict: 'charged'; run: RunCreation }
+  | { verdict: 'not-charged' }
+  | {
+      verdict: 'cannot-tell';
+      reason: UncertaintyReason;
+      /** The runs that could be this one, newest first. */
+      candidates: readonly RunDetail[];
+      /** The moment up to which no charge was seen; milliseconds since the epoch. */
+      atMs: number;
+      /** When a check may say more, where time helps; milliseconds since the epoch. */
+      againAtMs?: number;
+    };
+
+/** After this long nothing new is expected automatically: the user checks when they want to. */
+const AUTOMATIC_MS = 60 * 60_000;
+const SOON_MS = 20_000;
+const LATER_MS = 2 * 60_000;
+
+/** A run that could be the one is listed since the user asked to send it again; nothing was sent. */
+export class CandidatesError extends ExpectedError {
+  readonly code = 'candidates';
+
+  constructor() {
+    super('a run that could be this one is listed now');
+  }
+}
+
+/** Finds out what became of intents that may have been charged, and stores what each check saw. */
+export class Reconciler {
+  readonly #journal: Journal;
+  readonly #clock: Clock;
+  /** The last check of each intent, also one that the service did not answer. */
+  readonly #last = new Map<string, { atMs: number; isAnswered: boolean }>();
+
+  constructor(journal: Journal, clock: Clock) {
+    this.#journal = journal;
+    this.#clock = clock;
+  }
+
+  /**
+   * Checks once. The intent that is returned holds what was seen, durably, unless its run was found: that is for the caller to settle.
+   * @throws ApiError, CancelledError, KeyMissingError, and what writing throws
+   */
+  async check(
+    session: Session,
+    { lease, intent }: { lease: Lease; intent: Intent },
+    signal?: AbortSignal,
+  ): Promise<{ result: ReconcileResult; intent: Intent }> {
+    if (!mayBeCharged(intent)) return { result: { verdict: 'not-charged' }, intent };
+    const last = { atMs: this.#clock.nowMs(), isAnswered: false };
+    this.#last.set(intent.id, last);
+    const claimed = await this.#claimed(intent);
+    const found = await session.call((client) =>
+      findRun(client, intent, this.#clock, (runId) => claimed.has(runId), signal),
+    );
+    last.isAnswered = true;
+    if (found.match !== undefined)
+      return { result: { verdict: 'charged', run: creationOf(found.match) }, intent };
+    const next = withObservation(intent, observationOf(found));
+    await this.#journal.write(lease, next);
+    return { result: resultOf(next, found), intent: next };
+  }
+
+  /** A run, with what its details say of the price; they are read where nobody has yet. @throws ApiError, KeyMissingError */
+  async read(session: Session, runId: string): Promise<RunCreation> {
+    return creationOf(session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId))));
+  }
+
+  /** Whether a check may say something new: at once after a start, soon while the service may be pricing, then less often. */
+  isDue(id: string): boolean {
+    const intent = this.#journal.intents.find((open) => open.id === id);
+    if (intent === undefined) return false;
+    const { localMs = 0 } = intent.attempts.at(-1)?.notBefore ?? {};
+    if (localMs > this.#clock.nowMs()) return false;
+    const last = this.#last.get(id);
+    if (last === undefined) return true;
+    const nowMs = this.#clock.nowMs();
+    const sinceCheckMs = nowMs - last.atMs;
+    const againAtMs = uncertaintyOf(intent) === 'too-early' ? nextCheckAtMs(intent) : undefined;
+    if (againAtMs !== undefined && nowMs >= againAtMs) return sinceCheckMs >= SOON_MS;
+    const sentAtMs = Math.max(
+      0,
+      ...intent.attempts.map(({ started, closed }) => (closed ?? started).localMs),
+    );
+    const sinceMs = nowMs - sentAtMs;
+    // Where nothing was seen, whoever was away or offline for hours wants to know as soon as the service answers.
+    if (sinceMs > AUTOMATIC_MS && last.isAnswered) return false;
+    return sinceCheckMs >= (sinceMs < LATER_MS ? SOON_MS : LATER_MS);
+  }
+
+  /** The runs of other intents of the service. */
+  async #claimed({ id, origin }: Intent): Promise<ReadonlySet<string>> {
+    const receipts = await this.#journal.receipts();
+    return new Set(
+      receipts.flatMap((receipt) =>
+        receipt.id !== id && receipt.origin === origin && receipt.settled.kind === 'charged'
+          ? [receipt.settled.run.run_id]
+          : [],
+      ),
+    );
+  }
+}
+
+function observationOf({ at, complete, candidates, balance, otherKey }: Found): Observation {
+  return {
+    at,
+    complete,
+    candidates: candidates.map(({ run_id }) => run_id),
+    ...(balance !== undefined && { balance_cents: balance.balance_cents }),
+    ...(otherKey && { otherKey: true as const }),
+  };
+}
+
+function resultOf(intent: Intent, { at, candidates }: Found): ReconcileResult {
+  const reason = uncertaintyOf(intent);
+  if (reason === undefined) return { verdict: 'not-charged' };
+  const againAtMs = reason === 'too-early' ? nextCheckAtMs(intent) : undefined;
+  return {
+    verdict: 'cannot-tell',
+    reason,
+    candidates,
+    atMs: at.localMs,
+    ...(againAtMs !== undefined && { againAtMs }),
+  };
+}
+
+/** Whether the last check found runs that the check before had not. */
+export function hasNewCandidates(before: Intent, after: Intent): boolean {
+  const known = before.lastLook?.candidates ?? [];
+  return after.lastLook?.candidates.some((runId) => !known.includes(runId)) ?? false;
+}
+
+const PAGE_SIZE = 100;
+const MAX_PAGES = 20;
+const MAX_DETAILS = 300;
+/** Details are read so many at a time. */
+const BATCH = 8;
+/** No service cuts a label shorter than this. */
+const CUT_LABEL_LENGTH = 16;
+
+/** What a check found. */
+interface Found {
+  at: Moment;
+  /** Whether every run that could be this one was listed and read, and the balance too. */
+  complete: boolean;
+  /** The run that holds the marker. */
+  match: RunDetail | undefined;
+  /** Runs that could be this one, newest first. */
+  candidates: RunDetail[];
+  balance: Balance | undefined;
+  /** Whether it was read with another API key than that of the last attempt. */
+  otherKey: boolean;
+}
+
+/** Now, by this machine's clocks. */
+export function localMoment(clock: Clock): Moment {
+  return { localMs: clock.nowMs(), monotonicMs: Math.round(clock.monotonicMs()) };
+}
+
+/** Now, by all clocks as far as the client knows the service's. */
+export function momentOf(client: Pick<Client, 'clockSkewMs'>, clock: Clock): Moment {
+  const { clockSkewMs } = client;
+  return withService(localMoment(clock), clockSkewMs);
+}
+
+/**
+ * Finds the run of an intent that may have been charged: the runs of its time, their details (only they hold the
+ * label), then the balance. Nothing but reads.
+ * @param isClaimed whether a run that does not hold the marker belongs to another intent
+ * @throws ApiError when not even the list can be read, CancelledError
+ */
+export async function findRun(
+  client: Client,
+  intent: Intent,
+  clock: Clock,
+  isClaimed: (runId: string) => boolean,
+  signal?: AbortSignal,
+): Promise<Found> {
+  const options = signal === undefined ? {} : { signal };
+  const started = localMoment(clock);
+  const listed = await listSince(client, intent, options);
+  // The skew is that of an answer of this check: the time of its beginning, by the service's clock.
+  const at = withService(started, client.clockSkewMs);
+  const rows = listed.rows.filter((row) => isWorthReading(intent, row));
+  let complete = listed.complete && rows.length <= MAX_DETAILS;
+  let match: RunDetail | undefined;
+  const candidates: RunDetail[] = [];
+  for (let start = 0; start < Math.min(rows.length, MAX_DETAILS); start += BATCH) {
+    throwIfCancelled(signal);
+    const batch = rows.slice(start, Math.min(start + BATCH, MAX_DETAILS));
+    const details = await Promise.allSettled(batch.map((row) => client.getRun(row.run_id, options)));
+    for (const [index, detail] of details.entries()) {
+      if (detail.status === 'rejected') {
+        rethrowUnauthorized(detail.reason);
+        complete = false;
+      }
+      // The last one is the oldest of them, should the service have made two of one Idempotency-Key.
+      else if (isMarked(intent, detail.value)) match = detail.value;
+      else if (isCandidate(intent, batch[index], detail.value) && !isClaimed(detail.value.run_id))
+        candidates.push(detail.value);
+    }
+  }
+  throwIfCancelled(signal);
+  // After the list: a charge in between shows as a lower balance.
+  const balance = await client.getBalance(options).catch(rethrowUnauthorized);
+  const otherKey = client.keyId !== intent.keyId;
+  return { at, complete: complete && balance !== undefined, match, candidates, balance, otherKey };
+}
+
+function withService(moment: Moment, clockSkewMs: number | undefined): Moment {
+  return clockSkewMs === undefined ? moment : { ...moment, serviceMs: moment.localMs + clockSkewMs };
+}
+
+/** After a 401 nothing more is sent with an API key. */
+function rethrowUnauthorized(error: unknown): undefined {
+  if (isUnauthorized(error)) throw error;
+  return undefined;
+}
+
+/** What is known of a run's charge from its details; only the answer to the submission itself has plan and balance. */
+function creationOf(detail: RunDetail): RunCreation {
+  return {
+    run_id: detail.run_id,
+    status: detail.status,
+    ...(detail.price_cents !== undefined && { price_cents: detail.price_cents }),
+    ...(detail.plan !== undefined && { plan_name: detail.plan }),
+  };
+}
+
+/** The runs since shortly before the first attempt, by the service's own times; without one, the newest page. */
+async function listSince(
+  client: Client,
+  intent: Intent,
+  options: { signal?: AbortSignal },
+): Promise<{ rows: RunSummary[]; complete: boolean }> {
+  const firstMs = intent.attempts[0]?.started.serviceMs;
+  const sinceMs = firstMs === undefined ? undefined : firstMs - MARGIN_MS;
+  const rows: RunSummary[] = [];
+  let complete = sinceMs !== undefined;
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const page = await client.listRuns(
+      { limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) },
+      options,
+    );
+    if (page.skipped > 0) complete = false;
+    rows.push(...page.data.filter((row) => sinceMs === undefined || !isBefore(row, sinceMs)));
+    const last = page.data.at(-1);
+    const isOver = last !== undefined && (sinceMs === undefined || isBefore(last, sinceMs));
+    if (!page.has_more || isOver) return { rows, complete };
+    // It says that there is more, and not where.
+    if (page.next_cursor === undefined) return { rows, complete: false };
+    cursor = page.next_cursor;
+  }
+  return { rows, complete: false };
+}
+
+/** A run without a time, or with none that can be read, could be of any. */
+function isBefore(row: RunSummary, timeMs: number): boolean {
+  return instantOf(row.created_at) < timeMs;
+}
+
+/** With a marker every run of the time is read: the service may call the model by another name. */
+function isWorthReading(intent: Intent, row: RunSummary): boolean {
+  return intent.marker !== undefined || (row.model_id === intent.model_id && !isAfterAll(intent, row));
+}
+
+/** Created later than any attempt could have been priced. */
+function isAfterAll(intent: Intent, row: RunSummary): boolean {
+  const lastMs = lastSendMs(intent);
+  return lastMs !== undefined && instantOf(row.created_at) > lastMs + PRICING_MS + MARGIN_MS;
+}
+
+/** Whether a run's label holds the marker of an intent. */
+export function isMarked({ marker }: Intent, { label = '' }: Pick<RunDetail, 'label'>): boolean {
+  return marker !== undefined && hasMarker(label, marker);
+}
+
+/** Where a marker was sent, a run without a label, or with one that may have lost its end; otherwise one with the same label. */
+function isCandidate(
+  intent: Intent,
+  row: RunSummary | undefined,
+  { label = '', model_id }: RunDetail,
+): boolean {
+  if (row !== undefined && isAfterAll(intent, row)) return false;
+  if (intent.marker !== undefined && label === '') return true;
+  if (model_id !== intent.model_id) return false;
+  const sent = folded(intent.label ?? '');
+  const found = folded(label);
+  // What a cut may leave at the end: an ellipsis, or half of a character.
+  const start = found.replace(/(?<![\s.\ufffd])[\s.\ufffd]+$/, '');
+  return found === sent || (start.length >= CUT_LABEL_LENGTH && sent.startsWith(start));
+}

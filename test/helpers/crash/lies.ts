@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts';
+import type { Intent } from '../../../src/core/submission/intent.ts';
+import type { CellSpec } from './cellSpec.ts';
+
+export type Write = (file: string, text: string) => Promise<void>;
+export type Send = (request: HttpRequest) => Promise<HttpAnswer>;
+
+/** A storage or a network that lies to the product, the cell in which that does harm, and what the harness has to say of it. */
+interface Lie {
+  write?: (write: Write, file: string, text: string) => Promise<void>;
+  /** Of attempts alone. @param ordinal which one of the process this is, from 1 */
+  send?: (send: Send, request: HttpRequest, ordinal: number) => Promise<HttpAnswer>;
+  cell: Partial<CellSpec>;
+  expected: RegExp;
+}
+
+const LOST = { faults: ['reset after body, processed'], crashes: [{ point: 'sent' }] } as const;
+
+export const LIES = {
+  'a write is acknowledged before it is made': {
+    write: (write, file, text) => {
+      setTimeout(() => void write(file, text).catch(() => undefined), 2000);
+      return Promise.resolve();
+    },
+    cell: LOST,
+    expected: /^I1: one wish was charged 2 times/,
+  },
+  'the mark before the closing boundary is dropped': {
+    write: async (write, file, text) => {
+      const { closed, ended } = (JSON.parse(text) as Intent).attempts.at(-1) ?? {};
+      if (closed === undefined || ended !== undefined) await write(file, text);
+    },
+    cell: LOST,
+    expected: /^I4: shown as unsent/,
+  },
+  'the rename of a receipt is forgotten': {
+    write: async (write, file, text) => {
+      if (path.basename(path.dirname(file)) !== 'receipts') await write(file, text);
+      else await writeFile(`${file}.${randomUUID()}.tmp`, text);
+    },
+    cell: { crashes: [{ point: 'settled' }] },
+    expected: /^I1: one wish was charged 2 times/,
+  },
+  'a secret is written beside the journal': {
+    write: async (write, file, text) => {
+      await write(file, text);
+      await writeFile(path.join(path.dirname(file), 'debug.log'), 'service_canaryKey7Qx2');
+    },
+    cell: {},
+    expected: /^I5: apiKey in debug\.log/,
+  },
+  'a file is left behind': {
+    write: async (write, file, text) => {
+      await write(file, text);
+      await writeFile(path.join(path.dirname(file), 'copy.json.bak'), text);
+    },
+    cell: {},
+    expected: /^I9: .*copy\.json\.bak is left/,
+  },
+  'a request is repeated with another Idempotency-Key': {
+    send: (send, request, ordinal) =>
+      send(ordinal === 1 ? request : withHeader(request, 'idempotency-key', randomUUID())),
+    cell: { faults: ['reset after body, processed'] },
+    expected: /^I3: .* new Idempotency-Key/,
+  },
+  'a request is sent twice': {
+    send: async (send, request) => {
+      const body: Uint8Array[] = [];
+      for await (const chunk of request.body ?? []) body.push(Uint8Array.from(chunk));
+      const again = () => ({ ...request, body: iterate(body) });
+      (await send(again())).discard();
+      return send(again());
+    },
+    cell: {},
+    expected: /^I7: attempt 1 of window 1 was sent twice/,
+  },
+  'an answer is lost after the charge, and a refusal comes in its place': {
+    send: async (send, request) => {
+      (await send(request)).discard();
+      const text = JSON.stringify({ error: { code: 'insufficient_balance', message: '' } });
+      return {
+        httpStatus: 402,
+        header: (name) => (name === 'content-type' ? 'application/json' : undefined),
+        body: iterate([Buffer.from(text)]),
+        discard: () => undefined,
+      };
+    },
+    cell: {},
+    expected: /^I4: .* not charged, but/,
+  },
+  'a byte of the dataset is changed': {
+    send: (send, request) => send({ ...request, body: changed(request.body ?? iterate([])) }),
+    cell: {},
+    expected: /^I2: .* other bytes/,
+  },
+  'Retry-After is taken away': {
+    send: async (send, request) => {
+      const answer = await send(request);
+      return { ...answer, header: (name) => (name === 'retry-after' ? undefined : answer.header(name)) };
+    },
+    cell: { faults: ['429 seconds', '503', '429 date'] },
+    expected: /^I7: .* before the Retry-After/,
+  },
+  'another API key is sent': {
+    send: (send, request) => send(withHeader(request, 'authorization', 'Bearer service_another')),
+    cell: {},
+    expected: /^I6: request \d+ has another authorization/,
+  },
+} as const satisfies Record<string, Lie>;
+
+export type LieName = keyof typeof LIES;
+
+/** @param name undefined: nothing lies */
+export function lieOf(name: LieName | undefined): Partial<Lie> {
+  return name === undefined ? {} : LIES[name];
+}
+
+function withHeader(request: HttpRequest, name: string, value: string): HttpRequest {
+  const others = Object.entries(request.headers).filter(([other]) => other.toLowerCase() !== name);
+  return { ...request, headers: { ...Object.fromEntries(others), [name]: value } };
+}
+
+async function* iterate(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield await Promise.resolve(chunk);
+}
+
+async function* changed(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let sentBytes = 0;
+  for await (const chunk of body) {
+    const bytes = Uint8Array.from(chunk);
+    // Of the dataset, not of the fields before it.
+    if (sentBytes > 0 && sentBytes < 60_000) bytes[1000] = 'x'.charCodeAt(0);
+    sentBytes += chunk.byteLength;
+    yield bytes;
+  }
+}

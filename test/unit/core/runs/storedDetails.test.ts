@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import type { RunDetail } from '../../../../src/core/api/types.ts';
+import type { RunStore } from '../../../../src/core/runs/runStore.ts';
+import { StoredDetails } from '../../../../src/core/runs/storedDetails.ts';
+import type { StateStore } from '../../../../src/core/storage/state.ts';
+import { sendJson } from '../../../helpers/httpServer.ts';
+import { Bench, row, until } from '../../../helpers/runs/support.ts';
+
+describe('StoredDetails', () => {
+  let bench: Bench;
+  let listed: unknown[];
+  let details: Map<string, RunDetail>;
+  let urls: string[];
+  let url: string;
+  let state: StateStore;
+  const open: StoredDetails[] = [];
+
+  beforeEach(async () => {
+    bench = await Bench.start();
+    [listed, urls, state] = [[], [], bench.state()];
+    details = new Map();
+    ({ url } = await bench.serve((request, response) => {
+      const { pathname } = new URL(String(request.url), 'http://x.test');
+      urls.push(pathname);
+      const run = details.get(pathname.split('/').at(-1) ?? '');
+      sendJson(response, 200, pathname.endsWith('/runs') ? { data: listed, has_more: false } : { run });
+    }));
+  });
+  afterEach(async () => {
+    for (const one of open.splice(0)) one.dispose();
+    await bench.end();
+  });
+
+  /** Another window, or the next start. */
+  async function window(): Promise<RunStore> {
+    const { runs } = bench.session({ baseUrl: url, apiKey: 'k', keyId: 'key-1' });
+    const stored = new StoredDetails(runs, bench.state(), 'account-1', (error) => assert.fail(String(error)));
+    open.push(stored);
+    await stored.open();
+    return runs;
+  }
+  /** A window that has read the list, and what it then knows of a run. */
+  async function detailAfterRestart(runId: string): Promise<RunDetail | undefined> {
+    const runs = await window();
+    await runs.refresh();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    return runs.detail(runId);
+  }
+  const inTable = () =>
+    state.read((tables) =>
+      tables.all<{ run_id: string; listed: string; detail: string }>(
+        'SELECT run_id, listed, detail FROM run_detail',
+      ),
+    );
+  const storedIds = async () => (await inTable()).map(({ run_id }) => run_id);
+  const untilStored = async (...runIds: string[]) => {
+    for (let turn = 0; (await storedIds()).join() !== runIds.join(); turn++) {
+      assert.ok(turn < 200, `never stored: ${runIds.join()}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  const finished = (run_id: string, changes: Partial<RunDetail> = {}): RunDetail => ({
+    run_id,
+    status: 'completed',
+    model_id: 'm',
+    label: `Läbel ${run_id}`,
+    price_cents: 120,
+    created_at: String(row(run_id, 1).created_at),
+    ...changes,
+  });
+  /** Reads the details of listed runs in one window. */
+  async function read(...runs: [row: unknown, detail: RunDetail][]): Promise<RunStore> {
+    listed = runs.map(([one]) => one);
+    details = new Map(runs.map(([, detail]) => [detail.run_id, detail]));
+    const store = await window();
+    await store.refresh();
+    for (const runId of details.keys()) await store.loadDetail(runId);
+    return store;
+  }
+
+  it('shows the detail of a finished run after a restart and in other windows, without asking', async () => {
+    const other = await window();
+    await read([row('a', 1, 'complete'), finished('a')]);
+    await other.refresh();
+    await until(() => other.label('a') === 'Läbel a');
+    assert.equal((await detailAfterRestart('a'))?.price_cents, 120);
+    assert.equal(urls.filter((one) => one.endsWith('/runs/a')).length, 1);
+  });
+
+  it('stores only what list and detail both say is final', async () => {
+    await read(
+      [row('a', 1, 'complete'), finished('a', { status: 'running' })],
+      [row('b', 1, 'running'), finished('b')],
+      [{ ...row('c', 1, 'archived'), artifacts_available: true }, finished('c', { status: 'archived' })],
+    );
+    await untilStored('c');
+  });
+
+  it('stores only fields of the contract, and nothing that is too long to be of it', async () => {
+    const odd = { ...finished('a'), url: 'https://storage.test/x?signature=secret' };
+    await read(
+      [row('a', 1, 'complete'), odd],
+      [row('b', 1, 'complete'), finished('b', { status: 's'.repeat(4_000) })],
+      [row('c', 1, 'complete'), finished('c', { label: '\u0001'.repeat(255) })],
+    );
+    await untilStored('a', 'c');
+    assert.doesNotMatch(JSON.stringify(await inTable()), /secret|url/);
+  });
+
+  it('removes the detail of a run that changes again', async () => {
+    const runs = await read([row('a', 1, 'complete'), finished('a')]);
+    await untilStored('a');
+    listed = [row('a', 1, 'evaluating')];
+    await runs.refresh();
+    await untilStored();
+    assert.equal(await detailAfterRestart('a'), undefined);
+  });
+
+  it('leaves what another window stored that has heard of the end of the run before', async () => {
+    const late = await window();
+    listed = [row('a', 1, 'running')];
+    await late.refresh();
+    await read([row('a', 1, 'complete'), finished('a')]);
+    await untilStored('a');
+    late.knowLabels([['a', 'Läbel a']]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.deepEqual([await storedIds(), late.detail('a')], [['a'], undefined]);
+    await late.refresh();
+    await until(() => late.detail('a')?.price_cents === 120);
+    assert.equal(urls.filter((one) => one.endsWith('/runs/a')).length, 1);
+  });
+
+  for (const [how, other] of [
+    ['of another state', row('a', 1, 'evaluating')],
+    ['of another run with the same ID', row('a', 30, 'complete')],
+  ] as const)
+    it(`gives and leaves no detail ${how}`, async () => {
+      await read([row('a', 1, 'complete'), finished('a')]);
+      await untilStored('a');
+      listed = [other];
+      assert.equal(await detailAfterRestart('a'), undefined);
+      await untilStored();
+    });
+
+  it('takes a time in whole seconds for the same time', async () => {
+    const run = row('a', 1, 'complete');
+    await read([run, finished('a')]);
+    await untilStored('a');
+    listed = [{ ...run, created_at: String(run.created_at).replace('.000Z', '.900Z') }];
+    assert.equal((await detailAfterRestart('a'))?.label, 'Läbel a');
+  });
+
+  it('stores the newest 2,000', async () => {
+    const runs = await window();
+    await state.transaction((tables) => {
+      for (let index = 0; index < 2_000; index++)
+        tables.run(
+          "INSERT INTO run_detail (account, run_id, listed, detail) VALUES ('account-1', ?, 'complete', 'odd')",
+          `r${index}`,
+        );
+    });
+    listed = [row('a', 1, 'complete')];
+    details.set('a', finished('a'));
+    await runs.refresh();
+    await runs.loadDetail('a');
+    for (let turn = 0; turn < 100 && !(await storedIds()).includes('a'); turn++)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    const ids = await storedIds();
+    assert.deepEqual([ids.length, ids[0], ids.at(-1)], [2_000, 'r1', 'a']);
+  });
+});

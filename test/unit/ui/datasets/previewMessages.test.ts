@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { PROBLEMS } from '../../../../src/core/datasets/problems.ts';
+import { summaryOf, type Report } from '../../../../src/core/datasets/report.ts';
+import type { PreviewCard } from '../../../../src/ui/datasets/protocol.ts';
+import { groupOf, reportOf } from '../../../helpers/report.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+const ROW = [{ row: 1 }];
+
+describe('the texts of datasets', () => {
+  let hooks: ModuleHooks;
+  let preview: typeof import('../../../../src/ui/datasets/previewMessages.ts');
+  let messages: typeof import('../../../../src/ui/datasets/messages.ts');
+
+  before(async () => {
+    hooks = standInForVscode();
+    preview = await import('../../../../src/ui/datasets/previewMessages.ts');
+    messages = await import('../../../../src/ui/datasets/messages.ts');
+  });
+  after(() => hooks.deregister());
+
+  const cardOf = (report: Report | undefined, more: { progress?: number; failure?: string } = {}) =>
+    preview.previewCard({
+      sizeBytes: 2_000_000,
+      report,
+      summary: report === undefined ? undefined : summaryOf(report),
+      progress: more.progress,
+      failure: more.failure,
+    });
+  const fact = (card: PreviewCard, name: string) => card.facts.find((one) => one.name === name)?.value;
+
+  it('show progress, size and a failure without a report', () => {
+    const card = cardOf(undefined, { progress: 0.427 });
+    assert.deepEqual(card.progress, { text: 'Checking, 42 %…', fraction: 0.427 });
+    assert.deepEqual(card.facts, [{ name: 'Size', value: '2.0 MB' }]);
+    assert.deepEqual(cardOf(undefined, { failure: 'no' }).verdict, { kind: 'none', text: 'no' });
+  });
+
+  it('show facts, shares and problems of a report', () => {
+    const base = reportOf();
+    const card = cardOf({
+      ...base,
+      sha256: 'ab'.repeat(32),
+      rows: 2_000,
+      blankRows: 2,
+      formats: { ...base.formats, chat: 1_999, 'question-answer': 1 },
+      duplicatesLookedForRows: 1_000,
+      statistics: {
+        ...base.statistics,
+        lengths: {
+          ...base.statistics.lengths,
+          histogram: [
+            { fromBytes: 512, toBytes: 1_024, rows: 1_500 },
+            { fromBytes: 1_024, toBytes: 2_048, rows: 500 },
+          ],
+        },
+      },
+      problems: [groupOf('bad-escape', ROW, 3), groupOf('duplicate-row', ROW, 1_200)],
+    });
+    assert.equal(card.verdict.kind, 'errors');
+    assert.equal(fact(card, 'Rows'), '2,000, 2 blank');
+    assert.equal(fact(card, 'Duplicates'), '1,200 rows (first 1,000 rows)');
+    assert.equal(card.facts.find(({ copy }) => copy !== undefined)?.copy, 'ab'.repeat(32));
+    assert.deepEqual(
+      card.charts.map(({ parts }) => parts.map(({ name, value, share }) => [name, value, share])),
+      [
+        [
+          ['512 bytes to 1.0 kB', '1,500 (75 %)', 1],
+          ['1.0 kB to 2.0 kB', '500 (25 %)', 1 / 3],
+        ],
+        [
+          ['chat', '1,999 (> 99.9 %)', 1],
+          ['question/answer', '1 (< 0.1 %)', 1 / 1_999],
+        ],
+        [
+          ['unique', '798 (39.9 %)', 798 / 1_200],
+          ['duplicate', '1,200 (60.1 %)', 1],
+        ],
+        [
+          ['user', '10 (50 %)', 1],
+          ['assistant', '10 (50 %)', 1],
+        ],
+      ],
+    );
+    assert.deepEqual(
+      card.problems?.classes.map(({ choice, count }) => [choice, count]),
+      [
+        ['grammar', '3'],
+        ['duplicates', '1,200'],
+      ],
+    );
+  });
+
+  it('show no statistics of a file without rows', () => {
+    for (const kind of ['utf-16', 'binary', 'json-array'] as const) {
+      const card = cardOf(reportOf({ kind }));
+      assert.deepEqual([card.verdict.kind, card.charts.length, fact(card, 'Rows')], ['errors', 0, undefined]);
+    }
+  });
+
+  it('show which rows are listed, and how far a search is', () => {
+    const list = {
+      phase: 'all',
+      length: 5,
+      rows: 5,
+      isCounted: true,
+      searched: 0,
+      problems: undefined,
+    } as const;
+    const problems = { rows: [1], located: 1_000, total: 2_500 };
+    for (const [changes, expected] of [
+      [{ rows: 1 }, '1 row'],
+      [{ rows: 12_345, isCounted: false }, '12,345 rows so far…'],
+      [{ phase: 'done', length: 1, problems }, '1 of 5 rows (first 1,000 of 2,500 problems)'],
+      [{ phase: 'searching', length: 2, searched: 0.999 }, '2 of 5 rows, 99 % searched…'],
+    ] as const)
+      assert.equal(preview.listStatus({ ...list, ...changes }), expected);
+  });
+
+  it('have a short text of its own for each problem, with what was masked', () => {
+    const sentence = (code: (typeof PROBLEMS)[number][0]) =>
+      messages.problemSentence({ code, detail: 'MASKED' });
+    const codes = PROBLEMS.map(([code]) => code);
+    assert.equal(new Set(codes.map(messages.problemName)).size, codes.length);
+    for (const code of codes) {
+      assert.match(sentence(code), /\.$/);
+      assert.ok(sentence(code).length <= 130, sentence(code));
+    }
+    assert.deepEqual(
+      codes.filter((code) => sentence(code).includes('MASKED')),
+      ['duplicate-row', 'api-key', 'email-address', 'card-number'],
+    );
+  });
+});
