@@ -16,7 +16,7 @@ import path from 'node:path';
 import { mock } from 'node:test';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
-import { intentText } from '../../../../src/core/submission/journalFiles.ts';
+import { intentText } from '../../../../src/core/submission/journalFolder.ts';
 import { chargedAt, sameWish, sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
 
 describe('files of the journal', () => {
