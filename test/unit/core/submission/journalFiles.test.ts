@@ -220,13 +220,6 @@ describe('files of the journal', () => {
     created.lease.release();
   });
 
-  it('is read in any order, however many there are', async () => {
-    const receipts = Array.from({ length: 300 }, (_, index) => chargedAt(sampleIntent(), index));
-    for (const receipt of receipts) put(receipt, 'receipts');
-    const journal = await opened();
-    assert.deepEqual(await journal.receipts(), receipts.toReversed());
-  });
-
   it('keeps nothing that a service told beside the contract, and cuts what it told at length', () => {
     const settled = {
       kind: 'charged' as const,
