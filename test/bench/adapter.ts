@@ -118,6 +118,10 @@ async function jobsOf(folder: string): Promise<(task: string, file: string) => J
     bundle: true,
     platform: 'node',
     format: 'esm',
+    // Packages are CommonJS.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
     minify: true,
     logLevel: 'warning',
   });

@@ -53,7 +53,7 @@ describe('adapter page', () => {
       assert.match(await page.fact('Base model'), /^meta-llama\/Llama-3\.1-8B-Instruct/);
       assert.equal(await page.fact('Layers'), '32: 0 to 31');
       assert.equal(await page.fact('Tensor types'), 'F32');
-      assert.equal(await page.fact('Container'), 'zip');
+      assert.equal(await page.fact('Format'), 'zip');
       await page.frame.locator('.fileTable tr', { hasText: 'adapter_config.json config' }).waitFor();
       await workbench.screenshot('adapter-trained');
     });

@@ -1,3 +1,4 @@
+import type { Breath } from '../base/breath.ts';
 import { baseChangeOf } from './peftConfig.ts';
 import type { Problems } from './problems.ts';
 import type { AdapterConfig, LoraPair, WeightsReport } from './report.ts';
@@ -10,30 +11,38 @@ const USUAL_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'];
 const HEADS: readonly string[] = ['classifier', 'score'];
 /** They read the hidden state, which has the same width in each layer of a model. Inputs of others differ in a few models. */
 const HIDDEN_READERS = /\.(?:[qkv]_proj|qkv_proj|gate_proj|up_proj|gate_up_proj)$/;
+const EMBEDDINGS = /(?:^|\.)(?:embed_tokens|wte|word_embeddings|tok_embeddings|embed_in)$/;
+const LM_HEADS = /(?:^|\.)(?:lm_head|embed_out)$/;
 /** How far above its weights a fully saved module may be named. */
 const MAX_DEPTH = 3;
 
-/** Finds where config and tensors do not fit each other. */
-export function findMisfits(
+/** Finds where config and tensors do not fit each other. @throws CancelledError */
+export async function findMisfits(
   sorted: SortedTensors,
   weights: WeightsReport,
   config: AdapterConfig | undefined,
   problems: Problems,
-): void {
+  breath: Breath,
+): Promise<void> {
   checkParts(sorted, problems);
+  await breath.take();
   for (const { name } of sorted.unknown) problems.add('tensor-unexpected', 'warning', name);
   checkDtypes(weights, problems);
   checkLayers(weights, problems);
   checkWidths(weights.pairs, problems);
+  await breath.take();
   if (config !== undefined) {
     checkRanks(weights.pairs, config, problems);
+    await breath.take();
     checkTargets(weights.pairs, config, problems);
     checkSaved(sorted, weights, config, problems);
     checkFlags(sorted, weights, config, problems);
   }
   for (const name of weights.savedModules) problems.add('modules-to-save', 'info', name);
-  if (weights.touchesEmbeddings) problems.add('embeddings-touched', 'info');
-  if (weights.touchesLmHead) problems.add('lm-head-touched', 'info');
+  const paths = [...weights.savedModules, ...weights.pairs.map(({ path }) => path)];
+  if (sorted.parts.some(({ isEmbedding }) => isEmbedding) || paths.some((path) => EMBEDDINGS.test(path)))
+    problems.add('embeddings-touched', 'info');
+  if (paths.some((path) => LM_HEADS.test(path))) problems.add('lm-head-touched', 'info');
 }
 
 /** Finds what is wrong with the config alone. */

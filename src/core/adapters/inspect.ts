@@ -118,9 +118,9 @@ async function inspectContents(
     return withoutWeights({ ...base, verdict, problems: problems.list() });
   }
   await breath.take();
-  const weights = weightsReport(files, sorted, pairs);
+  const weights = weightsReport(tensors, sorted, pairs);
   await breath.take();
-  if (!isOther) findMisfits(sorted, weights, config, problems);
+  if (!isOther) await findMisfits(sorted, weights, config, problems, breath);
   const report: AdapterReport = {
     ...base,
     verdict: { code: 'adapter' },

@@ -120,21 +120,17 @@ export interface LoraPair {
   layer?: number;
   /** Last part of the name: `q_proj`. With experts it is `experts.3.up_proj` and the like. */
   module: string;
-  /** Of the module's weight; undefined where A or B is missing. */
+  /** Of the module's weight; undefined where A is missing. */
   inputs?: number;
-  outputs?: number;
   /** That of the shapes. */
   rank: number;
   /** By config and `alpha_pattern`; undefined where it is unknown. */
   alpha?: number;
   /** alpha / rank, or alpha / √rank with rsLoRA. */
   scale?: number;
-  dtype: string;
   parameters: number;
   hasA: boolean;
   hasB: boolean;
-  /** The module is an embedding (`lora_embedding_A`). */
-  isEmbedding: boolean;
   hasMagnitude: boolean;
 }
 
@@ -148,11 +144,6 @@ export interface DtypeShare {
 
 /** What the safetensors headers say. */
 export interface WeightsReport {
-  /** Names of the files, mostly one. */
-  files: readonly string[];
-  /** Of their tensors' data. */
-  sizeBytes: number;
-  tensors: number;
   parameters: number;
   /** The largest first. */
   dtypes: readonly DtypeShare[];
@@ -167,17 +158,15 @@ export interface WeightsReport {
   maxRank: number;
   /** Fully saved modules (`modules_to_save`) by the tensors. */
   savedModules: readonly string[];
-  touchesEmbeddings: boolean;
-  touchesLmHead: boolean;
   /** How many labels the saved head of a classifier has. */
   labels?: number;
   /** Whether biases are among the tensors. */
   hasBias: boolean;
-  /** `__metadata__`, cut to 50 entries of 200 characters. */
-  metadata: Readonly<Record<string, string>>;
 }
 
+/** Each has a sentence in `ui/adapters/reportMessages.ts`. */
 export type ProblemCode =
+  // The config.
   | 'config-missing'
   | 'config-too-large'
   | 'config-not-json'
@@ -185,64 +174,48 @@ export type ProblemCode =
   | 'config-bom'
   /** `examples` are the keys whose values are of a wrong type. */
   | 'config-wrong-type'
-  /** The one beside the weights, or the outermost, was read. `examples`: the others. */
-  | 'several-configs'
-  /** All were read as one where they are numbered parts, else the first. `examples`: the others. */
-  | 'several-weights'
-  /** Tools only read `adapter_model.safetensors`. `examples`: the names of the weights here. */
-  | 'weights-name'
   | 'peft-type-missing'
-  /** `actual` is the type, such as `IA3`. */
   | 'not-lora'
   | 'base-model-missing'
-  /** `actual` is a path of the machine that trained. */
   | 'base-model-is-path'
   | 'rank-missing'
   | 'alpha-missing'
   | 'alpha-zero'
   | 'target-modules-missing'
-  /** A without B, or B without A. `examples`: modules. */
-  | 'partner-missing'
-  /** A and B have different ranks. */
-  | 'pair-mismatch'
-  /** Tensors without `base_model.model.`, which PEFT reports as missing keys: the model stays as it is. */
-  | 'prefix-missing'
-  /** The inputs of a module differ between layers. `expected`, `actual` of the first. */
-  | 'widths-differ'
-  /** The rank of the shapes is not that of the config. `expected`, `actual` of the first. */
-  | 'rank-mismatch'
-  /** Adapted, but not in `target_modules`. */
-  | 'module-not-targeted'
-  /** In `target_modules`, but without tensors. */
-  | 'module-without-weights'
-  /** Some layers lack modules that others have. `examples`: `layer 3: q_proj` as `3 q_proj`. */
-  | 'layers-differ'
-  /** In `modules_to_save`, but without tensors. */
-  | 'saved-module-missing'
-  /** Fully saved, but not in `modules_to_save`. */
-  | 'saved-module-unexpected'
-  | 'tensor-unexpected'
-  /** The config says bias `none`, and there are some, or the other way round. */
-  | 'bias-mismatch'
-  /** DoRA by config without magnitudes, or the other way round. */
-  | 'dora-mismatch'
-  | 'uses-dora'
-  | 'uses-rslora'
-  /** Training began by changing the base's own weights. `actual` is the way, such as `pissa`. */
   | 'base-changed'
-  /** `actual` is an unknown way to begin, which may change the base. */
   | 'init-unknown'
   | 'uses-alora'
+  | 'uses-dora'
+  | 'uses-rslora'
   | 'repeats-layers'
+  // The tensors.
+  | 'partner-missing'
+  | 'pair-mismatch'
+  /** Without `base_model.model.`, PEFT reports tensors as missing keys: the model stays as it is. */
+  | 'prefix-missing'
+  | 'widths-differ'
+  /** `examples`: `layer 3: q_proj` as `3 q_proj`. */
+  | 'layers-differ'
+  | 'tensor-unexpected'
+  | 'dtype-unusual'
+  | 'dtypes-mixed'
   | 'modules-to-save'
   | 'embeddings-touched'
   | 'lm-head-touched'
-  /** A type that is not measured and that few tools load. `examples`: the types. */
-  | 'dtype-unusual'
-  | 'dtypes-mixed'
-  /** Pickle files beside the weights, never opened. */
+  // Both do not fit each other.
+  | 'rank-mismatch'
+  | 'module-not-targeted'
+  | 'module-without-weights'
+  | 'saved-module-missing'
+  | 'saved-module-unexpected'
+  | 'bias-mismatch'
+  | 'dora-mismatch'
+  // The files.
+  /** All weights were read as one where they are numbered parts, else the first; of configs the one beside them. */
+  | 'several-weights'
+  | 'several-configs'
+  | 'weights-name'
   | 'pickle-present'
-  /** Archives in the archive, not opened. */
   | 'nested-archive';
 
 /** Something to know about an adapter; one for each code. */

@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { Breath } from '../base/breath.ts';
 import { BrokenArchiveError } from './faults.ts';
-import { HeaderText } from './headerText.ts';
 import { MAX_HEADER_BYTES, MAX_TENSORS } from './limits.ts';
 
-/** Bits of a value, by the names of the format. */
+/** Bits of a value, by the type names of the format. */
 const DTYPE_BITS: Readonly<Record<string, number>> = {
   BOOL: 8,
   F4: 4,
@@ -27,6 +26,9 @@ const DTYPE_BITS: Readonly<Record<string, number>> = {
   I64: 64,
   U64: 64,
 };
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
 const LENGTH_BYTES = 8;
 const METADATA = '__metadata__';
 /** As many as arrays have in the tools that make them. */
@@ -47,7 +49,6 @@ export interface Tensor {
 export interface SafetensorsHeader {
   /** In the order of their data. */
   tensors: readonly Tensor[];
-  metadata: ReadonlyMap<string, string>;
   /** Where the data begins in the file. */
   dataAt: number;
 }
@@ -67,7 +68,7 @@ export async function readSafetensorsHeader(
   let end = header.length;
   while (end > 0 && header[end - 1] === 0x20) end--;
   if (header[0] !== 0x7b || !isUtf8(header)) throw new BrokenArchiveError('safetensors-header');
-  const { tensors, metadata } = await parse(header.subarray(0, end), signal);
+  const tensors = await parse(header.subarray(0, end), signal);
   // As a rule they are in order, and sorting many takes its time.
   if (tensors.some(({ from }, index) => from < (tensors[index - 1]?.to ?? 0)))
     tensors.sort((a, b) => a.from - b.from || a.to - b.to);
@@ -78,7 +79,7 @@ export async function readSafetensorsHeader(
     at = to;
   }
   if (dataAt + at !== sizeBytes) throw new BrokenArchiveError('safetensors-length');
-  return { tensors, metadata, dataAt };
+  return { tensors, dataAt };
 }
 
 async function headerBytes(pieces: AsyncGenerator<Buffer, void>, sizeBytes: number): Promise<Buffer> {
@@ -109,33 +110,34 @@ function headerLength(bytes: Buffer, sizeBytes: number): number {
   return Number(length);
 }
 
-async function parse(header: Buffer, signal: AbortSignal | undefined) {
-  const text = new HeaderText(header);
+async function parse(header: Buffer, signal: AbortSignal | undefined): Promise<Tensor[]> {
+  const text = new HeaderReader(header);
   const breath = new Breath(signal);
   const tensors: Tensor[] = [];
   const names = new Set<string>();
-  const metadata = new Map<string, string>();
   for (const name of text.keys()) {
     if (names.has(name)) throw new BrokenArchiveError('safetensors-header', name);
     names.add(name);
     if (names.size > MAX_TENSORS) throw new BrokenArchiveError('header-too-large');
-    if (name === METADATA) readMetadata(text, metadata);
+    if (name === METADATA) readMetadata(text);
     else tensors.push(readTensor(text, name));
     if (breath.isDue) await breath.take();
   }
   text.end();
-  return { tensors, metadata };
+  return tensors;
 }
 
-function readMetadata(text: HeaderText, metadata: Map<string, string>): void {
+function readMetadata(text: HeaderReader): void {
+  const keys = new Set<string>();
   for (const key of text.keys()) {
-    if (metadata.has(key) || metadata.size >= MAX_TENSORS)
+    if (keys.has(key) || keys.size >= MAX_TENSORS)
       throw new BrokenArchiveError('safetensors-header', METADATA);
-    metadata.set(key, text.string());
+    keys.add(key);
+    text.string();
   }
 }
 
-function readTensor(text: HeaderText, name: string): Tensor {
+function readTensor(text: HeaderReader, name: string): Tensor {
   let dtype: string | undefined;
   let shape: number[] | undefined;
   let offsets: number[] | undefined;
@@ -160,4 +162,110 @@ function readTensor(text: HeaderText, name: string): Tensor {
   // Beyond exact numbers, the product is still larger than any offset.
   if (to - from !== (parameters * bits) / 8) throw new BrokenArchiveError('safetensors-offsets', name);
   return { name, dtype, shape, parameters, from, to };
+}
+
+/**
+ * Reads the JSON of a safetensors header, which has only objects, strings and lists of natural numbers. Unlike `JSON.parse`
+ * it yields duplicate names, and lets others work in between.
+ */
+class HeaderReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  /** @param bytes UTF-8 */
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /** The keys of the object that comes next; after each its value has to be read. @throws BrokenArchiveError */
+  *keys(): Generator<string, undefined> {
+    this.#take(0x7b);
+    if (this.#takes(0x7d)) return;
+    do {
+      this.#blanks();
+      const key = this.string();
+      this.#take(0x3a);
+      yield key;
+    } while (this.#takes(COMMA));
+    this.#take(0x7d);
+  }
+
+  /** @throws BrokenArchiveError */
+  string(): string {
+    this.#take(QUOTE);
+    const from = this.#at;
+    let isEscaped = false;
+    for (;;) {
+      const byte = this.#bytes[this.#at++];
+      if (byte === undefined || byte < 0x20) throw broken();
+      if (byte === QUOTE) break;
+      if (byte !== BACKSLASH) continue;
+      isEscaped = true;
+      this.#at++;
+    }
+    const text = this.#bytes.toString('utf8', from, this.#at - 1);
+    if (!isEscaped) return text;
+    try {
+      return JSON.parse(`"${text}"`) as string;
+    } catch {
+      throw broken();
+    }
+  }
+
+  /** A list of at most so many natural numbers. @throws BrokenArchiveError */
+  integers(most: number): number[] {
+    const numbers: number[] = [];
+    this.#take(0x5b);
+    if (this.#takes(0x5d)) return numbers;
+    do {
+      if (numbers.length === most) throw broken();
+      numbers.push(this.#integer());
+    } while (this.#takes(COMMA));
+    this.#take(0x5d);
+    return numbers;
+  }
+
+  /** Nothing follows. @throws BrokenArchiveError */
+  end(): void {
+    this.#blanks();
+    if (this.#at !== this.#bytes.length) throw broken();
+  }
+
+  #integer(): number {
+    this.#blanks();
+    const from = this.#at;
+    let value = 0;
+    for (;;) {
+      const digit = (this.#bytes[this.#at] ?? 0) - 0x30;
+      if (digit < 0 || digit > 9) break;
+      value = value * 10 + digit;
+      this.#at++;
+    }
+    const hasLeadingZero = this.#at - from > 1 && this.#bytes[from] === 0x30;
+    if (this.#at === from || hasLeadingZero || !Number.isSafeInteger(value)) throw broken();
+    return value;
+  }
+
+  #takes(byte: number): boolean {
+    this.#blanks();
+    if (this.#bytes[this.#at] !== byte) return false;
+    this.#at++;
+    return true;
+  }
+
+  #take(byte: number): void {
+    if (!this.#takes(byte)) throw broken();
+  }
+
+  #blanks(): void {
+    for (;;) {
+      const byte = this.#bytes[this.#at];
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return;
+      this.#at++;
+    }
+  }
+}
+
+function broken(): BrokenArchiveError {
+  return new BrokenArchiveError('safetensors-header');
 }

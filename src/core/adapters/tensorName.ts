@@ -2,14 +2,6 @@ const MAX_NAME_LENGTH = 1024;
 const MAX_PARTS = 64;
 /** What PEFT puts before the name of each module. */
 export const PREFIX = 'base_model.model.';
-const EMBEDDINGS: readonly string[] = [
-  'embed_tokens',
-  'wte',
-  'word_embeddings',
-  'tok_embeddings',
-  'embed_in',
-];
-const LM_HEADS: readonly string[] = ['lm_head', 'embed_out'];
 /** `<module>.lora_A.weight`, `<module>.lora_A.<adapter>.weight`, `<module>.lora_embedding_A`, … */
 const LORA = /^lora_(?:(A|B|embedding_A|embedding_B)|magnitude_vector)$/;
 
@@ -81,12 +73,4 @@ export function placeOf(path: string): ModulePlace {
 export function endsOf(path: string): string[] {
   const parts = path.split('.');
   return parts.map((_, from) => parts.slice(from).join('.'));
-}
-
-export function isEmbeddings(path: string): boolean {
-  return EMBEDDINGS.includes(path.slice(path.lastIndexOf('.') + 1));
-}
-
-export function isLmHead(path: string): boolean {
-  return LM_HEADS.includes(path.slice(path.lastIndexOf('.') + 1));
 }

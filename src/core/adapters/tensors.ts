@@ -1,9 +1,7 @@
 import { printable } from './printable.ts';
 import type { AdapterConfig, DtypeShare, LoraPair, WeightsReport } from './report.ts';
 import type { SafetensorsHeader, Tensor } from './safetensors.ts';
-import { endsOf, isEmbeddings, isLmHead, placeOf, roleOf } from './tensorName.ts';
-
-const MAX_METADATA = 50;
+import { endsOf, placeOf, roleOf } from './tensorName.ts';
 
 /** A safetensors file of an adapter. */
 export interface WeightsFile {
@@ -87,7 +85,7 @@ export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefi
 }
 
 function pairOf(
-  { path, a, b, magnitude, isEmbedding }: Parts,
+  { path, a, b, magnitude }: Parts,
   ambiguous: ReadonlySet<string>,
   scaling: ModuleScaling | undefined,
 ): LoraPair {
@@ -96,7 +94,6 @@ function pairOf(
   const rank = a?.shape[0] ?? b?.shape[1] ?? 0;
   const alpha = scaling?.alphaOf(path);
   const scale = scaling?.scaleOf(path, rank);
-  const [outputs] = b?.shape ?? [];
   const inputs = a && a.parameters / (a.shape[0] ?? 1);
   return {
     path: printable(path),
@@ -104,15 +101,12 @@ function pairOf(
     // All modules of an ambiguous name get the longer one, so that they stay one row.
     module: printable(ambiguous.has(module) ? longModule : module),
     ...(inputs === undefined || Number.isNaN(inputs) ? {} : { inputs }),
-    ...(outputs === undefined ? {} : { outputs }),
     rank,
     ...(alpha === undefined ? {} : { alpha }),
     ...(scale === undefined ? {} : { scale }),
-    dtype: (a ?? b)?.dtype ?? '',
     parameters: (a?.parameters ?? 0) + (b?.parameters ?? 0),
     hasA: a !== undefined,
     hasB: b !== undefined,
-    isEmbedding,
     hasMagnitude: magnitude !== undefined,
   };
 }
@@ -174,35 +168,23 @@ export class ModulePattern {
 
 /** Summarizes what the headers say. */
 export function weightsReport(
-  files: readonly WeightsFile[],
+  tensors: readonly Tensor[],
   { saved, biases }: SortedTensors,
   pairs: readonly LoraPair[],
 ): WeightsReport {
-  const dtypes = dtypeShares(files.flatMap(({ header }) => header.tensors));
-  const sum = (key: 'sizeBytes' | 'tensors' | 'parameters') =>
-    dtypes.reduce((total, share) => total + share[key], 0);
-  const savedModules = [...new Set(saved.map(({ path }) => path))];
   const labels = labelsOf(saved);
   const layers = new Set(pairs.map(({ layer }) => layer).filter((layer) => layer !== undefined));
-  const metadata = files.flatMap(({ header }) => [...header.metadata]).slice(0, MAX_METADATA);
   return {
-    files: files.map(({ name }) => name),
-    sizeBytes: sum('sizeBytes'),
-    tensors: sum('tensors'),
-    parameters: sum('parameters'),
-    dtypes,
+    parameters: tensors.reduce((sum, { parameters }) => sum + parameters, 0),
+    dtypes: dtypeShares(tensors),
     pairs,
     layers: [...layers].sort((a, b) => a - b),
     modules: [...new Set(pairs.map(({ module }) => module))],
     minRank: pairs.reduce((least, { rank }) => Math.min(least, rank), pairs[0]?.rank ?? 0),
     maxRank: pairs.reduce((most, { rank }) => Math.max(most, rank), 0),
-    savedModules: savedModules.map(printable),
-    touchesEmbeddings:
-      savedModules.some(isEmbeddings) || pairs.some((one) => one.isEmbedding || isEmbeddings(one.path)),
-    touchesLmHead: savedModules.some(isLmHead) || pairs.some(({ path }) => isLmHead(path)),
+    savedModules: [...new Set(saved.map(({ path }) => path))].map(printable),
     ...(labels === undefined ? {} : { labels }),
     hasBias: biases.length > 0,
-    metadata: Object.fromEntries(metadata.map(([key, value]) => [printable(key), printable(value)])),
   };
 }
 

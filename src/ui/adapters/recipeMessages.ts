@@ -151,7 +151,7 @@ function noteSentences(tool: string, baseModel = ''): Readonly<Record<RecipeNote
     'same-base': l10n.t(
       'Use exactly the base model it was trained on; other models may load it but give wrong answers.',
     ),
-    'base-gated': l10n.t('A gated base model needs an access token, and that you accepted its terms.'),
+    'base-gated': l10n.t('If the base model is gated, accept its terms and set an access token first.'),
     'chat-template': l10n.t('Use the same roles and chat template as in training.'),
     'ollama-template': l10n.t(
       'If the answers look wrong, set TEMPLATE in the Modelfile to the chat template of the base model.',

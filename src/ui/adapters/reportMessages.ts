@@ -321,7 +321,7 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
     ),
     ...fact(l10n.t('PEFT version'), config?.peftVersion),
     ...fact(l10n.t('Size'), formatBytes(sizeBytes)),
-    ...fact(l10n.t('Container'), container === 'folder' ? l10n.t('folder') : container),
+    ...fact(l10n.t('Format'), container === 'folder' ? l10n.t('folder') : container),
     ...fact(l10n.t('Path'), file, true),
   ];
 }

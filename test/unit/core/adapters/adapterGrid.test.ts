@@ -15,11 +15,9 @@ const pair = (path: string, changes: Partial<LoraPair> = {}): LoraPair => {
     ...(layer === '-' ? {} : { layer: Number(layer) }),
     module: module.join(' '),
     rank: 8,
-    dtype: 'F32',
     parameters: 100,
     hasA: true,
     hasB: true,
-    isEmbedding: false,
     hasMagnitude: false,
     ...changes,
   };

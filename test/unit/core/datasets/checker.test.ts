@@ -66,12 +66,6 @@ describe('a check of a dataset', () => {
     for (const [row, verdict] of verdicts) assert.equal(verdictOf(await check(`${row}\n`)), verdict, row);
   });
 
-  it('leaves out what measurements do not want', async () => {
-    const report = await check('{"text":"me@home.test"}\n{"text":"me@home.test"}\n{}', { shapeOnly: true });
-    assert.equal(report.sha256, '');
-    assert.deepEqual(new Set(problemsOf(report).map(({ code }) => code)), new Set(['unknown-format']));
-  });
-
   for (const seed of [1, 2, 3, 4]) {
     it(`finds each fault that was put into a file, and no other error (seed ${seed})`, async function () {
       this.timeout(60_000);
@@ -188,15 +182,6 @@ describe('a check of a dataset', () => {
       const checked = checker().check(path.join(folder(), 'none.jsonl'), { signal: AbortSignal.abort() });
       await assert.rejects(checked, isCancelled);
     });
-
-    it('while it waits for another leaves the other alone', async () => {
-      const stop = new AbortController();
-      const first = checker().check(bigFile);
-      const second = checker().check(bigFile, { signal: stop.signal });
-      stop.abort();
-      await assert.rejects(second, isCancelled);
-      assert.ok((await first).rows > 0);
-    });
   });
 
   it('waits for the one before, and both are right', async () => {
@@ -210,13 +195,6 @@ describe('a check of a dataset', () => {
     assert.deepEqual(ends, ['big', 'small']);
     assert.equal(big.format, 'text');
     assert.equal(small.format, 'question-answer');
-  });
-
-  it('goes on after one that failed', async () => {
-    const missing = checker().check(path.join(folder(), 'none.jsonl'));
-    const next = check(CLEAN);
-    await assert.rejects(missing);
-    assert.equal((await next).rows, 2);
   });
 
   describe('whose worker', () => {
@@ -376,11 +354,6 @@ describe('a check of a dataset', () => {
       await own.dispose();
       await ends;
       await assert.rejects(own.check(bigFile), isCancelled);
-    });
-
-    it('starts no worker before the first check', async () => {
-      const own = new DatasetChecker({ worker: '/nowhere', scanner: '/nowhere' });
-      await own.dispose();
     });
   });
 

@@ -82,14 +82,6 @@ describe('shownProblems', () => {
     assert.equal(shown.length, 200);
     assert.equal(hiddenWarnings, 101);
   });
-
-  it('takes places at the limit 1 and with nothing to show', () => {
-    assert.deepEqual(shownProblems(reportOf(), 1), { shown: [], hiddenErrors: 0, hiddenWarnings: 0 });
-    const report = reportOf({
-      problems: [groupOf('bad-number', rows(4, 2)), groupOf('bad-escape', rows(2, 2))],
-    });
-    assert.equal(shownProblems(report, 1).shown.length, 1);
-  });
 });
 
 describe('summaryOf', () => {

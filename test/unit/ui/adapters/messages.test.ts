@@ -57,17 +57,12 @@ const pair: LoraPair = {
   module: 'q_proj',
   rank: 8,
   scale: 2,
-  dtype: 'BF16',
   parameters: 1_234,
   hasA: true,
   hasB: true,
-  isEmbedding: false,
   hasMagnitude: false,
 };
 const weights: WeightsReport = {
-  files: ['adapter_model.safetensors'],
-  sizeBytes: 2_468,
-  tensors: 2,
   parameters: 1_234,
   dtypes: [{ dtype: 'BF16', tensors: 2, parameters: 1_234, sizeBytes: 2_468 }],
   pairs: [pair],
@@ -76,10 +71,7 @@ const weights: WeightsReport = {
   minRank: 8,
   maxRank: 8,
   savedModules: [],
-  touchesEmbeddings: false,
-  touchesLmHead: false,
   hasBias: false,
-  metadata: {},
 };
 
 describe('messages of the adapter page', () => {
