@@ -43,11 +43,6 @@ export class Reports implements Disposable {
     return this.#states.get(path);
   }
 
-  /** Every file of which something is known. */
-  get all(): readonly CheckState[] {
-    return [...this.#states.values()];
-  }
-
   /**
    * The report of a file as it is now: the last one where size and times are still the same, else that of a check.
    * @throws CheckError, CancelledError

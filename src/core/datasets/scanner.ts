@@ -14,9 +14,7 @@ interface Exports {
   charactersRead: WebAssembly.Global;
   places: WebAssembly.Global;
   maxTurns: WebAssembly.Global;
-  minLength: WebAssembly.Global;
   maxLength: WebAssembly.Global;
-  lengthSum: WebAssembly.Global;
   PLACES: WebAssembly.Global;
   ROW_STARTS: WebAssembly.Global;
   ROW_HASHES: WebAssembly.Global;
@@ -56,9 +54,7 @@ export interface Counts {
   roles: Uint32Array;
   lengthBins: Uint32Array;
   maxTurns: number;
-  minLength: number;
   maxLength: number;
-  lengthSum: number;
 }
 
 /** One instance of the WebAssembly scanner: its memory, and calls in terms of positions in the input. */
@@ -135,9 +131,7 @@ export class Scanner {
       roles: this.#view(exports.ROLES, ROLE_COUNT).slice(),
       lengthBins: this.#view(exports.LENGTH_BINS, LENGTH_BINS).slice(),
       maxTurns: exports.maxTurns.value,
-      minLength: exports.minLength.value >>> 0,
       maxLength: exports.maxLength.value,
-      lengthSum: exports.lengthSum.value,
     };
   }
 

@@ -21,7 +21,6 @@ export class DatasetProblems implements Disposable {
 
   constructor(reports: Reports) {
     this.#subscription = reports.onDidChange((state) => this.#show(state));
-    for (const state of reports.all) this.#show(state);
   }
 
   dispose(): void {

@@ -21,10 +21,8 @@ import {
   forgetCounts,
   FORMATS,
   LENGTH_BINS,
-  lengthSum,
   maxLength,
   maxTurns,
-  minLength,
   ROLES,
 } from './counts';
 import { MAX_ROW_BYTES, readRow, skipSpace } from './grammar';
@@ -35,7 +33,7 @@ import { format } from './shape';
 import { isByteOrderMark } from './utf8';
 
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, TOTALS };
-export { ANCHORS, PATTERNS, FORMATS, LENGTH_BINS, lengthSum, maxLength, maxTurns, minLength, ROLES };
+export { ANCHORS, PATTERNS, FORMATS, LENGTH_BINS, maxLength, maxTurns, ROLES };
 
 /** A row of about 8,192 tokens: much that is trained with is cut below. */
 const LONG_ROW_BYTES: u32 = 32768;

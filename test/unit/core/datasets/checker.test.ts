@@ -115,7 +115,7 @@ describe('a check of a dataset', () => {
     });
   }
 
-  it('tells how far it is, up to the end and never back', async () => {
+  it('reports its progress, never backwards', async () => {
     const told: number[] = [];
     await checker().check(bigFile, { onProgress: (fraction) => told.push(fraction) });
     assert.ok(told.length > 0);
@@ -146,7 +146,7 @@ describe('a check of a dataset', () => {
       const log = path.join(folder(), 'answers');
       const script = path.join(folder(), 'waiting-worker.mjs');
       const files = await checkerFiles();
-      // After its first answer, when it has hashed a part, the worker waits to be told to stop.
+      // After its first answer, when it has hashed a part, the worker waits for the stop flag.
       await writeFile(
         script,
         `import { appendFileSync } from 'node:fs';
@@ -215,7 +215,7 @@ describe('a check of a dataset', () => {
       throws: THROWS,
       'does not start': 'this is no program',
     })) {
-      it(`${what} is rejected, and works again with one that is whole`, async () => {
+      it(`${what} is rejected, and works again with an intact one`, async () => {
         const { own, file } = await withWorker(script);
         try {
           const dataset = path.join(folder(), 'small.jsonl');
@@ -230,7 +230,7 @@ describe('a check of a dataset', () => {
       });
     }
 
-    it('ends in the middle of a big file rejects, with the other worker told to stop', async () => {
+    it('ends in the middle of a big file rejects, and stops the other worker', async () => {
       const { worker } = await checkerFiles();
       // Of two workers the first dies at its third answer.
       const { own } = await withWorker(
@@ -359,7 +359,7 @@ describe('a check of a dataset', () => {
 
   it('keeps the event loop free while the report is made of very many problems', () => {
     const LIMIT = 5000;
-    /** Places of all codes, as many as can be told. */
+    /** Places of all codes, as many as can be located. */
     const segment = (number: number): Segment => ({
       ...{ number, rows: 10_000, blankRows: 0, lineBreaks: 0, characters: 0 },
       places: Array.from({ length: PLACE_CODE_COUNT }, (_, code) => ({
@@ -377,7 +377,7 @@ describe('a check of a dataset', () => {
       formats: new Uint32Array(FORMATS.length).fill(1),
       roles: new Uint32Array(5),
       lengthBins: new Uint32Array(768).fill(1),
-      ...{ maxTurns: 1, minLength: 1, maxLength: 1, lengthSum: 1 },
+      ...{ maxTurns: 1, maxLength: 1 },
     };
     const times = [Infinity, Infinity, Infinity];
     const timed = <T>(which: number, work: () => T): T => {

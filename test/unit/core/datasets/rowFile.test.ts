@@ -68,7 +68,7 @@ describe('RowFile', () => {
       assert.deepEqual(await texts(rows, from, count), []);
   });
 
-  it('finds each row of random files as splitting the whole does', async () => {
+  it('finds each row of random files as splitting at LF does', async () => {
     let seed = 7;
     const random = (below: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -163,7 +163,7 @@ describe('RowFile', () => {
     assert.ok(rows.isCounted);
   });
 
-  it('lets others run while it counts, and stops when it is told to', async () => {
+  it('yields to the event loop while it counts, and stops when cancelled', async () => {
     await writeFile(file, Buffer.alloc(20_000_000, 'a\n'));
     const rows = await openFile();
     let longest = 0;
@@ -192,7 +192,7 @@ describe('RowFile', () => {
     await assert.rejects(rows.offsetOf(1), CancelledError);
   });
 
-  it('tells a file that is missing or cannot be read', async () => {
+  it('throws for a file that is missing or cannot be read', async () => {
     const failsWith = (code: string) => (error: unknown) =>
       error instanceof CheckError && error.code === code;
     await assert.rejects(RowFile.open(file), failsWith('missing'));

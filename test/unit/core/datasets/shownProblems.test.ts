@@ -72,7 +72,7 @@ describe('shownProblems', () => {
     assert.deepEqual(codes(shownProblems(report, 200).shown), ['bad-escape', 'private-key']);
   });
 
-  it('tells the line ends of a whole file once', () => {
+  it('shows CRLF once for the file', () => {
     const report = reportOf({
       problems: [groupOf('crlf', rows(1, 5_000), 7_473), groupOf('blank-line', rows(1, 300))],
     });
