@@ -3,7 +3,7 @@ import type { Phase } from '../../core/runs/phase.ts';
 import type { RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { filterWords, notifyNoRunsLoaded, phaseName, runCount } from './messages.ts';
 
 /** Whose filter it is. */
@@ -73,8 +73,8 @@ function askForFilter(offer: FilterOffer, current: RunFilter): Promise<RunFilter
     phase,
   }));
   const models = offer.models.map(({ modelId, name, count }): Item => ({
-    label: strangerText(name),
-    description: name === modelId ? runCount(count) : `${strangerText(modelId)} · ${runCount(count)}`,
+    label: sanitizeServiceText(name),
+    description: name === modelId ? runCount(count) : `${sanitizeServiceText(modelId)} · ${runCount(count)}`,
     alwaysShow: true,
     modelId,
   }));

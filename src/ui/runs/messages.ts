@@ -14,7 +14,7 @@ import {
 import { showInformation, showWarning } from '../shared/notifications.ts';
 import { runDescription, runStatus, serviceText, type RunView } from '../shared/runMessages.ts';
 import { sandboxNote, withSandboxNote } from '../shared/sandboxMessages.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** Words of the trees. */
 export const treeWords = {
@@ -150,8 +150,8 @@ export interface FilterView {
 export function filterMessage(view: FilterView): string {
   const { text, modelNames, phases, shown, loaded, unlabelled, hasMore } = view;
   const filter = [
-    ...(text === '' ? [] : [`“${strangerText(text)}”`]),
-    ...(modelNames.length === 0 ? [] : [modelNames.map((name) => strangerText(name)).join(', ')]),
+    ...(text === '' ? [] : [`“${sanitizeServiceText(text)}”`]),
+    ...(modelNames.length === 0 ? [] : [modelNames.map((name) => sanitizeServiceText(name)).join(', ')]),
     ...(phases.length === 0 ? [] : [phases.map(phaseName).join(', ')]),
   ].join(' · ');
   return [
@@ -205,7 +205,7 @@ export interface RunName {
 }
 
 function named({ label, modelName }: RunName): string {
-  return label === undefined ? strangerText(modelName) : `“${strangerText(label)}”`;
+  return label === undefined ? sanitizeServiceText(modelName) : `“${sanitizeServiceText(label)}”`;
 }
 
 /** @param actions of its buttons; without `download` there is nothing to offer */
@@ -222,7 +222,7 @@ export function notifyCompleted(
       : l10n.t(
           '{0} completed. Its adapter expires on {1}.',
           named(run),
-          strangerText(formatTime(run.artifactsExpireAt)),
+          sanitizeServiceText(formatTime(run.artifactsExpireAt)),
         );
   void showInformation(
     withSandboxNote(text, isSandbox),
@@ -237,7 +237,7 @@ export function notifyCompleted(
 /** A status that the contract does not name, in the service's own words. */
 export function notifyStatus(run: RunName, status: string, isSandbox: boolean, onShow: () => void): void {
   const show = l10n.t('Show Run');
-  const word = strangerText(status) || l10n.t('unknown');
+  const word = sanitizeServiceText(status) || l10n.t('unknown');
   const text = l10n.t('{0}: the service reports “{1}”.', named(run), word);
   void showInformation(withSandboxNote(text, isSandbox), show).then((choice) => {
     if (choice === show) onShow();

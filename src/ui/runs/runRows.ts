@@ -10,7 +10,7 @@ import type { Session } from '../../core/runs/session.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { runDescription, serviceText, type RunView } from '../shared/runMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { dayName, runAccessibleLabel, runCount, runFacts, treeWords, type Fact } from './messages.ts';
 
 /** Days are expanded at first while no more runs than these are above them. */
@@ -35,7 +35,7 @@ export function runView(session: Session, run: RunSummary, downloads: RunDownloa
   return {
     run,
     phase: session.runs.phase(run),
-    modelName: strangerText(session.models.nameOf(run.model_id)),
+    modelName: sanitizeServiceText(session.models.nameOf(run.model_id)),
     label: label === '' ? undefined : label,
     isDownloaded: downloads.isDownloaded(id, run.run_id),
     download: download && progressOf(download),

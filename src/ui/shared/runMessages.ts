@@ -4,7 +4,7 @@ import { instantOf } from '../../core/base/instant.ts';
 import type { DownloadState } from '../../core/downloads/types.ts';
 import type { Phase } from '../../core/runs/phase.ts';
 import { formatAgo, formatDuration } from './format.ts';
-import { strangerText } from './strangerText.ts';
+import { sanitizeServiceText } from './serviceText.ts';
 
 /** What a row shows of a run, as far as it is known. */
 export interface RunView {
@@ -19,7 +19,7 @@ export interface RunView {
 
 /** A text of the service, or of another client, that may be as long as a label. */
 export function serviceText(text: string): string {
-  return strangerText(text, MAX_LABEL_LENGTH);
+  return sanitizeServiceText(text, MAX_LABEL_LENGTH);
 }
 
 /** `Queued`, `Completed` or the service's own word: it has many for what is between, and after a failure. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Model } from '../../../../src/core/api/types.ts';
-import { modelLinks, modelOf } from '../../../../src/ui/shared/models.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
 /** What menus, key bindings, agents and strangers hand to commands. */
@@ -8,10 +7,13 @@ const JUNK = [undefined, null, '', 0, 17, true, Symbol('x'), [], {}, () => 'x', 
 
 describe('command arguments', () => {
   let runIdOf: typeof import('../../../../src/ui/shared/chooseRun.ts').runIdOf;
+  let modelLinks: typeof import('../../../../src/ui/shared/modelMessages.ts').modelLinks;
+  let modelOf: typeof import('../../../../src/ui/shared/modelMessages.ts').modelOf;
 
   before(async () => {
     const hooks = standInForVscode();
     ({ runIdOf } = await import('../../../../src/ui/shared/chooseRun.ts'));
+    ({ modelLinks, modelOf } = await import('../../../../src/ui/shared/modelMessages.ts'));
     hooks.deregister();
   });
 
@@ -39,26 +41,25 @@ describe('command arguments', () => {
     assert.equal(modelOf({ model }, []), undefined);
     assert.equal(modelOf('__proto__', [model]), undefined);
   });
-});
+  describe('the links of a model', () => {
+    it('are those that the service named, over https', () => {
+      const both = { terms_url: 'https://a.test/terms', use_policy_url: 'https://a.test/policy' };
+      assert.deepEqual(modelLinks(both), { terms: both.terms_url, policy: both.use_policy_url });
+      assert.deepEqual(modelLinks({ terms_url: both.terms_url }), { terms: both.terms_url });
+      assert.deepEqual(modelLinks({}), {});
+    });
 
-describe('the links of a model', () => {
-  it('are those that the service named, over https', () => {
-    const both = { terms_url: 'https://a.test/terms', use_policy_url: 'https://a.test/policy' };
-    assert.deepEqual(modelLinks(both), { terms: both.terms_url, policy: both.use_policy_url });
-    assert.deepEqual(modelLinks({ terms_url: both.terms_url }), { terms: both.terms_url });
-    assert.deepEqual(modelLinks({}), {});
-  });
-
-  it('are none that may not be opened', () => {
-    for (const url of [
-      '',
-      'http://a.test/',
-      'https://user:x@a.test/',
-      'command:workbench.action.quit',
-      'file:///x',
-      'vscode://x',
-      'javascript:x',
-    ])
-      assert.deepEqual(modelLinks({ terms_url: url, use_policy_url: url }), {});
+    it('are none that may not be opened', () => {
+      for (const url of [
+        '',
+        'http://a.test/',
+        'https://user:x@a.test/',
+        'command:workbench.action.quit',
+        'file:///x',
+        'vscode://x',
+        'javascript:x',
+      ])
+        assert.deepEqual(modelLinks({ terms_url: url, use_policy_url: url }), {});
+    });
   });
 });
