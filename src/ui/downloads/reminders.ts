@@ -17,7 +17,7 @@ import { quotedRunName, remindOfExpiring } from './messages.ts';
  * How long after a change, so that downloads that it starts have begun, and the window in front reminds before the others;
  * and how often in any case.
  */
-const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 60_000 } as const;
+const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 30_000 } as const;
 
 interface Parts {
   sessions: Sessions;
