@@ -28,7 +28,7 @@ interface RowDrawing extends ContentContext, MarkBudget {
   hasOpened: boolean;
 }
 
-/** Draws a row as a person reads it: conversations as such, everything else as named fields. */
+/** Draws a row to be read: conversations as messages, everything else as named fields. */
 export function drawContent(value: unknown, context: ContentContext): HTMLElement {
   const drawing: RowDrawing = { ...context, left: MOST_ITEMS, hasOpened: false, marksLeft: MOST_MARKS };
   const content = element('div', { class: 'content' });
@@ -138,7 +138,7 @@ function drawCode(value: unknown, key: string, context: RowDrawing): HTMLElement
   return drawn;
 }
 
-/** Without recursion: rows are anybody's. */
+/** Without recursion: rows can be hostile. */
 function depthOf(value: unknown): number {
   let depth = 0;
   let level: unknown[] = [value];
@@ -264,10 +264,10 @@ export class ExactNumber {
 
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
 
-/** The value of a row's text; undefined where it is no JSON. */
+/** The value of a row's text; undefined where it is not JSON. */
 export function parseRow(text: string): { value: unknown } | undefined {
   try {
-    // Engines that tell no source leave the numbers as they read them.
+    // Engines without `source` leave the numbers as they parsed them.
     const reviver: Reviver = (_key, value, context) =>
       typeof value === 'number' && context?.source !== undefined && String(value) !== context.source
         ? new ExactNumber(context.source)
@@ -278,7 +278,7 @@ export function parseRow(text: string): { value: unknown } | undefined {
   }
 }
 
-/** A value as indented JSON, its numbers as they stand in the file. */
+/** A value as indented JSON, with its numbers as in the file. */
 export function printValue(value: unknown, indent = ''): string {
   if (value instanceof ExactNumber) return value.digits;
   const inner = `${indent}  `;

@@ -1,5 +1,5 @@
-// The page of the dataset preview. It shows what it is told and asks for what it needs: it reads no file, and makes no
-// sentence of its own.
+// The page of the dataset preview. It shows what the extension posts and requests the rows it needs: it reads no file, and
+// makes no sentences.
 import type {
   PreviewCard,
   PreviewFilter,
@@ -26,7 +26,7 @@ class Page {
   #detailsHidden: boolean;
   #focusRow = false;
 
-  /** @param left the row at the top when it was left, which it will be told to go to */
+  /** @param left the row at the top when the page was left, to which the extension will scroll */
   constructor(client: PreviewClient, start: PreviewStart, left: number | undefined) {
     const state = client.remembered;
     const { words } = start;
@@ -164,7 +164,7 @@ class Page {
 
   #remember(): void {
     this.#client.remember(() => ({
-      // Not the text: what a person searched for may be a secret, and this is kept on the disk.
+      // Not the text: a search may contain a secret, and this is stored on disk.
       filter: { ...this.#filter, text: '' },
       row: this.#feed.topRow,
       detailsHidden: this.#detailsHidden,
@@ -187,7 +187,6 @@ function main(): void {
     event.preventDefault();
   });
 }
-
 
 const MOST_RANGES = 500;
 

@@ -20,7 +20,7 @@ export type PreviewClient = Client<{
 
 const LINE_PIXELS = 60;
 
-/** The rows: asks for what is to be seen, keeps what was read lately, and follows the keyboard. */
+/** The rows: requests what is seen, caches what was loaded lately, and follows the keyboard. */
 export class RowFeed {
   readonly #client: PreviewClient;
   readonly #start: PreviewStart;
@@ -32,14 +32,14 @@ export class RowFeed {
   readonly #open = new Set<string>();
   #state: PreviewList | undefined;
   #lastTop: number;
-  /** Whether it is to be gone to where it was left: until then what stands at the top is not what was. */
+  /** Whether the list still has to return to where it was left: until then the row at the top is not the user's. */
   #isReturning: boolean;
   /** The position with the keyboard. */
   #active = 0;
   #asked: { from: number; count: number } | undefined;
   #shown = { first: 0, last: -1 };
 
-  /** @param left the row at the top when it was left, which it will be told to go to */
+  /** @param left the row at the top when the page was left, to which the extension will scroll */
   constructor(
     client: PreviewClient,
     start: PreviewStart,
@@ -107,7 +107,7 @@ export class RowFeed {
     this.#onScroll();
   }
 
-  /** Everything has to be asked for again; the old stays until the new is there. */
+  /** Requests everything again; the old rows stay until the new ones are there. */
   forget(): void {
     this.#rows.expire(this.#shown.first, this.#shown.last);
     this.#asked = undefined;
@@ -189,7 +189,7 @@ export class RowFeed {
     this.#onScroll();
   }
 
-  /** Draws a row anew; what had the focus in it gets it back. */
+  /** Redraws a row, and restores the focus in it. */
   #redraw(position: number): void {
     const old = this.#list.elementAt(position);
     const focused = document.activeElement;
@@ -245,7 +245,7 @@ export class RowFeed {
     const isOnRow = target.matches('article, [role=feed]');
     if (event.ctrlKey && event.key !== 'Home' && event.key !== 'End') return;
     const last = this.#state.length - 1;
-    // After the pointer has scrolled elsewhere, the keyboard goes on from there.
+    // After the pointer has scrolled elsewhere, the keyboard continues from there.
     const isThere = this.#list.elementAt(this.#active) !== undefined;
     const from = isThere ? this.#active : this.#list.position;
     const page = this.#list.viewHeight * 0.9;
@@ -342,7 +342,7 @@ export class ReadRows {
     return undefined;
   }
 
-  /** All have to be read again; only those from `first` to `last` are kept until then. */
+  /** All have to be read again; only those from `first` to `last` stay until then. */
   expire(first: number, last: number): void {
     this.#stale.clear();
     for (const position of [...this.#rows.keys()]) {

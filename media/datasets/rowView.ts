@@ -14,7 +14,7 @@ export interface RowContext extends ContentContext {
   onOpenSource: (problem: number | undefined) => void;
 }
 
-/** Draws what stands in a row's article: its head, its problems, and its content or its raw text. */
+/** Draws the article of a row: its head, its problems, and its content or its raw text. */
 export function drawRow(row: PreviewRow, titleId: string, context: RowContext): HTMLElement[] {
   const { words } = context;
   const isBlank = row.text.trim() === '' && row.rest === undefined;
@@ -37,15 +37,15 @@ export function drawRow(row: PreviewRow, titleId: string, context: RowContext): 
   ];
   if (row.problems.length > 0) drawn.push(drawProblems(row, context));
   if (isBlank) drawn.push(element('div', { class: 'text empty', text: words.blankRow }));
-  else if (parsed === undefined && isQuotedWhole(row)) return drawn;
+  else if (parsed === undefined && isQuotedCompletely(row)) return drawn;
   else if (parsed === undefined || isRaw) drawn.push(...drawRawRow(row, parsed === undefined, context));
   else drawn.push(drawContent(parsed.value, context));
   if (row.rest !== undefined) drawn.push(element('p', { class: 'note', text: row.rest }));
   return drawn;
 }
 
-/** Whether an error shows the whole row beside its place already. */
-function isQuotedWhole({ text, problems }: PreviewRow): boolean {
+/** Whether an error already quotes the complete row. */
+function isQuotedCompletely({ text, problems }: PreviewRow): boolean {
   return problems.some(
     ({ excerpt }) => excerpt !== undefined && excerpt.before + excerpt.marked + excerpt.after === text,
   );
@@ -89,7 +89,7 @@ function drawProblem(problem: PreviewProblem, index: number, context: RowContext
   return item;
 }
 
-/** What stands in place of a row until it was read. */
+/** The placeholder of a row until it is loaded. */
 export function drawPending(words: ContentContext['words']): HTMLElement[] {
   return [element('div', { class: 'note pending', text: words.rowsLoading })];
 }

@@ -101,7 +101,7 @@ export class Toolbar {
     this.#problems = filter.problems;
     this.#select.value = filter.problems ?? '';
     this.#matchCase.setAttribute('aria-pressed', String(filter.matchCase));
-    // While it is typed, what stands there is newer.
+    // While the user types, the input is newer.
     if (this.#typing === undefined && this.#search.value !== filter.text) this.#search.value = filter.text;
   }
 
@@ -167,7 +167,7 @@ export class Toolbar {
   }
 
   #goTo(): void {
-    // As people write it: 1,234 or 1 234.
+    // As it may be written: 1,234 or 1 234.
     const row = Number(this.#row.value.replace(/[^0-9]/g, ''));
     if (row >= 1) this.#actions.onGoTo(row);
   }

@@ -5,9 +5,9 @@ export interface ListSource {
   length(): number;
   /** Makes the element of a position. */
   draw(position: number): HTMLElement;
-  /** Is told which positions stand in the page. */
+  /** Called with the positions that are in the page. */
   shown(first: number, last: number): void;
-  /** Is told that the list was scrolled. */
+  /** Called when the list was scrolled. */
   scrolled(): void;
 }
 
@@ -18,9 +18,9 @@ const ROOM = 10_000;
 const MOST_DRAWN = 400;
 
 /**
- * Scrolls through any number of rows of any height. What is true is which row stands at the top and how much of it is
- * scrolled off; only the rows around it are in the page. So no height has to be known before, and no element has to be as
- * high as all rows together, which browsers cut at some ten million pixels.
+ * Scrolls through any number of rows of any height. Its state is the row at the top and how much of that is scrolled off; only
+ * the rows around it are in the page. So no height has to be known or estimated in advance, and no element has to be as high
+ * as all rows together, which Chromium limits to 33,554,432 pixels.
  */
 export class VirtualList {
   readonly root: HTMLElement;
@@ -34,7 +34,7 @@ export class VirtualList {
   #position = 0;
   #offset = 0;
   #frame: number | undefined;
-  /** What was gone to stays in view while rows around it are read and grow, until somebody scrolls. */
+  /** The position of `goTo` stays in view while rows around it load and grow, until the user scrolls. */
   #target: number | undefined;
 
   constructor(source: ListSource, label: string) {
@@ -67,13 +67,13 @@ export class VirtualList {
     return this.#drawn.at(position);
   }
 
-  /** Draws one position anew, if it is in the page. */
+  /** Redraws one position, if it is in the page. */
   redraw(position: number): void {
     this.#drawn.redraw(position);
     this.update();
   }
 
-  /** Draws everything anew, from this position on at the top. */
+  /** Redraws everything, with this position at the top. */
   reset(position: number): void {
     this.settle();
     this.#drawn.clear(position);
@@ -153,13 +153,13 @@ export class VirtualList {
     this.#source.scrolled();
   }
 
-  /** Drawn rows that the position is not among are of no use. */
+  /** Drops the drawn rows if the position is not among them. */
   #keepAnchor(): void {
     if (this.#position < this.#drawn.first || this.#position >= this.#drawn.end)
       this.#drawn.clear(this.#position);
   }
 
-  /** Draws rows until the view and its surroundings are full, and tells the height of each. */
+  /** Draws rows until the view and its surroundings are full. @returns the height of each */
   #fill(view: number, length: number): number[] {
     const more = view * OVERSCAN;
     for (;;) {
@@ -224,7 +224,7 @@ export class VirtualList {
     this.#scrollbar.show(fraction, isAll ? 1 : Math.min(0.98, visible / length));
   }
 
-  /** So far that no row in between need be drawn. */
+  /** Skips rows that are scrolled past. */
   #jump(): void {
     const rows = Math.trunc(this.#offset / this.#drawn.meanHeight);
     this.#position = Math.max(0, Math.min(this.#position + rows, this.#source.length() - 1));
@@ -241,11 +241,11 @@ export class VirtualList {
     this.update();
   }
 
-  /** Takes what the browser has scrolled by itself for a way of its own, and goes back to the middle of the room. */
+  /** Takes over what the browser has scrolled, and returns to the middle of the room. */
   #takeOverScroll(): void {
     const { scrollTop } = this.#viewport;
     if (Math.abs(scrollTop - ROOM) < 1) return;
-    // At 0 it was only made anew, as after it was hidden.
+    // 0 after it was hidden: not a scroll.
     if (scrollTop > 0) this.scrollBy(scrollTop - ROOM);
     this.layOut();
   }
@@ -261,7 +261,7 @@ function sum(heights: readonly number[], count: number): number {
 const BATCH = 50;
 const GUESSED_HEIGHT = 120;
 
-/** Owns the rows that stand in the page: an unbroken run of positions, in order. */
+/** Owns the rows that are in the page: consecutive positions. */
 export class DrawnRows {
   readonly #feed: HTMLElement;
   readonly #draw: (position: number) => HTMLElement;
@@ -284,7 +284,7 @@ export class DrawnRows {
     return this.#first + this.#elements.length;
   }
 
-  /** What a row is high in the mean, or was when there were some; in pixels. */
+  /** The mean height of the rows, in pixels. */
   get meanHeight(): number {
     return this.#meanHeight;
   }
@@ -318,7 +318,7 @@ export class DrawnRows {
     this.#first -= count;
   }
 
-  /** Makes one anew. */
+  /** Redraws one. */
   redraw(position: number): void {
     const old = this.at(position);
     if (old === undefined) return;
@@ -336,7 +336,7 @@ export class DrawnRows {
     this.#remove(this.#elements.pop());
   }
 
-  /** Drops all, and begins anew at a position. */
+  /** Drops all, and starts over at a position. */
   clear(first: number): void {
     for (const drawn of this.#elements.splice(0)) this.#remove(drawn);
     this.#first = first;
@@ -363,7 +363,7 @@ export class Scrollbar {
   /** Where in the thumb it is held, in pixels. */
   #held: number | undefined;
 
-  /** @param onMove is told where the person moves to, from 0 to 1 */
+  /** @param onMove is called with where the user drags to, from 0 to 1 */
   constructor(onMove: (fraction: number) => void) {
     this.#onMove = onMove;
     this.root = element('div', { class: 'scrollbar', attributes: { 'aria-hidden': 'true' } }, [this.#thumb]);
@@ -411,7 +411,7 @@ export class Scrollbar {
 
 const LINE_PIXELS = 40;
 
-/** Lets the wheel and the finger scroll what does not scroll by itself. @param scrollBy is told how far, in pixels */
+/** Lets wheel and finger scroll an element that does not scroll itself. @param scrollBy is called with pixels */
 export function scrollByPointer(view: HTMLElement, scrollBy: (pixels: number) => void): void {
   view.addEventListener(
     'wheel',

@@ -1,14 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Artifact } from '../core/api/types.ts';
 import { archiveName, buildArchive } from './adapterArchive.ts';
-import { parseRange } from './byteRange.ts';
-import { Refusal, refuse } from './errors.ts';
 import { artifactsAvailable } from './lifecycle.ts';
-import { jsonReply, type Reply } from './reply.ts';
-import type { RunRow } from './runTable.ts';
-import type { Service } from './service.ts';
-import { isGranted, signedPath, URL_LIFETIME_S } from './signedUrls.ts';
+import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
+import type { RunRow, Service } from './service.ts';
 
 /** The sandbox's own. */
 const LOG_TYPE = 'training_log';
@@ -17,11 +13,11 @@ const LOG_TYPE = 'training_log';
 export function offerArtifacts(service: Service, runId: string): Reply {
   const run = findWithArtifacts(service, runId);
   const { account, now, baseUrl } = service;
-  const lifetimeS = account.scenario === 'expired-url' ? 0 : URL_LIFETIME_S;
+  const lifetimeS = account.row.scenario === 'expired-url' ? 0 : URL_LIFETIME_S;
   const expires = Math.floor(now() / 1000) + lifetimeS;
   const artifactOf = (type: string, filename: string): Required<Artifact> => ({
     artifact_type: type,
-    url: baseUrl + signedPath(account.signingSecret, { runId: run.run_id, filename, expires }),
+    url: baseUrl + signedPath(account.row.signing_secret, { runId: run.run_id, filename, expires }),
     expires_in: URL_LIFETIME_S,
     filename,
   });
@@ -29,7 +25,7 @@ export function offerArtifacts(service: Service, runId: string): Reply {
   // Types other than `model` are not shown (spec: "Artifact"): a client has to cope with any.
   const log = artifactOf(LOG_TYPE, logName(run.run_id));
   return jsonReply(200, {
-    artifacts: account.scenario === 'several-artifacts' ? [log, adapter] : [adapter],
+    artifacts: account.row.scenario === 'several-artifacts' ? [log, adapter] : [adapter],
   });
 }
 
@@ -47,7 +43,7 @@ export async function sendArtifact(service: Service, download: Download): Promis
   const { account, everyOther, now } = service;
   const { method, runId, filename, query, headers } = download;
   const grant = { runId, filename, expires: Number(query.get('expires')) };
-  if (!isGranted(account.signingSecret, grant, query.get('signature') ?? '', now())) {
+  if (!isGranted(account.row.signing_secret, grant, query.get('signature') ?? '', now())) {
     throw new Refusal(403, 'url_expired', 'The download address is expired or not valid.');
   }
   const run = findWithArtifacts(service, runId);
@@ -55,8 +51,8 @@ export async function sendArtifact(service: Service, download: Download): Promis
   const file = isLog ? Buffer.from(trainingLog(run)) : await buildArchive(run.run_id, run.model_id);
   const reply = rangeReply(file, filename, method === 'GET' ? headers : {});
   if (method !== 'GET') return reply;
-  if (account.scenario === 'slow-download') return { ...reply, fault: 'slow' };
-  const cut = account.scenario === 'cut-download' && everyOther.strikes(`download ${runId}`);
+  if (account.row.scenario === 'slow-download') return { ...reply, fault: 'slow' };
+  const cut = account.row.scenario === 'cut-download' && everyOther.strikes(`download ${runId}`);
   return cut ? { ...reply, fault: 'cut-in-half' } : reply;
 }
 
@@ -102,4 +98,56 @@ function findWithArtifacts({ runs, now }: Service, runId: string): RunRow {
   if (!run || !artifactsAvailable(run, now()))
     throw refuse('not_found', 'There is no such run with artifacts.');
   return run;
+}
+
+/** A range of bytes, both ends included. */
+interface ByteRange {
+  first: number;
+  last: number;
+}
+
+/**
+ * Reads a Range header of one range against a body of `length` bytes (RFC 9110, 14.2): `unsatisfiable` is answered
+ * 416; undefined means that the header is absent or not understood, and is ignored.
+ */
+export function parseRange(
+  header: string | undefined,
+  length: number,
+): ByteRange | 'unsatisfiable' | undefined {
+  const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header ?? '') ?? [];
+  if (!from && !to) return undefined;
+  // "-500" means the last 500 bytes.
+  const first = from ? Number(from) : Math.max(0, length - Number(to));
+  const last = from && to ? Math.min(Number(to), length - 1) : length - 1;
+  if (from && to && Number(to) < first) return undefined;
+  return first > last ? 'unsatisfiable' : { first, last };
+}
+
+/** How long a download address works (spec: "Limits"). */
+const URL_LIFETIME_S = 1800;
+
+/** What a signed address gives access to, and until when (seconds since 1970). */
+interface Grant {
+  runId: string;
+  filename: string;
+  expires: number;
+}
+
+/** The path and query of a signed address. Whoever has it may download: it is never logged. */
+function signedPath(secret: Uint8Array, grant: Grant): string {
+  const query = `expires=${grant.expires}&signature=${signature(secret, grant)}`;
+  return `/artifacts/${grant.runId}/${grant.filename}?${query}`;
+}
+
+/** Whether the signature is right and its time has not come. */
+function isGranted(secret: Uint8Array, grant: Grant, given: string, now: number): boolean {
+  const expected = Buffer.from(signature(secret, grant));
+  const actual = Buffer.from(given);
+  return actual.length === expected.length && timingSafeEqual(actual, expected) && now < grant.expires * 1000;
+}
+
+function signature(secret: Uint8Array, { runId, filename, expires }: Grant): string {
+  return createHmac('sha256', secret)
+    .update(JSON.stringify([runId, filename, expires]))
+    .digest('hex');
 }

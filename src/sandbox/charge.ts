@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RunCreation } from '../core/api/types.ts';
+import { CURRENCY, findModel, PLAN_NAME, priceCents } from './catalog.ts';
 import { transaction } from './database.ts';
-import { Refusal, refuse } from './errors.ts';
-import type { FirstUse } from './idempotency.ts';
-import { planRun, type Course } from './lifecycle.ts';
-import { findModel } from './models.ts';
-import { CURRENCY, PLAN_NAME, priceCents } from './pricing.ts';
-import type { Scenario } from './scenarios.ts';
-import type { Service } from './service.ts';
-import { fingerprint, type Submission } from './submission.ts';
+import { type Course, planRun } from './lifecycle.ts';
+import { DEFAULT_SPEED, type Scenario } from './scenarios.ts';
+import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
+import type { FirstUse, Service } from './service.ts';
+import { fingerprint, readSubmission, type Submission } from './submission.ts';
 
 /** The outcome of a submission that is not refused. */
 interface Charged {
@@ -22,10 +22,10 @@ interface Charged {
  * Idempotency-Key are one transaction, so that windows that race on one Idempotency-Key charge once.
  * @throws Refusal with nothing charged and the Idempotency-Key not used up.
  */
-export function chargeRun(service: Service, submission: Submission): Charged {
+function chargeRun(service: Service, submission: Submission): Charged {
   const { database, account, runs, idempotency, now } = service;
   return transaction(database, () => {
-    const { scenario, speed } = account;
+    const { scenario, speed, balance_cents: balanceCents } = account.row;
     const { idempotencyKey, modelId, label, priority, dataset } = submission;
     const createdAt = now();
     const request = fingerprint(submission);
@@ -36,7 +36,7 @@ export function chargeRun(service: Service, submission: Submission): Charged {
       throw refuse('model_not_available', 'The model is not available in the sandbox.');
     }
     const price = priceCents(dataset.bytes, priority);
-    if (price > account.balanceCents || scenario === 'insufficient-balance') {
+    if (price > balanceCents || scenario === 'insufficient-balance') {
       throw refuse('insufficient_balance', "The sandbox's balance does not cover this run.");
     }
     const run = {
@@ -47,7 +47,7 @@ export function chargeRun(service: Service, submission: Submission): Charged {
       ...planRun(createdAt, dataset.bytes, priority, speed),
       course: courseUnder(scenario),
     };
-    runs.insert(run);
+    runs.insert([run]);
     const creation = {
       run_id: run.run_id,
       status: 'queued',
@@ -80,4 +80,29 @@ function courseUnder(scenario: Scenario): Course {
   const isCourse =
     scenario === 'unknown-statuses' || scenario === 'failed-run' || scenario === 'short-retention';
   return isCourse ? scenario : 'plain';
+}
+
+/** How long the scenario `slow-answer` waits at the default clock speed. */
+const SLOW_ANSWER_MS = 20_000;
+
+/** Scenarios in which a charge is not answered: what a repeat of its Idempotency-Key gets differs. */
+const LOSES_ANSWER: ReadonlySet<Scenario> = new Set(['answer-lost', 'conflict-on-replay', 'error-on-replay']);
+
+/** POST /runs. @throws Refusal @throws ClientGone */
+export async function submitRun(service: Service, request: IncomingMessage): Promise<Reply> {
+  const submission = await readSubmission(request);
+  if (
+    service.account.row.scenario === 'connection-lost' &&
+    service.everyOther.strikes(`connection-lost ${submission.idempotencyKey ?? ''}`)
+  )
+    return { ...jsonReply(201, {}), fault: 'no-answer' };
+  const { creation, replayed } = chargeRun(service, submission);
+  const reply = jsonReply(201, creation);
+  const { scenario, speed } = service.account.row;
+  if (LOSES_ANSWER.has(scenario) && !replayed) return { ...reply, fault: 'no-answer' };
+  if (scenario === 'slow-answer') {
+    const waitMs = (SLOW_ANSWER_MS * DEFAULT_SPEED) / speed;
+    await delay(waitMs, undefined, { signal: service.closing });
+  }
+  return reply;
 }

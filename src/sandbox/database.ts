@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { STARTING_BALANCE_CENTS } from './pricing.ts';
+import { primaryCodeOf } from '../core/storage/lease.ts';
+import { STARTING_BALANCE_CENTS } from './catalog.ts';
 import { DEFAULT_SPEED } from './scenarios.ts';
 
 /** Marks the file as a sandbox's ("FTsb"), so that a foreign database is not taken for one. */
@@ -94,7 +95,7 @@ function openSound(file: string): DatabaseSync | undefined {
     const { user_version } = database.prepare('PRAGMA user_version').get() ?? {};
     if (application_id === APPLICATION_ID && user_version === SCHEMA_VERSION) {
       const { quick_check } = database.prepare('PRAGMA quick_check(1)').get() ?? {};
-      if (quick_check === 'ok') return withoutWal(database);
+      if (quick_check === 'ok') return database;
     }
   } catch (error) {
     if (!isCorruption(error)) {
@@ -104,16 +105,6 @@ function openSound(file: string): DatabaseSync | undefined {
   }
   database?.close();
   return undefined;
-}
-
-/** Up to SQLite 3.51.2 WAL can lose commits when two connections write and checkpoint at once. */
-function withoutWal(database: DatabaseSync): DatabaseSync {
-  try {
-    database.exec('PRAGMA journal_mode = DELETE');
-  } catch {
-    // A window with an earlier version of the extension, which uses WAL, has it open: the next opening tries again.
-  }
-  return database;
 }
 
 function create(file: string): DatabaseSync {
@@ -144,7 +135,6 @@ function setAside(file: string, now: number): string {
 }
 
 function isCorruption(error: unknown): boolean {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false;
-  const primary = error.errcode & 0xff;
+  const primary = primaryCodeOf(error);
   return primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB;
 }

@@ -2,13 +2,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { API_PATH, type Balance } from '../core/api/types.ts';
 import { offerArtifacts, sendArtifact } from './artifacts.ts';
-import { Refusal, refuse } from './errors.ts';
-import { MODELS } from './models.ts';
-import { CURRENCY } from './pricing.ts';
-import { listRuns, showRun } from './readRuns.ts';
-import { jsonReply, type Reply } from './reply.ts';
+import { CURRENCY, MODELS } from './catalog.ts';
+import { submitRun } from './charge.ts';
+import { listRuns, showRun } from './runs.ts';
+import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
 import type { Service } from './service.ts';
-import { submitRun } from './submitRun.ts';
 
 /** A request on its way through the routes. */
 interface Call {
@@ -57,7 +55,7 @@ export async function route(service: Service, request: IncomingMessage): Promise
   authenticate(service.apiKey, headers.authorization);
   const idempotencyKey = headers['idempotency-key'] ?? '';
   if (
-    service.account.scenario === 'rate-limited' &&
+    service.account.row.scenario === 'rate-limited' &&
     service.everyOther.strikes(`${method} ${url} ${idempotencyKey.toString()}`)
   ) {
     throw refuse('rate_limited', 'Too many requests.', { 'retry-after': '2' });
@@ -80,7 +78,7 @@ function listModels(): Reply {
 }
 
 function showBalance({ account }: Service): Reply {
-  const balance: Balance = { balance_cents: account.balanceCents, currency: CURRENCY };
+  const balance: Balance = { balance_cents: account.row.balance_cents, currency: CURRENCY };
   return jsonReply(200, balance);
 }
 

@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { API_KEY_PREFIX } from '../core/api/types.ts';
 import { createControl } from './control.ts';
 import { openDatabase } from './database.ts';
-import { EveryOther } from './everyOther.ts';
-import { listen } from './server.ts';
 import { route } from './routes.ts';
-import type { SandboxControl } from './scenarios.ts';
-import { tablesOf, type Service } from './service.ts';
+import { EveryOther, type SandboxControl } from './scenarios.ts';
+import { listen } from './server.ts';
+import { Account, IdempotencyTable, RunTable, type Service } from './service.ts';
 
 export interface SandboxOptions {
   /** The database lives here; several windows may share it. Made where it does not exist. */
@@ -15,7 +14,7 @@ export interface SandboxOptions {
   now?: () => number;
   /** A free one by default. */
   port?: number;
-  /** Told what a person should find in the log; no API key, signed address or row text. */
+  /** Gets lines for the log, without API keys, signed addresses or row texts. */
   log?: (line: string) => void;
 }
 
@@ -25,7 +24,7 @@ export interface Sandbox {
   readonly accountId: string;
   /** `http://127.0.0.1:<port>`, another one at each start. */
   readonly baseUrl: string;
-  /** Minted anew at each start and never on disk. */
+  /** Created at each start and never on disk. */
   readonly apiKey: string;
   readonly control: SandboxControl;
   /** Ends the server and its connections at once, also those that wait for a slow answer. */
@@ -37,11 +36,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { directory, now = Date.now, port = 0, log = () => undefined } = options;
   const database = openDatabase(directory, now(), log);
   try {
-    const tables = tablesOf(database);
     const closing = new AbortController();
     const server = await listen({ port, now, log });
     const service: Service = {
-      ...tables,
+      database,
+      account: new Account(database),
+      runs: new RunTable(database),
+      idempotency: new IdempotencyTable(database),
       now,
       apiKey: `${API_KEY_PREFIX}sandbox_${randomBytes(24).toString('base64url')}`,
       baseUrl: server.baseUrl,
@@ -50,7 +51,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     };
     server.answerWith((request) => route(service, request));
     return {
-      accountId: service.account.id,
+      accountId: service.account.row.account_id,
       baseUrl: service.baseUrl,
       apiKey: service.apiKey,
       control: createControl(service),

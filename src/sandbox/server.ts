@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Refusal } from './errors.ts';
-import { refusalReply, sendReply, type Reply } from './reply.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ErrorCode } from '../core/api/types.ts';
 
 interface ServerOptions {
   /** 0 for a free one. */
@@ -74,4 +74,120 @@ export async function listen({ port, now, log }: ServerOptions): Promise<Loopbac
       await Promise.allSettled(pending);
     },
   };
+}
+
+/** What an endpoint answers. Endpoints return it; only `sendReply` touches the connection. */
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** A scenario's fault: the connection ends instead of the answer, or in the middle of its body, or that takes 20 s. */
+  readonly fault?: 'no-answer' | 'cut-in-half' | 'slow';
+}
+
+/** An answer in JSON, as all of the API's are. */
+export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+    body: Buffer.from(JSON.stringify(value)),
+  };
+}
+
+/** The error body (spec: "Errors"). */
+function refusalReply({ status, code, message, headers }: Refusal): Reply {
+  return jsonReply(status, { error: { code, message } }, headers);
+}
+
+/** How long a client may go on sending a body that was already answered. */
+const DRAIN_MS = 5_000;
+const SLOW_PIECES = 40;
+const SLOW_PIECE_MS = 500;
+
+/** Sends the answer, also to a client that is still sending its request's body: it gets the time to read it. */
+async function sendReply(
+  request: IncomingMessage,
+  response: ServerResponse,
+  reply: Reply,
+  now: number,
+): Promise<void> {
+  if (reply.fault === 'no-answer') {
+    request.socket.destroy();
+    return;
+  }
+  const early = isStillSending(request);
+  response.writeHead(reply.status, {
+    ...reply.headers,
+    date: new Date(now).toUTCString(),
+    'content-length': reply.body.length,
+    ...(early && { connection: 'close' }),
+  });
+  if (request.method === 'HEAD') response.end();
+  else if (reply.fault === 'cut-in-half') {
+    const half = reply.body.subarray(0, Math.floor(reply.body.length / 2));
+    response.write(half, () => request.socket.destroy());
+  } else if (reply.fault === 'slow') await sendSlowly(response, reply.body);
+  else if (early) {
+    // Ending here would close the socket with bytes unread, and the reset could overtake the answer.
+    response.write(reply.body);
+    await drain(request);
+    response.end();
+  } else response.end(reply.body);
+}
+
+async function sendSlowly(response: ServerResponse, body: Buffer): Promise<void> {
+  const pieceBytes = Math.ceil(body.length / SLOW_PIECES);
+  for (let at = 0; at < body.length && !response.destroyed; at += pieceBytes) {
+    response.write(body.subarray(at, at + pieceBytes));
+    await delay(SLOW_PIECE_MS, undefined, { ref: false });
+  }
+  response.end();
+}
+
+function isStillSending(request: IncomingMessage): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+  return !request.complete && (encoding !== undefined || length !== '0');
+}
+
+/** Reads and drops the rest of the body; a client that does not come to its end loses the connection. */
+async function drain(request: IncomingMessage): Promise<void> {
+  const timer = setTimeout(() => request.socket.destroy(), DRAIN_MS);
+  await new Promise((resolve) => request.once('end', resolve).once('close', resolve).resume());
+  clearTimeout(timer);
+}
+
+/** HTTP status of each code of the contract (spec: "Errors"). */
+const STATUS: Readonly<Record<ErrorCode, number>> = {
+  invalid_api_key: 401,
+  insufficient_balance: 402,
+  not_found: 404,
+  idempotency_conflict: 409,
+  validation_failed: 422,
+  model_not_available: 422,
+  consent_required: 422,
+  rate_limited: 429,
+};
+
+/** A refusal: thrown anywhere below the server, answered as `{error: {code, message}}`. Its message holds no input. */
+export class Refusal extends Error {
+  readonly status: number;
+  /** A code of the contract, or one of the sandbox's own where the contract has none. */
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** A refusal that the contract names; its HTTP status follows from the code. */
+export function refuse(code: ErrorCode, message: string, headers?: Record<string, string>): Refusal {
+  return new Refusal(STATUS[code], code, message, headers);
+}
+
+export function invalid(message: string): Refusal {
+  return refuse('validation_failed', message);
 }

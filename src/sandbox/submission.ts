@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { MAX_LABEL_LENGTH } from '../core/api/types.ts';
-import type { DatasetDigest } from './dataset.ts';
-import { invalid, refuse } from './errors.ts';
-import { readForm } from './form.ts';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH } from '../core/api/types.ts';
+import { invalid, refuse } from './server.ts';
 
 /** A submission whose form is right; whether its model can be had and paid is not known yet. */
 export interface Submission {
@@ -49,4 +48,176 @@ function readIdempotencyKey({ headers }: IncomingMessage): string | undefined {
     throw invalid('The Idempotency-Key is not a UUID.');
   }
   return value.toLowerCase();
+}
+
+const FIELDS = [
+  'model_id',
+  'label',
+  'model_terms_accepted',
+  'data_policy_accepted',
+  'priority_processing',
+] as const;
+type FieldName = (typeof FIELDS)[number];
+
+/** Far more than five fields and the part headers need. */
+const MAX_OVERHEAD_BYTES = 1024 * 1024;
+const MAX_FIELD_BYTES = 64 * 1024;
+const MAX_PARTS = 20;
+
+/** The parts of a submission; the dataset's bytes themselves are not kept. */
+interface Form {
+  fields: Partial<Record<FieldName, string>>;
+  dataset: DatasetDigest;
+}
+
+/** The client ended the connection inside its request: nothing happened, and nobody is there to be told. */
+export class ClientGone extends Error {}
+
+/**
+ * Reads a submission's multipart body to its very end. It is read strictly, so that what a client gets wrong shows:
+ * each part once, no part that the contract does not name.
+ * @throws Refusal `validation_failed`, as soon as it is known; the rest of the body is then still unread.
+ * @throws ClientGone
+ */
+async function readForm(request: IncomingMessage): Promise<Form> {
+  if (Number(request.headers['content-length']) > MAX_DATASET_BYTES + MAX_OVERHEAD_BYTES) throw tooLarge();
+  const parser = createParser(request);
+  const fields: Form['fields'] = {};
+  let dataset: DatasetReader | undefined;
+
+  await new Promise<void>((resolve, reject) => {
+    const refuse = (refusal: Error) => {
+      request.unpipe(parser);
+      reject(refusal);
+    };
+    parser.on('field', (name, value, _nameCut, valueCut) => {
+      if (!isFieldName(name))
+        refuse(invalid('The form has an unknown field, or its file is sent as a field.'));
+      else if (Object.hasOwn(fields, name)) refuse(invalid(`The field ${name} is there twice.`));
+      else if (valueCut) refuse(invalid(`The field ${name} is too long.`));
+      else fields[name] = value;
+    });
+    parser.on('file', (name, stream: BusboyFileStream) => {
+      const reader = new DatasetReader();
+      stream.on('data', (chunk: Buffer) => {
+        if (!reader.update(chunk)) refuse(firstRowRefusal());
+      });
+      stream.on('limit', () => refuse(tooLarge()));
+      // A part that ends too early: the parser reports it as well.
+      stream.on('error', () => undefined);
+      if (name !== 'dataset') refuse(invalid('The form has an unknown file, or a field is sent as a file.'));
+      else if (dataset) refuse(invalid('The file dataset is there twice.'));
+      else dataset = reader;
+    });
+    parser.on('partsLimit', () => refuse(invalid('The form has too many parts.')));
+    parser.on('error', () => refuse(invalid('The body is not a complete multipart form.')));
+    // The end of both: nothing may be charged before the client has sent all that it announced.
+    let open = 2;
+    const end = () => {
+      open -= 1;
+      if (open === 0) resolve();
+    };
+    parser.once('finish', end);
+    request.once('end', end);
+    request.once('close', () => {
+      if (!request.complete) reject(new ClientGone());
+    });
+    request.pipe(parser);
+  });
+
+  if (!dataset) throw invalid('The form has no file dataset.');
+  return { fields, dataset: dataset.end() };
+}
+
+function createParser({ headers }: IncomingMessage): BusboyInstance {
+  const contentType = headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\s*;/i.test(contentType)) throw invalid('The body is not multipart/form-data.');
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      limits: { fieldSize: MAX_FIELD_BYTES, fileSize: MAX_DATASET_BYTES, parts: MAX_PARTS },
+    });
+  } catch {
+    throw invalid('The multipart boundary is missing.');
+  }
+}
+
+function isFieldName(name: string): name is FieldName {
+  return FIELDS.some((field) => field === name);
+}
+
+function tooLarge() {
+  return invalid('The dataset is larger than 600 MB.');
+}
+
+/** How much of the first row is read to check it; of a longer row only the start is. */
+const ROW_BYTES = 1024 * 1024;
+const LINE_FEED = 0x0a;
+const OPENING_BRACE = 0x7b;
+const BLANKS: readonly number[] = [0x20, 0x09, 0x0d];
+
+/** What remains of a dataset. */
+interface DatasetDigest {
+  bytes: number;
+  /** In hex. */
+  sha256: string;
+}
+
+/**
+ * Reads a dataset as it streams by, and keeps none of it: counts and hashes its bytes, and checks that the first row
+ * that is not blank is a JSON object.
+ */
+export class DatasetReader {
+  readonly #hash = createHash('sha256');
+  #bytes = 0;
+  /** What has come of the row to check; undefined as soon as that is done. */
+  #row: Buffer[] | undefined = [];
+  #rowBytes = 0;
+
+  /** False when this chunk shows that the first row is no JSON object. */
+  update(chunk: Buffer): boolean {
+    this.#hash.update(chunk);
+    this.#bytes += chunk.length;
+    let rest = chunk;
+    while (this.#row && rest.length > 0) {
+      const lineFeed = rest.indexOf(LINE_FEED);
+      const end = lineFeed < 0 ? rest.length : lineFeed;
+      this.#row.push(rest.subarray(0, end));
+      this.#rowBytes += end;
+      rest = rest.subarray(end + 1);
+      const whole = lineFeed >= 0;
+      if ((whole || this.#rowBytes > ROW_BYTES) && !this.#checkRow(this.#row, whole)) return false;
+    }
+    return true;
+  }
+
+  /** @throws Refusal when the dataset has no row, or its only one is no JSON object. */
+  end(): DatasetDigest {
+    if (this.#row && !this.#checkRow(this.#row, true)) throw firstRowRefusal();
+    if (this.#row) throw invalid('The dataset is empty.');
+    return { bytes: this.#bytes, sha256: this.#hash.digest('hex') };
+  }
+
+  #checkRow(pieces: Buffer[], whole: boolean): boolean {
+    const row = Buffer.concat(pieces);
+    const start = row.findIndex((byte) => !BLANKS.includes(byte));
+    // A blank row, or a megabyte of blanks: the next one counts.
+    this.#row = start < 0 ? [] : undefined;
+    this.#rowBytes = 0;
+    return start < 0 || (whole ? isJsonObject(row) : row[start] === OPENING_BRACE);
+  }
+}
+
+/** Says nothing of what the row holds: that is the person's data. */
+function firstRowRefusal() {
+  return invalid("The dataset's first row is not a JSON object.");
+}
+
+function isJsonObject(row: Buffer): boolean {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(row));
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }

@@ -49,10 +49,8 @@ export function reportOf(changes: Partial<Report> = {}): Report {
       characters: 1_000,
       estimatedTokens: 250,
       lengths: {
-        minBytes: 99,
         maxBytes: 99,
-        meanBytes: 99,
-        percentiles: { p50: 99, p90: 99, p99: 99 },
+        percentiles: { p50: 99, p99: 99 },
         histogram: [{ fromBytes: 64, toBytes: 128, rows: 10 }],
       },
       roles: { ...zeros(ROLES), user: 10, assistant: 10 },

@@ -157,7 +157,7 @@ describe('datasets in the editor', () => {
     assert.equal(await readFile(uri.fsPath, 'utf8'), `${GOOD}\n${other(3)}\n`);
   });
 
-  it('that come from Windows are told so once, and get other line ends', async () => {
+  it('with CRLF get one problem, and LF by a fix', async () => {
     const document = await opened('windows.jsonl', [1, 2, 3].map((n) => `${other(n)}\r\n`).join(''));
     await hasCodes(document.uri, 'crlf');
     assert.match(problems(document.uri)[0]?.message ?? '', / 3 lines\./);
@@ -215,8 +215,8 @@ describe('datasets in the editor', () => {
     assert.equal(codes(uri).filter((code) => code === 'bad-literal').length, 200);
   });
 
-  it('lose their problems when they are closed, unless a person asked for the check, and when they are deleted', async () => {
-    // Well before it is deleted: a watcher tells nothing of a file that comes and goes at once.
+  it('lose their problems when they are closed, unless the user asked for the check, and when they are deleted', async () => {
+    // Well before it is deleted: a watcher does not report a file that is created and deleted at once.
     const inWorkspace = vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'deleted.jsonl');
     await writeFile(inWorkspace.fsPath, '\n{}\n');
 
@@ -245,7 +245,7 @@ describe('datasets in the editor', () => {
     await hasCodes(uri, 'blank-line');
   });
 
-  it('are checked as they stand on disk while the editor holds something else', async () => {
+  it('are checked as saved while the editor has unsaved changes', async () => {
     const document = await opened('dirty.jsonl', `${GOOD}\n`);
     const edit = new vscode.WorkspaceEdit();
     edit.insert(document.uri, new vscode.Position(0, 0), 'nonsense\n');
@@ -262,7 +262,7 @@ describe('datasets in the editor', () => {
       await until(async () => (await lenses(uri))[0] === 'Check Dataset', 'no lens');
       await sleep(500);
       assert.deepEqual(codes(uri), []);
-      // What a person asked for stays when the file is opened, as long as it is true.
+      // A report that the user asked for stays when the file is opened, until the file changes.
       const asked = await written('asked.jsonl', '\n{}\n');
       await vscode.commands.executeCommand('fineTuning.checkDataset', asked);
       const found = codes(asked);

@@ -124,10 +124,10 @@ describe('another extension that plays the person', () => {
     while (service.held === 0) await sleep(50);
     await vscode.killExtensionHosts();
     service.release();
-    // With "Show", its first button.
-    await workbench.dialogs.waitForToast(/big\.jsonl was interrupted; nothing was charged/);
+    // With "Continue…", its first button.
+    await workbench.dialogs.waitForToast(/Not charged: the upload of big\.jsonl was interrupted/);
     const balanceCents = await service.balanceCents();
-    assertTried(await play('fineTuning.continueSubmission', [], [0, 1]));
+    assertTried(await play('fineTuning.resolveSubmission', [], [0, 1]));
     assert.equal(service.submissions, 1, 'submissions that reached the service');
     assert.equal(await service.balanceCents(), balanceCents);
     const submit = await lastQuestion('big.jsonl');

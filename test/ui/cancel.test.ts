@@ -5,7 +5,7 @@ import path from 'node:path';
 import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { walkThroughSteps } from './submission.ts';
+import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -59,20 +59,20 @@ describe('Cancel in the middle of an upload', () => {
   const uploading = () =>
     workbench.sideBar
       .view('Runs')
-      .row(/^big, big\.jsonl, [\d.]+ MB of [\d.]+ MB/)
+      .row(/^big, big\.jsonl, Uploading \d+%/)
       .waitFor();
 
   async function isToldUncharged(file: string): Promise<void> {
-    await workbench.dialogs.waitForToast(`${file}.jsonl was not submitted; nothing was charged.`);
+    await workbench.dialogs.waitForToast(`Not charged: the upload of ${file}.jsonl was canceled.`);
     await row(file).waitFor({ state: 'hidden' });
     assert.equal(await service.balanceCents(), START_CENTS);
     assert.deepEqual(await service.runs(), []);
   }
 
-  it('in the notification: says that nothing was charged, and takes the row away', async () => {
+  it('in the notification: says “Not charged”, and removes the row', async () => {
     await startUpload('big');
     await uploading();
-    await workbench.dialogs.waitForToast(/Submitting big\.jsonl to Work: .+ of [\d.]+ MB/);
+    await workbench.dialogs.waitForToast(/Submitting big\.jsonl to Work: Uploading \d+%/);
     await workbench.screenshot('uploading');
     await workbench.dialogs.pressInToast('Submitting big.jsonl to Work', 'Cancel');
     await isToldUncharged('big');
@@ -96,7 +96,7 @@ describe('Cancel in the middle of an upload', () => {
     await startUpload('big');
     await uploading();
     await startUpload('small');
-    await workbench.sideBar.view('Runs').row('small.jsonl, Waiting for the upload before it').waitFor();
+    await workbench.sideBar.view('Runs').row('small.jsonl, Upload queued').waitFor();
     await workbench.sideBar.view('Runs').pressInRow(/^small, /, 'Cancel Upload');
     await isToldUncharged('small');
     assert.equal(await row('big').count(), 1);
@@ -109,7 +109,7 @@ describe('Cancel in the middle of an upload', () => {
   it('and after it, the same file is submitted and charged once', async () => {
     service.holdsUploads = false;
     await submit('small');
-    await workbench.dialogs.waitForToast(/small\.jsonl was submitted and charged\./);
+    await workbench.dialogs.waitForToast(charged('small'));
     assert.equal((await service.runs()).length, 1);
     assert.ok((await service.balanceCents()) < START_CENTS);
   });

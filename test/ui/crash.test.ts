@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
+import { charged, pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -92,37 +92,34 @@ describe('an end in the middle of a submission', () => {
 
   /** "Continue…" in its row, with what it asks first. */
   async function continueIt(name: string): Promise<void> {
-    await runs().pressInRow(new RegExp(`^${name}, ${name}\\.jsonl, `), 'Continue Submission…');
+    await runs().pressInRow(new RegExp(`^${name}, ${name}\\.jsonl, `), 'Resolve Submission…');
+    await workbench.quickInput.pick('Continue…');
     const detail = await waitForConfirm(workbench, `${name}.jsonl`);
-    assert.match(detail, /^Not charged: the upload wasn't completed\..+Model: Qwen3 8B \(Alibaba Cloud\)/s);
+    assert.match(detail, /^Not charged: the upload wasn’t completed\..+Model: Qwen3 8B \(Alibaba Cloud\)/s);
   }
 
-  it('of the extension host during the upload: nothing was charged, and Continue charges once', async () => {
+  it('of the extension host during the upload: not charged, and Continue charges once', async () => {
     service.holdsUploads = true;
     await submit('killed');
-    await firstRowIs(/^killed, killed\.jsonl, [\d.]+ MB of [\d.]+ MB/);
+    await firstRowIs(/^killed, killed\.jsonl, Uploading \d+%/);
     await isHeld();
     await vscode.killExtensionHosts();
     service.release();
-    const told = await workbench.dialogs.waitForToast(/killed\.jsonl was interrupted/);
-    assert.equal(
-      told,
-      'A submission of killed.jsonl was interrupted; nothing was charged. It can be continued.',
-    );
-    await firstRowIs(/^killed, killed\.jsonl, Not charged, not sent, /);
+    await workbench.dialogs.waitForToast('Not charged: the upload of killed.jsonl was interrupted.');
+    await firstRowIs(/^killed, killed\.jsonl, Not charged, upload stopped, /);
     await workbench.screenshot('interrupted-unsent');
     assert.equal(service.submissions, 1);
 
     await continueIt('killed');
     await workbench.screenshot('continue');
     await workbench.dialogs.press('Cancel');
-    await firstRowIs(/^killed, killed\.jsonl, Not charged, not sent, /);
+    await firstRowIs(/^killed, killed\.jsonl, Not charged, upload stopped, /);
     assert.equal(service.submissions, 1);
     await isNotCharged();
 
     await continueIt('killed');
     await pressSubmit(workbench);
-    await workbench.dialogs.waitForToast(/killed\.jsonl was submitted and charged\. Price: /);
+    await workbench.dialogs.waitForToast(charged('killed'));
     await isChargedOnce('killed');
     assert.equal(service.submissions, 2);
     assert.equal(new Set(service.idempotencyKeys).size, 1);
@@ -131,22 +128,22 @@ describe('an end in the middle of a submission', () => {
   it('of the extension host after the upload: says that it may have been charged, and a look finds the run', async () => {
     service.holdsAnswers = true;
     await submit('unanswered');
-    await firstRowIs(/^unanswered, unanswered\.jsonl, Uploaded; the service is validating/);
+    await firstRowIs(/^unanswered, unanswered\.jsonl, Validating/);
     await isHeld();
     await vscode.killExtensionHosts();
     await service.shut();
     service.release();
-    const told = await workbench.dialogs.waitForToast(/unanswered\.jsonl was interrupted/);
-    assert.equal(told, 'A submission of unanswered.jsonl was interrupted; it may have been charged.');
+    const told = await workbench.dialogs.waitForToast(/You may have been charged for unanswered: /);
     const toast = workbench.dialogs.toast(told);
     await toast.locator('.codicon-warning').waitFor();
-    await firstRowIs(/^unanswered, unanswered\.jsonl, May be charged, interrupted, /);
+    await firstRowIs(/^unanswered, unanswered\.jsonl, May be charged, no answer, /);
     await workbench.screenshot('interrupted-unknown');
 
     await service.reopen();
     await workbench.dialogs.pressInToast(told, 'Check Now');
-    const found = await workbench.dialogs.waitForToast(/unanswered\.jsonl was submitted and charged: /);
-    assert.match(found, / its run was found\. Price: \d+\.\d\d USD.*\. Balance of [^:]+: [\d.,]+ USD\.$/);
+    await workbench.dialogs.waitForToast(
+      /unanswered was submitted to .+ after all\. You were charged [\d.]+ USD.*; balance [\d.,]+ USD\./,
+    );
     await isChargedOnce('unanswered');
     assert.equal(service.submissions, 1, 'nothing was sent again');
     await workbench.screenshot('interrupted-found');
@@ -155,18 +152,18 @@ describe('an end in the middle of a submission', () => {
   it('of the window during the upload, as by a reload: the same', async () => {
     service.holdsUploads = true;
     await submit('reloaded');
-    await firstRowIs(/^reloaded, reloaded\.jsonl, [\d.]+ MB of [\d.]+ MB/);
+    await firstRowIs(/^reloaded, reloaded\.jsonl, Uploading \d+%/);
     await isHeld();
     // That of the browser: nothing is told to the window before.
     await workbench.goto(workbench.page.url());
     await workbench.sideBar.open('Fine-Tuning');
-    await firstRowIs(/^reloaded, reloaded\.jsonl, Not charged, not sent, /);
+    await firstRowIs(/^reloaded, reloaded\.jsonl, Not charged, upload stopped, /);
     service.release();
     assert.equal(service.submissions, 1);
     await isNotCharged();
     await continueIt('reloaded');
     await pressSubmit(workbench);
-    await workbench.dialogs.waitForToast(/reloaded\.jsonl was submitted and charged\. Price: /);
+    await workbench.dialogs.waitForToast(charged('reloaded'));
     await isChargedOnce('reloaded');
     assert.equal(service.submissions, 2);
     assert.equal(new Set(service.idempotencyKeys).size, 1);
@@ -178,9 +175,7 @@ describe('an end in the middle of a submission', () => {
     await isHeld();
     await workbench.reload();
     await workbench.sideBar.open('Fine-Tuning');
-    await workbench.dialogs.waitForToast(
-      /unread\.jsonl was submitted and charged: its run was found\. Price: \d/,
-    );
+    await workbench.dialogs.waitForToast(/unread was submitted to .+ after all\. You were charged \d/);
     await isChargedOnce('unread');
     service.release();
     assert.equal(service.submissions, 1);

@@ -65,7 +65,7 @@ describe('the problems of a dataset', () => {
     }
   }
 
-  /** Does something until it shows what is waited for: the panel draws its rows anew whenever something was checked. */
+  /** Does something until it shows what is waited for: the panel redraws its rows whenever something was checked. */
   async function expectAfter(shown: Locator, act: () => Promise<void>): Promise<void> {
     for (let attempt = 0; attempt < 3; attempt++) {
       await act();
@@ -87,7 +87,7 @@ describe('the problems of a dataset', () => {
     await item.click();
   }
 
-  it('stand in the Problems panel and above the first line', async () => {
+  it('are in the Problems panel and above the first line', async () => {
     await workbench.editors.open(file('faulty.jsonl'));
     await lens('7 rows · question/answer · 1 error · 3 warnings').click();
     await problem('Trailing comma.').waitFor();
@@ -98,7 +98,7 @@ describe('the problems of a dataset', () => {
     await pictures('problems', () => problem('Blank line.').first().waitFor());
   });
 
-  it('stand in the language status', async () => {
+  it('are in the language status', async () => {
     await workbench.page.locator('[id="status.languageStatus"] a').hover();
     const status = workbench.page.locator('.hover-language-status').filter({ hasText: 'question/answer' });
     await status.getByText('7 rows · question/answer · 1 error · 3 warnings').waitFor();
@@ -124,7 +124,7 @@ describe('the problems of a dataset', () => {
     await workbench.editors.closeAll();
   });
 
-  it('are told of a file that is not open, from the explorer', async () => {
+  it('are shown for a file that is not open, from the explorer', async () => {
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu('secret.jsonl', 'Check Dataset');
     const text = await workbench.dialogs.waitForToast('secret.jsonl: ');
@@ -138,7 +138,7 @@ describe('the problems of a dataset', () => {
     await workbench.editors.closeAll();
   });
 
-  it('are told of a file too big for the editor', async () => {
+  it('are shown for a file too big for the editor', async () => {
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu('big.jsonl', 'Check Dataset');
     const text = await workbench.dialogs.waitForToast(/big\.jsonl: .* rows/);
@@ -169,7 +169,7 @@ describe('the problems of a dataset', () => {
 
     afterEach(() => assert.deepEqual(sandboxLedger(vscode).labels, []));
 
-    it('until a person has looked: Enter shows them', async () => {
+    it('and Enter shows them', async () => {
       await submit();
       await workbench.dialogs.waitForModal(TITLE);
       assert.deepEqual((await workbench.dialogs.modalButtons()).sort(), [
@@ -184,7 +184,7 @@ describe('the problems of a dataset', () => {
       await workbench.editors.closeAll();
     });
 
-    it('but for one who says twice that it shall go on', async () => {
+    it('unless the user confirms twice', async () => {
       await pictures(
         'gate',
         async () => {

@@ -54,23 +54,23 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.quickInput.choosePath(`${downloads}/`);
   }
 
-  it('balance too low: says that nothing was charged, and shows the balance', async () => {
+  it('balance too low: says “Not charged”, and that funds are needed', async () => {
     await chooseScenario(workbench, 'Balance too low');
     await submit('too poor');
-    const told = await workbench.dialogs.waitForToast(/rows\.jsonl was not submitted; nothing was charged\./);
-    assert.match(told, /The service does not tell the price\./);
-    assert.match(told, /The balance is 1,000\.00 USD\. The submission is kept in the Runs view\. Sandbox: /);
+    const text = await workbench.dialogs.waitForToast(
+      /Not charged: the balance of .+ is too low for too poor\./,
+    );
+    assert.match(text, /Sandbox: no training, no charges\./);
     await runs().row('too poor, rows.jsonl, Not charged, balance too low').waitFor();
     await workbench.screenshot('balance-too-low');
     assert.deepEqual(sandboxLedger(vscode), { balanceCents: 100_000, labels: [] });
     await workbench.clearNotifications();
   });
 
-  it('model withdrawn: says that nothing was charged', async () => {
+  it('model withdrawn: says “Not charged”', async () => {
     await chooseScenario(workbench, 'model-withdrawn');
     await submit('withdrawn');
-    const told = await workbench.dialogs.waitForToast(/rows\.jsonl was not submitted; nothing was charged\./);
-    assert.match(told, /The model is currently not available\. Choose another one\./);
+    await workbench.dialogs.waitForToast(/Not charged: Qwen3 8B isn’t available\./);
     assert.deepEqual(sandboxLedger(vscode).labels, []);
     await workbench.clearNotifications();
   });
@@ -79,7 +79,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await chooseScenario(workbench, 'Answer lost after the charge');
     await submit('lost');
     await workbench.dialogs.waitForToast(
-      /rows\.jsonl was submitted and charged\. Price: 1\.52 USD\. .+ New balance of [^:]+: 998\.48 USD\./,
+      /Submitted lost to .+\. You were charged 1\.52 USD; balance 998\.48 USD\./,
     );
     await runs()
       .row(/^Run lost, /)
@@ -97,7 +97,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await chooseScenario(workbench, 'conflict-on-replay');
     await submit('found');
     await workbench.dialogs.waitForToast(
-      /rows\.jsonl was submitted and charged: its run was found\. Price: 1\.52 USD.* Balance of [^:]+: 996\.96 USD\./,
+      /found was submitted to .+ after all\. You were charged 1\.52 USD.*; balance 996\.96 USD\./,
     );
     await runs()
       .row(/^Run found, /)
@@ -113,7 +113,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   it('connection lost before the charge: the next attempt is charged, once', async () => {
     await chooseScenario(workbench, 'Connection lost before the charge');
     await submit('twice');
-    await workbench.dialogs.waitForToast(/rows\.jsonl was submitted and charged\. Price: /);
+    await workbench.dialogs.waitForToast(/You were charged \d/);
     const { balanceCents, labels } = sandboxLedger(vscode);
     assert.equal(balanceCents, 99_544);
     assert.equal(labels.length, 3);
@@ -123,7 +123,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   it('statuses that the contract does not name stand as they are, and count as active', async () => {
     await chooseScenario(workbench, 'unknown-statuses');
     await submit('strange');
-    await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await workbench.dialogs.waitForToast(/You were charged/);
     await workbench.clearNotifications();
     await refresh();
     await runs()
@@ -145,7 +145,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
     await chooseScenario(workbench, 'Failed run');
     await submit('doomed');
-    await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await workbench.dialogs.waitForToast(/You were charged/);
     await workbench.clearNotifications();
     // 3.1 s at this clock speed.
     await sleep(2_500);
@@ -191,13 +191,13 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
 
     await download('strange');
-    await workbench.dialogs.waitForModal(`${name} exists in that folder.`);
+    await workbench.dialogs.waitForModal(`${name} already exists in that folder.`);
     await workbench.screenshot('file-exists');
     await workbench.dialogs.press('Cancel');
     assert.deepEqual(await readdir(downloads), [name]);
 
     await download('strange');
-    await workbench.dialogs.waitForModal(`${name} exists in that folder.`);
+    await workbench.dialogs.waitForModal(`${name} already exists in that folder.`);
     await workbench.dialogs.press('Keep Both');
     await workbench.dialogs.waitForToast(/Downloaded .+ to /);
     assert.equal((await readdir(downloads)).length, 2);

@@ -148,8 +148,9 @@ describe('a service that misbehaves', () => {
     await workbench.screenshot('hostile-models');
     await pressSubmit(workbench);
     // What the answer leaves out is read, or said to be missing.
-    const told = await workbench.dialogs.waitForToast(/rows\.jsonl was submitted and charged/);
-    assert.match(told, /Price: not provided\. .+ New balance of Work: 50\.00 USD\./);
+    await workbench.dialogs.waitForToast(
+      /Submitted rows to Work\. You were charged an unknown amount; balance 50\.00 USD\./,
+    );
     assert.equal(service.countOf('POST /api/v1/runs'), 1);
     await workbench.clearNotifications();
   });

@@ -58,7 +58,7 @@ describe('looks and keyboard', () => {
   async function submit(label: string): Promise<void> {
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Llama 3.1 8B Instruct', label });
-    await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await workbench.dialogs.waitForToast(/You were charged/);
     await workbench.clearNotifications();
   }
 
@@ -76,12 +76,12 @@ describe('looks and keyboard', () => {
     await chooseScenario(workbench, 'Balance too low');
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Gemma 2 2B IT', label: 'too poor' });
-    await workbench.dialogs.waitForToast(/rows\.jsonl was not submitted; nothing was charged/);
+    await workbench.dialogs.waitForToast(/Not charged: the balance of/);
     await workbench.clearNotifications();
     await chooseScenario(workbench, 'conflict-on-replay');
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label: 'lost' });
-    await workbench.dialogs.waitForToast(/may have been charged/);
+    await workbench.dialogs.waitForToast(/You may have been charged/);
     await workbench.screenshot('may-be-charged');
     await workbench.clearNotifications();
     await runs().expand(/^Run arithmetic/);
@@ -98,8 +98,8 @@ describe('looks and keyboard', () => {
           .waitFor(),
       summary: async () => {
         await workbench.editors.titleAction('Submit Dataset…').click();
-        await workbench.dialogs.waitForModal('A submission of rows.jsonl is open already.');
-        await workbench.dialogs.press('Go On with Another Model');
+        await workbench.dialogs.waitForModal('A submission of rows.jsonl is already open.');
+        await workbench.dialogs.press('Use Another Model');
         await walkThroughSteps(workbench, {
           fileName: 'rows.jsonl',
           model: 'Llama 3.1 8B Instruct',
@@ -109,7 +109,7 @@ describe('looks and keyboard', () => {
       resolve: async () => {
         await runs().row(OPEN).click();
         await workbench.quickInput.waitForTitle('Submission of rows.jsonl');
-        await workbench.quickInput.item('This is my run: lost').waitFor();
+        await workbench.quickInput.item('This Is the Run: lost').waitFor();
       },
       'account-menu': async () => {
         await workbench.statusItem('balance').click();

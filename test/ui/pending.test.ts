@@ -11,7 +11,7 @@ import type { Workbench } from './workbench.ts';
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
 const MARKER = /ft-[\da-z]{8}/;
 
-describe('submissions that are not settled', () => {
+describe('open submissions', () => {
   let folder: string;
   let vscode: VSCode;
   let workbench: Workbench;
@@ -72,7 +72,7 @@ describe('submissions that are not settled', () => {
     const { quickInput } = workbench;
     await begin();
     await quickInput.pick('Qwen3 8B');
-    await quickInput.waitForMessage(/“ft-[\da-z]{8}” is added, so that this very run can be recognised/);
+    await quickInput.waitForMessage(/“ft-[\da-z]{8}” is added/);
     const [marker = ''] = MARKER.exec(await workbench.page.locator('.quick-input-message').innerText()) ?? [];
     await workbench.screenshot('label-marker');
     await quickInput.fill('adding');
@@ -83,7 +83,7 @@ describe('submissions that are not settled', () => {
     await quickInput.pick('I accept the license terms and the use policy of Alibaba Cloud for Qwen3 8B');
     await waitForConfirm(workbench, 'sums.jsonl');
     await pressSubmit(workbench);
-    await workbench.dialogs.waitForToast(/sums\.jsonl was submitted and charged\./);
+    await workbench.dialogs.waitForToast(/You were charged/);
     assert.deepEqual(sandboxLedger(vscode).labels, [`adding ${marker}`]);
     // In the tree it would only be noise.
     await runs()
@@ -97,17 +97,17 @@ describe('submissions that are not settled', () => {
     await begin();
     await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B', until: 'summary' });
     assert.match(
-      await descriptionOf('The same again'),
-      /^You submitted this very dataset with this model (just now|.+ ago): run [\da-f]{8}-/,
+      await descriptionOf('Submitted before'),
+      /^You already submitted this dataset with this model (just now|.+ ago): run [\da-f]{8}-/,
     );
     await workbench.screenshot('prior-same');
     await quickInput.pick('Queue');
     await quickInput.pick('Priority queue');
     assert.match(
       await descriptionOf('Trained before'),
-      /^You trained this dataset on .+: run [\da-f]{8}-.+ \(Qwen3 8B\)$/,
+      /^You trained it on .+: run [\da-f]{8}-.+ \(Qwen3 8B\)$/,
     );
-    assert.equal(await quickInput.item('The same again').count(), 0);
+    assert.equal(await quickInput.item('Submitted before').count(), 0);
     await quickInput.close();
   });
 
@@ -120,8 +120,7 @@ describe('submissions that are not settled', () => {
       label: 'too poor',
       queue: 'Priority queue',
     });
-    const told = await workbench.dialogs.waitForToast(/sums\.jsonl was not submitted; nothing was charged\./);
-    assert.match(told, /The submission is kept in the Runs view\./);
+    await workbench.dialogs.waitForToast(/Not charged: the balance of .+ is too low for too poor\./);
     await runs().row('too poor, sums.jsonl, Not charged, balance too low').waitFor();
     await workbench.screenshot('refused');
     await workbench.clearNotifications();
@@ -132,13 +131,15 @@ describe('submissions that are not settled', () => {
     await workbench.runCommand('Fine-Tuning: Add Sandbox Funds…');
     await quickInput.waitForTitle('Add Sandbox Funds');
     await quickInput.fill('100');
-    await workbench.dialogs.waitForToast(/balance of the sandbox is now/);
+    await workbench.dialogs.waitForToast(/sandbox balance is now/);
     await chooseScenario(workbench, 'No fault');
     const before = sandboxLedger(vscode);
 
     await press('F1');
-    await quickInput.type('>Fine-Tuning: Continue Submission…');
-    await take('Fine-Tuning: Continue Submission…');
+    await quickInput.type('>Fine-Tuning: Resolve Submission…');
+    await take('Fine-Tuning: Resolve Submission…');
+    await quickInput.waitForTitle('Submission of sums.jsonl');
+    await take('Continue…');
     await quickInput.waitForTitle(/^Submit sums\.jsonl .*\(2\/6\)/);
     assert.equal(await quickInput.value(), 'too poor');
     await press('Enter');
@@ -156,7 +157,7 @@ describe('submissions that are not settled', () => {
     // Enter alone goes back.
     await press('Tab');
     await press('Enter');
-    await workbench.dialogs.waitForToast(/sums\.jsonl was submitted and charged\./);
+    await workbench.dialogs.waitForToast(/You were charged/);
     await runs().row('too poor, sums.jsonl, Not charged, balance too low').waitFor({ state: 'hidden' });
     const { labels, balanceCents } = sandboxLedger(vscode);
     assert.match(labels[1] ?? '', /^too poor ft-/);
@@ -197,7 +198,7 @@ describe('submissions that are not settled', () => {
     async function lose(model: string, label: string): Promise<void> {
       await begin();
       await workbench.quickInput.pick(model);
-      await workbench.quickInput.waitForMessage(/Label, to find the run again \(may be empty; at most 255/);
+      await workbench.quickInput.waitForMessage(/^Label \(optional\)\. Up to 255/);
       await workbench.quickInput.fill(label);
       await workbench.quickInput.pick('Standard queue');
       await workbench.quickInput.item(CONTINUE).waitFor();
@@ -206,9 +207,7 @@ describe('submissions that are not settled', () => {
       await workbench.quickInput.pick(/I accept the license terms/);
       await waitForConfirm(workbench, 'more.jsonl');
       await pressSubmit(workbench);
-      await workbench.dialogs.waitForToast(
-        /more\.jsonl may have been charged: the service didn’t confirm it/,
-      );
+      await workbench.dialogs.waitForToast(/You may have been charged for .+: the service didn’t confirm it/);
     }
 
     const OPEN = /^(twin|gone), more\.jsonl, May be charged, 1 possible run, /;
@@ -220,33 +219,30 @@ describe('submissions that are not settled', () => {
       await workbench.clearNotifications();
       await runs().row(OPEN).click();
       await workbench.quickInput.waitForTitle('Submission of more.jsonl');
-      await workbench.quickInput.item('This is my run: twin').waitFor();
+      await workbench.quickInput.item('This Is the Run: twin').waitFor();
       const labels = (await workbench.quickInput.labels()).map((label) => label.trim());
-      assert.deepEqual(labels.slice(0, 4), ['Check Now', 'This is my run: twin', 'Continue…', 'Discard…']);
+      assert.deepEqual(labels.slice(0, 4), ['Check Now', 'This Is the Run: twin', 'Resend…', 'Discard…']);
       assert.match(await descriptionOf('Why'), /looks like this submission/);
       assert.match(await descriptionOf('Balance'), /^[\d,.]+ USD before, [\d,.]+ USD at the last check$/);
-      assert.match(await descriptionOf('Attempts'), /^2, the first started at /);
+      assert.match(await descriptionOf('Attempts'), /^2, first at /);
       await workbench.screenshot('resolve');
       await workbench.quickInput.pick('Check Now');
-      await workbench.quickInput.item('This is my run: twin').waitFor();
+      await workbench.quickInput.item('This Is the Run: twin').waitFor();
       assert.equal(sandboxLedger(vscode).labels.length, 3);
     });
 
-    it('"This is my run" settles it, when it is confirmed', async () => {
+    it('"This Is the Run" settles it, when it is confirmed', async () => {
       const { quickInput, dialogs } = workbench;
-      await quickInput.pick('This is my run: twin');
-      const detail = await dialogs.waitForModal('Did the submission of more.jsonl become this run?');
-      assert.match(
-        detail,
-        /^twin · .*qwen3-8b · .+ USD · [\da-f]{8}-.+ The submission then counts as charged/,
-      );
+      await quickInput.pick('This Is the Run: twin');
+      const detail = await dialogs.waitForModal('Is this the run of twin?');
+      assert.match(detail, /^twin · .*qwen3-8b · .+ USD · [\da-f]{8}-.+ If it is, you were charged for it/);
       await workbench.screenshot('adopt');
       await dialogs.press('Cancel');
       await quickInput.waitForTitle('Submission of more.jsonl');
-      await quickInput.pick('This is my run: twin');
-      await dialogs.waitForModal('Did the submission of more.jsonl become this run?');
-      await dialogs.press('This Is My Run');
-      await dialogs.waitForToast(/more\.jsonl was submitted and charged: its run was found\. Price: /);
+      await quickInput.pick('This Is the Run: twin');
+      await dialogs.waitForModal('Is this the run of twin?');
+      await dialogs.press('This Is the Run');
+      await dialogs.waitForToast(/twin was submitted to .+ after all\. You were charged /);
       await runs()
         .row(/^(twin|gone), more\.jsonl, /)
         .waitFor({ state: 'hidden' });
@@ -263,12 +259,17 @@ describe('submissions that are not settled', () => {
       await workbench.clearNotifications();
       await runs().row(OPEN).waitFor();
       for (const answer of ['Cancel', 'Discard']) {
-        await workbench.runCommand('Fine-Tuning: Discard Submission…');
-        const detail = await dialogs.waitForModal('Discard the submission of more.jsonl?');
-        assert.match(detail, /^It may have been charged, /);
+        await workbench.runCommand('Fine-Tuning: Resolve Submission…');
+        await quickInput.waitForTitle('Submission of more.jsonl');
+        await quickInput.pick('Discard…');
+        const detail = await dialogs.waitForModal('Discard the submission of gone?');
+        assert.match(detail, /^You may have been charged, /);
         await workbench.screenshot('discard');
         await dialogs.press(answer);
-        if (answer === 'Cancel') await runs().row(OPEN).waitFor();
+        if (answer === 'Discard') continue;
+        await quickInput.waitForTitle('Submission of more.jsonl');
+        await quickInput.close();
+        await runs().row(OPEN).waitFor();
       }
       await runs()
         .row(/^(twin|gone), more\.jsonl, /)
@@ -280,7 +281,7 @@ describe('submissions that are not settled', () => {
         model: 'Llama 3.2 1B Instruct',
         until: 'summary',
       });
-      assert.match(await descriptionOf('The same again'), /discarded that: it may have been charged$/);
+      assert.match(await descriptionOf('Submitted before'), /discarded it\. You may have been charged\.$/);
       await quickInput.close();
     });
   });

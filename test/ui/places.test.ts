@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { withoutMarker } from '../../src/core/runs/marker.ts';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
-import { walkThroughSteps } from './submission.ts';
+import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -190,7 +190,7 @@ describe('submitting from each place', () => {
         model: 'Qwen3 8B',
         label: 'from the explorer',
       });
-      await workbench.dialogs.waitForToast(/first\.jsonl was submitted and charged\./);
+      await workbench.dialogs.waitForToast(charged('from the explorer'));
       assert.deepEqual(labels(), ['from the explorer']);
       await workbench.clearNotifications();
     });
@@ -200,7 +200,7 @@ describe('submitting from each place', () => {
       await workbench.sideBar.open('Fine-Tuning');
       await workbench.sideBar.view('Models').pressInRow('Mistral Nemo 12B Instruct', SUBMIT);
       await workbench.quickInput.waitForTitle(
-        /^Submit second\.jsonl to the sandbox \(nothing is trained\) \(2\/6\)/,
+        /^Submit second\.jsonl to the sandbox \(no training, no charges\) \(2\/6\)/,
       );
       await workbench.quickInput.press('Back');
       await workbench.quickInput.waitForTitle(/\(1\/6\)/);
@@ -210,7 +210,7 @@ describe('submitting from each place', () => {
       assert.equal((await active.textContent())?.trim(), 'Mistral Nemo 12B Instruct');
       await workbench.quickInput.accept();
       await walkThroughSteps(workbench, { fileName: 'second.jsonl', label: 'from a model' });
-      await workbench.dialogs.waitForToast(/second\.jsonl was submitted and charged\./);
+      await workbench.dialogs.waitForToast(charged('from a model'));
       assert.deepEqual(labels(), ['from the explorer', 'from a model']);
       await workbench.sideBar
         .view('Runs')
@@ -228,7 +228,7 @@ describe('submitting from each place', () => {
       await leaveFirstStepOf('big.jsonl');
       await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
       await walkThroughSteps(workbench, { fileName: 'big.jsonl', model: 'Gemma 2 2B IT' });
-      await workbench.dialogs.waitForToast(/big\.jsonl was submitted and charged\. Price: 63\.9\d USD\./);
+      await workbench.dialogs.waitForToast(/Submitted big to .+\. You were charged 63\.9\d USD; /);
       await workbench.screenshot('big-submitted');
       assert.equal(labels().at(-1), 'big');
     });

@@ -222,7 +222,7 @@ describe('dataset preview', () => {
       assert.equal(await preview.focused().locator('h2').textContent(), 'Row 5,000');
     });
 
-    it('is where it was after it was hidden, and after the window was loaded anew', async () => {
+    it('returns to its row after it was hidden, and after a reload of the window', async () => {
       await preview.search.fill('apples');
       await preview.waitForStatus(/of 7,473 rows/);
       // A row that the filter hides is shown all the same, without the filter.
@@ -232,7 +232,7 @@ describe('dataset preview', () => {
       await workbench.editors.waitForLine(chat(turn('user', 'Twice'), turn('assistant', 'the same')));
       await workbench.editors.tab('train.jsonl').click();
       await preview.waitUntilInView(5000);
-      // Left again as soon as something stands there.
+      // Left again as soon as there is content.
       await workbench.editors.tab('chat.jsonl').click();
       await workbench.editors.tab('train.jsonl').click();
       await preview.frame.locator('.status').filter({ hasText: 'rows' }).waitFor();
@@ -259,7 +259,7 @@ describe('dataset preview', () => {
     afterEach(() => workbench.editors.closeAll());
 
     for (const theme of ['dark', 'light', 'high contrast'] as const) {
-      it(`right in ${theme}, and hinders nobody`, async () => {
+      it(`right in ${theme}, and is accessible`, async () => {
         await workbench.setTheme(theme);
         await preview.open('chat.jsonl');
         await preview.waitForVerdict(/1 error/);
@@ -282,7 +282,7 @@ describe('dataset preview', () => {
     });
   });
 
-  describe('of a file that is no good dataset', () => {
+  describe('of a file that is not a good dataset', () => {
     afterEach(() => workbench.editors.closeAll());
 
     it('says that it is empty', async () => {
@@ -302,7 +302,7 @@ describe('dataset preview', () => {
       await workbench.screenshot('preview-utf16');
     });
 
-    it('offers to reload a file that changes, and tells that one is gone', async () => {
+    it('offers to reload a file that changes, and shows that it was deleted', async () => {
       await preview.open('changing.jsonl');
       await preview.waitForStatus('2 rows');
       await writeFile(file('changing.jsonl'), '{"text":"one"}\n{"text":"two"}\n{"text":"three"}\n');

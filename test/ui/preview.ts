@@ -77,7 +77,7 @@ export class Preview {
     await this.frame.locator('.status').filter({ hasText: text }).waitFor({ timeout });
   }
 
-  /** Waits until the dataset is checked: the verdict stands in the card. */
+  /** Waits until the dataset is checked: the verdict is in the card. */
   async waitForVerdict(text: string | RegExp, timeout = 15_000): Promise<void> {
     await this.card.locator('.verdict').filter({ hasText: text }).waitFor({ timeout });
   }
@@ -104,7 +104,7 @@ export class Preview {
     assert.fail(`row ${row} is not seen, but ${(await this.rowNumbers()).join(', ')}`);
   }
 
-  /** Fails on anything in the page that hinders people with disabilities. */
+  /** Fails on any accessibility problem of the page. */
   assertAccessible(): Promise<void> {
     return assertAccessible(this.frame);
   }

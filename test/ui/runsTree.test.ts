@@ -66,7 +66,7 @@ describe('the Runs view', () => {
   async function submit(label: string): Promise<void> {
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label });
-    await workbench.dialogs.waitForToast(/was submitted and charged/);
+    await workbench.dialogs.waitForToast(/You were charged/);
     await workbench.clearNotifications();
   }
 

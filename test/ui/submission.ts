@@ -3,7 +3,12 @@ import type { Workbench } from './workbench.ts';
 /** The row of the summary that leads on. */
 export const CONTINUE = 'Continue';
 
-/** What a person chooses on the way to a run; `until` stops before that step is answered. */
+/** The notification of a charge, which names the label of the run. */
+export function charged(name: string): RegExp {
+  return new RegExp(`Submitted ${name} to .+\\. You were charged [\\d.,]+ USD; balance [\\d.,]+ USD\\.`);
+}
+
+/** What a user chooses on the way to a run; `until` stops before that step is answered. */
 export interface Way {
   fileName: string;
   model?: string;
@@ -12,12 +17,12 @@ export interface Way {
   until?: 'summary' | 'terms' | 'confirm';
 }
 
-/** Walks the steps of a submission with the mouse, as a person would. */
+/** Walks the steps of a submission with the mouse. */
 export async function walkThroughSteps(workbench: Workbench, way: Way): Promise<void> {
   const { quickInput } = workbench;
   await quickInput.waitForTitle(new RegExp(`Submit ${way.fileName.replaceAll('.', '\\.')} `));
   if (way.model !== undefined) await quickInput.pick(way.model);
-  await quickInput.waitForMessage(/Label, to find the run again/);
+  await quickInput.waitForMessage(/^Label \(optional\)\./);
   if (way.label === undefined) await quickInput.accept();
   else await quickInput.fill(way.label);
   await quickInput.pick(way.queue ?? 'Standard queue');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
+import { charged, pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -72,23 +72,23 @@ describe('two windows', () => {
     loser = await later();
     winner = loser === windows[0] ? windows[1] : windows[0];
     await runs(winner)
-      .row(/^both, both\.jsonl, [\d.]+ MB of [\d.]+ MB/)
+      .row(/^both, both\.jsonl, Uploading \d+%/)
       .waitFor();
     await loser.page.bringToFront();
     const labels = (await loser.quickInput.labels()).map((label) => label.trim());
     await loser.screenshot('elsewhere-resolve');
-    for (const action of ['Check Now', 'Continue…', 'Discard…', 'Cancel'])
+    for (const action of ['Check Now', 'Continue…', 'Resend…', 'Discard…', 'Cancel Upload'])
       assert.ok(!labels.includes(action));
     await loser.quickInput.close();
-    await runs(loser).row('both.jsonl, Open in another window').waitFor();
+    await runs(loser).row('both.jsonl, Other window').waitFor();
     await loser.screenshot('elsewhere');
     assert.equal(service.submissions, 1);
   });
 
   it('ask for it once more meanwhile: the open one is offered', async () => {
     await begin(loser, 'both');
-    const detail = await loser.dialogs.waitForModal('A submission of both.jsonl is open already.');
-    assert.match(detail, /^Open in another window, model Qwen3 8B\. /);
+    const detail = await loser.dialogs.waitForModal('A submission of both.jsonl is already open.');
+    assert.match(detail, /is open in another window\. Continue there\. Model: Qwen3 8B\. /);
     await loser.screenshot('open-already');
     await loser.dialogs.press('Open It');
     await loser.quickInput.waitForTitle('Submission of both.jsonl');
@@ -99,7 +99,7 @@ describe('two windows', () => {
 
   it('show the run when it was charged, once', async () => {
     service.release();
-    await winner.dialogs.waitForToast(/both\.jsonl was submitted and charged\. Price: /);
+    await winner.dialogs.waitForToast(charged('both'));
     for (const window of windows) {
       await runs(window)
         .row(/^both, both\.jsonl, /)
@@ -118,15 +118,16 @@ describe('two windows', () => {
     service.holdsUploads = true;
     await begin(windows[0], 'left');
     await walkThroughSteps(windows[0], { fileName: 'left.jsonl', model: 'Qwen3 8B' });
-    await runs(staying).row('left.jsonl, Open in another window').waitFor();
+    await runs(staying).row('left.jsonl, Other window').waitFor();
     await windows[0].close();
-    await runs(staying).row('left.jsonl, Not charged, not sent').waitFor();
+    await runs(staying).row('left.jsonl, Not charged, upload stopped').waitFor();
     assert.equal((await service.runs()).length, 1);
     service.release();
-    await runs(staying).pressInRow('left.jsonl, Not charged', 'Continue Submission…');
-    assert.match(await waitForConfirm(staying, 'left.jsonl'), /^Not charged: the upload wasn't completed\./);
+    await runs(staying).pressInRow('left.jsonl, Not charged', 'Resolve Submission…');
+    await staying.quickInput.pick('Continue…');
+    assert.match(await waitForConfirm(staying, 'left.jsonl'), /^Not charged: the upload wasn’t completed\./);
     await pressSubmit(staying);
-    await staying.dialogs.waitForToast(/left\.jsonl was submitted and charged\. Price: /);
+    await staying.dialogs.waitForToast(charged('left'));
     assert.equal((await service.runs()).length, 2);
     assert.equal(service.submissions, 3);
     const [, first, second] = service.idempotencyKeys;

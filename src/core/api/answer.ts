@@ -215,8 +215,7 @@ export const readArtifacts: Reader<Artifact[]> = (json) => {
 export const readBalance: Reader<Balance> = (json) => parse(balance, json);
 
 /** The contract's error body (spec: "Error body"). */
-export const readErrorBody: Reader<{ code: string; message: string }> = (json) =>
-  parse(errorBody, json)?.error;
+const readErrorBody: Reader<{ code: string; message: string }> = (json) => parse(errorBody, json)?.error;
 
 /** A row that cannot be read is left out and counted: it must not cost the page. */
 function readRows<T>(

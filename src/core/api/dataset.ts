@@ -193,7 +193,7 @@ export async function sha256Of(
   }
 }
 
-export interface DigestFileOptions {
+interface DigestFileOptions {
   /** The script of the thread that hashes, as in `ClientOptions.digestWorker`. */
   worker: string;
   signal?: AbortSignal;

@@ -192,7 +192,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 /** The one clock of a stage of an exchange: when its limit passes, the exchange is stopped with the reason given. */
-export class Deadline {
+class Deadline {
   readonly #stop: AbortController;
   #timer: NodeJS.Timeout | undefined;
   #ended = false;

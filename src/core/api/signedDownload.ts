@@ -34,7 +34,7 @@ export interface KeptBytes {
 }
 
 /** An artifact on its way. */
-export interface SignedDownload {
+interface SignedDownload {
   /**
    * To be read once; unread it is dropped after two minutes. @throws NetworkError when it is cut, broken or stands
    * still, CancelledError

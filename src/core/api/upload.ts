@@ -84,7 +84,7 @@ function nextSliceBytes(sliceBytes: number, tookMs: number): number {
 }
 
 /** A submission as multipart/form-data (RFC 7578) without the dataset's bytes, which stand between head and tail. */
-export interface Multipart {
+interface Multipart {
   contentType: string;
   head: Uint8Array;
   /** The closing boundary: without it the service has no request. */

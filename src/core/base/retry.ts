@@ -1,5 +1,5 @@
 /** When something that failed is tried again. The limit of the wait doubles from `firstMs` up to `longestMs`. */
-export interface RetryPolicy {
+interface RetryPolicy {
   readonly firstMs: number;
   readonly longestMs: number;
   /** How many retries at most; no limit where undefined. */

@@ -125,12 +125,10 @@ export class ReportBuilder {
     return {
       characters,
       estimatedTokens: Math.round(sizeBytes / BYTES_PER_TOKEN),
-      lengths: rowLengths({
-        bins: this.#added(({ lengthBins }) => lengthBins),
-        minLength: Math.min(...this.#counts.map(({ minLength }) => minLength)),
-        maxLength: Math.max(...this.#counts.map(({ maxLength }) => maxLength)),
-        lengthSum: this.#counts.reduce((total, { lengthSum }) => total + lengthSum, 0),
-      }),
+      lengths: rowLengths(
+        this.#added(({ lengthBins }) => lengthBins),
+        Math.max(...this.#counts.map(({ maxLength }) => maxLength)),
+      ),
       roles: named(
         ROLES,
         this.#added(({ roles }) => roles),
@@ -235,35 +233,18 @@ function otherFormats(format: Format | undefined): number[] {
 const BINS_PER_OCTAVE = 32;
 const FIRST_OCTAVE = 5;
 
-/** What the scanner counted of the lengths of rows. */
-export interface LengthCounts {
-  bins: Uint32Array;
-  minLength: number;
-  maxLength: number;
-  lengthSum: number;
-}
-
-/** Makes percentiles and a histogram of what was counted. */
-export function rowLengths({ bins, minLength, maxLength, lengthSum }: LengthCounts): RowLengths {
+/** Makes percentiles and a histogram of the scanner's bins. */
+function rowLengths(bins: Uint32Array, maxBytes: number): RowLengths {
   const rows = bins.reduce((sum, count) => sum + count, 0);
-  if (rows === 0)
-    return {
-      minBytes: 0,
-      maxBytes: 0,
-      meanBytes: 0,
-      percentiles: { p50: 0, p90: 0, p99: 0 },
-      histogram: [],
-    };
+  if (rows === 0) return { maxBytes: 0, percentiles: { p50: 0, p99: 0 }, histogram: [] };
   const percentile = (share: number): number => {
     let left = Math.ceil(rows * share);
     const bin = bins.findIndex((count) => (left -= count) <= 0);
-    return Math.min(binEnd(bin) - 1, maxLength);
+    return Math.min(binEnd(bin) - 1, maxBytes);
   };
   return {
-    minBytes: minLength,
-    maxBytes: maxLength,
-    meanBytes: lengthSum / rows,
-    percentiles: { p50: percentile(0.5), p90: percentile(0.9), p99: percentile(0.99) },
+    maxBytes,
+    percentiles: { p50: percentile(0.5), p99: percentile(0.99) },
     histogram: histogram(bins),
   };
 }

@@ -10,15 +10,15 @@ import { CheckError, type FileKind, type Report } from './report.ts';
 import { SEGMENT_BYTES } from './segments.ts';
 import { SHARED, type Answer, type DuplicatesJob, type Request, type WorkerData } from './workerMessages.ts';
 
-/** Places told of each code. */
+/** How many places of each code are located. */
 const LOCATED_LIMIT = 5000;
 /** More would not be faster: the file has to come through one memory. */
 const MAX_WORKERS = 2;
 /** Below, starting a second worker costs more than it helps. */
 const ONE_WORKER_BYTES = 2 * SEGMENT_BYTES;
 const IDLE_MS = 30_000;
-/** A worker that had to grow so far, for a row of many megabytes, is not kept. */
-const KEPT_MEMORY_BYTES = 40 * 1024 * 1024;
+/** A worker whose memory grew beyond this, for a row of many megabytes, is stopped. */
+const MAX_IDLE_MEMORY_BYTES = 40 * 1024 * 1024;
 const PROGRESS_MS = 100;
 
 /** What is built beside the extension and loaded at the first check. */
@@ -33,7 +33,7 @@ export interface CheckOptions {
   signal?: AbortSignal | undefined;
   /** Called several times a second with what is done, from 0 to 1. */
   onProgress?: (fraction: number) => void;
-  /** How many threads may work, two if not told. */
+  /** How many threads may work; two by default. */
   workers?: number;
   /** Whether secrets, duplicates and the SHA-256 are left out, which only measurements want; `sha256` is then empty. */
   shapeOnly?: boolean;
@@ -49,14 +49,14 @@ export class DatasetChecker implements Disposable {
   #idle: NodeJS.Timeout | undefined;
   #isDisposed = false;
 
-  /** @param idleMs how long the workers are kept after a check */
+  /** @param idleMs how long the workers stay alive after a check */
   constructor(files: CheckerFiles, idleMs = IDLE_MS) {
     this.#files = files;
     this.#idleMs = idleMs;
   }
 
   /**
-   * Checks a dataset whole: every row, its shape, duplicates, secrets, and the SHA-256 of the same bytes.
+   * Checks a dataset completely: every row, its shape, duplicates, secrets, and the SHA-256 of the same bytes.
    * @throws CheckError where it comes to no verdict
    * @throws CancelledError at once when the signal is aborted
    */
@@ -118,18 +118,18 @@ export class DatasetChecker implements Disposable {
     };
     throwIfCancelled(stop);
     stop.addEventListener('abort', () => Atomics.store(job.shared, SHARED.stopped, 1), { once: true });
-    const isWhole = options.shapeOnly !== true;
+    const isComplete = options.shapeOnly !== true;
     const builder = new ReportBuilder(LOCATED_LIMIT);
-    const progress = new Progress(sizeBytes * (isWhole ? 2 : 1), options.onProgress);
+    const progress = progressOf(sizeBytes * (isComplete ? 2 : 1), options.onProgress);
     let sha256 = '';
     const take = (answer: Answer) => {
       if (answer.kind === 'segment') {
         builder.addSegment(answer.segment);
         if (builder.hasEnoughHashed) Atomics.store(job.shared, SHARED.hashedEnough, 1);
-        progress.add(SEGMENT_BYTES);
+        progress(SEGMENT_BYTES);
       } else if (answer.kind === 'hashed') {
         sha256 = answer.sha256 ?? sha256;
-        progress.add(answer.bytes);
+        progress(answer.bytes);
       }
     };
     const workers = await this.#workersFor(sizeBytes, options.workers ?? MAX_WORKERS);
@@ -140,8 +140,8 @@ export class DatasetChecker implements Disposable {
             ...job,
             kind: 'check',
             segments,
-            hashes: isWhole && index === 0,
-            looksForSecrets: isWhole,
+            hashes: isComplete && index === 0,
+            looksForSecrets: isComplete,
             hasByteOrderMark: hasByteOrderMark(sample),
           },
           take,
@@ -151,7 +151,7 @@ export class DatasetChecker implements Disposable {
     );
     for (const { counts } of done) if (counts !== undefined) builder.addCounts(counts);
     throwIfCancelled(stop);
-    const compared = isWhole ? await workers[0]?.request(...duplicatesRequest(job, builder)) : undefined;
+    const compared = isComplete ? await workers[0]?.request(...duplicatesRequest(job, builder)) : undefined;
     this.#replaceGrown(workers, done);
     throwIfCancelled(stop);
     const after = await file.stat({ bigint: true });
@@ -168,7 +168,7 @@ export class DatasetChecker implements Disposable {
     return report;
   }
 
-  /** Waits for all, the others too where one fails: they still read the file. */
+  /** Waits for all, even if one fails: the others still read the file. */
   async #all<T>(requests: Promise<T>[], shared: Int32Array): Promise<T[]> {
     for (const request of requests) request.catch(() => Atomics.store(shared, SHARED.stopped, 1));
     await Promise.allSettled(requests);
@@ -189,11 +189,11 @@ export class DatasetChecker implements Disposable {
     return this.#workers.slice(0, count);
   }
 
-  /** Lets go of workers with much memory: WebAssembly cannot give it back. */
+  /** Stops workers with much memory, which WebAssembly cannot give back. */
   #replaceGrown(workers: readonly CheckWorker[], done: readonly { memoryBytes: number }[]): void {
     for (const [index, worker] of workers.entries()) {
-      if ((done[index]?.memoryBytes ?? 0) <= KEPT_MEMORY_BYTES) continue;
-      this.#workers = this.#workers.filter((kept) => kept !== worker);
+      if ((done[index]?.memoryBytes ?? 0) <= MAX_IDLE_MEMORY_BYTES) continue;
+      this.#workers = this.#workers.filter((one) => one !== worker);
       void worker.dispose();
     }
   }
@@ -221,25 +221,17 @@ function duplicatesRequest(
   return [{ ...job, kind: 'duplicates', segments }, undefined, transfer];
 }
 
-/** Tells how far a check is, not too often. */
-class Progress {
-  readonly #totalBytes: number;
-  readonly #tell: ((fraction: number) => void) | undefined;
-  #bytes = 0;
-  #toldMs = -Infinity;
-
-  constructor(totalBytes: number, tell: ((fraction: number) => void) | undefined) {
-    this.#totalBytes = totalBytes;
-    this.#tell = tell;
-  }
-
-  add(bytes: number): void {
-    this.#bytes += bytes;
+/** Adds up what is done, and reports it several times a second. */
+function progressOf(totalBytes: number, onProgress?: (fraction: number) => void): (bytes: number) => void {
+  let done = 0;
+  let reportedMs = -Infinity;
+  return (bytes) => {
+    done += bytes;
     const nowMs = performance.now();
-    if (nowMs - this.#toldMs < PROGRESS_MS) return;
-    this.#toldMs = nowMs;
-    this.#tell?.(Math.min(this.#bytes / this.#totalBytes, 1));
-  }
+    if (nowMs - reportedMs < PROGRESS_MS) return;
+    reportedMs = nowMs;
+    onProgress?.(Math.min(done / totalBytes, 1));
+  };
 }
 
 async function openFile(path: string): Promise<FileHandle> {

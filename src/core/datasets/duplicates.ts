@@ -13,24 +13,24 @@ export interface HashedSegment extends HashedRows {
   lineBreaks: number;
 }
 
-/** What was found: how many rows stand in the file before, byte for byte, and the places of the first. */
+/** How many rows are identical to an earlier one, and the places of the first of them. */
 export interface Duplicates {
   total: number;
   /** `PROBLEM_FIELDS` for each. */
   places: Float64Array;
   /** For each place, the number of the row that is the same. */
   details: string[];
-  /** The last row that was looked at, if there are more; undefined if all were. */
+  /** The last row that was compared, if there are more; undefined if all were. */
   lastRow: number | undefined;
 }
 
-/** Rows that are looked at; beyond, memory would not be bounded. */
+/** How many rows are compared; with more, memory would not be bounded. */
 export const MAX_HASHED_ROWS = 8_000_000;
-/** Rows looked at between two questions whether to go on. */
+/** Comparisons between two checks for cancellation. */
 const STEP = 4096;
 
 /**
- * Finds rows that stand in the file twice. A hash only proposes: rows are compared byte for byte.
+ * Finds identical rows. Rows with the same hash are compared byte for byte.
  * @param goesOn asked now and then; false ends the search
  */
 export function findDuplicates(
@@ -83,7 +83,7 @@ interface Found {
   index: number;
 }
 
-/** Rows of all segments by one number. Walks forward with `seek`, and looks at single ones anywhere. */
+/** Rows of all segments by one number. Walks forward with `seek`; single rows can be read anywhere. */
 class RowsByNumber {
   readonly #segments: readonly HashedSegment[];
   /** For each segment, the number of its first row. */
@@ -211,13 +211,13 @@ export class FileRows {
       const isFirstRead = first.isRowEnd && first.length === length;
       const isSecondRead = second.isRowEnd && second.length === length;
       if (isFirstRead && isSecondRead) return true;
-      // One has ended, the other goes on.
+      // One has ended, the other has more.
       if ((isFirstRead && second.length > length) || (isSecondRead && first.length > length)) return false;
       done += length;
     }
   }
 
-  /** How many CRs without LF stand in a part of the file that ends where a row begins. */
+  /** The number of CRs without LF in a part of the file that ends where a row begins. */
   countLoneReturns(from: number, to: number): number {
     const bytes = Buffer.alloc(Math.min(WINDOW_BYTES, to - from));
     let count = 0;
@@ -264,7 +264,7 @@ class RowBytes {
   #length = 0;
 
   /**
-   * What the window has of the row that goes on at an offset, without its line end; empty only where the row ends. The next
+   * What the window has of the row from an offset on, without its line end; empty only where the row ends. The next
    * call overwrites it.
    * @throws ShorterFileError
    */

@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { isMissing } from '../base/diskError.ts';
 import type { FileKind, Report } from './report.ts';
 
-/** How much of a file's beginning tells what it is. */
+/** How much of a file's beginning is read to detect its kind. */
 export const SAMPLE_BYTES = 64 * 1024;
 
 const GZIP: readonly number[] = [0x1f, 0x8b];
@@ -47,12 +47,12 @@ export function hasByteOrderMark(sample: Uint8Array): boolean {
   return startsWith(sample, UTF_8_MARK);
 }
 
-/** The first byte that is no white space. */
+/** The first byte that is not white space. */
 export function firstByte(sample: Uint8Array): number | undefined {
   return sample.find((byte) => !isSpace(byte));
 }
 
-/** The last byte that is no white space. */
+/** The last byte that is not white space. */
 export function lastByte(sample: Uint8Array): number | undefined {
   return sample.findLast((byte) => !isSpace(byte));
 }
@@ -71,11 +71,11 @@ export type DatasetProblem = 'missing' | 'folder' | 'not-a-file' | 'unreadable' 
 export interface DatasetFile {
   path: string;
   sizeBytes: number;
-  /** When it was last written; whole milliseconds since the epoch. */
+  /** When it was last written; integer milliseconds since the epoch. */
   mtimeMs: number;
 }
 
-/** Looks at a file without reading its rows: whether it is one that can be sent at all. Never throws. */
+/** Whether a file can be sent at all, without reading its rows. Never throws. */
 export async function inspectDataset(path: string, maxBytes: number): Promise<DatasetFile | DatasetProblem> {
   try {
     // Of a number of milliseconds with a fraction, another reader may round another one.

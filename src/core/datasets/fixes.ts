@@ -34,7 +34,7 @@ export function removeLine(lines: readonly string[], index: number): LineEdit[] 
 
 /**
  * Removes rows that are the same as an earlier one, unit for unit, and keeps the first. Rows with a replacement character
- * stay: in its place the file may hold different bytes. Where a repeated line is no object by itself, lines are not rows, but
+ * stay: in its place the file may hold different bytes. Where a duplicate line is not an object by itself, lines are not rows, but
  * parts of larger ones: then nothing is removed.
  */
 export function removeDuplicateRows(lines: readonly string[]): LineEdit[] {
@@ -109,18 +109,18 @@ function few(lines: readonly string[], edits: LineEdit[]): LineEdit[] {
   const first = edits[0];
   const last = edits.at(-1);
   if (first === undefined || last === undefined || edits.length <= MAX_EDITS) return edits;
-  const kept: string[] = [];
+  const between: string[] = [];
   let from = first;
   for (const edit of edits) {
-    if (edit !== first) kept.push(textBetween(lines, from, edit));
+    if (edit !== first) between.push(textBetween(lines, from, edit));
     from = edit;
   }
   const { startLine, startCharacter } = first;
   const { endLine, endCharacter } = last;
-  return [{ startLine, startCharacter, endLine, endCharacter, text: kept.join('') }];
+  return [{ startLine, startCharacter, endLine, endCharacter, text: between.join('') }];
 }
 
-/** What stands after one edit and before the next; the editor gives line ends its own form. */
+/** The text after one edit and before the next; the editor converts line endings. */
 function textBetween(lines: readonly string[], before: LineEdit, after: LineEdit): string {
   if (before.endLine === after.startLine)
     return (lines[before.endLine] ?? '').slice(before.endCharacter, after.startCharacter);

@@ -3,7 +3,7 @@ import { PROBLEM_COUNT } from './scanner/codes.ts';
 /** An error makes the row useless to the service; a warning is worth a look. */
 export type Severity = 'error' | 'warning';
 
-/** What a problem is about: the classes by which a person filters. */
+/** What a problem is about: the classes to filter by. */
 export type ProblemClass = 'grammar' | 'encoding' | 'lines' | 'values' | 'shape' | 'duplicates' | 'privacy';
 
 /** Every problem that a row can have, in the order of the scanner's numbers (`scanner/codes.ts`). */
@@ -58,14 +58,14 @@ export const PROBLEMS = [
 
 export type ProblemCode = (typeof PROBLEMS)[number][0];
 
-/** One problem at its place. Rows, lines and columns count from 1, as people read them. */
+/** One problem at its place. Rows, lines and columns count from 1. */
 export interface Problem {
   code: ProblemCode;
   severity: Severity;
   class: ProblemClass;
   /** Rows end at LF only; blank ones count. */
   row: number;
-  /** The editor's line: it also ends at a CR that stands alone. */
+  /** The editor's line: it also ends at a lone CR. */
   line: number;
   /** In UTF-16 units, as the editor shows the line: a BOM counts 0, invalid bytes the replacement characters shown for them. */
   column: number;

@@ -19,25 +19,23 @@ export const ROLES = ['system', 'user', 'assistant', 'tool', 'other'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * What the file as a whole is. Only of `rows` the rows are judged; the others are told from the file's first bytes: UTF-16
+ * What the file is. Only the rows of `rows` are judged; the other kinds are detected by the file's first bytes: UTF-16
  * text, no text at all, one JSON array with everything in it.
  */
 export type FileKind = 'rows' | 'utf-16' | 'binary' | 'json-array';
 
 /** Lengths of the rows in bytes, without line ends; blank rows are left out. */
 export interface RowLengths {
-  minBytes: number;
   maxBytes: number;
-  meanBytes: number;
   /** At most 3 % too high: they are read off fine bins. */
-  percentiles: { p50: number; p90: number; p99: number };
+  percentiles: { p50: number; p99: number };
   /** From short to long, each up to twice as long as the one before. */
   histogram: readonly { fromBytes: number; toBytes: number; rows: number }[];
 }
 
 /** What is counted in a dataset. */
 export interface Statistics {
-  /** Unicode characters of the whole file, line ends included: every byte that continues no sequence of UTF-8. */
+  /** Unicode characters of the file, line ends included: all bytes but those that continue a sequence of UTF-8. */
   characters: number;
   /** An estimate without a tokenizer: about one token for four bytes. */
   estimatedTokens: number;
@@ -52,7 +50,7 @@ export interface Statistics {
 export interface Report {
   path: string;
   sizeBytes: number;
-  /** When the judged bytes were last changed, as the file system tells, in whole milliseconds. */
+  /** When the judged bytes were last changed, by the file system, in integer milliseconds. */
   mtimeMs: number;
   /** When anything of the file was, its times too: a copy that keeps the first time has another here. */
   ctimeMs: number;
@@ -62,49 +60,39 @@ export interface Report {
   /** Rows, blank ones included; what follows the last LF is a row if it is not empty. */
   rows: number;
   blankRows: number;
-  /** Rows by format; rows that are no object are in none. */
+  /** Rows by format; rows that are not objects have none. */
   formats: Readonly<Record<Format, number>>;
   /** The format of most rows; undefined if none has one. */
   format: Format | undefined;
-  /** Rows up to which duplicates were looked for; below `rows` only in enormous files. */
+  /** How many rows were searched for duplicates; below `rows` only in enormous files. */
   duplicatesLookedForRows: number;
   statistics: Statistics;
   /** Only those that occur, errors first, in the order of `PROBLEMS`. */
   problems: readonly ProblemGroup[];
 }
 
-/** How many problems of a severity, or of a class, a report counts. */
-export function countProblems(
-  report: Report,
-  which: { severity?: Severity; class?: ProblemClass } = {},
-): number {
-  return report.problems
-    .filter(
-      (group) =>
-        (which.severity === undefined || group.severity === which.severity) &&
-        (which.class === undefined || group.class === which.class),
-    )
-    .reduce((sum, { total }) => sum + total, 0);
+function countProblems(report: Report, severity: Severity): number {
+  return report.problems.reduce((sum, group) => sum + (group.severity === severity ? group.total : 0), 0);
 }
 
-/** What is to be done with a dataset: it can go, or a person has to look first. */
+/** Whether a dataset can be submitted, or the user has to confirm its problems first. */
 export type Verdict = 'clean' | 'warnings' | 'errors';
 
 /** Warnings that stop a submission as errors do: secrets, and rows that were not searched for secrets. */
 const STOPPING: readonly ProblemCode[] = ['api-key', 'private-key', 'row-too-long'];
 
 /**
- * Errors, secrets, rows too long to be checked and a file of blank rows only stop a submission until a person has looked; an
+ * Errors, secrets, rows too long to check and a file of blank rows only stop a submission until the user confirms; an
  * address or other warnings do not.
  */
 export function verdictOf(report: Report): Verdict {
   const stops = report.problems.some(({ code }) => STOPPING.includes(code));
   if (report.kind !== 'rows' || report.rows === report.blankRows || stops) return 'errors';
-  if (countProblems(report, { severity: 'error' }) > 0) return 'errors';
-  return countProblems(report) > 0 ? 'warnings' : 'clean';
+  if (countProblems(report, 'error') > 0) return 'errors';
+  return countProblems(report, 'warning') > 0 ? 'warnings' : 'clean';
 }
 
-/** Why a dataset could not be checked to its end, apart from what `inspectDataset` tells before. */
+/** Why a dataset could not be checked completely, apart from what `inspectDataset` finds before. */
 export type CheckFailure = 'missing' | 'unreadable' | 'changing' | 'worker-died';
 
 /** A check that came to no verdict. `changing`: the file was written to while it was read. */
@@ -163,10 +151,10 @@ export function summaryOf(report: Report): Summary {
     rows: report.rows,
     isBlank: report.rows === report.blankRows,
     format: report.format,
-    errors: countProblems(report, { severity: 'error' }),
+    errors: countProblems(report, 'error'),
     secrets,
     // Line ends of Windows are one matter, on however many lines.
-    warnings: countProblems(report, { severity: 'warning' }) - secrets - Math.max(total('crlf') - 1, 0),
+    warnings: countProblems(report, 'warning') - secrets - Math.max(total('crlf') - 1, 0),
     unchecked: total('row-too-long'),
     emailAddresses: total('email-address'),
     cardNumbers: total('card-number'),
@@ -188,7 +176,7 @@ export async function summaryOrFailure(
   }
 }
 
-/** Who wrote a file on Windows knows of one line what they have to know of all. */
+/** Line endings are the same on all lines: one problem is enough. */
 const ONCE = 'crlf';
 
 /** A choice of a report's problems, and how many it leaves out. */
@@ -201,7 +189,7 @@ export interface ShownProblems {
 
 /**
  * At most `limit` problems: errors first, then secrets, then the other warnings. Where not all of one rank have room, each
- * code gets an equal share of it, so that 10,000 blank lines do not hide one other fault. What holds for a whole file is
+ * code gets an equal share of it, so that 10,000 blank lines do not hide another fault. What holds for the complete file is
  * shown once, with the number of lines as its detail.
  */
 export function shownProblems(report: Report, limit: number): ShownProblems {

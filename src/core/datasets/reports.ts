@@ -31,7 +31,7 @@ export class Reports implements Disposable {
   readonly #askedFor = new WeakSet<Report>();
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<CheckState>());
-  /** Fires when a check begins, goes on, ends, or a report is dropped. */
+  /** Fires when a check begins, progresses or ends, and when a report is dropped. */
   readonly onDidChange = this.#changed.event;
 
   constructor(checker: Pick<DatasetChecker, 'check'>) {
@@ -41,11 +41,6 @@ export class Reports implements Disposable {
   /** What is known of a file. */
   get(path: string): CheckState | undefined {
     return this.#states.get(path);
-  }
-
-  /** Every file of which something is known. */
-  get all(): readonly CheckState[] {
-    return [...this.#states.values()];
   }
 
   /**
@@ -60,7 +55,7 @@ export class Reports implements Disposable {
   }
 
   /**
-   * Checks a file as it is now, from its first byte to its last, because a person asked for it: `release` keeps the report.
+   * Checks a file as it is now, from its first byte to its last, because the user asked for it: `release` does not drop the report.
    * @throws CheckError, CancelledError
    */
   async check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
@@ -69,7 +64,7 @@ export class Reports implements Disposable {
     return report;
   }
 
-  /** Forgets a file that nobody looks at any more, unless a person asked for its last check. */
+  /** Drops the report of a file that is no longer open, unless the user asked for its check. */
   release(path: string): void {
     const report = this.get(path)?.report;
     if (report === undefined || !this.#askedFor.has(report)) this.drop(path);
@@ -130,7 +125,7 @@ export class Reports implements Disposable {
     };
     this.#set({ path, progress: 0, report: this.get(path)?.report });
     const running: Running = { report: Promise.resolve().then(check), stop, waiting };
-    // Those who wait hear of it; where they have all gone, nobody needs to.
+    // Callers that wait get the error; without any it has no effect.
     running.report.catch(() => undefined);
     this.#running.set(path, running);
     return running;
@@ -174,7 +169,7 @@ export class Reports implements Disposable {
   }
 }
 
-/** Whether the file is still what a report judged, as far as its size and time tell. */
+/** Whether the file is still the one of a report, by its size and times. */
 async function isStill(path: string, { sizeBytes, mtimeMs, ctimeMs }: Report): Promise<boolean> {
   // Whole milliseconds, as in the report: a number with a fraction may be rounded to another one.
   const found = await stat(path, { bigint: true }).catch(() => undefined);

@@ -9,10 +9,10 @@ const CHUNK_BYTES = 1024 * 1024;
 const MAX_NAMES = 100;
 
 /**
- * Writes a changed copy of a dataset into a new file beside it, and replaces no file. The dataset stays as it is.
- * @param onProgress is told what is done, from 0 to 1
- * @returns the path of the new file, which is whole
- * @throws NotAnArrayError, CancelledError, and what the file system says; then there is no new file
+ * Writes a changed copy of a dataset into a new file beside it, and replaces no file.
+ * @param onProgress is called with the progress, from 0 to 1
+ * @returns the path of the new file, which is complete
+ * @throws NotAnArrayError, CancelledError, and the file system's errors; then there is no new file
  */
 export async function rewriteDataset(
   source: string,
@@ -84,12 +84,12 @@ async function newFileBeside(
   }
 }
 
-/** The file is no whole JSON array whose rows could be told apart: cut off, or a line break inside a string. */
+/** The file is not a complete JSON array with its strings on one line each. */
 export class NotAnArrayError extends ExpectedError {
   readonly code = 'not-an-array';
 
   constructor() {
-    super('not a whole JSON array');
+    super('not a complete JSON array');
   }
 }
 
@@ -109,8 +109,8 @@ const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 const MAX_SPACES = 1_000;
 
 /**
- * Turns one JSON array into a row for each element, chunk by chunk. Elements keep their bytes, numbers and escapes as they
- * stand; only white space that is very long or has a line break becomes one space. It judges no grammar: whoever checks the rows does.
+ * Turns one JSON array into a row for each element, chunk by chunk. Elements keep their bytes, numbers and escapes;
+ * only white space that is very long or has a line break becomes one space. It checks no grammar: the check of the new file does.
  */
 export class ArrayToLines {
   #place: 'before' | 'between' | 'element' | 'after' = 'before';
@@ -122,7 +122,7 @@ export class ArrayToLines {
   #escaped = false;
   /** White space that is written only if more of the element follows. */
   #spaces: number[] = [];
-  /** Elements that were written whole. */
+  /** Elements that were written completely. */
   rows = 0;
 
   /** The rows, or parts of them, that a chunk holds. @throws NotAnArrayError */

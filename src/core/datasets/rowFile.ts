@@ -8,7 +8,7 @@ const CHUNK_BYTES = 1024 * 1024;
 const WINDOW_BYTES = 128 * 1024;
 const LF = 0x0a;
 
-/** A row as it stands in the file. */
+/** A row of the file. */
 export interface FileRow {
   /** Counted from 1; rows end at LF only. */
   row: number;
@@ -16,7 +16,7 @@ export interface FileRow {
   offset: number;
   /** Its first bytes, without the LF; as many as were asked for. */
   bytes: Buffer;
-  /** Its whole length, without the LF. */
+  /** Its full length, without the LF. */
   sizeBytes: number;
 }
 
@@ -31,7 +31,7 @@ export class RowFile implements Disposable {
   readonly path: string;
   /** What the file was when it was opened. */
   readonly sizeBytes: number;
-  /** When it was last written; whole milliseconds since the epoch. */
+  /** When it was last written; integer milliseconds since the epoch. */
   readonly mtimeMs: number;
   readonly #handle: FileHandle;
   readonly #identity: string;
@@ -70,7 +70,7 @@ export class RowFile implements Disposable {
     return this.#marks.isComplete;
   }
 
-  /** Bytes looked at by `count`. */
+  /** Bytes read by `count`. */
   get countedBytes(): number {
     return this.#marks.bytes;
   }
@@ -171,7 +171,7 @@ export class RowFile implements Disposable {
   }
 
   dispose(): void {
-    // Waits for reads under way; after that there is nobody to tell.
+    // Waits for reads under way; an error after that has no effect.
     this.#handle.close().catch(() => undefined);
   }
 
@@ -203,7 +203,7 @@ function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-/** The block of a file in which one mark at most is kept; a row is found by reading no more than this. */
+/** A block of a file has one mark at most; a row is found by reading no more than this. */
 export const BLOCK_BYTES = 64 * 1024;
 
 /** With more line ends than this in a block, looking at each byte is faster than jumping from one to the next. */
@@ -234,7 +234,7 @@ export class RowMarks {
     this.#rows[0] = 1;
   }
 
-  /** Bytes looked at so far. */
+  /** Bytes read so far. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -249,7 +249,7 @@ export class RowMarks {
     return this.#lineFeeds + (this.#isComplete && !this.#endsWithLf ? 1 : 0);
   }
 
-  /** Learns from the bytes that follow those learned before; all but the last must be whole blocks. */
+  /** Learns from the bytes that follow those learned before; all but the last must be full blocks. */
   add(bytes: Buffer): void {
     for (let from = 0; from < bytes.length; from += BLOCK_BYTES)
       this.#addBlock(bytes.subarray(from, from + BLOCK_BYTES));
@@ -327,14 +327,14 @@ const PIECE_BYTES = 1024 * 1024;
 const CR = 0x0d;
 
 /**
- * The editor's line, from 1, on which a row begins. Rows end at LF only; the editor's lines also end at a CR that stands
- * alone.
+ * The editor's line, from 1, on which a row begins. Rows end at LF only; the editor's lines also end at a lone
+ * CR.
  * @throws CancelledError, CheckError `unreadable`
  */
-export async function lineOfRow(file: RowFile, row: number, signal?: AbortSignal): Promise<number> {
+export async function lineOfRow(file: RowFile, row: number): Promise<number> {
   const end = await file.offsetOf(row);
   let extra = 0;
-  await eachPiece(file, end, signal, (piece, next) => {
+  await eachPiece(file, end, (piece, next) => {
     for (let at = piece.indexOf(CR); at !== -1; at = piece.indexOf(CR, at + 1))
       if ((at + 1 < piece.length ? piece[at + 1] : next) !== LF) extra += 1;
     return true;
@@ -346,10 +346,10 @@ export async function lineOfRow(file: RowFile, row: number, signal?: AbortSignal
  * The row, from 1, that holds an editor's line.
  * @throws CancelledError, CheckError `unreadable`
  */
-export async function rowOfLine(file: RowFile, line: number, signal?: AbortSignal): Promise<number> {
+export async function rowOfLine(file: RowFile, line: number): Promise<number> {
   let row = 1;
   let lines = 1;
-  await eachPiece(file, file.sizeBytes, signal, (piece, next) => {
+  await eachPiece(file, file.sizeBytes, (piece, next) => {
     for (let at = 0; at < piece.length && lines < line; at++) {
       const byte = piece[at];
       if (byte === LF) {
@@ -362,17 +362,15 @@ export async function rowOfLine(file: RowFile, line: number, signal?: AbortSigna
   return row;
 }
 
-/** @param visit gets each piece and the byte behind it, and says whether to go on */
+/** @param visit gets each piece and the byte behind it, and returns whether to continue */
 async function eachPiece(
   file: RowFile,
   end: number,
-  signal: AbortSignal | undefined,
   visit: (piece: Buffer, next: number | undefined) => boolean,
 ): Promise<void> {
   const buffer = Buffer.allocUnsafeSlow(PIECE_BYTES + 1);
   for (let offset = 0; offset < end; offset += PIECE_BYTES) {
     const read = await file.read(buffer, offset);
-    throwIfCancelled(signal);
     const piece = read.subarray(0, Math.min(PIECE_BYTES, end - offset));
     if (piece.length === 0 || !visit(piece, read[piece.length])) return;
   }

@@ -38,7 +38,7 @@ export class RowList implements Disposable {
   /** Fires when there are more rows, or the phase is another. */
   readonly onDidChange = this.#changed.event;
 
-  /** @param report tells the file's report once there is one */
+  /** @param report returns the file's report once there is one */
   constructor(file: RowFile, report: () => Report | undefined) {
     this.#file = file;
     this.#report = report;
@@ -76,13 +76,13 @@ export class RowList implements Disposable {
     return position === -1 ? undefined : position;
   }
 
-  /** Lists the rows of another filter; what was sought before is given up. */
+  /** Lists the rows of another filter, and cancels the search before it. */
   set(filter: RowFilter): void {
     this.#filter = filter;
     this.#restart();
   }
 
-  /** Begins anew what waited for the report or for the rows to be counted, or was made with another report. */
+  /** Starts again what waited for the report or for the rows to be counted, or used another report. */
   refresh(): void {
     const needsReport = this.#filter.problems !== undefined;
     if (this.#phase === 'waiting' || (needsReport && this.#phase !== 'all')) this.#restart();
@@ -169,11 +169,11 @@ const LF = '\n';
 export interface SearchStep {
   /** Rows with the text, found since the step before, in the order of the file. */
   rows: number[];
-  /** Bytes looked at so far. */
+  /** Bytes searched so far. */
   bytes: number;
 }
 
-/** A text to look for, in every spelling that JSON has for it. */
+/** A text to search for, in every spelling that JSON has for it. */
 export interface SearchPattern {
   /** Finds it in bytes that were read as Latin-1: that way each byte is one character, and nothing need be decoded. */
   expression: RegExp;
@@ -181,7 +181,7 @@ export interface SearchPattern {
   maxBytes: number;
 }
 
-/** The pattern of a text as a person reads it; undefined where there is nothing to look for. */
+/** The pattern of a text as it reads unescaped; undefined for an empty text. */
 export function searchPattern(text: string, matchCase: boolean): SearchPattern | undefined {
   const wanted = text.slice(0, MAX_SEARCH_UNITS);
   if (wanted === '') return undefined;
@@ -190,8 +190,8 @@ export function searchPattern(text: string, matchCase: boolean): SearchPattern |
 }
 
 /**
- * Looks through a file from its start, a piece at a time, and tells the rows that hold the text, each once. It goes on when
- * the next step is asked for, so whoever has enough just stops asking.
+ * Searches a file from its start, a piece at a time, for the rows that contain the text, each once. It continues when
+ * the next step is asked for, so a caller with enough rows just stops.
  * @throws CancelledError, CheckError `unreadable`
  */
 export async function* searchRows(
@@ -203,13 +203,13 @@ export async function* searchRows(
   /** The row in which the buffer begins. */
   let row = 1;
   let lastFound = 0;
-  let kept = 0;
+  let carried = 0;
   for (let offset = 0; offset < file.sizeBytes;) {
-    const piece = await file.read(buffer.subarray(kept, kept + PIECE_BYTES), offset);
+    const piece = await file.read(buffer.subarray(carried, carried + PIECE_BYTES), offset);
     throwIfCancelled(signal);
     if (piece.length === 0) return;
     offset += piece.length;
-    const text = buffer.toString('latin1', 0, kept + piece.length);
+    const text = buffer.toString('latin1', 0, carried + piece.length);
     const rows: number[] = [];
     let at = 0;
     expression.lastIndex = 0;
@@ -225,7 +225,7 @@ export async function* searchRows(
     // A match may begin in this piece and end in the next one.
     const keepFrom = Math.max(0, text.length - maxBytes);
     row += keepFrom >= at ? countLineFeeds(text, at, keepFrom) : -countLineFeeds(text, keepFrom, at);
-    kept = buffer.copy(buffer, 0, keepFrom, text.length);
+    carried = buffer.copy(buffer, 0, keepFrom, text.length);
     yield { rows, bytes: offset };
   }
 }
@@ -235,7 +235,7 @@ function spellings(character: string, matchCase: boolean): string {
   const cases = new Set(
     matchCase ? [character] : [character, character.toLowerCase(), character.toUpperCase()],
   );
-  // Nobody escapes what needs none.
+  // These are never escaped.
   if (/^[A-Za-z0-9 ]$/.test(character)) return cases.size === 1 ? character : `[${[...cases].join('')}]`;
   const short = { '"': '"', '\\': '\\\\', '/': '\\/', '\t': 't' }[character];
   const ways = [

@@ -14,9 +14,7 @@ interface Exports {
   charactersRead: WebAssembly.Global;
   places: WebAssembly.Global;
   maxTurns: WebAssembly.Global;
-  minLength: WebAssembly.Global;
   maxLength: WebAssembly.Global;
-  lengthSum: WebAssembly.Global;
   PLACES: WebAssembly.Global;
   ROW_STARTS: WebAssembly.Global;
   ROW_HASHES: WebAssembly.Global;
@@ -28,7 +26,7 @@ interface Exports {
   LENGTH_BINS: WebAssembly.Global;
 }
 
-/** Numbers of one place as the scanner tells it: code, row, line breaks inside rows before it, position, column, length. */
+/** Numbers of one place as the scanner reports it: code, row, line breaks inside rows before it, position, column, length. */
 export const PLACE_NUMBERS = 6;
 /** Bins of `LENGTH_BINS`: exact below 32 bytes, then 32 for each doubling. */
 export const LENGTH_BINS = 32 * 24;
@@ -56,9 +54,7 @@ export interface Counts {
   roles: Uint32Array;
   lengthBins: Uint32Array;
   maxTurns: number;
-  minLength: number;
   maxLength: number;
-  lengthSum: number;
 }
 
 /** One instance of the WebAssembly scanner: its memory, and calls in terms of positions in the input. */
@@ -76,7 +72,7 @@ export class Scanner {
     memory.set(encodeAnchors(), this.#exports.ANCHORS.value);
   }
 
-  /** Begins a file. Of each code the first `locatedLimit` places are told. */
+  /** Begins a file. The first `locatedLimit` places of each code are located. */
   begin(locatedLimit: number, secrets: boolean, hasByteOrderMark: boolean): void {
     this.#exports.begin(locatedLimit, Number(secrets), Number(hasByteOrderMark));
   }
@@ -135,9 +131,7 @@ export class Scanner {
       roles: this.#view(exports.ROLES, ROLE_COUNT).slice(),
       lengthBins: this.#view(exports.LENGTH_BINS, LENGTH_BINS).slice(),
       maxTurns: exports.maxTurns.value,
-      minLength: exports.minLength.value >>> 0,
       maxLength: exports.maxLength.value,
-      lengthSum: exports.lengthSum.value,
     };
   }
 
@@ -153,7 +147,7 @@ const TAILS = { word: 0, alphanumeric: 1, upper: 2, base64: 3 } as const;
 interface KeyPattern {
   code: number;
   prefix: string;
-  /** Where in the prefix three bytes stand together that are rare in text, the third above all. */
+  /** Where the prefix has three bytes in a row that are rare in text, above all the third. */
   anchor: number;
   /** How many characters follow at least, and which; without any, the prefix alone is the key. */
   tail: number;
@@ -175,7 +169,7 @@ const privateKey = (kind: string): KeyPattern => ({
   tail: 0,
 });
 
-/** The keys that are looked for: this service's, those of widespread services, and private keys (PEM, RFC 7468). */
+/** The keys that are searched for: API keys of this and other common services, and private keys (PEM, RFC 7468). */
 const KEY_PATTERNS: readonly KeyPattern[] = [
   key('service_', 5, 16),
   key('sk-', 0, 20),

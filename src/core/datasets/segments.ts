@@ -33,7 +33,7 @@ export interface Segment {
   number: number;
   rows: number;
   blankRows: number;
-  /** CRs without LF: ends of lines of the editor that are no ends of rows. */
+  /** CRs without LF: they end lines of the editor, but not rows. */
   lineBreaks: number;
   characters: number;
   places: SegmentPlaces[];
@@ -64,7 +64,7 @@ export class SegmentReader {
   read(number: number, keepsHashes = true): Segment {
     const segmentStart = number * SEGMENT_BYTES;
     const segmentEnd = Math.min(segmentStart + SEGMENT_BYTES, this.#sizeBytes);
-    // The byte before tells whether a row begins with the segment.
+    // Whether a row begins with the segment depends on the byte before.
     const readStart = Math.max(segmentStart - 1, 0);
     let input = this.#scanner.input(segmentEnd - readStart);
     this.#fill(input, 0, readStart);
@@ -73,7 +73,7 @@ export class SegmentReader {
     if (number > 0 && first === 0) return collector.end();
     const lastRow = input.subarray(0, -1).lastIndexOf(LF) + 1;
     let end = input.length;
-    // The last row may go on behind the segment.
+    // The last row may continue behind the segment.
     while (readStart + end < this.#sizeBytes && input[end - 1] !== LF && end - lastRow <= MAX_ROW_BYTES) {
       const more = Math.min(
         Math.max(end - lastRow, 64 * 1024),
@@ -213,7 +213,7 @@ class HashedScratch {
     this.#rows[this.#count++] = row;
   }
 
-  /** Hands over what was added, of a segment with so many rows, and begins anew. */
+  /** Hands over what was added, of a segment with so many rows, and starts over. */
   take(rows: number): HashedRows {
     const count = this.#count;
     this.#count = 0;
@@ -231,7 +231,7 @@ function grown(array: Uint32Array, size: number): Uint32Array<ArrayBuffer> {
   return all;
 }
 
-/** What was found, so that a person can find it again and nobody can use it. */
+/** A secret in a form that can be found again in the file, but not be used. */
 export function masked(code: ProblemCode, found: string): string {
   switch (code) {
     case 'private-key':

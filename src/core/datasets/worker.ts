@@ -27,7 +27,7 @@ parentPort?.on('message', (request: Request) => {
     else compare(request);
   } catch (error) {
     const reason = failureOf(error);
-    // What is no matter of the file ends the thread, so that its cause is known.
+    // An error that is not about the file ends the thread, so that its cause is known.
     if (reason === undefined) throw error;
     say({ kind: 'failed', reason });
   }
@@ -64,19 +64,19 @@ function check(job: Job): void {
 function hash({ fd, sizeBytes }: Job, isStopped: () => boolean): void {
   const sha256 = createHash('sha256');
   const buffer = Buffer.allocUnsafeSlow(Math.min(HASH_BYTES, sizeBytes));
-  let told = 0;
+  let reported = 0;
   for (let at = 0; at < sizeBytes;) {
     if (isStopped()) return;
     const read = readSync(fd, buffer, 0, Math.min(buffer.length, sizeBytes - at), at);
     if (read === 0) throw new ShorterFileError();
     sha256.update(buffer.subarray(0, read));
     at += read;
-    if (at - told >= HASH_STEP_BYTES) {
-      say({ kind: 'hashed', bytes: at - told, sha256: undefined });
-      told = at;
+    if (at - reported >= HASH_STEP_BYTES) {
+      say({ kind: 'hashed', bytes: at - reported, sha256: undefined });
+      reported = at;
     }
   }
-  say({ kind: 'hashed', bytes: sizeBytes - told, sha256: sha256.digest('hex') });
+  say({ kind: 'hashed', bytes: sizeBytes - reported, sha256: sha256.digest('hex') });
 }
 
 function compare({ fd, sizeBytes, segments, locatedLimit, shared }: DuplicatesJob): void {

@@ -4,7 +4,7 @@ import type { Segment } from './segments.ts';
 
 /**
  * Numbers that the extension and its workers share, by their index: the next segment, whether to stop, and whether enough rows
- * are known in which duplicates are looked for.
+ * are known to compare.
  */
 export const SHARED = { nextSegment: 0, stopped: 1, hashedEnough: 2, length: 3 } as const;
 
@@ -13,7 +13,7 @@ export interface WorkerData {
   scanner: WebAssembly.Module;
 }
 
-/** One file to check. All workers get it, and take segments in order, each the next that nobody has. */
+/** One file to check. All workers get it, and take segments in order, each the next free one. */
 export interface Job {
   kind: 'check';
   /** A descriptor of this process, which stays open until every worker has answered. */

@@ -192,7 +192,7 @@ export const menuWords = {
 };
 
 /** What the status bar shows of the active account. */
-export interface BalanceView {
+interface BalanceView {
   accountName: string;
   isSandbox: boolean;
   balance: Balance | undefined;

@@ -8,12 +8,12 @@ import { autoCheckMaxBytes } from '../shared/settings.ts';
 import { openDocument } from './datasetProblems.ts';
 import { isInTab, urisOf } from '../shared/tabs.ts';
 
-/** What is opened only to be closed again, as when somebody steps through the explorer, is not checked. */
+/** A file that is closed at once, as when stepping through the explorer, is not checked. */
 const DEBOUNCE_MS = 250;
 
 /**
- * Checks JSONL documents as they stand on disk when they are opened, saved or reloaded, up to the size of the setting. What
- * was found without being asked for goes when no editor shows the file any more; all of it when the file is gone.
+ * Checks JSONL files when their documents are opened, saved or reloaded, up to the size of the setting. Reports that the user
+ * did not ask for are dropped when no editor shows the file any longer, all reports when the file is deleted.
  */
 export class AutoCheck implements Disposable {
   readonly #reports: Reports;
@@ -69,7 +69,7 @@ export class AutoCheck implements Disposable {
       const found = await stat(path).catch(() => undefined);
       if (stop.signal.aborted) return;
       if (found?.isFile() !== true || found.size === 0 || found.size > autoCheckMaxBytes()) {
-        // What a person asked for stays as long as it is true.
+        // A report that the user asked for stays until the file changes.
         await this.#reports.dropIfOld(path);
         return;
       }
@@ -81,7 +81,7 @@ export class AutoCheck implements Disposable {
     }
   }
 
-  /** Perhaps no editor shows the file any more. */
+  /** Drops the report if no editor shows the file any longer. */
   #leave(uri: vscode.Uri): void {
     if (uri.scheme !== 'file' || isInTab(uri)) return;
     this.#stops.get(uri.fsPath)?.abort();
@@ -89,7 +89,7 @@ export class AutoCheck implements Disposable {
     this.#reports.release(uri.fsPath);
   }
 
-  /** A file that is replaced is told as deleted by some. */
+  /** Some file systems report a replaced file as deleted. */
   async #dropIfGone(path: string): Promise<void> {
     if ((await stat(path).catch(() => undefined)) === undefined) this.#reports.drop(path);
   }

@@ -15,30 +15,33 @@ import { checkMessages } from './messages.ts';
  * Checks one dataset, or each of those selected in the explorer, and shows the verdict. Called as `(uri?, uris?)` from menus.
  * @throws CancelledError
  */
-export function checkDataset(reports: Reports, log: Log) {
-  return async (argument?: unknown, selection?: unknown): Promise<void> => {
-    const selected = selectedUris(selection);
-    if (selected.length > 1) {
-      await checkSeveral(reports, selected, log);
-      return;
-    }
-    const uri = await chooseDataset(argument);
-    if (uri === undefined || (await inspectOrRefuse(uri)) === undefined) return;
-    const name = path.posix.basename(uri.path);
-    const found = await withLateProgress(gateMessages.checking(name), (signal, onProgress) =>
-      summaryOrFailure(reports.check(uri.fsPath, signal, onProgress), (error) =>
-        log.error('not-checked', error),
-      ),
-    );
-    if (typeof found !== 'string') {
-      void showVerdict(uri, name, found);
-      return;
-    }
-    const again = gateMessages.checkAgain();
-    void showError(failureSentence(name, found), ...(found === 'missing' ? [] : [again])).then((choice) => {
-      if (choice === again) void vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
-    });
-  };
+export async function checkDataset(
+  reports: Reports,
+  log: Log,
+  argument?: unknown,
+  selection?: unknown,
+): Promise<void> {
+  const selected = selectedUris(selection);
+  if (selected.length > 1) {
+    await checkSeveral(reports, selected, log);
+    return;
+  }
+  const uri = await chooseDataset(argument);
+  if (uri === undefined || (await inspectOrRefuse(uri)) === undefined) return;
+  const name = path.posix.basename(uri.path);
+  const found = await withLateProgress(gateMessages.checking(name), (signal, onProgress) =>
+    summaryOrFailure(reports.check(uri.fsPath, signal, onProgress), (error) =>
+      log.error('not-checked', error),
+    ),
+  );
+  if (typeof found !== 'string') {
+    void showVerdict(uri, name, found);
+    return;
+  }
+  const again = gateMessages.checkAgain();
+  void showError(failureSentence(name, found), ...(found === 'missing' ? [] : [again])).then((choice) => {
+    if (choice === again) void vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
+  });
 }
 
 async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: Log): Promise<void> {
@@ -81,26 +84,24 @@ async function showVerdict(uri: vscode.Uri, name: string, summary: Summary): Pro
 }
 
 /** Shows the problems of a checked file, given by its URI: in its editor and the Problems panel, or in the preview. */
-export function showDatasetProblems(reports: Reports) {
-  return async (uri?: unknown): Promise<void> => {
-    if (!(uri instanceof vscode.Uri)) return;
-    const report = reports.get(uri.fsPath)?.report;
-    if (report === undefined) {
-      await vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
-    } else if (!canShowProblems(uri.fsPath, report.sizeBytes)) {
-      await vscode.commands.executeCommand(COMMANDS.previewDataset, uri);
-    } else {
-      // Binary files open in no text editor.
-      if (report.kind !== 'binary') {
-        const { line = 1, column = 1 } =
-          (report.kind === 'rows' ? shownProblems(report, 1).shown[0] : undefined) ?? {};
-        const place = new vscode.Position(line - 1, column - 1);
-        await vscode.window.showTextDocument(uri, {
-          selection: new vscode.Range(place, place),
-          preserveFocus: true,
-        });
-      }
-      await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
+export async function showDatasetProblems(reports: Reports, uri?: unknown): Promise<void> {
+  if (!(uri instanceof vscode.Uri)) return;
+  const report = reports.get(uri.fsPath)?.report;
+  if (report === undefined) {
+    await vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
+  } else if (!canShowProblems(uri.fsPath, report.sizeBytes)) {
+    await vscode.commands.executeCommand(COMMANDS.previewDataset, uri);
+  } else {
+    // Binary files open in no text editor.
+    if (report.kind !== 'binary') {
+      const { line = 1, column = 1 } =
+        (report.kind === 'rows' ? shownProblems(report, 1).shown[0] : undefined) ?? {};
+      const place = new vscode.Position(line - 1, column - 1);
+      await vscode.window.showTextDocument(uri, {
+        selection: new vscode.Range(place, place),
+        preserveFocus: true,
+      });
     }
-  };
+    await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
+  }
 }

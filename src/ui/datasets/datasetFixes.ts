@@ -14,7 +14,7 @@ import { fixMessages } from './messages.ts';
 
 const BOM = '\uFEFF';
 
-/** An edit that is made only when it is wanted, of the text that is there then: it never relies on a report that is old. */
+/** Its edit is computed when it is chosen, from the text at that moment: it never relies on an outdated report. */
 class Fix extends vscode.CodeAction {
   readonly makeEdits: (lines: readonly string[]) => LineEdit[];
   readonly document: vscode.TextDocument;
@@ -26,7 +26,7 @@ class Fix extends vscode.CodeAction {
   }
 }
 
-/** Offers to put right what can be put right without a doubt, each by an edit that can be undone or in a new file. */
+/** Offers fixes that are always right, as edits that can be undone or in a new file. */
 export class DatasetFixes implements vscode.CodeActionProvider, Disposable {
   readonly #registration = vscode.languages.registerCodeActionsProvider({ scheme: 'file' }, this, {
     providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],

@@ -10,7 +10,7 @@ import { moreSentence, problemSentence } from './messages.ts';
 /** Above this many UTF-16 units VS Code doesn't give a document to extensions, and shows none of their diagnostics in it. */
 export const MAX_SYNCED_UNITS = 50 * 1024 * 1024;
 
-/** The Problems panel is no place for more of one file; VS Code itself cuts at 1,000. */
+/** More of one file would flood the Problems panel; VS Code itself cuts at 1,000. */
 const MAX_SHOWN = 200;
 
 /** Shows the last report of each checked file in the Problems panel, where VS Code can show the file at all. */
@@ -21,7 +21,6 @@ export class DatasetProblems implements Disposable {
 
   constructor(reports: Reports) {
     this.#subscription = reports.onDidChange((state) => this.#show(state));
-    for (const state of reports.all) this.#show(state);
   }
 
   dispose(): void {
@@ -30,7 +29,7 @@ export class DatasetProblems implements Disposable {
   }
 
   #show({ path, report }: CheckState): void {
-    // A check under way tells of its progress many times.
+    // A check reports its progress many times.
     if (this.#shown.get(path) === report) return;
     const uri = vscode.Uri.file(path);
     if (report === undefined || !canShowProblems(path, report.sizeBytes)) {
@@ -45,7 +44,7 @@ export class DatasetProblems implements Disposable {
 
 function diagnosticsOf(report: Report): vscode.Diagnostic[] {
   const start = new vscode.Range(0, 0, 0, 1);
-  // Where there are no rows, what is wrong with them says nothing.
+  // The problems of rows mean nothing in a file without rows.
   if (report.kind !== 'rows') return [diagnostic(start, kindSentence(report.kind), 'error', report.kind)];
   const { shown, hiddenErrors, hiddenWarnings } = shownProblems(report, MAX_SHOWN);
   const diagnostics = shown.map((problem) =>

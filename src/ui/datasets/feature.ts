@@ -17,13 +17,13 @@ export function activateDatasets(services: Services): void {
   disposables.add(
     registerCommands('nothing', {
       [COMMANDS.checkDataset]: async (...args) =>
-        (await import('./checkDataset.ts')).checkDataset(reports, log)(...args),
+        (await import('./checkDataset.ts')).checkDataset(reports, log, ...args),
       [COMMANDS.showDatasetProblems]: async (...args) =>
-        (await import('./checkDataset.ts')).showDatasetProblems(reports)(...args),
+        (await import('./checkDataset.ts')).showDatasetProblems(reports, ...args),
       [COMMANDS.writeArrayAsLines]: async (...args) =>
-        (await import('./rewriteDataset.ts')).rewriteDatasetBeside('array-to-lines')(...args),
+        (await import('./rewriteDataset.ts')).rewriteDatasetBeside('array-to-lines', ...args),
       [COMMANDS.copyWithoutByteOrderMark]: async (...args) =>
-        (await import('./rewriteDataset.ts')).rewriteDatasetBeside('without-bom')(...args),
+        (await import('./rewriteDataset.ts')).rewriteDatasetBeside('without-bom', ...args),
       [COMMANDS.previewDataset]: async (...args) => previews.preview(...args),
     }),
   );

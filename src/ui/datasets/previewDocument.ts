@@ -184,7 +184,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     if (content === undefined || !('file' in content) || content.file.path !== changedPath) return;
     const state = this.#reports.get(changedPath);
     const { file } = content;
-    // Where there is none any more, as after a check that failed, what was known of the shown bytes is still true.
+    // Without a new one, as after a failed check, the report of the shown bytes still holds.
     const known = state?.report ?? this.#check.report;
     const isSame = known?.sizeBytes === file.sizeBytes && Math.trunc(known.mtimeMs) === file.mtimeMs;
     const report = isSame ? known : undefined;

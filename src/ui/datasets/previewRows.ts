@@ -96,7 +96,7 @@ function leadingContinuations(bytes: Buffer): number {
   return count;
 }
 
-/** How many bytes at the end belong to a character that is not whole. */
+/** How many bytes at the end belong to an incomplete character. */
 function cutBytes(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;

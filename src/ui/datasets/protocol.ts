@@ -85,7 +85,7 @@ export interface PreviewStart {
   hasSource: boolean;
 }
 
-/** There are no rows to show, and why. */
+/** Why there are no rows to show. */
 export interface PreviewFailure {
   type: 'failure';
   text: string;
@@ -137,7 +137,7 @@ export interface PreviewProblem {
   excerpt: { before: string; marked: string; after: string } | undefined;
 }
 
-/** What is known of the file as a whole. */
+/** What is known of the file. */
 export interface PreviewCard {
   type: 'card';
   /** While it is checked: how far, from 0 to 1. */
@@ -148,7 +148,7 @@ export interface PreviewCard {
   problems: { title: string; classes: readonly PreviewProblemClass[] } | undefined;
 }
 
-/** Shares of a whole with their names; `columns` stand side by side, `bars` below each other. */
+/** Shares with their names; `columns` are side by side, `bars` below each other. */
 export interface PreviewChart {
   kind: 'columns' | 'bars';
   title: string;

@@ -10,25 +10,23 @@ import { rewriteMessages } from './messages.ts';
  * Writes a changed copy of a dataset beside it and opens that. Called as `(uri?)`.
  * @throws CancelledError
  */
-export function rewriteDatasetBeside(rewriting: Rewriting) {
-  return async (argument?: unknown): Promise<void> => {
-    const uri = await chooseDataset(argument);
-    if (uri?.scheme !== 'file') return;
-    const name = path.basename(uri.fsPath);
-    let written: string;
-    try {
-      written = await withLateProgress(rewriteMessages.title(name), (signal, onProgress) =>
-        rewriteDataset(uri.fsPath, rewriting, { signal, onProgress }),
-      );
-    } catch (error) {
-      if (error instanceof NotAnArrayError) void showError(rewriteMessages.notAnArray(name));
-      else if ((error as NodeJS.ErrnoException).errno !== undefined)
-        void showError(rewriteMessages.notWritten(name));
-      else throw error;
-      return;
-    }
-    void showInformation(rewriteMessages.created(path.basename(written), name));
-    // Whatever its size: VS Code asks before it shows an enormous one.
-    await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(written));
-  };
+export async function rewriteDatasetBeside(rewriting: Rewriting, argument?: unknown): Promise<void> {
+  const uri = await chooseDataset(argument);
+  if (uri?.scheme !== 'file') return;
+  const name = path.basename(uri.fsPath);
+  let written: string;
+  try {
+    written = await withLateProgress(rewriteMessages.title(name), (signal, onProgress) =>
+      rewriteDataset(uri.fsPath, rewriting, { signal, onProgress }),
+    );
+  } catch (error) {
+    if (error instanceof NotAnArrayError) void showError(rewriteMessages.notAnArray(name));
+    else if ((error as NodeJS.ErrnoException).errno !== undefined)
+      void showError(rewriteMessages.notWritten(name));
+    else throw error;
+    return;
+  }
+  void showInformation(rewriteMessages.created(path.basename(written), name));
+  // Whatever its size: VS Code asks before it shows an enormous one.
+  await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(written));
 }

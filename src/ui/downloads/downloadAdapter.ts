@@ -3,195 +3,173 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import { DiskError, onDisk } from '../../core/base/diskError.ts';
+import type { Downloads } from '../../core/downloads/downloads.ts';
 import {
-  askDownloadedAlready,
+  adapterFirst,
+  directoryOf,
+  isDownloadOf,
+  localAdapter,
+  placeIn,
+  runFolderName,
+} from '../../core/downloads/downloadTarget.ts';
+import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/downloads/types.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { Sessions } from '../../core/runs/sessions.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import { withProgress } from '../shared/notifications.ts';
+import { withCancellableProgress } from '../shared/progress.ts';
+import { runIdOf } from '../shared/runArgument.ts';
+import { runChoices } from '../shared/runChoices.ts';
+import { chooseRun } from '../shared/runDialogs.ts';
+import { downloadDirectorySetting } from '../shared/settings.ts';
+import {
+  askDownloadAgain,
   askInterrupted,
   chooseArtifacts,
   chooseDownloadFolder,
   confirmDirectory,
   confirmOtherName,
-  tellDirectoryUnusable,
-  tellDownloaded,
-  tellDownloading,
-} from './downloadDialogs.ts';
-import { chooseRun } from '../shared/runDialogs.ts';
-import { whileListing, withDownloadProgress } from './downloadProgress.ts';
-import { COMMANDS } from '../shared/ids.ts';
-import { runIdOf } from '../shared/runArgument.ts';
-import { runChoices } from '../shared/runChoices.ts';
-import { downloadDirectorySetting } from '../shared/settings.ts';
-import { runName } from './messages.ts';
-import type { ArtifactName, DownloadRecord } from '../../core/downloads/types.ts';
-import { DiskError, onDisk } from '../../core/base/diskError.ts';
-import {
-  directoryOf,
-  runFolderName,
-  adapterFirst,
-  localAdapter,
-  isDownloadOf,
-  placeIn,
-} from '../../core/downloads/downloadTarget.ts';
-import type { Downloads } from '../../core/downloads/downloads.ts';
-import { withoutMarker } from '../../core/runs/marker.ts';
-import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
+  downloadFraction,
+  downloadProgressText,
+  downloadTitle,
+  listingTitle,
+  reportDownloaded,
+  reportDownloading,
+  reportUnusableFolder,
+  runNameOf,
+} from './messages.ts';
 
-/** So long a resumed download waits for what its run is called. */
+/** How long a resumed download waits for its run's label. */
 const LABEL_WAIT_MS = 1_000;
 
-/** The run whose artifacts are wanted. */
-interface Wanted {
-  session: Session;
-  runId: string;
-  /** What it is called in sentences. */
-  name: string;
-}
-
-/** One file on its way. */
+/** One file to download. */
 interface Job {
   target: string;
-  go: (signal: AbortSignal) => Promise<DownloadRecord>;
+  run: (signal: AbortSignal) => Promise<DownloadRecord>;
 }
 
 /**
- * Brings a run's adapter into the download directory, or a folder that the person chooses; what is left of an earlier try goes
- * on. Takes a run, or `{ runId, resume: true }`. @throws whatever `Downloads` does
+ * Downloads a run's adapter into the download folder, or a folder that the user chooses, or resumes it.
+ * @param mode `resume`: without asking
+ * @throws as `Downloads`
  */
-export function downloadAdapter(sessions: Sessions, downloads: Downloads) {
-  return async (argument: unknown): Promise<void> => {
-    const session = sessions.active;
-    if (session === undefined) return;
-    const runId = runIdOf(argument);
-    if (runId === undefined) {
-      const chosen = await chooseRun(
-        argument,
-        runChoices(session, withoutMarker, (run) => run.artifacts_available),
-      );
-      // As a call of its own: should it fail, what does it once more knows the run.
-      if (chosen !== undefined) await vscode.commands.executeCommand(COMMANDS.downloadAdapter, chosen);
-      return;
-    }
-    const { id } = session.account;
-    await downloads.open(id);
-    const name = nameOf(session, runId);
-    const left = downloads.active.filter(
-      (download) => download.accountId === id && download.runId === runId && download.state === 'interrupted',
-    );
-    const [first] = left;
-    if (first !== undefined) {
-      const targets = left.map(({ target }) => target);
-      const choice = isResume(argument) ? 'resume' : await askInterrupted(name, first, targets);
-      if (choice === 'resume') {
-        // What goes on does not wait for a service that is slow or away.
-        await Promise.race([readLabel(session, runId), setTimeout(LABEL_WAIT_MS)]);
-        await bring(
-          downloads,
-          { session, runId, name: nameOf(session, runId) },
-          left.map(({ id: leftId, target }) => ({
-            target,
-            go: (signal) => downloads.resume(leftId, signal),
-          })),
-        );
-      }
-      if (choice !== 'discard') return;
-      for (const download of left) await downloads.discard(download.id);
-    }
-    const record = localAdapter(downloads.records(id), runId);
-    if (record === undefined || (await askDownloadedAlready(name, record)))
-      await bringAnew(downloads, session, runId);
-  };
-}
-
-function isResume(argument: unknown): boolean {
-  return (
-    typeof argument === 'object' && argument !== null && 'resume' in argument && argument.resume === true
+export async function downloadAdapter(
+  sessions: Sessions,
+  downloads: Downloads,
+  argument?: unknown,
+  mode?: unknown,
+): Promise<void> {
+  const session = sessions.active;
+  if (session === undefined) return;
+  const runId = runIdOf(argument);
+  if (runId === undefined) {
+    const choices = runChoices(session, withoutMarker, (run) => run.artifacts_available);
+    const chosen = await chooseRun(argument, choices);
+    // As a call of its own, so that a retry knows the run.
+    if (chosen !== undefined) await vscode.commands.executeCommand(COMMANDS.downloadAdapter, chosen);
+    return;
+  }
+  const { id: accountId } = session.account;
+  await downloads.open(accountId);
+  const interrupted = downloads.active.filter(
+    (one) => one.accountId === accountId && one.runId === runId && one.state === 'interrupted',
   );
+  const [first] = interrupted;
+  if (first !== undefined) {
+    const targets = interrupted.map(({ target }) => target);
+    const choice =
+      mode === 'resume' ? mode : await askInterrupted(runNameOf(session.runs, runId), first, targets);
+    if (choice === 'resume') {
+      // What is resumed does not wait for a service that is slow or away.
+      await Promise.race([loadLabel(session, runId), setTimeout(LABEL_WAIT_MS)]);
+      const jobs = interrupted.map(({ id, target }) => ({
+        target,
+        run: (signal: AbortSignal) => downloads.resume(id, signal),
+      }));
+      await runJobs(downloads, session, runId, jobs);
+    }
+    if (choice !== 'restart') return;
+    for (const { id } of interrupted) await downloads.discard(id);
+  }
+  const record = localAdapter(downloads.records(accountId), runId);
+  if (record === undefined || (await askDownloadAgain(runNameOf(session.runs, runId), record)))
+    await downloadNew(downloads, session, runId);
 }
 
-function nameOf(session: Session, runId: string): string {
-  return runName(withoutMarker(session.runs.label(runId) ?? ''), runId);
+/** The list of runs has no labels; the progress and a folder are named after them. Never rejects. */
+async function loadLabel({ runs }: Session, runId: string): Promise<void> {
+  if (runs.label(runId) === undefined) await runs.loadDetail(runId).catch(() => undefined);
 }
 
-/** The list of runs has no labels; the progress and a folder are called after it. Never rejects. */
-async function readLabel(session: Session, runId: string): Promise<void> {
-  if (session.runs.label(runId) === undefined) await session.runs.loadDetail(runId).catch(() => undefined);
-}
-
-async function bringAnew(downloads: Downloads, session: Session, runId: string): Promise<void> {
-  // Before the folder is asked for: what is not finished or expired needs none.
-  const offered = adapterFirst(
-    await whileListing(async () => {
-      const listed = await downloads.list(session, runId);
-      await readLabel(session, runId);
-      return listed;
-    }),
+async function downloadNew(downloads: Downloads, session: Session, runId: string): Promise<void> {
+  // Before the folder is asked for: a run that is not completed or expired needs none.
+  const listed = await withProgress(
+    { location: vscode.ProgressLocation.Window, title: listingTitle() },
+    async () => {
+      const artifacts = await downloads.list(session, runId);
+      await loadLabel(session, runId);
+      return artifacts;
+    },
   );
-  const name = nameOf(session, runId);
-  const wanted: Wanted = { session, runId, name };
-  const underWay = (artifact: ArtifactName) =>
-    downloads.active.find(
-      (download) => isDownloadOf(download, runId, artifact) && download.state !== 'interrupted',
-    );
-  const free = offered.filter((artifact) => underWay(artifact) === undefined);
-  const [running] = offered.flatMap((artifact) => underWay(artifact) ?? []);
+  const offered = adapterFirst(listed);
+  const name = runNameOf(session.runs, runId);
+  const activeOf = (artifact: ArtifactName) =>
+    downloads.active.find((one) => isDownloadOf(one, runId, artifact) && one.state !== 'interrupted');
+  const free = offered.filter((artifact) => activeOf(artifact) === undefined);
+  const [running] = offered.flatMap((artifact) => activeOf(artifact) ?? []);
   if (free.length === 0 && running !== undefined) {
-    tellDownloading(
-      name,
-      running,
-      () => void vscode.commands.executeCommand(COMMANDS.cancelDownload, running.id),
-    );
+    const cancel = () => void vscode.commands.executeCommand(COMMANDS.cancelDownload, running.id);
+    reportDownloading(name, running, cancel);
     return;
   }
   const artifacts = await chooseArtifacts(name, free);
   if (artifacts.length === 0) return;
-  const folder = await folderFor(wanted);
+  const folder = await folderFor(session, runId);
   if (folder === undefined) return;
   try {
-    const targets = await freeTargets(downloads, wanted, artifacts, folder.path);
-    await bring(
-      downloads,
-      wanted,
-      targets.map(({ artifact, target }) => ({
-        target,
-        go: (signal) => downloads.start({ session, runId, artifact, target }, signal),
-      })),
-    );
+    const targets = await freeTargets(downloads, runId, artifacts, folder.path);
+    const jobs = targets.map(({ artifact, target }) => ({
+      target,
+      run: (signal: AbortSignal) => downloads.start({ session, runId, artifact, target }, signal),
+    }));
+    await runJobs(downloads, session, runId, jobs);
   } finally {
-    // One that was made for this and holds nothing goes again.
+    // One that was made for this and is empty.
     if (folder.wasMade) await rmdir(folder.path).catch(() => undefined);
   }
 }
 
-/** Where the download goes; undefined where the person gave up. */
-async function folderFor({
-  session,
-  runId,
-}: Wanted): Promise<{ path: string; wasMade: boolean } | undefined> {
+/** Where to download to; undefined where the user cancelled. */
+async function folderFor(
+  { runs }: Session,
+  runId: string,
+): Promise<{ path: string; wasMade: boolean } | undefined> {
   const directory = directoryOf(downloadDirectorySetting(), homedir());
   if (directory.kind === 'there' || directory.kind === 'missing') {
-    const choice = directory.kind === 'there' ? 'make' : await confirmDirectory(directory.path);
+    const choice = directory.kind === 'there' ? 'create' : await confirmDirectory(directory.path);
     if (choice === undefined) return undefined;
-    if (choice === 'make') {
-      const folder = path.join(directory.path, runFolderName(session.runs.label(runId), runId));
+    if (choice === 'create') {
+      const folder = path.join(directory.path, runFolderName(runs.label(runId), runId));
       try {
         const made = await onDisk(mkdir(folder, { recursive: true }));
-        // One that was there is written to as well.
         await onDisk(access(folder, constants.W_OK));
         return { path: folder, wasMade: made !== undefined };
       } catch (error) {
         if (!(error instanceof DiskError)) throw error;
-        tellDirectoryUnusable(directory.path, error.code);
+        reportUnusableFolder(directory.path, error.code);
       }
     }
-  } else if (directory.kind === 'unusable') tellDirectoryUnusable(directory.text);
+  } else if (directory.kind === 'unusable') reportUnusableFolder(directory.text);
   const chosen = await chooseDownloadFolder(vscode.workspace.workspaceFolders?.[0]?.uri);
   return chosen && { path: chosen.fsPath, wasMade: false };
 }
 
-/** Paths where no file stands, for those that the person does not want to leave. */
+/** Paths where no file is, for those artifacts that the user does not skip. */
 async function freeTargets(
   downloads: Downloads,
-  { runId }: Wanted,
+  runId: string,
   artifacts: readonly ArtifactName[],
   folder: string,
 ): Promise<{ artifact: ArtifactName; target: string }[]> {
@@ -210,29 +188,37 @@ async function freeTargets(
   return targets;
 }
 
-/** Downloads one after the other, and tells of those that came home, also where another failed. */
-async function bring(downloads: Downloads, wanted: Wanted, jobs: readonly Job[]): Promise<void> {
+/** Downloads one after the other in one notification, and reports what was downloaded, also where another failed. */
+async function runJobs(
+  downloads: Downloads,
+  session: Session,
+  runId: string,
+  jobs: readonly Job[],
+): Promise<void> {
   if (jobs.length === 0) return;
-  const { session, runId, name } = wanted;
   const records: DownloadRecord[] = [];
   try {
-    await withDownloadProgress(name, jobs.length, async (signal, tell) => {
-      for (const { target, go } of jobs) {
-        const follow = downloads.onDidChange((change) => {
-          if (change.runId !== runId) return;
-          const download = downloads.active.find(
-            (one) => one.runId === runId && one.target === target && one.state !== 'interrupted',
-          );
-          if (download !== undefined) tell(download, records.length);
+    await withCancellableProgress(downloadTitle(runNameOf(session.runs, runId)), async (signal, report) => {
+      let state: DownloadState | undefined;
+      for (const { target, run } of jobs) {
+        const subscription = downloads.onDidChange((change) => {
+          const download = downloads.active.find((one) => one.runId === runId && one.target === target);
+          if (change.runId !== runId || download === undefined || download.state === 'interrupted') return;
+          const text = downloadProgressText(download, records.length, jobs.length);
+          const fraction = downloadFraction(download);
+          // A change of state is shown at once; of other reports some are left out.
+          if (download.state !== state) report(text);
+          state = download.state;
+          report(text, fraction === undefined ? undefined : (records.length + fraction) / jobs.length);
         });
         try {
-          records.push(await go(signal));
+          records.push(await run(signal));
         } finally {
-          follow.dispose();
+          subscription.dispose();
         }
       }
     });
   } finally {
-    tellDownloaded(records, session.account.kind === 'sandbox');
+    reportDownloaded(records, session.account.kind === 'sandbox');
   }
 }

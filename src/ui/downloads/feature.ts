@@ -1,28 +1,28 @@
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notificationsSetting } from '../shared/settings.ts';
-import { AutoDownloads } from './autoDownloads.ts';
-import { InterruptedDownloads } from './interruptedDownloads.ts';
-import { ReminderWatch } from './reminderWatch.ts';
+import { downloadWhenComplete } from './autoDownloads.ts';
+import { offerInterruptedDownloads } from './interruptedDownloads.ts';
+import { remindBeforeExpiry } from './reminders.ts';
 
-/** Bringing adapters home: on request, when a run completes, and a reminder before they expire. */
+/** Downloading adapters: on request, when a run completes, and a reminder before they expire. */
 export function activateDownloads(services: Services): void {
   const { disposables, downloads, log, registerCommands, sessions, told } = services;
-  const beActive = services.ensureActiveAccount;
   const isQuiet = () => notificationsSetting() === 'badge';
-  disposables.add(new AutoDownloads({ sessions, downloads, told, log, beActive, isQuiet }));
-  disposables.add(new InterruptedDownloads({ sessions, downloads, told, beActive }));
-  disposables.add(new ReminderWatch({ sessions, downloads, told, beActive }));
+  const claim = (accountId: string, runId: string, what: string) => told.claim(accountId, runId, what);
+  disposables.add(downloadWhenComplete({ sessions, downloads, claim, log, isQuiet }));
+  disposables.add(offerInterruptedDownloads({ sessions, downloads, claim }));
+  disposables.add(remindBeforeExpiry({ sessions, downloads, claim }));
   disposables.add(
     registerCommands('account', {
-      [COMMANDS.downloadAdapter]: async (run) =>
-        (await import('./downloadAdapter.ts')).downloadAdapter(sessions, downloads)(run),
+      [COMMANDS.downloadAdapter]: async (...args) =>
+        (await import('./downloadAdapter.ts')).downloadAdapter(sessions, downloads, ...args),
     }),
   );
   disposables.add(
     registerCommands('nothing', {
       [COMMANDS.cancelDownload]: async (run) =>
-        (await import('./cancelDownload.ts')).cancelDownload(sessions, downloads)(run),
+        (await import('./cancelDownload.ts')).cancelDownload(sessions, downloads, run),
     }),
   );
 }

@@ -1,44 +1,55 @@
+import path from 'node:path';
 import * as vscode from 'vscode';
-import { formatBytes, formatDuration } from '../shared/format.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
+import type { ActiveDownload, ArtifactName, DownloadRecord } from '../../core/downloads/types.ts';
+import { formatBytes, formatCount, formatDuration, formatTime } from '../shared/format.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import { showInformation, showWarning } from '../shared/notifications.ts';
+import { revealOf } from '../shared/revealFile.ts';
+import { withSandboxNote } from '../shared/sandboxMessages.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
 import { strangerText } from '../shared/strangerText.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What is known of a download that has not ended. */
-export interface DownloadView {
-  state: 'waiting' | 'downloading' | 'verifying' | 'interrupted';
-  receivedBytes: number;
-  totalBytes?: number;
-}
+/** How far a download is. */
+export type DownloadView = Pick<ActiveDownload, 'state' | 'receivedBytes' | 'totalBytes'>;
+
+type Downloaded = Pick<DownloadRecord, 'path' | 'artifactType' | 'verified' | 'completedAtMs'>;
 
 export function downloadTitle(name: string): string {
-  return vscode.l10n.t('Downloading the adapter of {0}', name);
+  return vscode.l10n.t('Downloading the adapter for {0}', name);
 }
 
-/** What a run is called in sentences, its label or its id. @param label as the person gave it, empty where there is none */
-export function runName(label: string, runId: string): string {
+/** The name of a run in sentences: its label or its ID. @param label as the user gave it, empty where there is none */
+function runName(label: string, runId: string): string {
   return strangerText(label === '' ? vscode.l10n.t('run {0}', runId.slice(0, 8)) : label);
 }
 
-/** The same where it stands in a notice: a label in quotes, so that it is no part of the sentence. */
-export function quotedRunName(label: string, runId: string): string {
-  const name = runName(label, runId);
-  return label === '' ? name : `“${name}”`;
+/** @param runs where labels are known */
+export function runNameOf(runs: { label: (runId: string) => string | undefined }, runId: string): string {
+  return runName(withoutMarker(runs.label(runId) ?? ''), runId);
 }
 
-/** How far it is, from 0 to 1; undefined where the storage does not tell the length. */
+/** The same in a notification: a label in quotes, so that it is not read as part of the sentence. */
+export function quotedRunName(runs: { label: (runId: string) => string | undefined }, runId: string): string {
+  const isLabeled = withoutMarker(runs.label(runId) ?? '') !== '';
+  return isLabeled ? `“${runNameOf(runs, runId)}”` : runNameOf(runs, runId);
+}
+
+/** From 0 to 1; undefined where the length is unknown. */
 export function downloadFraction({ receivedBytes, totalBytes }: DownloadView): number | undefined {
   return totalBytes === undefined ? undefined : totalBytes === 0 ? 1 : receivedBytes / totalBytes;
 }
 
-/** `40 %`, or what came so far. */
+/** `40%`, or what was received so far. */
 export function downloadShare(view: DownloadView): string {
   const fraction = downloadFraction(view);
-  return fraction === undefined ? formatBytes(view.receivedBytes) : `${Math.floor(fraction * 100)} %`;
+  return fraction === undefined ? formatBytes(view.receivedBytes) : `${Math.floor(fraction * 100)}%`;
 }
 
-/** What happens with a download now. */
+/** What a download does now. */
 export function downloadText(view: DownloadView): string {
   const { l10n } = vscode;
   const { receivedBytes, totalBytes } = view;
@@ -58,9 +69,291 @@ export function downloadText(view: DownloadView): string {
   }
 }
 
-/** How long something can be had yet, never more than it is. */
+/** The time that is left, never more than it is. */
 export function timeLeft(ms: number): string {
   if (ms >= 2 * DAY_MS) return vscode.l10n.t('{0} d', Math.floor(ms / DAY_MS));
   const unitMs = ms < 60_000 ? 1_000 : 60_000;
   return formatDuration(Math.floor(ms / unitMs) * unitMs);
+}
+
+/** The progress of several downloads, one after the other. @param done how many are complete */
+export function downloadProgressText(view: DownloadView, done: number, count: number): string {
+  const text = downloadText(view);
+  return count > 1 ? vscode.l10n.t('{0} of {1}: {2}', done + 1, count, text) : text;
+}
+
+export function listingTitle(): string {
+  return vscode.l10n.t('Getting the download link');
+}
+
+/** An adapter that expires. */
+export interface Expiring {
+  /** Of its run. */
+  name: string;
+  /** By the service's clock. */
+  leftMs: number;
+}
+
+/** Reminds of adapters that are not on this machine. @param expiring the first to expire before the others */
+export function remindOfExpiring(
+  expiring: readonly Expiring[],
+  isSandbox: boolean,
+  actions: { download: () => void; show: () => void },
+): void {
+  const [first] = expiring;
+  if (first === undefined) return;
+  const { l10n } = vscode;
+  const left = timeLeft(first.leftMs);
+  const text =
+    expiring.length === 1
+      ? l10n.t('The adapter for {0} expires in {1} and isn’t downloaded.', first.name, left)
+      : l10n.t(
+          '{0} adapters expire soon and aren’t downloaded. The first is {1}, in {2}.',
+          formatCount(expiring.length),
+          first.name,
+          left,
+        );
+  const download = expiring.length === 1 ? l10n.t('Download') : l10n.t('Download…');
+  const show = l10n.t('Show');
+  void showWarning(withSandboxNote(text, isSandbox), download, show).then((choice) => {
+    if (choice === download) actions.download();
+    if (choice === show) actions.show();
+  });
+}
+
+/** Offers to resume what a window that ended left unfinished. */
+export function offerInterrupted(
+  interrupted: readonly { name: string; view: DownloadView }[],
+  isSandbox: boolean,
+  actions: { resume: () => void; discard: () => void },
+): void {
+  const [first] = interrupted;
+  if (first === undefined) return;
+  const { l10n } = vscode;
+  const text =
+    interrupted.length === 1
+      ? l10n.t('The download of {0} was interrupted at {1}.', first.name, downloadShare(first.view))
+      : l10n.t('{0} downloads were interrupted.', formatCount(interrupted.length));
+  const resume = interrupted.length === 1 ? l10n.t('Resume') : l10n.t('Resume All');
+  const discard = interrupted.length === 1 ? l10n.t('Discard') : l10n.t('Discard All');
+  void showInformation(withSandboxNote(text, isSandbox), resume, discard).then((choice) => {
+    if (choice === resume) actions.resume();
+    if (choice === discard) actions.discard();
+  });
+}
+
+/** Reports why an adapter could not be downloaded automatically. */
+export function reportAutoDownloadFailed(name: string, error: unknown, onDownload: () => void): void {
+  const { l10n } = vscode;
+  const download = l10n.t('Download…');
+  const text = l10n.t('Automatic download for {0} failed. {1}', name, asText(explain(error)));
+  void showWarning(text, download).then((choice) => {
+    if (choice === download) onDownload();
+  });
+}
+
+/** Asks for the folder to download to, on the machine that the extension runs on. @param start the workspace's folder */
+export async function chooseDownloadFolder(start: vscode.Uri | undefined): Promise<vscode.Uri | undefined> {
+  const { l10n } = vscode;
+  const isOnDisk = (uri: vscode.Uri | undefined) => uri?.scheme === 'file';
+  const chosen = await vscode.window.showOpenDialog({
+    title: l10n.t('Choose a Folder for the Adapter'),
+    openLabel: l10n.t('Download Here'),
+    canSelectFiles: false,
+    canSelectFolders: true,
+    canSelectMany: false,
+    ...(start !== undefined && isOnDisk(start) && { defaultUri: start }),
+  });
+  const [folder] = chosen ?? [];
+  if (folder === undefined || isOnDisk(folder)) return folder;
+  void showWarning(l10n.t('Adapters can only be downloaded to a local folder.'));
+  return undefined;
+}
+
+/** Asks which artifacts to download, where a run has several. @param artifacts the first one is preselected */
+export async function chooseArtifacts(
+  name: string,
+  artifacts: readonly ArtifactName[],
+): Promise<readonly ArtifactName[]> {
+  if (artifacts.length <= 1) return artifacts;
+  const { l10n } = vscode;
+  const chosen = await vscode.window.showQuickPick(
+    artifacts.map((artifact, index) => ({
+      label: strangerText(artifact.filename ?? artifact.type, 120),
+      description: artifact.type === 'model' ? l10n.t('the trained adapter') : strangerText(artifact.type),
+      iconPath: new vscode.ThemeIcon('file-zip'),
+      picked: index === 0,
+      artifact,
+    })),
+    {
+      title: l10n.t('Download from {0}', name),
+      placeHolder: l10n.t('Choose files to download'),
+      canPickMany: true,
+      ignoreFocusOut: true,
+      matchOnDescription: true,
+    },
+  );
+  return (chosen ?? []).map(({ artifact }) => artifact);
+}
+
+/** Asks what to do where a file of that name exists; it is never replaced. */
+export async function confirmOtherName(name: string, otherName: string): Promise<boolean> {
+  const { l10n } = vscode;
+  const keepBoth = l10n.t('Keep Both');
+  const choice = await showWarning(
+    l10n.t('{0} already exists in that folder.', name),
+    {
+      modal: true,
+      detail: l10n.t('The existing file is not changed. The download is saved as {0}.', otherName),
+    },
+    keepBoth,
+  );
+  return choice === keepBoth;
+}
+
+/** Asks whether to create the download folder, which does not exist. `other`: the user chooses a folder this time. */
+export async function confirmDirectory(directory: string): Promise<'create' | 'other' | undefined> {
+  const { l10n } = vscode;
+  const create = l10n.t('Create Folder');
+  const other = l10n.t('Choose a Folder…');
+  const choice = await showWarning(
+    l10n.t('The download folder does not exist.'),
+    { modal: true, detail: l10n.t('{0}\nThe drive may be disconnected.', directory) },
+    create,
+    other,
+  );
+  return choice === create ? 'create' : choice === other ? 'other' : undefined;
+}
+
+/**
+ * Reports that the download folder of the setting cannot be used.
+ * @param code of what the disk said; without one it is not the absolute path of a folder
+ */
+export function reportUnusableFolder(text: string, code?: string): void {
+  const { l10n } = vscode;
+  const open = l10n.t('Open Setting');
+  const name = strangerText(text, 400);
+  const sentence =
+    code === undefined
+      ? l10n.t('The download folder “{0}” is not the absolute path of a folder.', name)
+      : code === 'no-permission'
+        ? l10n.t('You don’t have permission to write to the download folder “{0}”.', name)
+        : code === 'disk-full'
+          ? l10n.t('There is no space left in the download folder “{0}”.', name)
+          : l10n.t('Couldn’t create a folder in the download folder “{0}”.', name);
+  void showWarning(sentence, open).then((choice) => {
+    if (choice === open)
+      void vscode.commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
+  });
+}
+
+/** Whether to download an adapter again that is on the disk. */
+export async function askDownloadAgain(
+  name: string,
+  { path: file, completedAtMs }: Downloaded,
+): Promise<boolean> {
+  const { l10n } = vscode;
+  const inspect = l10n.t('Inspect');
+  const reveal = revealOf(vscode.Uri.file(file));
+  const again = l10n.t('Download Again…');
+  const choice = await showInformation(
+    l10n.t('The adapter for {0} is already downloaded.', name),
+    { modal: true, detail: l10n.t('{0}: {1}', formatTime(completedAtMs), file) },
+    inspect,
+    reveal.title,
+    again,
+  );
+  if (choice === inspect) void vscode.commands.executeCommand(COMMANDS.inspectAdapter, vscode.Uri.file(file));
+  if (choice === reveal.title) reveal.show();
+  return choice === again;
+}
+
+/** Asks what to do with interrupted downloads of a run. @param view of the first, @param targets of all */
+export async function askInterrupted(
+  name: string,
+  view: DownloadView,
+  targets: readonly string[],
+): Promise<'resume' | 'restart' | undefined> {
+  const { l10n } = vscode;
+  const resume = l10n.t('Resume');
+  const restart = l10n.t('Restart Download');
+  const choice = await showInformation(
+    l10n.t('The download of {0} was interrupted at {1}.', name, downloadShare(view)),
+    { modal: true, detail: targets.join('\n') },
+    resume,
+    restart,
+  );
+  return choice === resume ? 'resume' : choice === restart ? 'restart' : undefined;
+}
+
+/** Says that this window is downloading it already. */
+export function reportDownloading(name: string, view: DownloadView, onCancel: () => void): void {
+  const { l10n } = vscode;
+  const cancel = l10n.t('Cancel Download');
+  void showInformation(
+    l10n.t('The adapter for {0} is already downloading: {1}.', name, downloadText(view)),
+    cancel,
+  ).then((choice) => {
+    if (choice === cancel) onCancel();
+  });
+}
+
+export function reportNoDownload(): void {
+  void showInformation(vscode.l10n.t('There is no download to cancel.'));
+}
+
+/** Reports what was downloaded, and of an adapter that could not be read why it may be unusable. */
+export function reportDownloaded(files: readonly Downloaded[], isSandbox: boolean): void {
+  const suspect = files.filter((file) => warningFor(file) !== undefined);
+  for (const file of suspect)
+    reportFile(showWarning, withSandboxNote(warningFor(file) ?? '', isSandbox), file);
+  const others = files.filter((file) => !suspect.includes(file));
+  const file = others.find(({ artifactType }) => artifactType === 'model') ?? others[0];
+  if (file !== undefined)
+    reportFile(showInformation, withSandboxNote(downloadedSentence(others, file), isSandbox), file);
+}
+
+function reportFile(show: typeof showInformation, sentence: string, file: Downloaded): void {
+  const uri = vscode.Uri.file(file.path);
+  const reveal = revealOf(uri);
+  const inspect = vscode.l10n.t('Inspect');
+  // A web page has nothing to inspect.
+  const buttons = file.verified === 'html' ? [reveal.title] : [inspect, reveal.title];
+  void show(sentence, ...buttons).then((choice) => {
+    if (choice === inspect) void vscode.commands.executeCommand(COMMANDS.inspectAdapter, uri);
+    if (choice === reveal.title) reveal.show();
+  });
+}
+
+/** Of a file that is complete but not what it should be; undefined for others. */
+function warningFor({ path: file, artifactType, verified }: Downloaded): string | undefined {
+  if (artifactType !== 'model' && verified !== 'damaged') return undefined;
+  const { l10n } = vscode;
+  const name = strangerText(path.basename(file), 120);
+  const place = strangerText(file, 400);
+  switch (verified) {
+    case 'damaged':
+      return l10n.t('{0} was downloaded, but its archive looks damaged. It was kept as {1}.', name, place);
+    case 'html':
+      return l10n.t('{0} is a web page, not an adapter. It was kept as {1}.', name, place);
+    case 'length':
+      return l10n.t('{0} is not a known kind of archive or adapter file. It was kept as {1}.', name, place);
+    default:
+      return undefined;
+  }
+}
+
+function downloadedSentence(files: readonly Downloaded[], file: Downloaded): string {
+  const { l10n } = vscode;
+  const folder = strangerText(path.dirname(file.path), 400);
+  if (files.length > 1) return l10n.t('Downloaded {0} files to {1}.', files.length, folder);
+  const name = strangerText(path.basename(file.path), 120);
+  switch (file.verified) {
+    case 'length':
+      return l10n.t('Downloaded {0} to {1}. Only its size could be verified.', name, folder);
+    case 'unread':
+      return l10n.t('Downloaded {0} to {1}. Its contents couldn’t be checked.', name, folder);
+    default:
+      return l10n.t('Downloaded {0} to {1}.', name, folder);
+  }
 }

@@ -1,27 +1,33 @@
 import * as vscode from 'vscode';
 
-/** How a file on the extension host's machine can be shown to the person: a button's title, and what it does. */
+/** A button that shows a file on the extension host's machine, and what it does. */
 export interface Reveal {
   title: string;
   show(): void;
 }
 
-/** The explorer where the file is in the workspace, else the system's own, else, in a browser or on a remote machine, its path. */
+/** In the Explorer where the file is in the workspace, else in the system's file manager; in a browser or remotely its path. */
 export function revealOf(file: vscode.Uri): Reveal {
   const { l10n } = vscode;
-  if (vscode.workspace.getWorkspaceFolder(file) !== undefined)
-    return {
-      title: l10n.t('Show in Explorer'),
-      show: () => void vscode.commands.executeCommand('revealInExplorer', file),
-    };
+  const isInWorkspace = vscode.workspace.getWorkspaceFolder(file) !== undefined;
   const isHere = vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined;
-  return isHere
-    ? {
-        title: l10n.t('Show in Folder'),
-        show: () => void vscode.commands.executeCommand('revealFileInOS', file),
-      }
-    : {
-        title: l10n.t('Copy Path'),
-        show: () => void vscode.env.clipboard.writeText(file.fsPath),
-      };
+  const [title, command] = isInWorkspace
+    ? [l10n.t('Reveal in Explorer View'), 'revealInExplorer']
+    : isHere
+      ? [fileManagerTitle(), 'revealFileInOS']
+      : [l10n.t('Copy Path'), 'copyFilePath'];
+  return { title, show: () => void vscode.commands.executeCommand(command, file) };
+}
+
+/** As VS Code calls it. */
+function fileManagerTitle(): string {
+  const { l10n } = vscode;
+  switch (process.platform) {
+    case 'darwin':
+      return l10n.t('Reveal in Finder');
+    case 'win32':
+      return l10n.t('Reveal in File Explorer');
+    default:
+      return l10n.t('Open Containing Folder');
+  }
 }

@@ -1,139 +1,360 @@
 import * as vscode from 'vscode';
+import type { RunDetail } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { askToResolve, confirmAdopt, type Resolution } from './pendingDialogs.ts';
-import { COMMANDS } from '../shared/ids.ts';
-import type { Log } from '../shared/log.ts';
-import { withCancellableProgress } from '../shared/progress.ts';
-import { asStorageError, usingStorage } from '../shared/storageError.ts';
-import { chooseSubmission } from './submissionChoice.ts';
-import type { TellFoundRun } from './submissionOutcome.ts';
-import { tellAccountGone } from '../shared/accountMessages.ts';
-import { asText, explain } from '../shared/serviceErrors.ts';
-import { tellSettled } from './noticeMessages.ts';
-import { submissionWords, tellElsewhere } from './messages.ts';
-import type { RunCreation } from '../../core/api/types.ts';
+import type { Session } from '../../core/runs/session.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import { uncertaintyOf } from '../../core/submission/reconcilePolicy.ts';
-import { canCheck, canContinue, canDiscard } from '../../core/submission/pendingSubmission.ts';
-import { isCancellable, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Submitter } from '../../core/submission/submitter.ts';
+import {
+  canCheck,
+  canContinue,
+  canDiscard,
+  isCancellable,
+  type PendingSubmission,
+} from '../../core/submission/pendingSubmission.ts';
+import type { Services } from '../../services.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import { showInformation, showWarning } from '../shared/notifications.ts';
+import { withCancellableProgress } from '../shared/progress.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
+import { pick, type Choice } from '../shared/steps.ts';
+import { asStorageError, usingStorage } from '../shared/storageError.ts';
+import { confirmSubmission } from './confirmSubmission.ts';
+import {
+  factRows,
+  moneySentence,
+  resolveMessages,
+  submissionDescription,
+  submissionMessages,
+  submissionName,
+} from './messages.ts';
+import { presetOf, reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
 
-/** What a look of just now came to; `failure` where it did not succeed. */
-interface Looked {
+type Parts = Pick<Services, 'ensureActiveAccount' | 'log' | 'sessions' | 'submitted' | 'submitter'> & {
+  reportFoundRun: ReportFoundRun;
+};
+
+/** What a check of this moment came to; `failure` if it failed. */
+interface Checked {
   finding?: ReconcileResult | undefined;
   failure?: string;
 }
 
+/** What the user decided in the dialog; `stay` does nothing. */
+type Decision = 'check' | 'cancel' | 'continue' | 'discard' | 'stay' | { run: RunDetail };
+
 /**
- * Shows what is known of a submission that is not settled, of its row or id, and does what the person decides. Where its
- * outcome is not known it looks first; nothing is sent but by "Continue…".
- * @param reveal shows a loaded run
+ * Shows what is known of an open submission, the money first, and does what the user decides. What may have been charged is
+ * checked first. Nothing is sent before the last question.
+ * @param argument its row or id; without one, the user chooses
+ * @param action `continue` to begin with the last question, or with the steps for a refused one
+ * @throws StorageError, LeaseUnavailableError, ApiError
  */
-export function resolveSubmission(
-  sessions: Sessions,
-  submitter: Submitter,
-  reveal: (runId: string) => Promise<void>,
-  tellFoundRun: TellFoundRun,
-  log: Log,
-) {
-  const find = (id: string) => submitter.pending.find((pending) => pending.id === id);
-
-  /** Where the person stops waiting, what is known already is shown. */
-  async function look(session: Session, { id, intent }: PendingSubmission): Promise<Looked> {
-    try {
-      const finding = await withCancellableProgress(
-        submissionWords.checking(intent.dataset.filename),
-        (signal) => submitter.check(session, id, signal),
-      );
-      return { finding };
-    } catch (error) {
-      if (error instanceof CancelledError) return {};
-      log.error('not-looked', error);
-      return { failure: asText(explain(asStorageError(error))) };
-    }
+export async function resolveSubmission(parts: Parts, argument?: unknown, action?: unknown): Promise<void> {
+  const { ensureActiveAccount, reportFoundRun, sessions, submitted, submitter } = parts;
+  const chosen = await chooseSubmission(parts, argument);
+  if (chosen === undefined) return;
+  const { id, accountId, intent } = chosen;
+  const session = sessions.find(accountId);
+  if (session === undefined) {
+    // It says that the account is signed out.
+    await ensureActiveAccount(accountId);
+    return;
   }
-
-  async function found(session: Session, filename: string, run: RunCreation): Promise<void> {
-    const { account, balance } = session;
-    await tellFoundRun(run, { filename, account, readBalance: () => balance.refresh() });
-    await reveal(run.run_id).catch(() => undefined);
+  const find = () => submitter.pending.find((one) => one.id === id);
+  if (action === 'continue' && canContinue(chosen, Date.now())) {
+    if ((await continueSubmission(parts, chosen)) !== 'back') return;
   }
-
-  /** @returns whether the person has to decide again */
-  async function act(session: Session, { id }: PendingSubmission, chosen: Resolution): Promise<boolean> {
-    if (chosen.kind === 'check') return true;
-    if (chosen.kind !== 'adopt') {
-      await vscode.commands.executeCommand(VERBS[chosen.kind], id);
-      return false;
-    }
-    const submission = find(id);
-    if (submission === undefined) return true;
-    const { currency } = session.balance.current ?? {};
-    if (!(await confirmAdopt(submission, chosen.run, currency))) return true;
-    const { filename } = submission.intent.dataset;
-    if (await usingStorage(() => submitter.adopt(session, id, chosen.run.run_id)))
-      await found(session, filename, chosen.run);
-    else tellElsewhere(filename);
-    return false;
-  }
-
-  return async (argument: unknown): Promise<void> => {
-    const submission = await chooseSubmission(argument, submitter.pending, sessions, undefined);
-    if (submission === undefined) return;
-    const session = sessions.find(submission.accountId);
-    if (session === undefined) {
-      tellAccountGone();
+  let checked = await check(parts, session, chosen);
+  for (;;) {
+    if (checked.finding?.verdict === 'charged') {
+      const { run } = checked.finding;
+      await reportFoundRun(run, intent, session);
+      submitted.fire({ runId: run.run_id });
       return;
     }
-    for (;;) {
-      const before = find(submission.id);
-      const looked =
-        before !== undefined && (canCheck(before) || before.state === 'checking')
-          ? await look(session, before)
-          : {};
-      if (looked.finding?.verdict === 'charged') {
-        await found(session, submission.intent.dataset.filename, looked.finding.run);
-        return;
-      }
-      const view = find(submission.id);
-      if (view === undefined) {
-        tellSettled();
-        return;
-      }
-      const chosen = await askToResolve(knownOf(session, view, looked), possibleFor(view, looked));
-      if (chosen === undefined || !(await act(session, view, chosen))) return;
+    const submission = find();
+    if (submission === undefined) {
+      void showInformation(submissionMessages.resolved());
+      return;
     }
-  };
+    const decision = await ask(session, submission, checked);
+    // Meanwhile another window may have resolved it.
+    const now = find() ?? submission;
+    switch (decision) {
+      case undefined:
+        return;
+      case 'check':
+        checked = await check(parts, session, now);
+        break;
+      case 'continue':
+        if ((await continueSubmission(parts, now)) !== 'back') return;
+        break;
+      case 'cancel':
+        cancel(submitter, now);
+        return;
+      case 'discard':
+        if (await discard(submitter, now)) return;
+        break;
+      case 'stay':
+        break;
+      default:
+        if (await adopt(parts, session, now, decision.run)) return;
+    }
+  }
 }
 
-const VERBS = {
-  continue: COMMANDS.continueSubmission,
-  discard: COMMANDS.discardSubmission,
-  cancel: COMMANDS.cancelSubmission,
-} as const;
-
-function knownOf({ account, models }: Session, view: PendingSubmission, { finding, failure }: Looked) {
-  const cannotTell = finding?.verdict === 'cannot-tell' ? finding : undefined;
-  const isLookedAt = view.state === 'unknown' && view.intent.lastLook !== undefined;
-  return {
-    view,
-    accountName: account.name,
-    isSandbox: account.kind === 'sandbox',
-    modelName: models.nameOf(view.intent.model_id),
-    doubt: cannotTell?.reason ?? (isLookedAt ? uncertaintyOf(view.intent) : undefined),
-    againAtMs: cannotTell?.againAtMs,
-    failure,
-  };
+/**
+ * Cancels an upload before it is complete; the command that started it reports the result. Without a row it is the only
+ * upload, or the one that the user picks: VS Code does not always pass the row whose button was pressed.
+ */
+export async function cancelUpload(
+  { sessions, submitter }: Pick<Services, 'sessions' | 'submitter'>,
+  argument?: unknown,
+): Promise<void> {
+  const given = submissionIdOf(argument);
+  const { pending } = submitter;
+  if (given !== undefined) {
+    const submission = pending.find(({ id }) => id === given);
+    if (submission !== undefined) cancel(submitter, submission);
+    return;
+  }
+  const uploads = pending.filter(isCancellable);
+  const [only] = uploads;
+  if (only === undefined) {
+    void showInformation(submissionMessages.noUpload());
+    return;
+  }
+  // It may have been meant for one whose upload has just been completed.
+  const isClear = uploads.length === 1 && pending.every(({ state }) => state !== 'validating');
+  const chosen = isClear ? only : await pickSubmission(uploads, sessions);
+  if (chosen !== undefined) cancel(submitter, chosen);
 }
 
-function possibleFor(view: PendingSubmission, { finding }: Looked) {
-  return {
-    continue: canContinue(view, Date.now()),
-    check: canCheck(view),
-    discard: canDiscard(view),
-    cancel: isCancellable(view),
-    candidates: finding?.verdict === 'cannot-tell' && view.state === 'unknown' ? finding.candidates : [],
-  };
+function cancel(submitter: Services['submitter'], { id, intent }: PendingSubmission): void {
+  if (submitter.cancel(id)) return;
+  const isLate = submitter.pending.find((one) => one.id === id)?.state === 'validating';
+  void showInformation(
+    isLate ? submissionMessages.tooLate(intent.dataset.filename) : submissionMessages.noUpload(),
+  );
+}
+
+/** The submission that a command was called with: its row, or its id. */
+export function submissionIdOf(argument: unknown): string | undefined {
+  const id = typeof argument === 'object' && argument !== null && 'id' in argument ? argument.id : argument;
+  return typeof id === 'string' ? id : undefined;
+}
+
+async function chooseSubmission(
+  { sessions, submitter: { pending } }: Parts,
+  argument: unknown,
+): Promise<PendingSubmission | undefined> {
+  const given = submissionIdOf(argument);
+  if (given !== undefined) {
+    const found = pending.find(({ id }) => id === given);
+    if (found === undefined) void showInformation(submissionMessages.resolved());
+    return found;
+  }
+  const reachable = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
+  if (reachable.length > 1) return pickSubmission(reachable, sessions);
+  if (reachable.length === 0)
+    void showInformation(
+      pending.length === 0 ? submissionMessages.noneOpen() : submissionMessages.onlySignedOut(),
+    );
+  return reachable[0];
+}
+
+async function pickSubmission(
+  submissions: readonly PendingSubmission[],
+  sessions: Services['sessions'],
+): Promise<PendingSubmission | undefined> {
+  const otherAccount = (accountId: string) =>
+    accountId === sessions.active?.account.id
+      ? undefined
+      : (sessions.find(accountId)?.account.name ?? resolveMessages.signedOut());
+  const answer = await pick<PendingSubmission>(
+    { title: resolveMessages.choose(), step: 1, totalSteps: 1 },
+    {
+      placeholder: resolveMessages.which(),
+      items: submissions.map((one) => ({
+        label: submissionName(one.intent),
+        description: submissionDescription(one, Date.now(), otherAccount(one.accountId)),
+        value: one,
+      })),
+    },
+  );
+  return answer.kind === 'value' ? answer.value : undefined;
+}
+
+/** Checks what may have been charged; if the user stops waiting, what is known so far is shown. */
+async function check(
+  { log, submitter }: Parts,
+  session: Session,
+  submission: PendingSubmission,
+): Promise<Checked> {
+  if (!canCheck(submission) && submission.state !== 'checking') return {};
+  try {
+    const title = submissionMessages.checking(submissionName(submission.intent));
+    const finding = await withCancellableProgress(title, (signal) =>
+      submitter.check(session, submission.id, signal),
+    );
+    return { finding };
+  } catch (error) {
+    if (error instanceof CancelledError) return {};
+    log.error('not-checked', error);
+    return { failure: asText(explain(asStorageError(error))) };
+  }
+}
+
+async function ask(
+  { account, models }: Session,
+  submission: PendingSubmission,
+  { finding, failure }: Checked,
+): Promise<Decision | undefined> {
+  const { intent, state } = submission;
+  const nowMs = Date.now();
+  const uncertain = finding?.verdict === 'cannot-tell' ? finding : undefined;
+  const isChecked = state === 'unknown' && intent.lastLook !== undefined;
+  const facts = factRows(
+    {
+      submission,
+      account,
+      modelName: models.nameOf(intent.model_id),
+      uncertainty: uncertain?.reason ?? (isChecked ? uncertaintyOf(intent) : undefined),
+      againAtMs: uncertain?.againAtMs,
+      failure,
+    },
+    nowMs,
+  );
+  const candidates = state === 'unknown' ? (uncertain?.candidates ?? []) : [];
+  const actions = actionRows(submission, candidates, nowMs);
+  const separator = (label: string) =>
+    ({ label, kind: vscode.QuickPickItemKind.Separator }) as Choice<Decision>;
+  const answer = await pick<Decision>(
+    { title: resolveMessages.title(intent.dataset.filename), step: 1, totalSteps: 1 },
+    {
+      placeholder: moneySentence(submission, nowMs),
+      items: [
+        ...(actions.length === 0 ? [] : [separator(resolveMessages.actions()), ...actions]),
+        separator(resolveMessages.known()),
+        ...facts.map(({ icon, name, value }) => ({
+          icon,
+          label: name,
+          description: value,
+          value: 'stay' as const,
+        })),
+      ],
+      stays: (value) => value === 'stay',
+    },
+  );
+  return answer.kind === 'value' ? answer.value : undefined;
+}
+
+/** What costs nothing comes first, so that pressing Enter sends and discards nothing. */
+function actionRows(
+  submission: PendingSubmission,
+  candidates: readonly RunDetail[],
+  nowMs: number,
+): Choice<Decision>[] {
+  const { intent, state } = submission;
+  const isUnknown = state === 'unknown';
+  const row = (icon: string, label: string, detail: string, value: Decision): Choice<Decision> => ({
+    icon,
+    label,
+    detail,
+    value,
+  });
+  const rows: Choice<Decision>[] = [];
+  if (canCheck(submission))
+    rows.push(row('search', submissionMessages.checkNow(), resolveMessages.checkDetail(), 'check'));
+  for (const run of candidates) {
+    const facts = resolveMessages.runDetail(run, intent.balanceBefore?.currency);
+    rows.push(row('pass', resolveMessages.run(run), facts, { run }));
+  }
+  if (isCancellable(submission))
+    rows.push(row('close', resolveMessages.cancel(), resolveMessages.cancelDetail(), 'cancel'));
+  if (canContinue(submission, nowMs))
+    rows.push(
+      canCheck(submission)
+        ? row('play', submissionMessages.resend(), resolveMessages.resendDetail(), 'continue')
+        : row(
+            'play',
+            submissionMessages.continue(),
+            resolveMessages.continueDetail(state === 'refused'),
+            'continue',
+          ),
+    );
+  if (canDiscard(submission))
+    rows.push(row('trash', resolveMessages.discard(), resolveMessages.discardDetail(isUnknown), 'discard'));
+  return rows;
+}
+
+/** Sends the same bytes again with the same Idempotency-Key, after the last question; a refused one goes through the steps. */
+async function continueSubmission(
+  parts: Parts,
+  { id, accountId, intent, state }: PendingSubmission,
+): Promise<'back' | undefined> {
+  const { ensureActiveAccount, sessions, submitter } = parts;
+  if (!(await ensureActiveAccount(accountId))) return undefined;
+  const session = sessions.find(accountId);
+  if (session === undefined) return undefined;
+  const { dataset, model_id, priority_processing } = intent;
+  if (state === 'refused') {
+    const preset = { ...presetOf(intent), replaces: id };
+    const file = vscode.Uri.file(dataset.path);
+    await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, preset);
+    return undefined;
+  }
+  const { account, models, balance } = session;
+  const answer = await confirmSubmission({
+    account,
+    dataset,
+    model: models.models?.find((model) => model.model_id === model_id) ?? { name: models.nameOf(model_id) },
+    priority: priority_processing,
+    balance: balance.current,
+    resent: state === 'unsent' || state === 'not-charged' ? state : 'unknown',
+  });
+  if (answer !== 'submit') return answer;
+  const { result } = await withSubmissionProgress(session, intent, (signal) =>
+    submitter.resume(session, id, signal),
+  );
+  await reportResult(result, id, intent, session, parts);
+  return undefined;
+}
+
+/** @returns whether it was decided */
+async function discard(
+  submitter: Services['submitter'],
+  { id, intent, state }: PendingSubmission,
+): Promise<boolean> {
+  const name = submissionName(intent);
+  const yes = resolveMessages.discardYes();
+  const detail = resolveMessages.discardWarning(state === 'unknown');
+  const choice = await showWarning(resolveMessages.discardQuestion(name), { modal: true, detail }, yes);
+  if (choice !== yes) return false;
+  if (!(await usingStorage(() => submitter.discard(id))))
+    void showInformation(submissionMessages.elsewhere(name));
+  return true;
+}
+
+/** Settles a submission with the run that the user recognized. @returns whether it was decided */
+async function adopt(
+  { reportFoundRun, submitted, submitter }: Parts,
+  session: Session,
+  { id, intent }: PendingSubmission,
+  run: RunDetail,
+): Promise<boolean> {
+  const name = submissionName(intent);
+  const yes = resolveMessages.isRunYes();
+  const facts = resolveMessages.runDetail(run, session.balance.current?.currency);
+  const choice = await showWarning(
+    resolveMessages.isRun(name),
+    { modal: true, detail: resolveMessages.isRunDetail(run, facts) },
+    yes,
+  );
+  if (choice !== yes) return false;
+  if (await usingStorage(() => submitter.adopt(session, id, run.run_id))) {
+    await reportFoundRun(run, intent, session);
+    submitted.fire({ runId: run.run_id });
+  } else void showInformation(submissionMessages.elsewhere(name));
+  return true;
 }

@@ -3,7 +3,6 @@ import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { Emitter } from '../../core/base/event.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { canCheck, canContinue } from '../../core/submission/pendingSubmission.ts';
 import {
   isCancellable,
   type PendingSubmission,
@@ -14,12 +13,12 @@ import { COMMANDS } from '../shared/ids.ts';
 import type { RunsSection } from '../shared/runsSection.ts';
 import { harmlessText, strangerText } from '../shared/strangerText.ts';
 import {
-  resolveTitle,
+  submissionMessages,
   submissionAccessibleLabel,
   submissionDescription,
   submissionName,
   submissionTooltip,
-} from './pendingMessages.ts';
+} from './messages.ts';
 
 /** The open submissions in the Runs view: those of the active account first, then those of the other accounts. */
 export class SubmissionRows implements RunsSection, Disposable {
@@ -81,18 +80,15 @@ export class SubmissionRows implements RunsSection, Disposable {
   }
 }
 
-/**
- * The row of an open submission: selecting it shows what is known and what can be done.
- * @param accountName of another account than the active one
- */
-export function submissionItem(
+/** @param accountName of another account than the active one */
+function submissionItem(
   submission: PendingSubmission,
   modelName: string,
   nowMs: number,
   accountName?: string,
 ): vscode.TreeItem {
-  const { id, state } = submission;
-  const item = new vscode.TreeItem(strangerText(submissionName(submission), MAX_LABEL_LENGTH));
+  const { id, intent, state } = submission;
+  const item = new vscode.TreeItem(strangerText(submissionName(intent), MAX_LABEL_LENGTH));
   item.id = `submission:${id}`;
   item.description = submissionDescription(submission, nowMs, accountName);
   item.tooltip = harmlessText(submissionTooltip(submission, modelName, nowMs, accountName));
@@ -100,33 +96,30 @@ export function submissionItem(
     label: harmlessText(submissionAccessibleLabel(submission, nowMs, accountName)),
   };
   item.iconPath = iconOf(state);
-  item.contextValue = contextOf(submission, nowMs);
-  item.command = { command: COMMANDS.resolveSubmission, title: resolveTitle(), arguments: [id] };
+  item.contextValue = isCancellable(submission) ? 'submission.cancellable' : `submission.${state}`;
+  item.command = {
+    command: COMMANDS.resolveSubmission,
+    title: submissionMessages.resolve(),
+    arguments: [id],
+  };
   return item;
-}
-
-/** What its menus go by; `late`: it can be checked, and not be sent again. */
-function contextOf(submission: PendingSubmission, nowMs: number): string {
-  const { state } = submission;
-  if (isCancellable(submission)) return 'submission.cancellable';
-  const isLate = canCheck(submission) && !canContinue(submission, nowMs);
-  return isLate ? `submission.${state}.late` : `submission.${state}`;
 }
 
 function iconOf(state: SubmissionState): vscode.ThemeIcon {
   switch (state) {
     case 'queued':
-    case 'waiting':
       return new vscode.ThemeIcon('clockface');
     case 'uploading':
-    case 'validating':
       return new vscode.ThemeIcon('cloud-upload');
+    case 'validating':
+      return new vscode.ThemeIcon('sync');
+    case 'waiting':
+      return new vscode.ThemeIcon('watch');
     case 'checking':
       return new vscode.ThemeIcon('search');
     case 'elsewhere':
       return new vscode.ThemeIcon('multiple-windows');
     case 'unsent':
-      return new vscode.ThemeIcon('debug-pause');
     case 'not-charged':
     case 'refused':
       return new vscode.ThemeIcon('circle-slash');

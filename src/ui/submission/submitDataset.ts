@@ -1,96 +1,125 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { offerOpenOne } from './pendingDialogs.ts';
-import { askToSubmit } from './submissionDialogs.ts';
-import { COMMANDS } from '../shared/ids.ts';
-import { cutLabel, defaultLabel } from '../shared/label.ts';
-import type { Log } from '../shared/log.ts';
-import { modelOf } from '../shared/modelArgument.ts';
-import { prepareDataset, type CheckedDataset, type DatasetChecks } from '../shared/prepareDataset.ts';
-import { labelMarkerSetting } from '../shared/settings.ts';
-import { usingStorage } from '../shared/storageError.ts';
-import { tellOutcome } from './submissionOutcome.ts';
-import { withSubmissionProgress } from './submissionProgress.ts';
-import { askWhereToWork } from '../shared/accountMessages.ts';
-import { submissionWords, tellNoModels } from './messages.ts';
 import { placeOf } from '../../core/accounts/account.ts';
+import { sha256OfFile } from '../../core/api/dataset.ts';
+import { newMarker, withoutMarker } from '../../core/runs/marker.ts';
+import type { RunStore } from '../../core/runs/runStore.ts';
+import type { Session } from '../../core/runs/session.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import type { Journal } from '../../core/submission/journal.ts';
-import { newMarker, withMarker, withoutMarker } from '../../core/runs/marker.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { priorsOf } from '../../core/submission/priors.ts';
-import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Submitter } from '../../core/submission/submitter.ts';
-import { withProgress } from '../shared/notifications.ts';
+import type { Services } from '../../services.ts';
+import { askWhereToWork } from '../shared/accountMessages.ts';
+import { COMMANDS, VIEWS } from '../shared/ids.ts';
+import { cutLabel, defaultLabel } from '../shared/label.ts';
+import { modelOf } from '../shared/modelArgument.ts';
+import { showWarning, withProgress } from '../shared/notifications.ts';
+import { prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
+import { withViewProgress } from '../shared/progress.ts';
+import { runChoices } from '../shared/runChoices.ts';
+import { chooseRun } from '../shared/runDialogs.ts';
+import { labelMarkerSetting } from '../shared/settings.ts';
+import { usingStorage } from '../shared/storageError.ts';
+import { openMessages, submissionMessages } from './messages.ts';
+import { reportResult, withSubmissionProgress } from './submissionResult.ts';
+import { askToSubmit, rowsOf } from './submissionSteps.ts';
 
-/** What "Submit Again…" and a refused submission hand over. */
+/** What "Submit Again…" and a refused submission start with. */
 interface Preset {
   modelId?: string;
   label?: string;
   priority?: boolean;
-  /** The refused submission that this one takes the place of. */
+  /** The refused submission that this one replaces. */
   replaces?: string;
 }
 
-/** What the command works with, besides VS Code. */
-interface Parts extends DatasetChecks {
-  sessions: Sessions;
-  submitter: Submitter;
-  journal: Pick<Journal, 'receipts'>;
-  /** Resolves when the journal was read. @throws what the file system says */
-  openJournal: () => Promise<void>;
-  /** Makes an account the active one, if it is not and the person agrees. */
-  beActive: (accountId: string) => Promise<boolean>;
-  /** Shows a loaded run. */
-  reveal: (runId: string) => Promise<void>;
-  log: Log;
+type Parts = Pick<
+  Services,
+  | 'digestWorker'
+  | 'ensureActiveAccount'
+  | 'journal'
+  | 'log'
+  | 'openJournal'
+  | 'reports'
+  | 'sessions'
+  | 'submitted'
+  | 'submitter'
+>;
+
+/**
+ * Leads from a file to a run: choose, save and check the file, choices and consents by the user, upload, result.
+ * Called as `(uri?, uris?)` from menus, with a row of the Models view, and with a preset.
+ * @throws ApiError, KeyMissingError if the models can't be read, StorageError if the journal can't, CancelledError; nothing
+ * after consent
+ */
+export async function submitDataset(
+  services: Parts,
+  argument?: unknown,
+  selection?: unknown,
+  given?: unknown,
+): Promise<void> {
+  const { digestWorker, log, openJournal, reports, sessions, submitter } = services;
+  const session = sessions.active ?? (await startSomewhere(sessions));
+  if (session === undefined) return;
+  const { account } = session;
+  await usingStorage(openJournal);
+  const dataset = await prepareDataset(argument, selection, account.name, {
+    reports,
+    log,
+    sha256Of: (file, signal, onProgress) =>
+      sha256OfFile(file, {
+        worker: digestWorker,
+        signal,
+        onProgress: (hashedBytes, totalBytes) => onProgress(hashedBytes / totalBytes),
+      }),
+  });
+  if (dataset === undefined) return;
+  const openOnes = submitter.openOnesOf(account, dataset.sha256);
+  if (!(await mayGoBeside(openOnes, session, dataset))) return;
+  const besideOtherAccounts = openOnes.some(({ accountId }) => accountId !== account.id);
+  const preset = presetFrom(given);
+  const draft = await askForDraft(session, dataset, argument, preset, services);
+  if (draft === undefined) return;
+  const { id, result } = await withSubmissionProgress(session, draft, (signal) =>
+    submitter.submit(session, draft, signal, besideOtherAccounts),
+  );
+  const isBegun = result.kind !== 'open' && !(result.kind === 'not-charged' && !result.kept);
+  if (isBegun) await discardReplaced(submitter, account.id, preset.replaces);
+  await reportResult(result, id, draft, session, services);
 }
 
 /**
- * Leads from a file to a run: which file, saved, checked, choices and consents by a person, upload, outcome.
- * Called as `(uri?, uris?)` from menus, with a row of the Models view, and with a preset by "Submit Again…".
- * @throws ApiError, KeyMissingError when models cannot be read, StorageError where the journal cannot, CancelledError; after
- * consent it throws nothing
+ * Starts a new submission with the model and label of an earlier run; file and consents are asked for again.
+ * @throws ApiError, KeyMissingError for a run that is not loaded and cannot be read
  */
-export function submitDataset(parts: Parts) {
-  const { sessions, submitter, beActive, reveal, log } = parts;
-  return async (argument?: unknown, selection?: unknown, given?: unknown): Promise<void> => {
-    const session = sessions.active ?? (await startSomewhere(sessions));
-    if (session === undefined) return;
-    await usingStorage(parts.openJournal);
-    const dataset = await prepareDataset(argument, selection, session.account.name, parts);
-    if (dataset === undefined) return;
-    const openOnes = submitter.openOnesOf(session.account, dataset.sha256);
-    if (!(await mayGoBeside(openOnes, session, dataset.file.path))) return;
-    const besideOtherAccounts = openOnes.some(({ accountId }) => accountId !== session.account.id);
-    const { preset, draft } = (await askForDraft(session, dataset, argument, presetOf(given), parts)) ?? {};
-    if (draft === undefined || preset === undefined) return;
-    const { filename } = draft.dataset;
-    const { id, result: outcome } = await withSubmissionProgress(
-      submissionWords.title(filename, session.account.name),
-      (signal) => submitter.submit(session, draft, signal, besideOtherAccounts),
-    );
-    const submitted = {
-      id,
-      path: dataset.file.path,
-      filename,
-      preset,
-      account: session.account,
-      readBalance: () => session.balance.refresh(),
-    };
-    // The draft that was continued has become this submission.
-    const isBegun = outcome.kind !== 'open' && !(outcome.kind === 'not-charged' && !outcome.kept);
-    const replaced = refusedOne(submitter, session.account.id, presetOf(given).replaces);
-    if (replaced !== undefined && isBegun) await submitter.discard(replaced.id).catch(() => false);
-    await tellOutcome(outcome, submitted, beActive, log);
-    // The charge is told; that the view could not show the run would only confuse.
-    if (outcome.kind === 'charged') await reveal(outcome.run.run_id).catch(() => undefined);
-  };
+export async function submitAgain(
+  { sessions }: Pick<Services, 'sessions'>,
+  argument: unknown,
+): Promise<void> {
+  const session = sessions.active;
+  if (session === undefined) return;
+  const runId = await chooseRun(argument, runChoices(session, withoutMarker));
+  if (runId === undefined) return;
+  const preset = await withViewProgress(VIEWS.runs, () => presetOfRun(session.runs, runId));
+  await vscode.commands.executeCommand(COMMANDS.submitDataset, undefined, undefined, preset);
 }
 
-/** Commands can be called by anybody with anything. */
-function presetOf(value: unknown): Preset {
+/** The list has no labels: they are in the details. */
+async function presetOfRun(runs: RunStore, runId: string): Promise<Preset> {
+  const row = runs.get(runId);
+  const known = runs.label(runId);
+  if (row !== undefined && known !== undefined) return { modelId: row.model_id, label: withoutMarker(known) };
+  try {
+    const { model_id, label } = runs.detail(runId) ?? (await runs.loadDetail(runId));
+    return { modelId: model_id, ...(label === undefined ? {} : { label: withoutMarker(label) }) };
+  } catch (error) {
+    if (row === undefined) throw error;
+    return { modelId: row.model_id };
+  }
+}
+
+/** Anybody can call a command with anything. */
+function presetFrom(value: unknown): Preset {
   if (typeof value !== 'object' || value === null) return {};
   const { modelId, label, priority, replaces } = value as Record<string, unknown>;
   return {
@@ -101,50 +130,61 @@ function presetOf(value: unknown): Preset {
   };
 }
 
-/** Anybody can name any submission: of one that may have been charged, or of another account, nothing is taken away. */
-function refusedOne({ pending }: Submitter, accountId: string, id: string | undefined) {
-  return pending.find((one) => one.id === id && one.accountId === accountId && one.state === 'refused');
+/** Anybody can name any submission: only a refused one of the same account is discarded. */
+async function discardReplaced(
+  submitter: Services['submitter'],
+  accountId: string,
+  replaces: string | undefined,
+): Promise<void> {
+  const replaced = submitter.pending.find(({ id }) => id === replaces);
+  if (replaced?.state === 'refused' && replaced.accountId === accountId)
+    await submitter.discard(replaced.id).catch(() => false);
 }
 
-async function startSomewhere(sessions: Sessions): Promise<Session | undefined> {
+async function startSomewhere(sessions: Services['sessions']): Promise<Session | undefined> {
   const where = await askWhereToWork();
   if (where === undefined) return undefined;
   await vscode.commands.executeCommand(where === 'signIn' ? COMMANDS.signIn : COMMANDS.useSandbox);
   return sessions.active;
 }
 
-/** Asks about each open submission of the same dataset. @returns whether to submit it all the same */
+/** Asks about each open submission of the same dataset. @returns whether to submit it anyway */
 async function mayGoBeside(
   openOnes: readonly PendingSubmission[],
   { account, models }: Session,
-  filePath: string,
+  { file }: CheckedDataset,
 ): Promise<boolean> {
   for (const one of openOnes) {
-    const modelName = models.nameOf(one.intent.model_id);
     const isOther = one.accountId !== account.id;
-    const choice = await offerOpenOne(path.basename(filePath), one, modelName, isOther);
-    if (choice === 'open') await vscode.commands.executeCommand(COMMANDS.resolveSubmission, one.id);
-    if (choice !== 'another') return false;
+    const open = openMessages.open();
+    const another = openMessages.another(isOther);
+    const choice = await showWarning(
+      openMessages.question(path.basename(file.path), isOther),
+      { modal: true, detail: openMessages.detail(one, models.nameOf(one.intent.model_id), isOther) },
+      open,
+      another,
+    );
+    if (choice === open) await vscode.commands.executeCommand(COMMANDS.resolveSubmission, one.id);
+    if (choice !== another) return false;
   }
   return true;
 }
 
-/** Leads through the steps; undefined where no model is available, or the person gave it up. */
+/** Leads through the steps; undefined if no model is available, or the user gave up. */
 async function askForDraft(
   session: Session,
-  dataset: CheckedDataset,
+  { file, check, sha256 }: CheckedDataset,
   argument: unknown,
-  given: Preset,
-  parts: Parts,
-): Promise<{ draft: Draft; preset: Required<Omit<Preset, 'replaces'>> } | undefined> {
-  const { file, check, sha256 } = dataset;
+  preset: Preset,
+  services: Parts,
+): Promise<Draft | undefined> {
   const [models, balance, receipts] = await withProgress(
-    { location: vscode.ProgressLocation.Window, title: submissionWords.preparing() },
-    () => readFacts(session, parts),
+    { location: vscode.ProgressLocation.Window, title: submissionMessages.preparing() },
+    () => readFacts(session, services),
   );
   const available = models.filter((model) => model.available);
   if (available.length === 0) {
-    tellNoModels();
+    void showWarning(submissionMessages.noModels());
     return undefined;
   }
   const filename = path.basename(file.path);
@@ -157,23 +197,30 @@ async function askForDraft(
       check,
       models: available,
       balance,
-      marker: marker === undefined ? undefined : { text: marker, join: (label) => withMarker(label, marker) },
+      marker,
       priors: priorsOf(receipts, placeOf(session.account), sha256).map((prior) => ({
         ...prior,
         modelName: session.models.nameOf(prior.modelId),
       })),
     },
     {
-      model: modelOf(given.modelId ?? argument, available),
-      label: given.label === undefined ? defaultLabel(filename) : cutLabel(given.label),
-      priority: given.priority ?? false,
+      model: modelOf(preset.modelId ?? argument, available),
+      label: preset.label === undefined ? defaultLabel(filename) : cutLabel(preset.label),
+      priority: preset.priority ?? false,
     },
   );
   if (choices === undefined) return undefined;
   const { model, label, priority, consents } = choices;
-  const rows = check === 'unchecked' || check.kind !== 'rows' ? {} : { rows: check.rows };
-  const draft: Draft = {
-    dataset: { path: file.path, filename, sizeBytes: file.sizeBytes, mtimeMs: file.mtimeMs, sha256, ...rows },
+  const rows = rowsOf(check);
+  return {
+    dataset: {
+      path: file.path,
+      filename,
+      sizeBytes: file.sizeBytes,
+      mtimeMs: file.mtimeMs,
+      sha256,
+      ...(rows !== undefined && { rows }),
+    },
     model_id: model.model_id,
     ...(label === '' ? {} : { label }),
     ...(marker === undefined ? {} : { marker }),
@@ -181,16 +228,14 @@ async function askForDraft(
     consents,
     ...(balance === undefined ? {} : { balanceBefore: balance }),
   };
-  return { draft, preset: { modelId: model.model_id, label: withoutMarker(label), priority } };
 }
 
-/** What the steps show: models, balance and the receipts of earlier submissions. @throws ApiError, KeyMissingError */
+/** Models, balance and the receipts of earlier submissions. @throws ApiError, KeyMissingError if there are no models */
 function readFacts(session: Session, { journal, log }: Parts) {
   return Promise.all([
     session.models.refresh(),
-    // The summary can do without: it says that the balance is not known.
     session.balance.refresh().catch(() => undefined),
-    // What was submitted earlier is pointed out, and never a reason to stop.
+    // They inform, and never stop a submission.
     journal.receipts().catch((error: unknown) => {
       log.error('receipts', error);
       return [];

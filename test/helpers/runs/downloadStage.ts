@@ -18,7 +18,7 @@ export interface Window {
   downloads: Downloads;
   told: NotificationLedger;
   state: StateStore;
-  beActive: () => Promise<boolean>;
+  claim: NotificationLedger['claim'];
 }
 
 /** A sandbox whose time passes when it is told to, and windows on it that share what windows share. */
@@ -82,7 +82,7 @@ export class DownloadStage {
       }),
       told: new NotificationLedger(state),
       state,
-      beActive: () => Promise.resolve(true),
+      claim: (...args) => window.told.claim(...args),
     };
     this.#windows.push(window);
     return window;

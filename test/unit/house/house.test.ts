@@ -100,13 +100,13 @@ describe('the house', () => {
     const senders = sources.filter(({ tree }) => /\bsubmitter\s*\.(submit|resume)\(/.test(tree.text));
     assert.deepEqual(
       senders.map(({ file }) => file),
-      ['src/ui/submission/continueSubmission.ts', 'src/ui/submission/submitDataset.ts'],
+      ['src/ui/submission/resolveSubmission.ts', 'src/ui/submission/submitDataset.ts'],
     );
-    const QUESTION = 'src/ui/submission/confirmDialogs.ts';
+    const QUESTION = 'src/ui/submission/confirmSubmission.ts';
     const askers = sources.filter(({ imports }) => imports.some(({ target }) => target === QUESTION));
     assert.deepEqual(
       askers.map(({ file }) => file),
-      ['src/ui/submission/consentSteps.ts', 'src/ui/submission/continueSubmission.ts'],
+      ['src/ui/submission/resolveSubmission.ts', 'src/ui/submission/submissionSteps.ts'],
     );
     assert.match(sources.find(({ file }) => file === QUESTION)?.tree.text ?? '', /modal: true/);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { archiveName, buildArchive } from '../../../src/sandbox/adapterArchive.ts';
-import { MODELS } from '../../../src/sandbox/models.ts';
+import { MODELS } from '../../../src/sandbox/catalog.ts';
 import { unzip } from '../../helpers/unzip.ts';
 
 const RUN_ID = '0f8fad5b-d9cb-469f-a165-70867728950e';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseRange } from '../../../src/sandbox/byteRange.ts';
+import { parseRange } from '../../../src/sandbox/artifacts.ts';
 
 describe('sandbox byte ranges', () => {
   const cases: [string | undefined, ReturnType<typeof parseRange>][] = [

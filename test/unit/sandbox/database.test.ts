@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { STARTING_BALANCE_CENTS } from '../../../src/sandbox/pricing.ts';
+import { STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
 import { Bench, useBench } from './support.ts';
 
 describe('sandbox database', () => {
@@ -82,25 +82,6 @@ describe('sandbox database', () => {
         [existsSync(path.join(bench().directory, aside + suffix)), existsSync(file() + suffix)],
         [true, false],
       );
-  });
-
-  it('of an earlier version leaves WAL, once no other window has it open', async () => {
-    let other: DatabaseSync | undefined;
-    const accountId = await restartOn(() => {
-      other = new DatabaseSync(file());
-      other.exec('PRAGMA journal_mode = WAL; UPDATE account SET balance_cents = 7');
-    });
-    assert.equal((await bench().get('/balance')).body.balance_cents, 7);
-    const mode = () => other?.prepare('PRAGMA journal_mode').get()?.journal_mode;
-    assert.equal(mode(), 'wal');
-    await bench().sandbox.close();
-    other?.close();
-    await bench().start();
-    assert.equal((await bench().get('/balance')).body.balance_cents, 7);
-    assert.equal(bench().sandbox.accountId, accountId);
-    other = new DatabaseSync(file());
-    assert.equal(mode(), 'delete');
-    other.close();
   });
 
   it('does not set aside what it cannot open for another reason than its bytes', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { DatasetReader } from '../../../src/sandbox/dataset.ts';
-import { Refusal } from '../../../src/sandbox/errors.ts';
+import { DatasetReader } from '../../../src/sandbox/submission.ts';
+import { Refusal } from '../../../src/sandbox/server.ts';
 
 /** Feeds the bytes in chunks; undefined when they were refused on the way or at the end. */
 function read(bytes: Buffer, chunkBytes: number) {

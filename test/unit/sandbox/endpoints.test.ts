@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { PLAN_NAME, STARTING_BALANCE_CENTS } from '../../../src/sandbox/pricing.ts';
+import { PLAN_NAME, STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
 import { DAY, MINUTE, SECOND, START, useBench, type Answer } from './support.ts';
 
 function assertRefused(answer: Answer, status: number, code: string): void {

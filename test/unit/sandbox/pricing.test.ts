@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_DATASET_BYTES } from '../../../src/core/api/types.ts';
-import { priceCents, STARTING_BALANCE_CENTS } from '../../../src/sandbox/pricing.ts';
+import { priceCents, STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
 
 describe('sandbox pricing', () => {
   it('asks 1.00 and a cent for each begun 10,000 bytes', () => {

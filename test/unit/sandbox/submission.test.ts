@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { MAX_DATASET_BYTES } from '../../../src/core/api/types.ts';
-import { PLAN_NAME, STARTING_BALANCE_CENTS } from '../../../src/sandbox/pricing.ts';
+import { PLAN_NAME, STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
 import { form, ROW, useBench, type Answer, type Bench, type FormChange } from './support.ts';
 
 describe('sandbox submission', () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
-import { makeDirectoryDurably, syncDirectory } from '../../storage/durableFile.ts';
 import { DiskError, isSystemError } from '../../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
 import type { Archive, Member } from './archive.ts';
@@ -55,13 +54,12 @@ export async function extractAdapter(
   try {
     const archive = await openArchive(file, signal);
     try {
-      await makeDirectoryDurably(path.dirname(folder));
+      await mkdir(path.dirname(folder), { recursive: true });
       await removeAbandoned(path.dirname(folder), prefix);
       await mkdir(part, { mode: 0o755 });
       const { root, ...unpacked } = await unpack(archive, part, signal, onProgress);
       throwIfCancelled(signal);
       await nameFolder(part, folder);
-      await syncDirectory(path.dirname(folder)).catch(() => undefined);
       return { adapterFolder: path.join(folder, ...root.split('/')), ...unpacked };
     } finally {
       await archive.close();
@@ -134,7 +132,6 @@ async function unpack(
     });
     files++;
   }
-  for (const made of [...folders, folder]) await syncDirectory(made).catch(() => undefined);
   return { root: choice.root, files, sizeBytes: doneBytes, leftOut };
 }
 

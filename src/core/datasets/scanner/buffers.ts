@@ -1,13 +1,13 @@
-// Where things stand in the scanner's memory. Nothing is ever allocated or freed while it runs: these regions are fixed, and
+// The layout of the scanner's memory. Nothing is ever allocated or freed while it runs: these regions are fixed, and
 // the input begins behind them.
 
 /** Rows scanned in one call at most. */
 export const MAX_ROWS: u32 = 65536;
-/** Places told in one call at most. */
+/** Places reported in one call at most. */
 export const MAX_PLACES: u32 = 32768;
-/** As many of them are left for secrets, which are looked for when the rows have been judged. */
+/** As many of them are left for secrets, which are searched for when the rows have been judged. */
 export const PLACES_FOR_SECRETS: u32 = 20480;
-/** Bytes of a told problem: code, row, line breaks inside rows before it, offset, column, length; each a u32. */
+/** Bytes of a reported problem: code, row, line breaks inside rows before it, offset, column, length; each a u32. */
 export const PLACE_BYTES: u32 = 24;
 /** Loads go at most this far past the end of the input, and before its beginning. */
 export const PADDING = 64;
@@ -20,7 +20,7 @@ export const ROW_HASHES: usize = memory.data(MAX_ROWS * 4, 4);
 export const ROW_BREAKS: usize = memory.data((MAX_ROWS + 1) * 4, 4);
 export const PLACES: usize = memory.data(MAX_PLACES * PLACE_BYTES, 8);
 
-/** First byte of the input. Zeros stand before it, for those who look at what precedes. */
+/** First byte of the input. Zeros precede it, for reads before the input. */
 export function inputStart(): usize {
   return (__heap_base + PADDING + 63) & ~63;
 }

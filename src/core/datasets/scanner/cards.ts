@@ -1,15 +1,15 @@
-// Payment card numbers: 13 to 19 digits, in one piece or in the groups that stand on cards, that begin like those of the large
+// Payment card numbers: 13 to 19 digits, in one piece or in the groups printed on cards, that begin like those of the large
 // networks (ISO/IEC 7812) and whose last digit is the check digit of the others (Luhn).
 import { endOfEscape, isAlphanumeric, isDigit } from './characters';
 import { CARD_NUMBER } from './codes';
-import { tellSecret } from './secrets';
+import { reportSecret } from './secrets';
 
 const MIN_DIGITS: usize = 13;
 const MAX_DIGITS: usize = 19;
-/** The digits of a candidate, without what stands between groups. */
+/** The digits of a candidate, without the separators. */
 const DIGITS: usize = memory.data(32);
 
-/** Up to here digits were looked at. */
+/** Up to here digits were searched. */
 let done: usize = 0;
 
 /** The last four groups of digits: where each begins, and its length; the newest last. */
@@ -20,7 +20,7 @@ export function forgetDigits(): void {
   done = 0;
 }
 
-/** Looks at all digits that stand in `from..to`, and at those that they go on with on both sides. */
+/** Searches all digits in `from..to`, and those that continue them on both sides. */
 export function takeDigits(from: usize, to: usize, start: usize): void {
   let at = max(from, done);
   const first = max(start, done);
@@ -97,7 +97,7 @@ function takeCard(from: usize, to: usize): void {
   for (let at = from; at < to; at++) {
     if (isDigit(load<u8>(at))) store<u8>(DIGITS + count++, load<u8>(at) - 0x30);
   }
-  if (isOfNetwork(count) && hasCheckDigit(count)) tellSecret(CARD_NUMBER, from, to);
+  if (isOfNetwork(count) && hasCheckDigit(count)) reportSecret(CARD_NUMBER, from, to);
 }
 
 /** True inside a word or a decimal number; the letters of an escape are neither. */

@@ -18,7 +18,7 @@ export function isWord(character: u32): bool {
 }
 
 /**
- * Where the text goes on behind an escape, such as `\n` or `\u00e9`, that ends before `at` or holds it: its letters are none of the
+ * The position behind an escape, such as `\n` or `\u00e9`, that ends before `at` or holds it: its letters are not part of the
  * text. 0 if there is none.
  */
 export function endOfEscape(at: usize): usize {
@@ -35,7 +35,7 @@ function beginsEscape(at: usize): bool {
   return ((at + 1 - from) & 1) == 1;
 }
 
-/** True if no word goes on at `at`. */
+/** True if no word continues at `at`. */
 export function beginsWord(at: usize): bool {
   return !isWord(load<u8>(at - 1)) || endOfEscape(at) == at;
 }

@@ -1,7 +1,7 @@
 // What the scanner (AssemblyScript) and its readers (TypeScript) call things by number: plain constants are all that both
-// languages share. `dataset/problems.ts` and `dataset/report.ts` give them their names, in this order.
+// languages share. `datasets/problems.ts` and `datasets/report.ts` give them their names, in this order.
 
-// The row is no JSON text (RFC 8259).
+// The row is not a JSON text (RFC 8259).
 export const UNEXPECTED_CHARACTER = 0;
 export const UNEXPECTED_END = 1;
 export const UNTERMINATED_STRING = 2;
@@ -15,7 +15,7 @@ export const SINGLE_QUOTE = 9;
 export const KEY_EXPECTED = 10;
 export const COLON_EXPECTED = 11;
 export const COMMA_EXPECTED = 12;
-// Its bytes are no UTF-8, or hold a byte order mark.
+// Its bytes are not UTF-8, or contain a byte order mark.
 export const INVALID_UTF8 = 13;
 export const BOM_INSIDE = 14;
 export const NOT_AN_OBJECT = 15;
@@ -54,7 +54,7 @@ export const PRIVATE_KEY = 43;
 export const EMAIL_ADDRESS = 44;
 export const CARD_NUMBER = 45;
 export const PROBLEM_COUNT = 46;
-// From here on: a row of a format, told because only at the end is known which format is that of most rows.
+// From here on: a row of a format, reported because the most common format is known only at the end.
 export const ROW_OF_FORMAT = PROBLEM_COUNT;
 
 // Formats of a row.

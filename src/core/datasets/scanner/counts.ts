@@ -11,19 +11,14 @@ export const FORMATS: usize = memory.data(FORMAT_COUNT * 4, 4);
 export const ROLES: usize = memory.data(ROLE_COUNT * 4, 4);
 /** Turns of the longest conversation. */
 export let maxTurns: u32 = 0;
-export let minLength: u32 = u32.MAX_VALUE;
 export let maxLength: u32 = 0;
-/** Bytes of all rows; exact as a double. */
-export let lengthSum: f64 = 0;
 
 export function forgetCounts(): void {
   memory.fill(LENGTH_BINS, 0, LENGTH_BINS_COUNT * 4);
   memory.fill(FORMATS, 0, FORMAT_COUNT * 4);
   memory.fill(ROLES, 0, ROLE_COUNT * 4);
   maxTurns = 0;
-  minLength = u32.MAX_VALUE;
   maxLength = 0;
-  lengthSum = 0;
 }
 
 function increment(table: usize, index: u32, by: u32): void {
@@ -34,9 +29,7 @@ function increment(table: usize, index: u32, by: u32): void {
 /** Counts a row of so many bytes. */
 export function countLength(length: u32): void {
   increment(LENGTH_BINS, binOf(length), 1);
-  minLength = min(minLength, length);
   maxLength = max(maxLength, length);
-  lengthSum += length;
 }
 
 function binOf(length: u32): u32 {

@@ -1,21 +1,21 @@
-// What is found in rows, and where: a failure ends its row, what is noted is told when the row has ended.
+// What is found in rows, and where: a failure ends its row, what is noted is reported when the row has ended.
 import { MAX_PLACES, PLACE_BYTES, PLACES, PLACES_FOR_SECRETS } from './buffers';
 import { PLACE_CODE_COUNT, UNKNOWN_FORMAT, VERY_LONG_ROW } from './codes';
 import { brokenLength, sequenceLength } from './utf8';
 
 /** A u32 for each code: how many there are since `forgetAll`. */
 export const TOTALS: usize = memory.data(PLACE_CODE_COUNT * 4, 4);
-/** A u32 for each code: how many of them were told with their place. */
+/** A u32 for each code: how many of them were located. */
 const LOCATED: usize = memory.data(PLACE_CODE_COUNT * 4, 4);
 /** For each code, what is noted in the row: offset and length, each a u32. */
 const NOTED: usize = memory.data(PLACE_CODE_COUNT * 8, 4);
 
-/** Places told in this call. */
+/** Places reported in this call. */
 export let places: u32 = 0;
 /** Of each code, places beyond these are only counted. */
 let locatedLimit: u32 = 0;
 
-/** Whether the editor shows each byte that is no UTF-8 by itself. */
+/** Whether the editor shows a character for each byte that is not UTF-8. */
 let showsEachByte: bool = false;
 
 let noted: u64 = 0;
@@ -42,7 +42,7 @@ export function forgetAll(limit: u32, hasMark: bool): void {
   memory.fill(LOCATED, 0, PLACE_CODE_COUNT * 4);
 }
 
-/** Begins a call: places are told anew. */
+/** Begins a call: its places start over. */
 export function beginCall(): void {
   places = 0;
 }
@@ -59,7 +59,7 @@ export function beginRow(start: usize, number: u32, breaks: u32, withBreaks: boo
   beginPlaces(start, number, breaks, withBreaks);
 }
 
-/** Begins a row whose places are told directly. */
+/** Begins a row whose places are reported directly. */
 export function beginPlaces(start: usize, number: u32, breaks: u32, withBreaks: bool): void {
   rowStart = start;
   rowNumber = number;
@@ -70,7 +70,7 @@ export function beginPlaces(start: usize, number: u32, breaks: u32, withBreaks: 
   walkedBreaks = 0;
 }
 
-/** Says why the row is no JSON text; returns 0, which no position in the input has. */
+/** Notes why the row is not JSON; returns 0, which no position in the input has. */
 export function fail(code: i32, at: usize, length: usize): usize {
   failure = code;
   failureAt = at;
@@ -88,26 +88,26 @@ export function noteInRow(code: i32, at: usize, length: usize): void {
   store<u32>(entry, <u32>length, 4);
 }
 
-/** True if the row is no JSON text. */
+/** True if the row is not JSON. */
 export function hasFailed(): bool {
   return failure >= 0;
 }
 
-/** Tells what was found in the row. Nothing is said of the shape of a row that is no JSON text. */
+/** Reports what was found in the row, but not the shape of a row that is not JSON. */
 export function endRow(): void {
   if (failure >= 0) {
     for (let code = UNKNOWN_FORMAT; code <= VERY_LONG_ROW; code++) noted &= ~((<u64>1) << code);
-    tell(failure, failureAt, failureLength);
+    report(failure, failureAt, failureLength);
   }
   for (let left = noted; left != 0; left &= left - 1) {
     const code = <i32>ctz(left);
     const entry = NOTED + ((<usize>code) << 3);
-    tell(code, load<u32>(entry), load<u32>(entry, 4));
+    report(code, load<u32>(entry), load<u32>(entry, 4));
   }
 }
 
-/** Counts a problem and tells its place, if not too many were told. */
-export function tell(code: i32, at: usize, length: usize): void {
+/** Counts a problem and locates it, up to the limit. */
+export function report(code: i32, at: usize, length: usize): void {
   const counter = (<usize>code) << 2;
   store<u32>(TOTALS + counter, load<u32>(TOTALS + counter) + 1);
   const located = load<u32>(LOCATED + counter);

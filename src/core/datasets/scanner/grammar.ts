@@ -1,4 +1,4 @@
-// One row as a JSON text (RFC 8259), without recursion: what is open stands in a stack of bits, so that no depth overflows it.
+// One row as a JSON text (RFC 8259), without recursion: what is open is in a stack of bits, so that no depth overflows it.
 import {
   BAD_LITERAL,
   BAD_NUMBER,
@@ -41,7 +41,7 @@ const KEY = 2;
 const KEY_OR_CLOSE = 3;
 const AFTER_VALUE = 4;
 
-/** Kinds of values, as the shape is told them. */
+/** Kinds of values, for the shape. */
 export const KIND_STRING = 1;
 export const KIND_NUMBER = 2;
 export const KIND_BOOLEAN = 3;
@@ -50,7 +50,7 @@ export const KIND_NULL = 4;
 let depth: i32 = 0;
 
 /**
- * Judges a row whose first byte that is no space stands at `from`: fails where it is no JSON text, and notes what else there is to
+ * Judges a row whose first byte that is not a space is at `from`: fails where it is not JSON, and notes what else there is to
  * say. True if it is an object.
  */
 export function readRow(from: usize, end: usize): bool {
@@ -112,7 +112,7 @@ function readTokens(from: usize, end: usize): usize {
       at = next;
       state = AFTER_VALUE;
     } else if (depth > MAX_DEPTH && (depth & 7) == 0 && load<u64>(at) == EIGHT_BRACKETS) {
-      // So deep there is nothing but brackets, and nothing to note: a file of them is no reason to wait.
+      // So deep there is nothing but brackets, and nothing to note: a file of them must not be slow.
       store<u8>(OPEN + ((<usize>depth) >> 3), 0);
       depth += 8;
       at += 8;
@@ -144,7 +144,7 @@ function readKey(at: usize, end: usize): usize {
   return load<u8>(colon) == 0x3a ? colon + 1 : fail(COLON_EXPECTED, colon, 1);
 }
 
-/** Reads a number or a literal; returns where it goes on, 0 after a failure. */
+/** Reads a number or a literal; returns the position behind it, 0 after a failure. */
 function readBare(at: usize, end: usize, character: u32): usize {
   if (character == 0x2d || character - 0x30 < 10) {
     const next = readNumber(at, end);
@@ -174,7 +174,7 @@ function isLetter(character: u32): bool {
   return (character | 0x20) - 0x61 < 26;
 }
 
-/** The first byte from `at` on that is no white space, `end` if there is none. */
+/** The first byte from `at` on that is not white space, `end` if there is none. */
 export function skipSpace(from: usize, end: usize): usize {
   let at = from;
   for (; at < end; at++) {

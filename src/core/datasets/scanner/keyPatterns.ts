@@ -2,7 +2,7 @@
 // them here before the first file.
 import { beginsWord, isAlphanumeric, isDigit, isWord } from './characters';
 
-/** Bytes of a pattern: length of its prefix, where in it the rare bytes stand, length and kind of the tail, code, bucket; the prefix. */
+/** Bytes of a pattern: length of its prefix, where in it the rare bytes are, length and kind of the tail, code, bucket; the prefix. */
 const PATTERN_BYTES: u32 = 48;
 const PREFIX_OFFSET = 8;
 const MAX_PATTERNS = 32;
@@ -16,7 +16,7 @@ const TAIL_UPPER = 2;
 const TAIL_BASE64 = 3;
 
 /**
- * Of a key so many letters and digits stand together: some of each, or letters that change between upper and lower case more
+ * A key has so many letters and digits in a row: some of each, or letters that change between upper and lower case more
  * often than the words of a name do.
  */
 const MIN_RANDOM: usize = 12;
@@ -33,11 +33,11 @@ export function forgetTail(): void {
   tailFrom = tailEnd = 0;
 }
 
-/** Where the key begins that was found last, and as what it is told. */
+/** Where the key begins that was found last, and its code. */
 export let keyStart: usize = 0;
 export let foundCode: i32 = 0;
 
-/** The end of a key of one of the buckets whose rare bytes stand at `anchor`, 0 if there is none. */
+/** The end of a key of one of the buckets whose rare bytes are at `anchor`, 0 if there is none. */
 export function findKey(anchor: usize, buckets: u32): usize {
   for (let index = 0; index < MAX_PATTERNS; index++) {
     const pattern = PATTERNS + index * PATTERN_BYTES;

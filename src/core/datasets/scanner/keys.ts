@@ -1,9 +1,9 @@
-// The keys of a row's objects, to find those that stand twice in one. Escaped spellings are the same key: "a" and "\u0061".
+// The keys of a row's objects, to find duplicates within one. Escaped spellings are the same key: "a" and "\u0061".
 import { DUPLICATE_KEY, TOO_MANY_KEYS } from './codes';
 import { noteInRow } from './found';
 import { hexUnit } from './strings';
 
-/** Keys of a row that are looked at. */
+/** Keys of a row that are compared. */
 const MAX_KEYS: u32 = 65536;
 /** Most rows have few keys and never leave the small table, which stays in the processor's cache. */
 const SMALL_SLOTS: u32 = 1024;
@@ -96,7 +96,7 @@ function hashOf(object: u32, from: usize, to: usize): u32 {
   return <u32>((hash * 0x94d049bb133111eb) >> 32);
 }
 
-/** Writes what a string with escapes stands for, as UTF-8, and returns its end; it is never longer than its spelling. */
+/** Writes a string without its escapes, as UTF-8, and returns its end; it is never longer than its spelling. */
 function decode(from: usize, to: usize, target: usize): usize {
   let end = target;
   for (let at = from; at < to;) {

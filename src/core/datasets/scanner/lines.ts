@@ -1,6 +1,6 @@
 // Where rows end, and the bytes on the way there.
 
-/** Unicode characters before the line end that was looked for last: every byte but those that continue a sequence. */
+/** Unicode characters before the line end that was searched for last: every byte but those that continue a sequence. */
 export let characters: u32 = 0;
 /** Whether a CR was among the bytes. */
 export let hasReturn: bool = false;

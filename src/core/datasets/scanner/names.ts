@@ -25,7 +25,7 @@ export const PART_TOOL_CALLS = 3;
 export const PART_FROM = 4;
 export const PART_VALUE = 5;
 
-/** What stands for a name of up to eight ASCII characters when its bytes are loaded, little-endian. */
+/** The number for a name of up to eight ASCII characters when its bytes are loaded, little-endian. */
 function word(from: usize, length: usize): u64 {
   return load<u64>(from) & (u64.MAX_VALUE >> ((<u64>(8 - length)) << 3));
 }

@@ -2,7 +2,7 @@
 import { BAD_NUMBER, NUMBER_PRECISION } from './codes';
 import { fail, noteInRow } from './found';
 
-/** Seventeen significant digits tell any double apart from its neighbours: more are lost. */
+/** Seventeen significant digits identify any double: more are lost. */
 const MAX_DIGITS = 17;
 /** Integers of fewer digits are exact. */
 const EXACT_DIGITS: usize = 15;
@@ -11,7 +11,7 @@ function isDigit(character: u32): bool {
   return character - 0x30 < 10;
 }
 
-/** Reads a number that begins at `from` with `-` or a digit; returns where it goes on, 0 after a failure. */
+/** Reads a number that begins at `from` with `-` or a digit; returns the position behind it, 0 after a failure. */
 export function readNumber(from: usize, end: usize): usize {
   let at = from;
   if (load<u8>(at) == 0x2d) at++;
@@ -50,7 +50,7 @@ function badNumber(from: usize, at: usize, end: usize): usize {
 }
 
 /**
- * True if a double cannot stand for the number: it is out of range, an integer written out that lies between two doubles, or has
+ * True if no double represents the number exactly enough: it is out of range, an integer written out that lies between two doubles, or has
  * more digits than any double needs (as an integer: more than 19). Digits are those in `integer..integerEnd`, and behind a point those to `fractionEnd`.
  */
 function losesPrecision(integer: usize, integerEnd: usize, fractionEnd: usize, exponent: i32): bool {

@@ -1,5 +1,5 @@
-// The scanner: judges the rows of a dataset that lie whole in its memory. What it says stands in the regions of `buffers`,
-// `found` and `counts`; `dataset/scanner.ts` is its only caller.
+// The scanner: judges the rows of a dataset that are completely in its memory. Its results are in the regions of `buffers`,
+// `found` and `counts`; `datasets/scanner.ts` is its only caller.
 import {
   hasRoom,
   beginCall,
@@ -9,7 +9,7 @@ import {
   forgetAll,
   hasFailed,
   noteInRow,
-  tell,
+  report,
   TOTALS,
   places,
 } from './found';
@@ -21,10 +21,8 @@ import {
   forgetCounts,
   FORMATS,
   LENGTH_BINS,
-  lengthSum,
   maxLength,
   maxTurns,
-  minLength,
   ROLES,
 } from './counts';
 import { MAX_ROW_BYTES, readRow, skipSpace } from './grammar';
@@ -35,7 +33,7 @@ import { format } from './shape';
 import { isByteOrderMark } from './utf8';
 
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, TOTALS };
-export { ANCHORS, PATTERNS, FORMATS, LENGTH_BINS, lengthSum, maxLength, maxTurns, minLength, ROLES };
+export { ANCHORS, PATTERNS, FORMATS, LENGTH_BINS, maxLength, maxTurns, ROLES };
 
 /** A row of about 8,192 tokens: much that is trained with is cut below. */
 const LONG_ROW_BYTES: u32 = 32768;
@@ -50,7 +48,7 @@ export let charactersRead: u32 = 0;
 
 let looksForSecrets: bool = true;
 
-/** Begins a file; of each code so many places are told. `hasMark`: it begins with a byte order mark. */
+/** Begins a file; so many places of each code are located. `hasMark`: it begins with a byte order mark. */
 export function begin(locatedLimit: u32, secrets: bool, hasMark: bool): void {
   forgetAll(locatedLimit, hasMark);
   forgetCounts();
@@ -59,7 +57,7 @@ export function begin(locatedLimit: u32, secrets: bool, hasMark: bool): void {
 
 /**
  * Judges the rows in `from..to` and returns where it stopped: at the end, at a row whose end is not in memory, or at one that has
- * to wait for the next call because the regions are full. `atFileStart`: a byte order mark may stand at `from`. `atFileEnd`: the
+ * to wait for the next call because the regions are full. `atFileStart`: a byte order mark may be at `from`. `atFileEnd`: the
  * last row needs no line end.
  */
 export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool): usize {
@@ -92,20 +90,20 @@ export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool)
   return at;
 }
 
-/** Takes a row without any byte: files of nothing else are thinkable. */
+/** Takes a row without any byte; fast, as a file may have nothing else. */
 function takeEmptyRow(at: usize): void {
   beginPlaces(at, rows, lineBreaks, false);
-  tell(BLANK_LINE, at, 0);
+  report(BLANK_LINE, at, 0);
   blankRows++;
   charactersRead++;
   endOfRow(at, 0, 0);
 }
 
-/** Counts a row that is longer than what is checked, of which the first bytes stand at `from`. */
+/** Counts a row that is longer than what is checked, of which the first bytes are at `from`. */
 export function skipRow(from: usize): void {
   beginCall();
   beginRow(from, 0, 0, false);
-  tell(ROW_TOO_LONG, from, 1);
+  report(ROW_TOO_LONG, from, 1);
   rows = 1;
   blankRows = 0;
   lineBreaks = 0;
@@ -134,9 +132,9 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
     if (length >= LONG_ROW_BYTES) noteInRow(VERY_LONG_ROW, start, 1);
     if (readRow(text, end)) {
       countShape();
-      tell(ROW_OF_FORMAT + format, start, 1);
+      report(ROW_OF_FORMAT + format, start, 1);
     }
-    // A part of a row that was broken into lines is no row that stands there twice.
+    // A part of a row that was broken into lines is not a duplicate row.
     if (!hasFailed()) hash = hashRow(start, end);
   }
   endRow();

@@ -1,10 +1,10 @@
-// What should not leave the machine: API keys, private keys, e-mail addresses, card numbers. They are looked for in the bytes of
+// What should not leave the machine: API keys, private keys, email addresses, card numbers. They are searched for in the bytes of
 // the rows, whatever these are as JSON. Blocks of sixteen bytes in which nothing can begin are passed over at once.
 import { ROW_BREAKS, ROW_STARTS, inputStart } from './buffers';
 import { takeDigits, forgetDigits } from './cards';
 import { endOfEscape, isAlphanumeric, isLetter } from './characters';
 import { EMAIL_ADDRESS } from './codes';
-import { beginPlaces, tell } from './found';
+import { beginPlaces, report } from './found';
 import { ANCHORS, findKey, forgetTail, foundCode, keyStart } from './keyPatterns';
 
 /** No card number has fewer digits in each sixteen bytes that hold most of it. */
@@ -66,7 +66,7 @@ function takeKeys(block: usize, to: usize, mask: i32): void {
     if (block + index >= to) return;
     const end = findKey(block + index, load<u8>(BUCKETS + index));
     if (end == 0 || keyStart < keyEnd) continue;
-    tellSecret(foundCode, keyStart, end);
+    reportSecret(foundCode, keyStart, end);
     keyEnd = end;
   }
 }
@@ -76,12 +76,12 @@ function takeEmails(block: usize, to: usize, from: usize, mask: i32): void {
     const at = block + ctz(left);
     if (at >= to) return;
     const end = findEmail(at, from);
-    if (end != 0) tellSecret(EMAIL_ADDRESS, emailStart, end);
+    if (end != 0) reportSecret(EMAIL_ADDRESS, emailStart, end);
   }
 }
 
 /** Tells a place in the row that it is in. */
-export function tellSecret(code: i32, from: usize, to: usize): void {
+export function reportSecret(code: i32, from: usize, to: usize): void {
   const position = <u32>(from - inputStart());
   // Places come nearly in order: the row is the last one or one behind it.
   if (load<u32>(ROW_STARTS + ((<usize>row) << 2)) > position) row = 0;
@@ -97,10 +97,10 @@ export function tellSecret(code: i32, from: usize, to: usize): void {
     beginPlaces(inputStart() + load<u32>(ROW_STARTS + ((<usize>row) << 2)), row, breaks, hasBreaks);
     begun = <i32>row;
   }
-  tell(code, from, to - from);
+  report(code, from, to - from);
 }
 
-// E-mail addresses as people write them: name, `@`, and a domain of at least two labels (RFC 5321, without its rarities).
+// Email addresses as commonly written: name, `@`, and a domain of at least two labels (RFC 5321, without its rarities).
 
 /** Longest name before the `@` (RFC 5321, section 4.5.3.1.1). */
 const MAX_NAME: usize = 64;
@@ -116,7 +116,7 @@ function isNameCharacter(character: u32): bool {
   );
 }
 
-/** The end of the address whose `@` stands at `at`, 0 if there is none. Domains for examples (RFC 2606) are nobody's address. */
+/** The end of the address whose `@` is at `at`, 0 if there is none. Domains for examples (RFC 2606) are not reported. */
 export function findEmail(at: usize, from: usize): usize {
   let start = at;
   while (start > from && at - start <= MAX_NAME && isNameCharacter(load<u8>(start - 1))) start--;

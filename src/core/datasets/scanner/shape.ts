@@ -1,5 +1,5 @@
 // What the rows of fine-tuning datasets look like. The service publishes no schema, so everything said here is a warning.
-// The grammar tells each token of the outer levels as it passes; nothing is kept but what decides.
+// The grammar passes on each token of the outer levels; only what decides is stored.
 import {
   CONTENT_EMPTY,
   CONTENT_MISSING,
@@ -80,7 +80,7 @@ let part: i32 = PART_OTHER;
 let role: i32 = -1;
 let hasContent: bool = false;
 let hasToolCalls: bool = false;
-/** Where an empty content stands, 0 if it is not empty. */
+/** Where an empty content is, 0 if it is not empty. */
 let emptyContent: usize = 0;
 let emptyLength: usize = 0;
 let parts: u32 = 0;
@@ -121,7 +121,7 @@ export function keyShape(depth: i32, from: usize, to: usize): void {
   }
 }
 
-/** Takes a string, number or literal that stands in the container at a depth. */
+/** Takes a string, number or literal in the container at a depth. */
 export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void {
   if (depth == 1) takeField(kind, from, to);
   else if (!isConversation()) return;
@@ -251,7 +251,7 @@ function endMessage(): void {
   else if (emptyContent != 0) noteInRow(CONTENT_EMPTY, emptyContent, emptyLength);
 }
 
-/** Ends a row that is an object: tells its format by the fields that it has. */
+/** Ends a row that is an object: its fields decide its format. */
 export function endShape(start: usize): void {
   if (has(FIELD_MESSAGES)) format = FORMAT_CHAT;
   else if (has(FIELD_CONVERSATIONS)) format = FORMAT_SHAREGPT;

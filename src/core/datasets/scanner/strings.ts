@@ -1,5 +1,5 @@
 // Strings of RFC 8259, section 7: sixty-four bytes at a time, with their escapes and their UTF-8, and by bytes only where these
-// are no UTF-8.
+// are not UTF-8.
 import { bitsOf, equal, escapedBy } from './characters';
 import { BAD_ESCAPE, CONTROL_CHARACTER, INVALID_UTF8, LONE_SURROGATE, UNTERMINATED_STRING } from './codes';
 import { fail, noteInRow } from './found';
@@ -25,7 +25,7 @@ export function hexUnit(at: usize): u32 {
 }
 
 /**
- * Reads a string from behind its opening quote and returns where it goes on behind the closing one, 0 after a failure. Every row
+ * Reads a string from behind its opening quote and returns the position behind the closing one, 0 after a failure. Every row
  * ends with a line break or a sentinel, which is a control character: no read goes further.
  */
 export function readString(from: usize, end: usize): usize {
@@ -58,7 +58,7 @@ function readBlocks(from: usize, start: usize, end: usize): usize {
     if (backslashes != 0) {
       const escaped = escapedBy(backslashes);
       const simple = bitsOf(simpleOf(a), simpleOf(b), simpleOf(c), simpleOf(d));
-      // What is escaped ends nothing, and needs a look only if it is no single letter.
+      // An escaped character ends nothing, and is read only if it is not a simple escape.
       stops = (stops & ~escaped) | (escaped & ~simple);
       // An escape whose letter is in the next block begins that block.
       length -= <usize>((backslashes & ~escaped) >> 63);
@@ -101,7 +101,7 @@ function simpleOf(bytes: v128): v128 {
   return i8x16.ne(v128.and(low, high), i8x16.splat(0));
 }
 
-/** Reads the rest of a string byte by byte: somewhere ahead are bytes that are no UTF-8, perhaps behind its end. */
+/** Reads the rest of a string byte by byte: somewhere ahead are bytes that are not UTF-8, perhaps behind its end. */
 function readBytes(from: usize, start: usize, end: usize): usize {
   let at = from;
   while (true) {
@@ -133,7 +133,7 @@ function readBeyondAscii(from: usize): usize {
   return at;
 }
 
-/** Reads an escape, both halves of a surrogate pair together; returns where it goes on, 0 after a failure. */
+/** Reads an escape, both halves of a surrogate pair together; returns the position behind it, 0 after a failure. */
 function readEscape(at: usize, end: usize): usize {
   const character = <u32>load<u8>(at + 1);
   if (character != 0x75) {

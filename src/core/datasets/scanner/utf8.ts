@@ -16,7 +16,7 @@ export function sequenceLength(at: usize): i32 {
   return first <= 0xf4 && isContinuation(load<u8>(at + 3)) ? 4 : 0;
 }
 
-/** How many bytes of what is no UTF-8 at `at` are shown as one replacement character (WHATWG Encoding, as decoders do it). */
+/** How many bytes at `at` that are not UTF-8 are shown as one replacement character (WHATWG Encoding, as decoders do it). */
 export function brokenLength(at: usize): i32 {
   const first = <u32>load<u8>(at);
   if (first < 0xe0 || first > 0xf4 || !isSecond(first, load<u8>(at + 1))) return 1;
@@ -57,7 +57,7 @@ export function isAscii(bytes: v128): bool {
   return !v128.any_true(v128.and(bytes, i8x16.splat(-128)));
 }
 
-/** True for well-formed UTF-8 that begins with a character; the last one may go on behind the bytes. */
+/** True for well-formed UTF-8 that begins with a character; the last one may continue behind the bytes. */
 export function isUtf8(a: v128, b: v128, c: v128, d: v128): bool {
   const faults = v128.or(
     v128.or(faultsOf(i8x16.splat(0), a), faultsOf(a, b)),
@@ -68,7 +68,7 @@ export function isUtf8(a: v128, b: v128, c: v128, d: v128): bool {
 
 /** How many of sixteen bytes are of characters that end among them. */
 export function wholeLength(bytes: v128): usize {
-  // A first byte of two, three or four in the last one, two or three places goes on behind.
+  // A first byte of two, three or four in the last one, two or three places continues behind.
   const limits = i8x16(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -17, -33, -65);
   return ctz(i8x16.bitmask(i8x16.gt_u(bytes, limits)) | 0x10000);
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
 import type { VerdictCode } from '../../../../src/core/adapters/report.ts';
 import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
-import { MODELS } from '../../../../src/sandbox/models.ts';
+import { MODELS } from '../../../../src/sandbox/catalog.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { encode, withHeader, writeTensors } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { Place, tarGzOf, tarOf, zipOf } from '../../../helpers/adapters/support.ts';

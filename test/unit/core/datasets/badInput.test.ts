@@ -40,7 +40,7 @@ describe('bad input', () => {
     );
   });
 
-  it('that is no text is told as such', async () => {
+  it('that is not text is detected', async () => {
     const row = '{"question":"1+1?","answer":"2"}\n';
     const chinese = '{"模型":"训练数据微调训练数据微调训练数据微调训练数据微调训练数据微调"}\n';
     const swapped = (text: string) => Buffer.from(text, 'utf16le').swap16();

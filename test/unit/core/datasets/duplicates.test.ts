@@ -15,7 +15,7 @@ import { Random } from '../../../helpers/random.ts';
 
 const SEGMENT_BYTES = 4 * 1024 * 1024;
 
-describe('rows that stand in a file twice', () => {
+describe('duplicate rows', () => {
   const { check, folder } = useChecker();
 
   async function duplicatesIn(
@@ -57,9 +57,9 @@ describe('rows that stand in a file twice', () => {
     assert.deepEqual(await duplicatesIn('\n\n  \n  \n\r\n\r\n'), []);
   });
 
-  it('are told with the right row and line behind blank rows, lone CRs and a byte order mark', async () => {
+  it('have the right row and line behind blank rows, lone CRs and a byte order mark', async () => {
     const content = '\ufeff\n{"text":\r"a"}\n\n \r\n{"text":"b"}\r\n\r\r\n{"text":\r"a"}\n\n{"text":"b"}';
-    // The lone CRs stand in the rows 2, 6 and 7.
+    // The lone CRs are in the rows 2, 6 and 7.
     assert.deepEqual(await duplicatesIn(content), [
       [7, 9, '2'],
       [9, 12, '5'],
@@ -167,7 +167,7 @@ describe('rows that stand in a file twice', () => {
       assert.equal(details.length, 7);
     });
 
-    it('rows beyond a limit are not looked at, and it says so', async () => {
+    it('rows beyond a limit are not compared, and the result says so', async () => {
       const rows = ['{}', '[]', '1', '{}', '1', '{}'];
       assert.deepEqual(
         { ...(await search(rows, { maxRows: 4 })), places: undefined },
@@ -177,7 +177,7 @@ describe('rows that stand in a file twice', () => {
     });
   });
 
-  it('are looked for in a bounded number of rows, whatever comes first', () => {
+  it('are searched in a bounded number of rows, whichever segment comes first', () => {
     const builder = new ReportBuilder(10, 5);
     const segment = (number: number, rows: number[]): Segment => ({
       ...{ number, rows: 10, blankRows: 10 - rows.length, lineBreaks: 0, characters: 0, places: [] },

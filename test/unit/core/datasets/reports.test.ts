@@ -9,7 +9,7 @@ import { CheckError, type Report } from '../../../../src/core/datasets/report.ts
 import { Reports, type CheckState } from '../../../../src/core/datasets/reports.ts';
 import { reportOf } from '../../../helpers/report.ts';
 
-/** A check that stands still until the test ends it. */
+/** A check that waits until the test ends it. */
 interface HeldCheck {
   options: CheckOptions;
   finish: () => Promise<void>;
@@ -21,14 +21,14 @@ describe('Reports', () => {
   let file: string;
   let checks: HeldCheck[];
   let reports: Reports;
-  let told: CheckState[];
+  let changes: CheckState[];
 
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'reports-'));
     file = path.join(folder, 'rows.jsonl');
     await writeFile(file, '{}\n');
     checks = [];
-    told = [];
+    changes = [];
     reports = new Reports({
       check(path, options = {}) {
         const { promise, resolve, reject } = Promise.withResolvers<Report>();
@@ -54,7 +54,7 @@ describe('Reports', () => {
         return promise;
       },
     });
-    reports.onDidChange((state) => told.push(state));
+    reports.onDidChange((state) => changes.push(state));
   });
   afterEach(async () => {
     reports.dispose();
@@ -75,21 +75,21 @@ describe('Reports', () => {
     return report;
   }
 
-  it('tells when a check begins, goes on and ends', async () => {
-    const told1: number[] = [];
-    const waiting = reports.check(file, undefined, (fraction) => told1.push(fraction));
+  it('fires when a check begins, progresses and ends', async () => {
+    const fractions: number[] = [];
+    const waiting = reports.check(file, undefined, (fraction) => fractions.push(fraction));
     const check = await begun(1);
     check.options.onProgress?.(0.5);
     assert.equal(reports.get(file)?.progress, 0.5);
     await check.finish();
     const report = await waiting;
-    assert.deepEqual(told, [
+    assert.deepEqual(changes, [
       { path: file, progress: 0, report: undefined },
       { path: file, progress: 0.5, report: undefined },
       { path: file, progress: undefined, report },
     ]);
-    assert.deepEqual(told1, [0.5]);
-    assert.deepEqual(reports.all, [{ path: file, progress: undefined, report }]);
+    assert.deepEqual(fractions, [0.5]);
+    assert.deepEqual(reports.get(file), { path: file, progress: undefined, report });
   });
 
   it('does not take a file for the same whose first time was put back', async () => {
@@ -145,7 +145,7 @@ describe('Reports', () => {
     assert.equal((await joined).sizeBytes, 6);
   });
 
-  it('begins anew where the joined check was disturbed, and passes on other failures', async () => {
+  it('checks again if the joined check was disturbed, and passes on other failures', async () => {
     for (const code of ['changing', 'worker-died'] as const) {
       const before = checks.length;
       const first = reports.check(file);
@@ -162,7 +162,7 @@ describe('Reports', () => {
     }
   });
 
-  it('cancels a check only when nobody waits for it any more, and each at once', async () => {
+  it('cancels a check when its last caller has cancelled, and each caller at once', async () => {
     const [one, two] = [new AbortController(), new AbortController()];
     const first = reports.check(file, one.signal);
     const check = await begun(1);
@@ -196,7 +196,7 @@ describe('Reports', () => {
     (await begun(3)).fail(new CheckError('missing'));
     await assert.rejects(failed, { code: 'missing' });
     assert.equal(reports.get(file), undefined);
-    assert.deepEqual(told.at(-1), { path: file, progress: undefined, report: undefined });
+    assert.deepEqual(changes.at(-1), { path: file, progress: undefined, report: undefined });
   });
 
   it('does not let an abandoned check speak of the next one', async () => {
@@ -213,7 +213,7 @@ describe('Reports', () => {
     await next;
   });
 
-  it('releases what nobody asked for, and drops everything', async () => {
+  it('releases reports that the user did not ask for, and drops any', async () => {
     const unasked = reports.fresh(file);
     await (await begun(1)).finish();
     await unasked;
@@ -224,14 +224,14 @@ describe('Reports', () => {
     assert.notEqual(reports.get(file), undefined);
     reports.drop(file);
     assert.equal(reports.get(file), undefined);
-    const count = told.length;
+    const count = changes.length;
     reports.drop(file);
-    assert.equal(told.length, count);
+    assert.equal(changes.length, count);
   });
 
   it('drops what is known of other bytes only, whoever asked for it', async () => {
     await reports.dropIfOld(file);
-    assert.equal(told.length, 0);
+    assert.equal(changes.length, 0);
     const report = await checked();
     await reports.dropIfOld(file);
     assert.equal(reports.get(file)?.report, report);
@@ -240,14 +240,14 @@ describe('Reports', () => {
     assert.equal(reports.get(file), undefined);
   });
 
-  it('stops what is under way when it is disposed, and tells nothing more', async () => {
+  it('stops checks when it is disposed, and fires no more events', async () => {
     const waiting = reports.check(file);
     const check = await begun(1);
-    const count = told.length;
+    const count = changes.length;
     reports.dispose();
     assert.equal(check.options.signal?.aborted, true);
     await assert.rejects(waiting, CancelledError);
-    assert.equal(told.length, count);
-    assert.deepEqual(reports.all, []);
+    assert.equal(changes.length, count);
+    assert.equal(reports.get(file), undefined);
   });
 });

@@ -15,7 +15,7 @@ function lines(text: string | Uint8Array, chunkBytes = Infinity): string {
 }
 
 describe('ArrayToLines', () => {
-  it('keeps the elements as they stand', () => {
+  it('copies the elements byte for byte', () => {
     for (const [text, expected] of [
       ['[{}]', '{}\n'],
       [' [ {"a" : 1.0} ,\n{"b":"\\u00e9, ]\\"[\\\\"} ] \n', '{"a" : 1.0}\n{"b":"\\u00e9, ]\\"[\\\\"}\n'],
@@ -45,7 +45,7 @@ describe('ArrayToLines', () => {
     );
   });
 
-  it('refuses what is no whole array, and what would tear a row apart', () => {
+  it('refuses what is not a complete array, and line breaks inside strings', () => {
     for (const text of [
       '',
       ' ',
@@ -84,7 +84,7 @@ describe('rewriteDataset', () => {
     assert.equal(await readFile(file('train.jsonl'), 'utf8'), '[{"a":1},\n{"a":2}]');
   });
 
-  it('lets nobody read the copy who may not read the dataset', async function () {
+  it('gives the copy no more permissions than the dataset has', async function () {
     if (process.platform === 'win32') this.skip();
     await writeFile(file('private.jsonl'), '[{}]');
     for (const [mode, expected] of [
@@ -105,7 +105,7 @@ describe('rewriteDataset', () => {
     assert.equal(await readFile(written, 'utf8'), '{}\n\uFEFF{}\n');
   });
 
-  it('copies more than one chunk, and tells how far it is', async () => {
+  it('copies more than one chunk, and reports its progress', async () => {
     const row = `{"text":"${'x'.repeat(1_000)}"}`;
     await writeFile(file('big.jsonl'), `[${Array(3_000).fill(row).join(',\n')}]`);
     const told: number[] = [];

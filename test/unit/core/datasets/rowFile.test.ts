@@ -3,13 +3,7 @@ import { appendFile, mkdtemp, open, rename, rm, truncate, utimes, writeFile } fr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import {
-  lineOfRow,
-  rowOfLine,
-  RowFile,
-  BLOCK_BYTES,
-  RowMarks,
-} from '../../../../src/core/datasets/rowFile.ts';
+import { lineOfRow, rowOfLine, RowFile, BLOCK_BYTES } from '../../../../src/core/datasets/rowFile.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
 
 const NO_LIMITS = { rowBytes: 1e9, totalBytes: 1e9 };
@@ -63,18 +57,6 @@ describe('RowFile', () => {
     assert.deepEqual(await texts(rows, 1, 1), ['']);
   });
 
-  it('tells offsets and sizes in bytes', async () => {
-    const rows = await counted('ä\n€€\n');
-    const found = await rows.readRows(1, 2, NO_LIMITS);
-    assert.deepEqual(
-      found.map(({ row, offset, sizeBytes }) => ({ row, offset, sizeBytes })),
-      [
-        { row: 1, offset: 0, sizeBytes: 2 },
-        { row: 2, offset: 3, sizeBytes: 6 },
-      ],
-    );
-  });
-
   it('reads what is outside as nothing', async () => {
     const rows = await counted('a\nb\n');
     for (const [from, count] of [
@@ -86,7 +68,7 @@ describe('RowFile', () => {
       assert.deepEqual(await texts(rows, from, count), []);
   });
 
-  it('finds each row of random files as splitting the whole does', async () => {
+  it('finds each row of random files as splitting at LF does', async () => {
     let seed = 7;
     const random = (below: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -181,7 +163,7 @@ describe('RowFile', () => {
     assert.ok(rows.isCounted);
   });
 
-  it('lets others run while it counts, and stops when it is told to', async () => {
+  it('yields to the event loop while it counts, and stops when cancelled', async () => {
     await writeFile(file, Buffer.alloc(20_000_000, 'a\n'));
     const rows = await openFile();
     let longest = 0;
@@ -210,7 +192,7 @@ describe('RowFile', () => {
     await assert.rejects(rows.offsetOf(1), CancelledError);
   });
 
-  it('tells a file that is missing or cannot be read', async () => {
+  it('throws for a file that is missing or cannot be read', async () => {
     const failsWith = (code: string) => (error: unknown) =>
       error instanceof CheckError && error.code === code;
     await assert.rejects(RowFile.open(file), failsWith('missing'));
@@ -250,20 +232,6 @@ describe('RowFile', () => {
   });
 });
 
-describe('RowMarks', () => {
-  it('keeps one mark for each block, whatever the rows', () => {
-    const marks = new RowMarks();
-    for (let count = 0; count < 20; count++) marks.add(Buffer.alloc(BLOCK_BYTES, '\n'));
-    marks.end();
-    assert.equal(marks.rows, 20 * BLOCK_BYTES);
-    assert.deepEqual(marks.before(1), { row: 1, offset: 0 });
-    assert.deepEqual(marks.before(BLOCK_BYTES + 1), { row: 2, offset: 1 });
-    assert.deepEqual(marks.before(BLOCK_BYTES + 2), { row: BLOCK_BYTES + 2, offset: BLOCK_BYTES + 1 });
-    assert.deepEqual(marks.behind(5), { row: BLOCK_BYTES + 2, offset: BLOCK_BYTES + 1 });
-    assert.equal(marks.behind(20 * BLOCK_BYTES), undefined);
-  });
-});
-
 describe('lines of the editor and rows of the file', () => {
   let folder: string;
   const files: RowFile[] = [];
@@ -284,14 +252,6 @@ describe('lines of the editor and rows of the file', () => {
     await file.count(signal(), () => undefined);
     return file;
   }
-
-  it('are the same without a lone CR', async () => {
-    const file = await fileOf('a\r\nb\nc\r\n');
-    for (const number of [1, 2, 3]) {
-      assert.equal(await lineOfRow(file, number), number);
-      assert.equal(await rowOfLine(file, number), number);
-    }
-  });
 
   it('differ by each lone CR before', async () => {
     const file = await fileOf('a\rb\nc\r\rd\r\ne');

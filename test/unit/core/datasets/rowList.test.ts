@@ -100,7 +100,7 @@ describe('RowList', () => {
     assert.equal(list.searched, 1);
   });
 
-  it('rests after a page of rows and goes on when asked', async () => {
+  it('pauses after a page of rows and continues on request', async () => {
     await writeFile(file.path, 'some row\n'.repeat(100_000));
     const large = await RowFile.open(file.path);
     try {
@@ -154,7 +154,7 @@ describe('RowList', () => {
     assert.equal(list.length, 5_000);
   });
 
-  it('tells that the file cannot be read any more', async () => {
+  it('fails when the file can no longer be read', async () => {
     await count();
     list.set(filter('row'));
     file.dispose();

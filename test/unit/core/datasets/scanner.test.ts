@@ -46,7 +46,7 @@ function expectedOf(row: Buffer): Expected {
   };
 }
 
-/** Whether a double cannot stand for a number: by its exact value, or by more digits than any double has. */
+/** Whether a double cannot represent a number: by its exact value, or by more digits than any double has. */
 function losesPrecision(text: string): boolean {
   const [mantissa = '', exponent = ''] = text.replace('-', '').toLowerCase().split('e');
   const [integer = '', fraction = ''] = mantissa.split('.');
@@ -55,7 +55,7 @@ function losesPrecision(text: string): boolean {
   if (digits === '') return false;
   if (value === 0 || value === Infinity) return true;
   const isInteger = (exponent === '' || Number(exponent) === 0) && /^0*$/.test(fraction);
-  // Beyond, even the few that are exact are told: more digits than any double needs.
+  // Beyond, even the few that are exact are reported: more digits than any double needs.
   if (isInteger && digits.length <= 19) return BigInt(value) !== BigInt(integer);
   return digits.length > 17;
 }
@@ -331,7 +331,7 @@ describe('the scanner, beside another reading of the same rows', () => {
       for (const { offset, line, column } of told) assert.deepEqual({ line, column }, placeOf(bytes, offset));
     });
 
-    it('tells the same with one worker and with two', async function () {
+    it('finds the same with one worker and with two', async function () {
       this.timeout(30_000);
       const random = new Random(7);
       const some = Array.from({ length: 3000 }, () => mutated(random, Buffer.from(randomJson(random))));

@@ -72,7 +72,7 @@ describe('shownProblems', () => {
     assert.deepEqual(codes(shownProblems(report, 200).shown), ['bad-escape', 'private-key']);
   });
 
-  it('tells the line ends of a whole file once', () => {
+  it('shows CRLF once for the file', () => {
     const report = reportOf({
       problems: [groupOf('crlf', rows(1, 5_000), 7_473), groupOf('blank-line', rows(1, 300))],
     });
@@ -81,14 +81,6 @@ describe('shownProblems', () => {
     assert.deepEqual([first?.row, first?.detail, second], [1, '7473', undefined]);
     assert.equal(shown.length, 200);
     assert.equal(hiddenWarnings, 101);
-  });
-
-  it('takes places at the limit 1 and with nothing to show', () => {
-    assert.deepEqual(shownProblems(reportOf(), 1), { shown: [], hiddenErrors: 0, hiddenWarnings: 0 });
-    const report = reportOf({
-      problems: [groupOf('bad-number', rows(4, 2)), groupOf('bad-escape', rows(2, 2))],
-    });
-    assert.equal(shownProblems(report, 1).shown.length, 1);
   });
 });
 

@@ -88,16 +88,7 @@ describe('search in rows', () => {
     assert.deepEqual(await find(`${long}\nneedle\n${'y'.repeat(piece)}`, 'needle'), [1, 2]);
   });
 
-  it('counts rows right over many pieces, as splitting the whole does', async () => {
-    const rows = Array.from({ length: 30_000 }, (_, index) =>
-      index % 997 === 5 ? `row ${index} with NEEDLE and needle` : `row ${index} ${'é'.repeat(index % 40)}`,
-    );
-    const expected = rows.flatMap((row, index) => (/needle/i.test(row) ? [index + 1] : []));
-    assert.deepEqual(await find(rows.join('\n'), 'needle'), expected);
-    assert.deepEqual(await find('\n'.repeat(1_000_000) + 'needle', 'needle'), [1_000_001]);
-  });
-
-  it('finds what reading and comparing whole rows finds, in random texts of all kinds of characters', async () => {
+  it('finds the same as comparing parsed rows, in random texts of all kinds of characters', async () => {
     let seed = 11;
     const random = (below: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -153,7 +144,7 @@ describe('search in rows', () => {
     assert.deepEqual(await find(Buffer.alloc(400_000, 0x80), 'needle'), []);
   });
 
-  it('stays quick at each step on the worst text, and stops when it is told to', async () => {
+  it('stays quick at each step on the worst text, and stops when cancelled', async () => {
     await withFile(Buffer.alloc(2_000_000, 'a'), async (file) => {
       const pattern = searchPattern(`${'a'.repeat(MAX_SEARCH_UNITS - 1)}b`, false);
       assert.ok(pattern);

@@ -30,7 +30,7 @@ const fixed = (fix: (lines: readonly string[]) => LineEdit[], text: string) =>
   applied(text, fix(linesOf(text)));
 
 describe('fixes', () => {
-  it('remove blank rows wherever they stand, and leave the last line end', () => {
+  it('remove blank rows everywhere, and leave the last line end', () => {
     for (const [text, expected] of [
       ['', ''],
       ['\n', ''],
@@ -63,7 +63,7 @@ describe('fixes', () => {
       assert.equal(fixed(removeDuplicateRows, text), expected, JSON.stringify(text));
   });
 
-  it('leave repeated lines that are no rows: of objects over many lines, or with a lone CR in them', () => {
+  it('leave duplicate lines that are not rows: of objects over many lines, or with a lone CR in them', () => {
     const spread = [{ a: [1, {}] }, { a: [1, {}] }].map((row) => JSON.stringify(row, null, 2)).join('\n');
     for (const text of [spread, '{"a":1,\r"b":2}\n{"a":1,\r"b":3}\n', 'true\ntrue\n[{}]\n[{}]\n'])
       assert.deepEqual(removeDuplicateRows(linesOf(text)), [], text);

@@ -140,7 +140,7 @@ describe('a row of the preview', () => {
       assert.ok(opened.textContent.includes(last));
     });
 
-  it('is as it was where it is no long one', () => {
+  it('is complete if it is short', () => {
     const drawn = draw(
       JSON.stringify({ messages: [{ role: 'user', content: 'hi', mood: 'good', more: [1, 2] }] }),
     );

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
 import path from 'node:path';
-import type { AutoDownloads } from '../../../../src/ui/downloads/autoDownloads.ts';
 import { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { until } from '../../../helpers/runs/support.ts';
@@ -13,19 +12,17 @@ const HOUR = 3_600_000;
 describe('"Download when complete"', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let create: typeof AutoDownloads;
-  let folder: () => string | undefined;
+  let create: typeof import('../../../../src/ui/downloads/autoDownloads.ts').downloadWhenComplete;
   let stage: DownloadStage;
   let first: Window;
-  let faces: AutoDownloads[];
+  let faces: { dispose(): unknown }[];
   let isQuiet: boolean;
   let logged: unknown[];
 
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ AutoDownloads: create } = await import('../../../../src/ui/downloads/autoDownloads.ts'));
-    ({ autoDownloadFolder: folder } = await import('../../../../src/ui/shared/autoDownloadFolder.ts'));
+    ({ downloadWhenComplete: create } = await import('../../../../src/ui/downloads/autoDownloads.ts'));
   });
   after(() => hooks.deregister());
 
@@ -42,9 +39,9 @@ describe('"Download when complete"', () => {
     await stage.end();
   });
 
-  function watch(window: Window): AutoDownloads {
+  function watch(window: Window): { dispose(): unknown } {
     const log = { error: (_what: string, error: unknown) => void logged.push(error) };
-    const face = new create({ ...window, log, isQuiet: () => isQuiet });
+    const face = create({ ...window, log, isQuiet: () => isQuiet });
     faces.push(face);
     return face;
   }
@@ -80,19 +77,6 @@ describe('"Download when complete"', () => {
     assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
     await until(() => said().length > 0);
     assert.deepEqual(said(), [`Downloaded ${fileOf(runId)} to ${folderOf(runId)}.`]);
-  });
-
-  it('waits until a run that goes on has finished', async () => {
-    watch(first);
-    const runId = await stage.submit(first, 'maths');
-    for (const ms of [0, 7_000, 60_000]) {
-      stage.pass(ms);
-      await first.session.runs.refresh();
-      await later();
-    }
-    await isHome(first);
-    assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
-    assert.equal(logged.length, 0);
   });
 
   it('tells nothing where notifications are turned down', async () => {
@@ -161,20 +145,6 @@ describe('"Download when complete"', () => {
     assert.deepEqual(await readdir(folderOf(two, 'two')), [fileOf(two)]);
   });
 
-  it('does it though another artifact of the run is at home', async () => {
-    const runId = await stage.submit(first, 'maths');
-    await first.session.runs.refresh();
-    stage.pass(HOUR);
-    stage.sandbox.control.setScenario('several-artifacts');
-    const artifact = { type: 'training_log', filename: `training-log-${runId.slice(0, 8)}.jsonl` };
-    const target = path.join(stage.out, 'log.jsonl');
-    await first.downloads.start({ session: first.session, runId, artifact, target });
-    watch(first);
-    await first.session.runs.refresh();
-    await isHome(first, 2);
-    assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
-  });
-
   it('says so where the directory has gone since the run finished', async () => {
     watch(first);
     const runIds = [await stage.submit(first, 'one'), await stage.submit(first, 'two')];
@@ -217,17 +187,10 @@ describe('"Download when complete"', () => {
       const text = { there: stage.out, '': '', missing: path.join(stage.out, 'missing'), relative: 'a/b' };
       set(mode, text[directory]);
       watch(first);
-      assert.equal(folder(), undefined);
       await finish(first);
       await later();
       assert.deepEqual([await readdir(stage.out), said()], [[], []]);
     });
-
-  it('says whether it does it, by the settings of the moment', () => {
-    assert.equal(folder(), stage.out);
-    set('always', '');
-    assert.equal(folder(), undefined);
-  });
 
   it('tells once why it could not, with the run, and offers the download', async () => {
     watch(first);
@@ -242,22 +205,13 @@ describe('"Download when complete"', () => {
     assert.deepEqual(said(), ['Automatic download for maths failed. That folder no longer exists.']);
     assert.equal(logged.length, 1);
     await until(() => standIn.executed.length > 0);
-    assert.deepEqual(standIn.executed, [['fineTuning.downloadAdapter', runId]]);
+    assert.deepEqual(standIn.executed, [
+      ['fineTuning.downloadAdapter', { accountId: 'account-1', id: runId }],
+    ]);
     await rm(folderOf(runId));
     await first.session.runs.refresh();
     await later();
     assert.equal(said().length, 1);
-  });
-
-  it('leaves no empty folder where nothing came', async () => {
-    watch(first);
-    stage.sandbox.control.setScenario('expired-url');
-    await finish(first);
-    await until(() => said().length > 0);
-    assert.match(said()[0] ?? '', /rejected every download link \(403\)/);
-    const left = await readdir(stage.out, { recursive: true });
-    // What can be resumed stays: nothing came, so that there may be nothing.
-    assert.ok(left.every((name) => !name.endsWith('.zip')));
   });
 
   it('ends with the window', async () => {

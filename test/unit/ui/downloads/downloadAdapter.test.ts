@@ -15,7 +15,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, silent, until } from '../../../helpers/runs/support.ts';
 
-type Command = (argument: unknown) => Promise<void>;
+type Command = (argument: unknown, mode?: 'resume') => Promise<void>;
 
 describe('"Download Adapter…"', () => {
   let hooks: ModuleHooks;
@@ -80,8 +80,8 @@ describe('"Download Adapter…"', () => {
     });
     windows.push(downloads);
     const sessions = { active: session } as unknown as Sessions;
-    download = createDownload(sessions, downloads);
-    cancel = createCancel(sessions, downloads);
+    download = (argument, mode) => createDownload(sessions, downloads, argument, mode);
+    cancel = (argument) => createCancel(sessions, downloads, argument);
   }
 
   /** Another window after the one that was in the middle of it has ended. */
@@ -129,7 +129,7 @@ describe('"Download Adapter…"', () => {
     await download({ kind: 'run', runId });
     assert.deepEqual(await readdir(out), [file]);
     assert.deepEqual(said(), [`Downloaded ${file} to ${out}.`]);
-    assert.deepEqual(standIn.told.buttons, [['Inspect', 'Show in Folder']]);
+    assert.deepEqual(standIn.told.buttons, [['Inspect', 'Open Containing Folder']]);
     const [[command, uri] = []] = standIn.executed;
     assert.equal(command, 'fineTuning.inspectAdapter');
     assert.equal((uri as { fsPath: string }).fsPath, path.join(out, file));
@@ -142,7 +142,7 @@ describe('"Download Adapter…"', () => {
     session = bench.session(sandbox);
     newWindow();
     assert.equal(session.runs.label(runId), undefined);
-    assert.equal(await titleOf(() => download(runId)), 'Downloading the adapter of maths');
+    assert.equal(await titleOf(() => download(runId)), 'Downloading the adapter for maths');
   });
 
   it('without a run asks which, and goes on as a call of its own', async () => {
@@ -198,7 +198,7 @@ describe('"Download Adapter…"', () => {
       await download(runId);
       assert.deepEqual(await readdir(out), []);
       assert.deepEqual(said(), ['The download folder does not exist.']);
-      press('Create It');
+      press('Create Folder');
       await download(runId);
       assert.deepEqual(await readdir(path.join(missing, `maths ${runId.slice(0, 8)}`)), [file]);
     });
@@ -219,7 +219,7 @@ describe('"Download Adapter…"', () => {
         const folder = path.join(out, String(index));
         await mkdir(folder);
         standIn.told.folder = () => folder;
-        press('Create It', 'Download Again…', 'Open Setting');
+        press('Create Folder', 'Download Again…', 'Open Setting');
         await download(runId);
         assert.deepEqual(await readdir(folder), [file]);
         assert.ok(said().includes(`The download folder “${text}” is not the absolute path of a folder.`));
@@ -336,7 +336,7 @@ describe('"Download Adapter…"', () => {
   it('never replaces a file: keeps both, or does nothing', async () => {
     await writeFile(path.join(out, file), 'mine');
     await download(runId);
-    assert.deepEqual([await readdir(out), said()], [[file], [`${file} exists in that folder.`]]);
+    assert.deepEqual([await readdir(out), said()], [[file], [`${file} already exists in that folder.`]]);
     press('Keep Both');
     await download(runId);
     assert.deepEqual((await readdir(out)).sort(), [file.replace('.zip', ' (2).zip'), file].sort());
@@ -349,8 +349,8 @@ describe('"Download Adapter…"', () => {
     press('Inspect');
     await download(runId);
     assert.deepEqual(said(), ['The adapter for maths is already downloaded.']);
-    assert.deepEqual(standIn.told.buttons, [['Inspect', 'Show in Folder', 'Download Again…']]);
-    press('Show in Folder');
+    assert.deepEqual(standIn.told.buttons, [['Inspect', 'Open Containing Folder', 'Download Again…']]);
+    press('Open Containing Folder');
     await download(runId);
     assert.deepEqual(
       standIn.executed.map(([command]) => command),
@@ -377,21 +377,21 @@ describe('"Download Adapter…"', () => {
       await interrupt();
       press('Resume');
       await download(runId);
-      assert.match(said()[0] ?? '', /^The download of maths was interrupted at \d+ %\.$/);
+      assert.match(said()[0] ?? '', /^The download of maths was interrupted at \d+%\.$/);
       assert.match(said()[1] ?? '', /^Downloaded .+ to /);
       assert.deepEqual(await readdir(out), [file]);
     });
 
     it('goes on without asking where that was asked already', async () => {
       await interrupt();
-      await download({ runId, resume: true });
+      await download(runId, 'resume');
       assert.equal(said().length, 1);
       assert.deepEqual(await readdir(out), [file]);
     });
 
     for (const [answer, title] of [
-      ['that is read first', 'Downloading the adapter of maths'],
-      ['unless the service does not answer', /^Downloading the adapter of run [0-9a-f]+$/],
+      ['that is read first', 'Downloading the adapter for maths'],
+      ['unless the service does not answer', /^Downloading the adapter for run [0-9a-f]+$/],
     ] as const)
       it(`goes on titled by the label, ${answer}`, async () => {
         await interrupt();
@@ -399,7 +399,7 @@ describe('"Download Adapter…"', () => {
         if (typeof title !== 'string') session.runs.loadDetail = () => new Promise(() => undefined);
         newWindow();
         await downloads.open(session.account.id);
-        const shown = String(await titleOf(() => download({ runId, resume: true })));
+        const shown = String(await titleOf(() => download(runId, 'resume')));
         if (typeof title === 'string') assert.equal(shown, title);
         else assert.match(shown, title);
         assert.deepEqual(await readdir(out), [file]);
@@ -435,10 +435,7 @@ describe('"Download Adapter…"', () => {
     const [active] = downloads.active;
     press('Cancel Download');
     await download(runId);
-    assert.match(
-      said()[0] ?? '',
-      /^The adapter for maths is already being downloaded: [\d.]+ kB of [\d.]+ kB\.$/,
-    );
+    assert.match(said()[0] ?? '', /^The adapter for maths is already downloading: [\d.]+ kB of [\d.]+ kB\.$/);
     assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', active?.id]]);
     await cancel(active?.id);
     await ended;
@@ -470,7 +467,7 @@ describe('"Download Adapter…"', () => {
     for (const active of [bench.session(sandbox, 'account-2'), undefined]) {
       const ended = assert.rejects(download(runId), CancelledError);
       await until(() => downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
-      const elsewhere = createCancel({ active }, downloads);
+      const elsewhere = (id: unknown) => createCancel({ active }, downloads, id);
       // What is on its way of a run belongs to its account.
       await elsewhere(runId);
       assert.equal(downloads.active.length, 1);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
 import path from 'node:path';
-import type { InterruptedDownloads } from '../../../../src/ui/downloads/interruptedDownloads.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
@@ -13,14 +12,15 @@ const HOUR = 3_600_000;
 describe('downloads that were interrupted', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let create: typeof InterruptedDownloads;
+  let create: typeof import('../../../../src/ui/downloads/interruptedDownloads.ts').offerInterruptedDownloads;
   let stage: DownloadStage;
-  let faces: InterruptedDownloads[];
+  let faces: { dispose(): unknown }[];
 
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ InterruptedDownloads: create } = await import('../../../../src/ui/downloads/interruptedDownloads.ts'));
+    ({ offerInterruptedDownloads: create } =
+      await import('../../../../src/ui/downloads/interruptedDownloads.ts'));
   });
   after(() => hooks.deregister());
 
@@ -34,7 +34,7 @@ describe('downloads that were interrupted', () => {
     await stage.end();
   });
 
-  const watch = (window: Window) => faces.push(new create(window));
+  const watch = (window: Window) => faces.push(create(window));
   const said = () => standIn.told.sentences;
   /** For what must not happen, or not again. */
   const later = () => new Promise((resolve) => setTimeout(resolve, 700));
@@ -66,7 +66,7 @@ describe('downloads that were interrupted', () => {
     await until(() => said().length > 0);
     await later();
     assert.equal(said().length, 1);
-    assert.match(said()[0] ?? '', /^The download of maths was interrupted at \d %\.$/);
+    assert.match(said()[0] ?? '', /^The download of maths was interrupted at \d%\.$/);
     assert.deepEqual(standIn.told.buttons, [['Resume', 'Discard']]);
     watch(stage.window());
     await later();
@@ -85,7 +85,7 @@ describe('downloads that were interrupted', () => {
       await until(() => standIn.executed.length > 0);
       assert.deepEqual(standIn.executed, [
         button === 'Resume'
-          ? ['fineTuning.downloadAdapter', { runId, resume: true }]
+          ? ['fineTuning.downloadAdapter', { accountId: 'account-1', id: runId }, 'resume']
           : ['fineTuning.cancelDownload', window.downloads.active[0]?.id],
       ]);
       for (const face of faces.splice(0)) face.dispose();
@@ -131,7 +131,7 @@ describe('downloads that were interrupted', () => {
     await until(() => standIn.executed.length === 2);
     assert.deepEqual(said(), ['2 downloads were interrupted.']);
     assert.deepEqual(
-      standIn.executed.map(([, argument]) => (argument as { runId: string }).runId).sort(),
+      standIn.executed.map(([, argument]) => (argument as { id: string }).id).sort(),
       [...runIds].sort(),
     );
   });
@@ -139,8 +139,6 @@ describe('downloads that were interrupted', () => {
   it('are not offered while another window is at them, and are when that one ends', async () => {
     const other = stage.window();
     const mine = stage.window();
-    // As it stands after the first look at the list.
-    await mkdir(path.join(stage.bench.folder, 'runs/account-1'), { recursive: true });
     await mine.downloads.open('account-1');
     watch(mine);
     await begin(other, 'maths');

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { Model } from '../../../../src/core/api/types.ts';
 import { modelOf } from '../../../../src/ui/shared/modelArgument.ts';
 import { runIdOf } from '../../../../src/ui/shared/runArgument.ts';
-import { submissionIdOf } from '../../../../src/ui/submission/submissionArgument.ts';
 
 /** What menus, key bindings, agents and strangers hand to commands. */
 const JUNK = [undefined, null, '', 0, 17, true, Symbol('x'), [], {}, () => 'x', new Date(), { fsPath: '/x' }];
@@ -17,13 +16,6 @@ describe('command arguments', () => {
   it('name no run otherwise', () => {
     for (const junk of [...JUNK, { runId: 1 }, { runId: { toString: () => 'x' } }, { run_id: 'x' }])
       assert.equal(runIdOf(junk), undefined);
-  });
-
-  it('name a submission by its row or its id, and none otherwise', () => {
-    assert.equal(submissionIdOf('id'), 'id');
-    assert.equal(submissionIdOf({ kind: 'submission', id: 'id' }), 'id');
-    for (const junk of [...JUNK.filter((one) => one !== ''), { id: 1 }, { id: null }])
-      assert.equal(submissionIdOf(junk), undefined);
   });
 
   const model: Model = { model_id: 'm', name: 'M', provider: 'P', available: true };

@@ -9,7 +9,7 @@ import { Bench, row } from '../../../helpers/runs/support.ts';
 describe('commands of runs', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let submitAgain: typeof import('../../../../src/ui/submission/submitAgain.ts').submitAgain;
+  let submitAgain: typeof import('../../../../src/ui/submission/submitDataset.ts').submitAgain;
   let bench: Bench;
   let session: Session;
   let sessions: Sessions;
@@ -17,7 +17,7 @@ describe('commands of runs', () => {
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ submitAgain } = await import('../../../../src/ui/submission/submitAgain.ts'));
+    ({ submitAgain } = await import('../../../../src/ui/submission/submitDataset.ts'));
   });
   after(() => hooks.deregister());
 
@@ -44,8 +44,8 @@ describe('commands of runs', () => {
   const presets = () => standIn.executed.map(([command, , , preset]) => [command, preset]);
 
   it('"Submit Again…" reads a run that is not loaded, and goes on with its model and label', async () => {
-    await submitAgain(sessions)('old');
-    await submitAgain(sessions)({ kind: 'run', runId: 'bare' });
+    await submitAgain({ sessions }, 'old');
+    await submitAgain({ sessions }, { kind: 'run', runId: 'bare' });
     assert.deepEqual(presets(), [
       ['fineTuning.submitDataset', { modelId: 'm-old', label: 'Läbel' }],
       ['fineTuning.submitDataset', { modelId: 'm-bare' }],
@@ -53,21 +53,21 @@ describe('commands of runs', () => {
   });
 
   it('"Submit Again…" leaves the marker of the earlier run behind', async () => {
-    await submitAgain(sessions)('marked');
+    await submitAgain({ sessions }, 'marked');
     session.runs.insertCreated({ run_id: 'new' }, 'm-old', 'Läbel ft-7k3m9qpx');
-    await submitAgain(sessions)('new');
+    await submitAgain({ sessions }, 'new');
     const preset = ['fineTuning.submitDataset', { modelId: 'm-old', label: 'Läbel' }];
     assert.deepEqual(presets(), [preset, preset]);
   });
 
   it('"Submit Again…" of a run that the service does not know ends with its word', async () => {
-    await assert.rejects(submitAgain(sessions)('nobody'), { code: 'not_found' });
+    await assert.rejects(submitAgain({ sessions }, 'nobody'), { code: 'not_found' });
     assert.deepEqual(presets(), []);
   });
 
   it('"Submit Again…" goes on with the model of a listed run whose detail cannot be read', async () => {
     await session.runs.refresh();
-    await submitAgain(sessions)('odd');
+    await submitAgain({ sessions }, 'odd');
     assert.deepEqual(presets(), [['fineTuning.submitDataset', { modelId: 'm' }]]);
   });
 });

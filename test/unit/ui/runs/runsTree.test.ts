@@ -3,10 +3,6 @@ import { readFileSync } from 'node:fs';
 import type { ModuleHooks } from 'node:module';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
-import type {
-  PendingSubmission,
-  SubmissionState,
-} from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
@@ -24,7 +20,6 @@ describe('RunsTree', () => {
   let createTree: new (parts: RunsTreeParts) => RunsTree;
   let createRows: typeof import('../../../../src/ui/submission/submissionRows.ts').SubmissionRows;
   let createShown: typeof RunsShown;
-  let submissionItem: typeof import('../../../../src/ui/submission/submissionRows.ts').submissionItem;
   let views: ViewStandIn[];
   let settings: Map<string, unknown>;
   let focus: typeof import('../../../helpers/vscodeStandIn.ts').focus;
@@ -48,8 +43,7 @@ describe('RunsTree', () => {
   before(async () => {
     hooks = standInForVscode();
     ({ views, settings, focus } = await import('../../../helpers/vscodeStandIn.ts'));
-    ({ submissionItem, SubmissionRows: createRows } =
-      await import('../../../../src/ui/submission/submissionRows.ts'));
+    ({ SubmissionRows: createRows } = await import('../../../../src/ui/submission/submissionRows.ts'));
     ({ RunsTree: createTree } = await import('../../../../src/ui/runs/runsTree.ts'));
     ({ RunsShown: createShown } = await import('../../../../src/ui/runs/runsShown.ts'));
   });
@@ -536,7 +530,7 @@ describe('RunsTree', () => {
     const items = (await tree.getChildren()).map((node) => tree.getTreeItem(node));
     assert.deepEqual(
       items.map(({ description }) => String(description).replace(/ · [^·]+$/, '')),
-      ['Not charged · not sent', 'May be charged · no answer · Home'],
+      ['Not charged · upload stopped', 'May be charged · no answer · Home'],
     );
     const tooltip = items[1]?.tooltip;
     assert.ok(typeof tooltip === 'string' && tooltip.includes('\nAccount: Home\n'));
@@ -569,89 +563,7 @@ describe('RunsTree', () => {
     pending.length = 0;
     assert.deepEqual(await kinds(), ['none']);
   });
-
-  describe('a row of a submission', () => {
-    const hour = 60 * 60_000;
-    const sentAgo = (ms: number) => intentOf({ attempts: [wholeAttempt(Date.now() - ms)] });
-    const itemOf = (submission: PendingSubmission) => submissionItem(submission, 'Model M', Date.now());
-
-    it('shows what is known when it is selected, by mouse or keyboard', () => {
-      const { command, id } = itemOf(pendingOf('unsent', intentOf({ id: 'x' })));
-      assert.deepEqual(
-        [id, command?.command, command?.arguments],
-        ['submission:x', 'fineTuning.resolveSubmission', ['x']],
-      );
-    });
-
-    it('has the menus of what can be done in its state', () => {
-      const contexts = (
-        [
-          ['queued', intentOf()],
-          ['uploading', intentOf()],
-          ['waiting', sentAgo(hour)],
-          ['validating', intentOf()],
-          ['checking', sentAgo(hour)],
-          ['elsewhere', intentOf()],
-          ['unsent', intentOf()],
-          ['refused', sentAgo(48 * hour)],
-          ['unknown', sentAgo(22 * hour)],
-          ['unknown', sentAgo(23 * hour)],
-          ['not-charged', sentAgo(hour)],
-          ['not-charged', sentAgo(24 * hour)],
-        ] as const
-      ).map(([state, intent]) => itemOf(pendingOf(state, intent)).contextValue);
-      assert.deepEqual(contexts, [
-        'submission.cancellable',
-        'submission.cancellable',
-        'submission.cancellable',
-        'submission.validating',
-        'submission.checking',
-        'submission.elsewhere',
-        'submission.unsent',
-        'submission.refused',
-        'submission.unknown',
-        'submission.unknown.late',
-        'submission.not-charged',
-        'submission.not-charged.late',
-      ]);
-      const offered = (contextValue: string) =>
-        menusOf(contextValue).map((one) => one.replace('Submission', ''));
-      assert.deepEqual(offered('submission.unknown'), ['resolve', 'continue', 'check', 'discard']);
-      assert.deepEqual(offered('submission.unknown.late'), ['resolve', 'check', 'discard']);
-      assert.deepEqual(offered('submission.not-charged.late'), ['resolve', 'check', 'discard']);
-      assert.deepEqual(offered('submission.not-charged'), ['resolve', 'continue', 'check', 'discard']);
-      assert.deepEqual(offered('submission.unsent'), ['resolve', 'continue', 'discard']);
-      assert.deepEqual(offered('submission.refused'), ['resolve', 'continue', 'discard']);
-      assert.deepEqual(offered('submission.cancellable'), ['cancel', 'resolve']);
-      for (const state of ['validating', 'checking', 'elsewhere'])
-        assert.deepEqual(offered(`submission.${state}`), ['resolve']);
-    });
-
-    it('has an icon, a tooltip and a label for screen readers in each state', () => {
-      for (const state of STATES) {
-        const { iconPath, tooltip, accessibilityInformation, description } = itemOf(
-          pendingOf(state, sentAgo(hour)),
-        );
-        assert.ok(iconPath !== undefined && description !== '', state);
-        assert.ok(typeof tooltip === 'string' && tooltip.startsWith('train.jsonl\n'), state);
-        assert.match(accessibilityInformation?.label ?? '', /^train\.jsonl, ./, state);
-      }
-    });
-  });
 });
-
-const STATES: readonly SubmissionState[] = [
-  'queued',
-  'uploading',
-  'validating',
-  'waiting',
-  'checking',
-  'elsewhere',
-  'unsent',
-  'unknown',
-  'not-charged',
-  'refused',
-];
 
 /** The commands in the context menu of a row, in package.json. */
 function menusOf(contextValue: string): string[] {

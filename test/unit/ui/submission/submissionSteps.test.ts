@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
-import { newMarker, withMarker } from '../../../../src/core/runs/marker.ts';
+import { newMarker } from '../../../../src/core/runs/marker.ts';
 import { summaryOf } from '../../../../src/core/datasets/report.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import type { InputStandIn } from '../../../helpers/vscodeStandIn.ts';
 
-type Ask = typeof import('../../../../src/ui/submission/submissionDialogs.ts').askToSubmit;
+type Ask = typeof import('../../../../src/ui/submission/submissionSteps.ts').askToSubmit;
 type Context = Parameters<Ask>[0];
 
 describe('the steps of a submission', () => {
@@ -17,7 +17,7 @@ describe('the steps of a submission', () => {
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ askToSubmit } = await import('../../../../src/ui/submission/submissionDialogs.ts'));
+    ({ askToSubmit } = await import('../../../../src/ui/submission/submissionSteps.ts'));
   });
   after(() => hooks.deregister());
   beforeEach(() => {
@@ -35,13 +35,13 @@ describe('the steps of a submission', () => {
   };
   const marker = newMarker();
   const context: Context = {
-    account: { name: 'Work', kind: 'service', baseUrl: 'https://api.test/v1' },
+    account: { id: 'account-1', name: 'Work', kind: 'service', baseUrl: 'https://api.test/v1' },
     fileName: 'train.jsonl',
     sizeBytes: 1_000,
     check: summaryOf(reportOf()),
     models: [model],
     balance: undefined,
-    marker: { text: marker, join: (label) => withMarker(label, marker) },
+    marker,
     priors: [],
   };
 
@@ -57,20 +57,20 @@ describe('the steps of a submission', () => {
     return askToSubmit({ ...context, ...changes }, { model, label: 'ignored', priority: false });
   };
 
-  it('add the marker to the label, say why, and show it as it will be sent', async () => {
+  it('add the marker to the label, and show it as it will be sent', async () => {
     const choices = await walk('  My run ');
     assert.equal(choices?.label, `My run ${marker}`);
     const [labelBox, , summary] = standIn.told.inputs;
     const prompt = labelBox?.prompt ?? '';
-    assert.ok(prompt.includes(`“${marker}” is added, so that this very run can be recognised`));
-    assert.match(prompt, /at most 255 characters together/);
+    assert.ok(prompt.includes(`“${marker}” is added`));
+    assert.match(prompt, /Up to 255 characters/);
     const row = summary?.items.find(({ label }) => label.includes('Label'));
     assert.equal(row?.description, `My run ${marker}`);
     assert.equal((await walk('x'.repeat(300)))?.label, `${marker} ${'x'.repeat(255 - marker.length - 1)}`);
     assert.equal((await walk(''))?.label, marker);
   });
 
-  it('name the model by what the service tells of it, though that is its id alone', async () => {
+  it('name a model by its ID if the service provides no more', async () => {
     const bare = { model_id: 'base-7b', name: 'base-7b', provider: '', available: true };
     standIn.told.pick = answering('base-7b', '', ...ACCEPTING);
     const choices = await askToSubmit(
@@ -88,14 +88,14 @@ describe('the steps of a submission', () => {
     assert.match(detail, /^• accept the license terms of its provider$/m);
   });
 
-  it('add none where the setting says so', async () => {
+  it('add no marker if there is none', async () => {
     const choices = await walk('My run', { marker: undefined });
     assert.equal(choices?.label, 'My run');
     assert.doesNotMatch(standIn.told.inputs[0]?.prompt ?? '', /ft-/);
     assert.equal((await walk('x'.repeat(300), { marker: undefined }))?.label.length, 255);
   });
 
-  it('warn of a label from the length on at which its end is cut', () => {
+  it('warn if the end of the label will be cut', () => {
     const room = 255 - marker.length - 1;
     standIn.told.pick = answering();
     for (const [length, isWarned] of [
@@ -108,7 +108,7 @@ describe('the steps of a submission', () => {
     }
   });
 
-  it('keep the moment of each consent, and the addresses that could be opened', async () => {
+  it('record the time of each consent, and the links that could be opened', async () => {
     const before = new Date().toISOString();
     const moments: string[] = [];
     const answers = ['My run', ...ACCEPTING];
@@ -126,7 +126,7 @@ describe('the steps of a submission', () => {
     assert.ok(policy <= new Date().toISOString());
   });
 
-  it('end without anything where a consent is declined', async () => {
+  it('end without anything if a consent is declined', async () => {
     for (const [consent, button] of [
       ['I do not accept', 'Submit and Pay'],
       ['I accept the license', undefined],
@@ -151,16 +151,16 @@ describe('the steps of a submission', () => {
       'Dataset: train.jsonl · 1.0 kB · 10 rows',
       'Price: known only after the charge.',
       'Balance: unknown',
-      "You're charged when the service accepts the dataset. A run can't be cancelled or refunded.",
+      'You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.',
       'By submitting you:',
       '• accept the license terms and use policy of Maker',
-      "• accept the service's data policy",
+      '• accept the service’s data policy',
       '• confirm that you have the rights to this dataset',
-      "• understand that results aren't guaranteed",
+      '• understand that results aren’t guaranteed',
     ]);
   });
 
-  it('lead back to the summary from the last question, and through the terms anew', async () => {
+  it('lead back from the last question to the summary, and through the terms again', async () => {
     const buttons = ['Back to Summary', 'Submit and Pay'];
     standIn.told.answer = () => buttons.shift();
     standIn.told.pick = answering('My run', ...ACCEPTING, 'Continue', 'I accept the license');
@@ -172,13 +172,15 @@ describe('the steps of a submission', () => {
 
   it('do not speak of paying in the sandbox', async () => {
     press('Submit');
-    assert.ok((await walk('My run', { account: { name: 'Sandbox', kind: 'sandbox' } })) !== undefined);
+    assert.ok(
+      (await walk('My run', { account: { id: 's', name: 'Sandbox', kind: 'sandbox' } })) !== undefined,
+    );
     assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to the sandbox?']);
     assert.match(standIn.told.details[0] ?? '', /^Sandbox: no training, no charges\.\nModel: /);
     assert.doesNotMatch(standIn.told.details[0] ?? '', /pay|charged/);
   });
 
-  it('name what there is to read of the terms, and what cannot be opened', async () => {
+  it('name the links of the terms, and what is not opened', async () => {
     const rowsOf = async (changes: object) => {
       standIn.forget();
       const changed = { ...model, ...changes };
@@ -241,25 +243,24 @@ describe('the steps of a submission', () => {
     );
   });
 
-  it('have a last question of at most 20 lines of 48 characters, however long the names are', async () => {
-    const { confirmSubmit, confirmResend } = await import('../../../../src/ui/submission/confirmDialogs.ts');
+  it('have a last question of at most 20 lines of 48 characters, with the longest names', async () => {
+    const { confirmSubmission } = await import('../../../../src/ui/submission/confirmSubmission.ts');
     const long = 'x'.repeat(300);
     for (const kind of ['service', 'sandbox'] as const) {
       const asked = {
-        account: {
-          name: long,
-          kind,
-          ...(kind === 'service' && { baseUrl: `https://${'h'.repeat(60)}.test` }),
-        },
+        account:
+          kind === 'sandbox'
+            ? { id: 's', name: long, kind }
+            : { id: 'a', name: long, kind, baseUrl: `https://${'h'.repeat(60)}.test` },
         dataset: { filename: long, sizeBytes: 629_145_600, rows: 12_345_678 },
         model: { name: long, provider: long, use_policy_url: 'https://x.test' },
         priority: true,
         balance: { balance_cents: 123_456_789_00, currency: long },
       };
       standIn.forget();
-      await confirmSubmit(asked);
-      for (const state of ['unsent', 'not-charged', 'unknown'] as const)
-        await confirmResend(asked, { state });
+      await confirmSubmission(asked);
+      for (const resent of ['unsent', 'not-charged', 'unknown'] as const)
+        await confirmSubmission({ ...asked, resent });
       for (const [index, sentence] of standIn.told.sentences.entries()) {
         const text = `${sentence}\n${standIn.told.details[index]}`;
         assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);
@@ -282,22 +283,4 @@ describe('the steps of a submission', () => {
     }
     return lines;
   }
-
-  it('point out an earlier submission of the same before the consents, by what was chosen', async () => {
-    const prior = {
-      runId: 'r',
-      modelId: 'm',
-      modelName: 'Model M',
-      priority: false,
-      submittedAtMs: Date.now(),
-    };
-    const shown = async (queue: string) => {
-      standIn.forget();
-      standIn.told.pick = answering('My run', queue);
-      await askToSubmit({ ...context, priors: [prior] }, { model, label: '', priority: false });
-      return standIn.told.inputs[2]?.items[1]?.label;
-    };
-    assert.equal(await shown('Standard queue'), '$(warning) The same again');
-    assert.equal(await shown('Priority queue'), '$(history) Trained before');
-  });
 });

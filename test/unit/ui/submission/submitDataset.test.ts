@@ -12,6 +12,7 @@ import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
@@ -24,7 +25,7 @@ const SHA256 = createHash('sha256').update(TEXT).digest('hex');
 const ACCEPTING = ['Standard queue', 'Continue', 'I accept the license'];
 const SUBMIT = 'Submit and Pay';
 
-describe('"Submit Dataset…"', () => {
+describe('submitDataset', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let submitDataset: Submit;
@@ -33,7 +34,7 @@ describe('"Submit Dataset…"', () => {
   let pending: PendingSubmission[];
   let drafts: Draft[];
   let besides: (boolean | undefined)[];
-  let outcome: SubmissionResult;
+  let result: SubmissionResult;
   let receipts: Receipt[];
   let parts: Parts;
 
@@ -52,7 +53,7 @@ describe('"Submit Dataset…"', () => {
     await writeFile(file, TEXT);
     const { mtimeMs } = await stat(file);
     [pending, drafts, besides, receipts] = [[], [], [], []];
-    outcome = { kind: 'elsewhere' };
+    result = { kind: 'elsewhere' };
     const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
     const balance = { balance_cents: 500, currency: 'USD' };
     parts = {
@@ -72,7 +73,7 @@ describe('"Submit Dataset…"', () => {
           drafts.push(draft);
           besides.push(besideOtherAccounts);
           const onProgress = new Emitter<PendingSubmission>().event;
-          return { id: 'mine', onProgress, result: Promise.resolve(outcome) };
+          return { id: 'mine', onProgress, result: Promise.resolve(result) };
         },
       },
       journal: { receipts: () => Promise.resolve(receipts) },
@@ -89,9 +90,9 @@ describe('"Submit Dataset…"', () => {
             }),
           ),
       },
-      sha256Of: () => Promise.reject(new Error('not asked for')),
-      beActive: () => Promise.resolve(true),
-      reveal: () => Promise.resolve(),
+      digestWorker: DIGEST_WORKER,
+      ensureActiveAccount: () => Promise.resolve(true),
+      submitted: { fire: () => undefined },
       log: { error: () => undefined },
     } as unknown as Parts;
   });
@@ -106,11 +107,11 @@ describe('"Submit Dataset…"', () => {
     const left = [...answers];
     standIn.told.pick = () => left.shift();
     standIn.told.answer = (buttons) => buttons.find((button) => presses.includes(button));
-    await submitDataset(parts)(standIn.Uri.file(file), undefined, preset);
+    await submitDataset(parts, standIn.Uri.file(file), undefined, preset);
     await turn();
   }
 
-  it('submits the bytes that were checked, what the person chose, and when they consented', async () => {
+  it('submits the checked bytes, the choices, and the times of the consents', async () => {
     const before = new Date().toISOString();
     await submit();
     const [draft] = drafts;
@@ -133,21 +134,19 @@ describe('"Submit Dataset…"', () => {
     assert.ok(consents.data_policy.accepted_at >= consents.model_terms.accepted_at);
   });
 
-  it('sends no marker where the setting says so', async () => {
+  it('sends no marker if the setting says so, and another one each time otherwise', async () => {
     standIn.settings.set('fineTuning.labelMarker', false);
     await submit();
     assert.deepEqual([drafts[0]?.label, drafts[0]?.marker], ['My run', undefined]);
     await submit(undefined, ['Model M', '', ...ACCEPTING]);
     assert.equal('label' in (drafts[1] ?? {}), false);
-  });
-
-  it('makes another marker for each submission', async () => {
+    standIn.settings.clear();
     await submit();
     await submit();
-    assert.notEqual(drafts[0]?.marker, drafts[1]?.marker);
+    assert.notEqual(drafts[2]?.marker, drafts[3]?.marker);
   });
 
-  it('starts with what was chosen for the one before', async () => {
+  it('starts with the choices of a preset', async () => {
     await submit({ modelId: 'm', label: 'Earlier', priority: true }, []);
     assert.equal(standIn.told.inputs[0]?.value, 'Earlier');
     await submit({ modelId: 'm', label: 'Earlier', priority: true }, ['Earlier', 'Priority', 'Continue']);
@@ -163,24 +162,23 @@ describe('"Submit Dataset…"', () => {
 
   it('hashes a file that was not checked', async () => {
     parts.reports.fresh = () => Promise.reject(new CheckError('worker-died'));
-    parts.sha256Of = () => Promise.resolve('a'.repeat(64));
     await submit(
       { modelId: 'm' },
       ['My run', ...ACCEPTING],
       ['Submit Without Checking…', 'Submit Without Checking', SUBMIT],
     );
-    assert.equal(drafts[0]?.dataset.sha256, 'a'.repeat(64));
+    assert.equal(drafts[0]?.dataset.sha256, SHA256);
     assert.equal('rows' in drafts[0].dataset, false);
   });
 
-  it('begins nothing where the journal cannot be opened', async () => {
+  it('ends if the journal can’t be opened', async () => {
     parts.openJournal = () =>
       Promise.reject(Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'mkdir' }));
     await assert.rejects(submit(), { code: 'disk-full', place: 'submissions' });
     assert.deepEqual([drafts, standIn.told.inputs], [[], []]);
   });
 
-  it('leads to a submission of the same bytes that is open, or on to another model', async () => {
+  it('offers an open submission of the same bytes, or another model', async () => {
     const { dataset } = intentOf();
     const open = [
       pendingOf('unknown', intentOf({ id: 'one', dataset: { ...dataset, sha256: SHA256 } })),
@@ -190,16 +188,16 @@ describe('"Submit Dataset…"', () => {
       pending = [one];
       standIn.forget();
       await submit();
-      assert.deepEqual(standIn.told.buttons, [['Open It', 'Go On with Another Model']]);
+      assert.deepEqual(standIn.told.buttons, [['Open It', 'Use Another Model']]);
       assert.deepEqual([drafts, standIn.executed], [[], []]);
       await submit({ modelId: 'm' }, [], ['Open It']);
       assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', one.id]]]);
     }
-    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Go On with Another Model', SUBMIT]);
+    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Use Another Model', SUBMIT]);
     assert.equal(drafts.length, 1);
   });
 
-  it('says that another account of the service has one open, and goes on beside it when the person says so', async () => {
+  it('warns if another account of the service has one open, and submits only after that', async () => {
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
     pending = [pendingOf('unknown', intentOf({ id: 'theirs', dataset, accountId: 'account-2' }))];
     await submit();
@@ -214,7 +212,7 @@ describe('"Submit Dataset…"', () => {
     assert.deepEqual([drafts.length, besides], [1, [true]]);
   });
 
-  it('asks nothing for another file, another service, or a draft that was refused', async () => {
+  it('asks nothing about another file, another service, or a refused submission', async () => {
     const dataset = { ...intentOf().dataset, path: file, sha256: SHA256 };
     pending = [
       pendingOf('unknown', intentOf({ dataset: { ...intentOf().dataset, path: file } })),
@@ -225,31 +223,40 @@ describe('"Submit Dataset…"', () => {
     assert.equal(drafts.length, 1);
   });
 
-  it('opens the submission that turned out to be open for the chosen model', async () => {
-    outcome = { kind: 'open', id: 'other' };
+  it('resolves the submission that turned out to be open for the chosen model', async () => {
+    result = { kind: 'open', id: 'other' };
     await submit();
     assert.deepEqual(standIn.executed, [['fineTuning.resolveSubmission', 'other']]);
   });
 
-  it('points out what was trained before, and goes on where that cannot be read', async () => {
+  it('points out what was or may have been charged before, and continues if that can’t be read', async () => {
     const charged = { kind: 'charged', at: { localMs: 0 }, run: { run_id: 'r' }, how: 'answered' } as const;
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
-    receipts = [{ ...intentOf({ dataset }), settled: charged }];
+    const at = { localMs: 0 };
+    receipts = [
+      { ...intentOf({ dataset }), settled: charged },
+      { ...intentOf({ dataset, accountId: 'account-2' }), settled: { kind: 'discarded', at } },
+      { ...intentOf({ dataset }), settled: { kind: 'not-charged', at } },
+      { ...intentOf({ dataset, origin: 'https://other.test' }), settled: charged },
+      { ...intentOf(), settled: charged },
+    ];
     await submit();
-    const summary = standIn.told.inputs[2];
-    assert.match(summary?.items[1]?.description ?? '', /^You trained this dataset on .*: run r \(Model M\)$/);
+    const [, first, second, account] = standIn.told.inputs[2]?.items ?? [];
+    assert.match(first?.description ?? '', /^You trained it on .*: run r \(Model M\)$/);
+    assert.match(second?.description ?? '', /discarded it\. You may have been charged\.$/);
+    assert.match(account?.label ?? '', /Account$/);
     parts.journal.receipts = () => Promise.reject(new Error('x'));
     await submit();
     assert.equal(drafts.length, 2);
   });
 
-  it('continues what is kept under its Idempotency-Key', async () => {
-    outcome = { kind: 'not-charged', error: new Error('x'), kept: true };
+  it('offers to continue what is kept, by its Idempotency-Key', async () => {
+    result = { kind: 'not-charged', error: new Error('x'), kept: true };
     await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], [SUBMIT, 'Continue…']);
-    assert.deepEqual(standIn.executed, [['fineTuning.continueSubmission', 'mine']]);
+    assert.deepEqual(standIn.executed, [['fineTuning.resolveSubmission', 'mine', 'continue']]);
   });
 
-  it('sends nothing unless its last question is answered with its last button', async () => {
+  it('sends nothing unless the last question is answered with its last button', async () => {
     for (const press of [undefined, 'Cancel', 'Back to Summary']) {
       standIn.forget();
       await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], press === undefined ? [] : [press]);
@@ -262,8 +269,8 @@ describe('"Submit Dataset…"', () => {
     );
   });
 
-  it('takes only a refused submission of its own account off the list', async () => {
-    outcome = { kind: 'charged', run: { run_id: 'r' } };
+  it('discards only a refused submission of the same account', async () => {
+    result = { kind: 'charged', run: { run_id: 'r' } };
     const discarded: string[] = [];
     parts.submitter.discard = (id) => Promise.resolve(discarded.push(id) > 0);
     pending = [

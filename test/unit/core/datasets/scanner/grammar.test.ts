@@ -104,8 +104,8 @@ describe('the grammar of a row', () => {
     );
   });
 
-  describe('tells what is wrong, and where', () => {
-    // The caret stands under the first unit of the place, and the tildes under the others.
+  describe('reports what is wrong, and where', () => {
+    // The caret is under the first unit of the place, the tildes are under the others.
     const table: readonly [row: string, caret: string, code: string][] = [
       ['{"a":1,}', '      ^', 'trailing-comma'],
       ['{"a":[1,2,]}', '         ^', 'trailing-comma'],
@@ -177,7 +177,7 @@ describe('the grammar of a row', () => {
     });
   });
 
-  it('goes to any depth without an overflow, and says where keys are not compared any more', async () => {
+  it('reads any depth without an overflow, and reports where keys are not compared', async () => {
     for (const depth of [512, 513, 5000, 100_000]) {
       const deep = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
       const codes = codesOf(await check(`${deep}\n${'['.repeat(depth)}`), 1);

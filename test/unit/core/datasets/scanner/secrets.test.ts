@@ -148,7 +148,7 @@ describe('secrets in rows', () => {
     );
   }
 
-  /** Looks for each secret in each frame, where `#` stands for it. */
+  /** Finds each secret in each frame, in place of `#`. */
   async function findAll(frames: readonly string[]): Promise<void> {
     const cases = secrets.flatMap(([code, text]) =>
       frames.map((frame) => ({ code, text, row: frame.replace('#', text), frame })),
@@ -164,7 +164,7 @@ describe('secrets in rows', () => {
     }
   }
 
-  it('are found between what commonly stands around them', async () => {
+  it('are found in common surroundings', async () => {
     await findAll([
       ...[
         '{"text":"#"}',
@@ -230,7 +230,7 @@ describe('secrets in rows', () => {
     assert.equal((await foundIn(['{"text":"me@', 'home.test"}', 'someone', '@home.test'])).size, 0);
   });
 
-  it('are told where they stand, many in a row, with lone CRs between them', async () => {
+  it('are located, many in a row, with lone CRs between them', async () => {
     const one = keys[0]!;
     const row = `{"text":"é ${one} me@home.test \r ${cards[1]} me@home.test,${one}.${one}\r you@home.test"}`;
     const found = (await foundIn([row, row])).get(2) ?? [];
@@ -249,7 +249,7 @@ describe('secrets in rows', () => {
     );
   });
 
-  it('are shown so that nobody can use them', async () => {
+  it('are masked so that they cannot be used', async () => {
     const found = await foundIn(secrets.map(([, text]) => text));
     for (const [index, [code, text]] of secrets.entries()) {
       const detail = found.get(index + 1)?.[0]?.detail ?? '';

@@ -1,10 +1,8 @@
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type RunDetail, type RunSummary } from '../core/api/types.ts';
-import { invalid, refuse } from './errors.ts';
+import { PLAN_NAME } from './catalog.ts';
 import * as lifecycle from './lifecycle.ts';
-import { PLAN_NAME } from './pricing.ts';
-import { jsonReply, type Reply } from './reply.ts';
-import type { Position, RunRow } from './runTable.ts';
-import type { Service } from './service.ts';
+import { invalid, jsonReply, refuse, type Reply } from './server.ts';
+import type { Position, RunRow, Service } from './service.ts';
 
 /** Every field of a wire type is told; what does not apply yet is null, where the contract leaves that open. */
 type Told<T> = { [K in keyof T]-?: T[K] | null };

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
 import path from 'node:path';
-import type { ReminderWatch } from '../../../../src/ui/downloads/reminderWatch.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
@@ -13,15 +12,15 @@ const DAY = 24 * HOUR;
 describe('reminders of adapters', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let create: typeof ReminderWatch;
+  let create: typeof import('../../../../src/ui/downloads/reminders.ts').remindBeforeExpiry;
   let stage: DownloadStage;
   let first: Window;
-  let faces: ReminderWatch[];
+  let faces: { dispose(): unknown }[];
 
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ ReminderWatch: create } = await import('../../../../src/ui/downloads/reminderWatch.ts'));
+    ({ remindBeforeExpiry: create } = await import('../../../../src/ui/downloads/reminders.ts'));
   });
   after(() => hooks.deregister());
 
@@ -38,7 +37,7 @@ describe('reminders of adapters', () => {
     await stage.end();
   });
 
-  const watch = (window: Window) => faces.push(new create(window, { focused: 5, behind: 5 }));
+  const watch = (window: Window) => faces.push(create(window, { focused: 5, behind: 5, always: 200 }));
   const said = () => standIn.told.sentences;
 
   /** It may come late on a machine that is busy. */
@@ -90,7 +89,7 @@ describe('reminders of adapters', () => {
     await saidTimes(1);
     assert.match(
       said()[0] ?? '',
-      /^The adapters for 2 runs expire soon and aren’t downloaded\. The first one is “one”, in 1 h\.$/,
+      /^2 adapters expire soon and aren’t downloaded\. The first is “one”, in 1 h\.$/,
     );
     assert.deepEqual(standIn.told.buttons, [['Download…', 'Show']]);
   });
@@ -222,8 +221,8 @@ describe('reminders of adapters', () => {
     await look(first);
     await until(() => standIn.executed.length === 2);
     assert.deepEqual(standIn.executed, [
-      ['fineTuning.downloadAdapter', runId],
-      ['fineTuning.showRun', runId],
+      ['fineTuning.downloadAdapter', { accountId: 'account-1', id: runId }],
+      ['fineTuning.showRun', { accountId: 'account-1', id: runId }],
     ]);
   });
 

@@ -1,0 +1,188 @@
+import * as vscode from 'vscode';
+import type { Disposable } from '../../core/base/disposable.ts';
+import type { Session } from '../../core/runs/session.ts';
+import { canCheck, canContinue, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import type { Services } from '../../services.ts';
+import { followActive } from '../shared/activeSession.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import { showInformation, showWarning } from '../shared/notifications.ts';
+import { leftOpenSentence, noChargeFoundSentence, submissionMessages, submissionName } from './messages.ts';
+import type { ReportFoundRun } from './submissionResult.ts';
+
+/** How often it is asked whether a check is due. */
+const ASK_MS = 30_000;
+/** For so long the window that got an answer may be about to report the charge. */
+const REPORTING_MS = 10_000;
+/** How long a warning about what an earlier window left open waits for the first check. */
+const FIRST_CHECK_MS = 5_000;
+
+type Parts = Pick<Services, 'sessions' | 'submitter' | 'journal'> & { reportFoundRun: ReportFoundRun };
+
+/**
+ * Has the open submissions of all accounts checked, each with its own session, while the service answers, and notifies the
+ * user about what came of them, what an earlier window left open, and charges that it could not report. Nothing is sent.
+ */
+export class SubmissionNotices implements Disposable {
+  readonly #parts: Parts;
+  readonly #firstCheckMs: number;
+  readonly #subscriptions: Disposable[];
+  readonly #checking = new Set<string>();
+  /** What earlier windows left open and the user was not yet notified of: the submissions of each account. */
+  readonly #leftOpen = new Map<string, string[]>();
+  #firstCheck: NodeJS.Timeout | undefined;
+  #later: NodeJS.Timeout | undefined;
+
+  constructor(parts: Parts, firstCheckMs = FIRST_CHECK_MS) {
+    this.#parts = parts;
+    this.#firstCheckMs = firstCheckMs;
+    const { sessions, submitter } = parts;
+    const asking = setInterval(() => this.#checkAll(), ASK_MS);
+    asking.unref();
+    this.#subscriptions = [
+      { dispose: () => clearInterval(asking) },
+      followActive(sessions, (session) => this.#follow(session)),
+      sessions.onDidChangeState(({ session }) => void this.#check(session)),
+      submitter.onDidChange(({ accountId, state }) => {
+        const session = state === 'unknown' ? sessions.find(accountId) : undefined;
+        if (session !== undefined) void this.#check(session);
+      }),
+    ];
+  }
+
+  /** Called when the journal was read. Never rejects. */
+  async start(): Promise<void> {
+    const { sessions, submitter } = this.#parts;
+    void this.#reportUnreported();
+    // Another window may be sending one at this moment.
+    await submitter.probe();
+    for (const { id, accountId, state } of submitter.pending) {
+      if (state !== 'unknown' && state !== 'checking' && state !== 'unsent') continue;
+      this.#leftOpen.set(accountId, [...(this.#leftOpen.get(accountId) ?? []), id]);
+    }
+    this.#planLeftOpen(sessions.active);
+    this.#checkAll();
+  }
+
+  dispose(): void {
+    clearTimeout(this.#firstCheck);
+    clearTimeout(this.#later);
+    for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+
+  #follow(session: Session | undefined): Disposable[] {
+    this.#planLeftOpen(session);
+    this.#checkAll();
+    return session === undefined ? [] : [session.runs.onDidChange(() => void this.#settleMarked(session))];
+  }
+
+  #checkAll(): void {
+    const { sessions, submitter } = this.#parts;
+    for (const accountId of new Set(submitter.pending.map(({ accountId: id }) => id))) {
+      const session = sessions.find(accountId);
+      if (session !== undefined) void this.#check(session);
+    }
+  }
+
+  /** Once the label of its run was read, no check is needed. Never rejects. */
+  async #settleMarked(session: Session): Promise<void> {
+    const { submitter } = this.#parts;
+    const open = submitter.pending.filter((one) => one.accountId === session.account.id && canCheck(one));
+    if (open.length === 0) return;
+    await submitter.settleMarked(session);
+    for (const submission of open)
+      if (!submitter.pending.some(({ id }) => id === submission.id)) await this.#report(session, submission);
+  }
+
+  /** Never rejects. */
+  async #check(session: Session): Promise<void> {
+    const { sessions, submitter } = this.#parts;
+    const { id } = session.account;
+    // Whether the service answers is known of the active account; of the others nothing else asks.
+    const mayAsk = session === sessions.active ? session.state === 'ready' : !session.isLocked;
+    if (!mayAsk || this.#checking.has(id)) return;
+    const unknown = submitter.pending.filter((one) => one.accountId === id && one.state === 'unknown');
+    if (unknown.length === 0) return;
+    this.#checking.add(id);
+    try {
+      await submitter.checkDue(session);
+    } finally {
+      this.#checking.delete(id);
+    }
+    if (session === sessions.active) this.#reportLeftOpen(session);
+    for (const submission of unknown) await this.#report(session, submission);
+  }
+
+  /** What an automatic check made of a submission; what the user did about it was reported there. */
+  async #report(session: Session, { id, intent }: PendingSubmission): Promise<void> {
+    const { journal, reportFoundRun, submitter } = this.#parts;
+    const now = submitter.pending.find((pending) => pending.id === id);
+    if (now?.state === 'not-charged') {
+      const text = noChargeFoundSentence(submissionName(intent), session.account.kind === 'sandbox');
+      const resend = submissionMessages.resend();
+      const buttons = canContinue(now, Date.now()) ? [resend] : [];
+      void showInformation(text, ...buttons).then((choice) => {
+        if (choice === resend)
+          void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id, 'continue');
+      });
+    }
+    if (now !== undefined) return;
+    const receipts = await journal.receipts().catch(() => []);
+    const settled = receipts.find((receipt) => receipt.id === id)?.settled;
+    if (settled?.kind !== 'charged' || settled.how !== 'found') return;
+    if (await journal.claimNotice(settled.run.run_id)) await reportFoundRun(settled.run, intent, session);
+  }
+
+  /** Charges that an earlier window could not report. Never rejects. */
+  async #reportUnreported(): Promise<void> {
+    const { journal, reportFoundRun, sessions } = this.#parts;
+    for (const { settled, ...intent } of await journal.untold().catch(() => [])) {
+      const session = sessions.find(intent.accountId);
+      if (session === undefined || settled.kind !== 'charged') continue;
+      if (Math.abs(Date.now() - settled.at.localMs) < REPORTING_MS) {
+        this.#later ??= setTimeout(() => {
+          this.#later = undefined;
+          void this.#reportUnreported();
+        }, REPORTING_MS);
+        continue;
+      }
+      if (await journal.claimNotice(settled.run.run_id)) await reportFoundRun(settled.run, intent, session);
+    }
+  }
+
+  /** At once, or after the first check of what may have been charged: whoever reads that a run was found needs no warning. */
+  #planLeftOpen(session: Session | undefined): void {
+    clearTimeout(this.#firstCheck);
+    const ids = session && this.#leftOpen.get(session.account.id);
+    if (session === undefined || ids === undefined) return;
+    const { pending } = this.#parts.submitter;
+    const mayBeFound = pending.some(({ id, state }) => ids.includes(id) && state !== 'unsent');
+    if (mayBeFound) this.#firstCheck = setTimeout(() => this.#reportLeftOpen(session), this.#firstCheckMs);
+    else this.#reportLeftOpen(session);
+  }
+
+  /** Once for each account, when it is the active one. */
+  #reportLeftOpen({ account }: Session): void {
+    clearTimeout(this.#firstCheck);
+    const ids = this.#leftOpen.get(account.id);
+    if (ids === undefined) return;
+    this.#leftOpen.delete(account.id);
+    const open = this.#parts.submitter.pending.filter(({ id }) => ids.includes(id));
+    const uncharged = open.filter(({ state }) => state === 'unsent');
+    const unknown = open.filter(({ state }) => state === 'unknown' || state === 'checking');
+    const isSandbox = account.kind === 'sandbox';
+    const [first, second] = unknown.length > 0 ? unknown : uncharged;
+    if (first === undefined) return;
+    // If there are several, the user chooses.
+    const id = second === undefined ? first.id : undefined;
+    const { checkNow, continue: continueTitle } = submissionMessages;
+    if (unknown.length > 0)
+      void showWarning(leftOpenSentence(unknown, true, isSandbox), checkNow()).then((choice) => {
+        if (choice !== undefined) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
+      });
+    else
+      void showInformation(leftOpenSentence(uncharged, false, isSandbox), continueTitle()).then((choice) => {
+        if (choice !== undefined)
+          void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id, 'continue');
+      });
+  }
+}

@@ -1,0 +1,175 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import * as vscode from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
+import type { RunCreation } from '../../core/api/types.ts';
+import { CancelledError } from '../../core/base/errors.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { Draft } from '../../core/submission/intent.ts';
+import type {
+  PendingSubmission,
+  Submission,
+  SubmissionResult,
+} from '../../core/submission/pendingSubmission.ts';
+import type { Services } from '../../services.ts';
+import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import { showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { withCancellableProgress } from '../shared/progress.ts';
+import { asStorageError } from '../shared/storageError.ts';
+import {
+  chargedSentence,
+  mayBeChargedSentence,
+  notChargedNotification,
+  stateText,
+  submissionMessages,
+  submissionName,
+} from './messages.ts';
+
+/** How often the time until the next attempt is updated. */
+const TICK_MS = 1_000;
+/** How long a notification of a charge waits for the balance. */
+const BALANCE_WAIT_MS = 5_000;
+
+/** Shows the progress of a submission while it is sent. */
+export function withSubmissionProgress(
+  { account }: Session,
+  { dataset }: Draft,
+  send: (signal: AbortSignal) => Submission,
+): Thenable<{ id: string; result: SubmissionResult }> {
+  const title = submissionMessages.submitting(dataset.filename, account.name);
+  return withCancellableProgress(title, async (signal, report) => {
+    let last: PendingSubmission | undefined;
+    const update = (isProgress: boolean) => {
+      if (last === undefined) return;
+      // Of progress some may be left out, of states none.
+      const fraction =
+        isProgress && last.state === 'uploading' ? last.sentBytes / last.totalBytes : undefined;
+      report(stateText(last, Date.now()), fraction);
+    };
+    const { id, onProgress, result } = send(signal);
+    const subscription = onProgress((submission) => {
+      const isProgress = submission.state === last?.state;
+      last = submission;
+      update(isProgress);
+    });
+    const ticking = setInterval(() => {
+      if (last?.state === 'waiting') update(false);
+    }, TICK_MS);
+    try {
+      return { id, result: await result };
+    } finally {
+      clearInterval(ticking);
+      subscription.dispose();
+    }
+  });
+}
+
+/** What another submission of the same starts with. */
+export function presetOf({ model_id, label = '', priority_processing }: Draft) {
+  return { modelId: model_id, label: withoutMarker(label), priority: priority_processing };
+}
+
+/** Notifies the user whether a submission was charged, and offers what to do next. No button sends anything. */
+export async function reportResult(
+  result: SubmissionResult,
+  id: string,
+  draft: Draft,
+  session: Session,
+  { ensureActiveAccount, log, submitted }: Pick<Services, 'ensureActiveAccount' | 'log' | 'submitted'>,
+): Promise<void> {
+  const { account, models } = session;
+  const name = submissionName(draft);
+  switch (result.kind) {
+    case 'charged':
+      await reportCharged(result.run, draft, session, result.found === true);
+      result.onTold?.();
+      submitted.fire({ runId: result.run.run_id });
+      return;
+    case 'not-charged': {
+      if (result.error instanceof CancelledError) {
+        void showInformation(submissionMessages.canceled(draft.dataset.filename));
+        return;
+      }
+      log.error('not-submitted', result.error);
+      const { text, buttons } = notChargedNotification(
+        asStorageError(result.error),
+        draft,
+        models.nameOf(draft.model_id),
+        account,
+        result.kept,
+      );
+      void showError(text, ...buttons.keys()).then((choice) =>
+        run(buttons.get(choice ?? ''), id, draft, account, ensureActiveAccount),
+      );
+      return;
+    }
+    case 'unknown': {
+      log.error('outcome-unknown', result.error);
+      const text = mayBeChargedSentence(name, asStorageError(result.error), account.kind === 'sandbox');
+      const check = submissionMessages.checkNow();
+      void showWarning(text, check).then((choice) => {
+        if (choice === check) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
+      });
+      return;
+    }
+    case 'open':
+      await vscode.commands.executeCommand(COMMANDS.resolveSubmission, result.id);
+      return;
+    case 'elsewhere':
+      void showInformation(submissionMessages.elsewhere(name));
+  }
+}
+
+/** Does what a button of a notification says; it may be older than a switch of accounts. */
+async function run(
+  command: CommandId | 'again' | undefined,
+  id: string,
+  draft: Draft,
+  account: Account,
+  ensureActiveAccount: Services['ensureActiveAccount'],
+): Promise<void> {
+  const file = vscode.Uri.file(draft.dataset.path);
+  if (command === undefined) return;
+  if (command === COMMANDS.resolveSubmission) await vscode.commands.executeCommand(command, id, 'continue');
+  else if (command === COMMANDS.checkDataset) await vscode.commands.executeCommand(command, file);
+  else if (command === COMMANDS.showLog) await vscode.commands.executeCommand(command);
+  else if (!(await ensureActiveAccount(account.id))) return;
+  else if (command !== 'again') await vscode.commands.executeCommand(command);
+  else await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, presetOf(draft));
+}
+
+/** @param isFound by a check, which knows less about the charge than the answer to the submission */
+async function reportCharged(
+  run: RunCreation,
+  draft: Draft,
+  { account, balance }: Session,
+  isFound: boolean,
+): Promise<void> {
+  const current =
+    run.balance_after_cents === undefined
+      ? await Promise.race([
+          balance.refresh().catch(() => undefined),
+          delay(BALANCE_WAIT_MS, undefined, { ref: false }),
+        ])
+      : undefined;
+  const show = submissionMessages.showRun();
+  const text = chargedSentence(run, submissionName(draft), account, current, isFound);
+  void showInformation(text, show).then((choice) => {
+    const target = { accountId: account.id, id: run.run_id };
+    if (choice === show) void vscode.commands.executeCommand(COMMANDS.showRun, target);
+  });
+}
+
+/** Notifies the user that the run of a submission was found, and so charged. */
+export type ReportFoundRun = (run: RunCreation, draft: Draft, session: Session) => Promise<void>;
+
+/** Each run is reported once: an automatic check and one that the user asked for can find the same. */
+export function foundRunReporter(claimNotice: (runId: string) => Promise<boolean>): ReportFoundRun {
+  const reported = new Set<string>();
+  return async (run, draft, session) => {
+    if (reported.has(run.run_id)) return;
+    reported.add(run.run_id);
+    await reportCharged(run, draft, session, true);
+    await claimNotice(run.run_id);
+  };
+}

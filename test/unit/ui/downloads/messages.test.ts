@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { ModuleHooks } from 'node:module';
+import { ExpectedError } from '../../../../src/core/base/errors.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+describe('download messages', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let messages: typeof import('../../../../src/ui/downloads/messages.ts');
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    messages = await import('../../../../src/ui/downloads/messages.ts');
+  });
+  after(() => hooks.deregister());
+  beforeEach(() => standIn.forget());
+
+  it('chooseArtifacts shows names of the service as plain text', async () => {
+    const rows: unknown[] = [];
+    standIn.told.tick = (items) => {
+      rows.push(...items.map(({ label, description }) => [label, description]));
+      return undefined;
+    };
+    await messages.chooseArtifacts('maths', [
+      { type: 'model', filename: 'a\u202epiz.exe' },
+      { type: 'lo\ng', filename: 'x'.repeat(500) },
+    ]);
+    assert.deepEqual(rows, [
+      ['a<U+202E>piz.exe', 'the trained adapter'],
+      [`${'x'.repeat(60)}…${'x'.repeat(59)}`, 'lo g'],
+    ]);
+  });
+
+  it('reportDownloaded warns of a file that is not known to be an adapter', () => {
+    for (const [verified, type, sentence] of [
+      ['zip', 'model', /^Downloaded a\.zip to \/out\.$/],
+      ['unread', 'model', /^Downloaded .* couldn’t be checked\.$/],
+      ['length', 'log', /^Downloaded .* Only its size/],
+      ['length', 'model', /^a\.zip is not a known kind/],
+      ['html', 'model', /^a\.zip is a web page/],
+      ['damaged', 'model', /looks damaged/],
+      ['damaged', 'log', /looks damaged/],
+    ] as const) {
+      standIn.forget();
+      const file = { path: '/out/a.zip', artifactType: type, verified, completedAtMs: 0 };
+      messages.reportDownloaded([file], false);
+      assert.match(standIn.told.sentences.join(), sentence);
+      assert.equal(standIn.told.buttons[0]?.includes('Inspect'), verified !== 'html');
+    }
+  });
+
+  it('askInterrupted names every target', async () => {
+    const view = { state: 'interrupted', receivedBytes: 1, totalBytes: 2 } as const;
+    await messages.askInterrupted('maths', view, ['/a.zip', '/b.jsonl']);
+    assert.deepEqual(standIn.told.details, ['/a.zip\n/b.jsonl']);
+  });
+
+  it('downloadText says how far a download is, never 100% before it is complete', () => {
+    const { downloadText, downloadShare } = messages;
+    const sizes = { receivedBytes: 5_000, totalBytes: 10_000 };
+    assert.equal(downloadText({ state: 'waiting', receivedBytes: 0 }), 'waiting for the network');
+    assert.equal(downloadText({ state: 'waiting', ...sizes }), 'waiting for the network at 50%');
+    assert.equal(downloadText({ state: 'downloading', ...sizes }), '5.0 kB of 10.0 kB');
+    assert.equal(downloadText({ state: 'downloading', receivedBytes: 5_000 }), '5.0 kB');
+    assert.equal(downloadText({ state: 'interrupted', receivedBytes: 5_000 }), 'interrupted at 5.0 kB');
+    assert.equal(downloadShare({ state: 'downloading', ...sizes, receivedBytes: 9_999 }), '99%');
+    assert.equal(downloadShare({ state: 'downloading', receivedBytes: 0, totalBytes: 0 }), '100%');
+  });
+
+  it('timeLeft never rounds up', () => {
+    for (const [ms, text] of [
+      [7 * DAY, '7 d'],
+      [3 * DAY - 1, '2 d'],
+      [2 * DAY - 1, '47 h 59 min'],
+      [119_999, '1 min'],
+      [59_999, '59 s'],
+    ] as const)
+      assert.equal(messages.timeLeft(ms), text);
+  });
+
+  it('runNameOf takes the label without its marker or the ID, and makes no link', () => {
+    const name = (label: string | undefined) => messages.runNameOf({ label: () => label }, '3fa85f64-5717');
+    assert.equal(name('maths ft-7k3m9qpx'), 'maths');
+    assert.equal(name(undefined), 'run 3fa85f64');
+    assert.doesNotMatch(name('[x](command:y)'), /\]\(/);
+  });
+
+  it('explain has a sentence for each code of DownloadError', async () => {
+    const { explain } = await import('../../../../src/ui/shared/serviceErrors.ts');
+    const file = new URL('../../../../src/core/downloads/downloadErrors.ts', import.meta.url);
+    const codes = [...readFileSync(file, 'utf8').matchAll(/ \| '([a-z-]+)'/g)].map(([, code]) => code ?? '');
+    assert.equal(codes.length, 10);
+    const sentences = codes.map((code) => {
+      const error = new (class extends ExpectedError {
+        readonly code = code;
+      })('x');
+      return explain(error).sentence;
+    });
+    assert.equal(new Set(sentences).size, codes.length);
+    assert.doesNotMatch(sentences.join(), /This did not work|\(file-exists\)/);
+  });
+});

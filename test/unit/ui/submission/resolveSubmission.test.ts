@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { NetworkError } from '../../../../src/core/api/errors.ts';
+import { Emitter } from '../../../../src/core/base/event.ts';
+import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
+import type {
+  PendingSubmission,
+  SubmissionResult,
+} from '../../../../src/core/submission/pendingSubmission.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+
+type Resolve = typeof import('../../../../src/ui/submission/resolveSubmission.ts');
+
+const HOUR = 60 * 60_000;
+
+describe('commands of open submissions', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let module: Resolve;
+  let pending: PendingSubmission[];
+  let calls: string[];
+  let finding: ReconcileResult | undefined | Error;
+  let result: SubmissionResult;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    module = await import('../../../../src/ui/submission/resolveSubmission.ts');
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(() => {
+    standIn.forget();
+    [pending, calls] = [[], []];
+    finding = { verdict: 'cannot-tell', reason: 'no-marker', candidates: [], atMs: Date.now() };
+    result = { kind: 'elsewhere' };
+  });
+
+  const sessionOf = (id: string, name: string) => ({
+    account: { id, kind: 'service', name, baseUrl: 'https://api.test/v1' },
+    models: { models: [], nameOf: (modelId: string) => `Model ${modelId}` },
+    balance: {
+      current: { balance_cents: 500, currency: 'USD' },
+      refresh: () => Promise.resolve({ balance_cents: 400, currency: 'USD' }),
+    },
+  });
+  const [active, second] = [sessionOf('account-1', 'Work'), sessionOf('account-2', 'Home')];
+  const done = (call: string) => Promise.resolve(calls.push(call) > 0);
+  const parts = {
+    sessions: { active, find: (id: string) => [active, second].find(({ account }) => account.id === id) },
+    submitter: {
+      get pending() {
+        return pending;
+      },
+      resume: (session: typeof active, id: string) => {
+        calls.push(`resume ${id} in ${session.account.name}`);
+        return { id, onProgress: new Emitter<PendingSubmission>().event, result: Promise.resolve(result) };
+      },
+      check: (session: typeof active, id: string) => {
+        calls.push(`check ${id} in ${session.account.name}`);
+        return finding instanceof Error ? Promise.reject(finding) : Promise.resolve(finding);
+      },
+      adopt: (_session: unknown, id: string, runId: string) => done(`adopt ${id} ${runId}`),
+      discard: (id: string) => done(`discard ${id}`),
+      cancel: (id: string) => {
+        const isUploading = pending.some((one) => one.id === id && one.state === 'uploading');
+        if (isUploading) calls.push(`cancel ${id}`);
+        return isUploading;
+      },
+    },
+    ensureActiveAccount: (id: string) => done(`activate ${id}`).then(() => id !== 'account-3'),
+    submitted: { fire: ({ runId }: { runId: string }) => void calls.push(`reveal ${runId}`) },
+    reportFoundRun: ({ run_id }: { run_id: string }) => done(`report ${run_id}`),
+    log: { error: () => undefined },
+  } as unknown as Parameters<Resolve['resolveSubmission']>[0];
+  const resolve = (argument?: unknown, action?: unknown) => module.resolveSubmission(parts, argument, action);
+
+  /** Sent completely an hour ago, without an answer. */
+  const unknown = (id = 'one', ageMs = HOUR, changes = {}) =>
+    pendingOf('unknown', intentOf({ id, attempts: [wholeAttempt(Date.now() - ageMs)], ...changes }));
+  const press = (...wanted: string[]) =>
+    (standIn.told.answer = (buttons) => buttons.find((button) => wanted.includes(button)));
+  /** Chooses these rows of the lists that come, then closes them. */
+  const choose = (...rows: string[]) => (standIn.told.pick = () => rows.shift());
+  const labelsOf = (input: number) =>
+    (standIn.told.inputs[input]?.items ?? [])
+      .filter(({ kind }) => kind === undefined)
+      .map(({ label, detail }) => ({
+        label: label.replace(/^\$\([\w-]+\) /, ''),
+        isAction: detail !== undefined,
+      }));
+  const actions = (input = 0) => labelsOf(input).flatMap(({ isAction, label }) => (isAction ? label : []));
+
+  describe('resolveSubmission takes', () => {
+    it('a row or an ID, or the only open submission', async () => {
+      pending = [unknown()];
+      for (const argument of ['one', { kind: 'submission', id: 'one' }, undefined, 17, null])
+        await resolve(argument);
+      assert.deepEqual(calls, Array(5).fill('check one in Work'));
+    });
+
+    it('the one of several that the user picks, of any account', async () => {
+      pending = [unknown(), unknown('two', HOUR, { label: 'Second', accountId: 'account-2' })];
+      choose('Second');
+      await resolve();
+      assert.deepEqual(calls, ['check two in Home']);
+      assert.match(standIn.told.inputs[0]?.items[1]?.description ?? '', / · Home · 1 h ago$/);
+    });
+
+    it('none, and says why', async () => {
+      await resolve();
+      await resolve('gone');
+      pending = [unknown('theirs', HOUR, { accountId: 'account-3' })];
+      await resolve();
+      assert.equal(new Set(standIn.told.sentences).size, 3);
+      assert.deepEqual(calls, []);
+      await resolve('theirs');
+      assert.deepEqual(calls, ['activate account-3']);
+    });
+  });
+
+  describe('resolveSubmission', () => {
+    it('checks what may have been charged, then shows the money first and what can be done', async () => {
+      pending = [unknown()];
+      const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
+      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run], atMs: Date.now() };
+      await resolve('one');
+      const [dialog] = standIn.told.inputs;
+      assert.match(dialog?.placeholder ?? '', /^You may have been charged: /);
+      assert.deepEqual(actions(), ['Check Now', 'This Is the Run: Mine', 'Resend…', 'Discard…']);
+      assert.deepEqual(calls, ['check one in Work']);
+    });
+
+    it('offers only what is possible, and checks nothing that can’t be charged', async () => {
+      for (const [submission, expected] of [
+        [pendingOf('unsent'), ['Continue…', 'Discard…']],
+        [pendingOf('refused'), ['Continue…', 'Discard…']],
+        [pendingOf('uploading'), ['Cancel Upload']],
+        [pendingOf('waiting'), ['Cancel Upload']],
+        [pendingOf('validating'), []],
+        [pendingOf('elsewhere'), []],
+      ] as const) {
+        standIn.told.inputs.length = 0;
+        pending = [submission];
+        await resolve(submission.id);
+        assert.deepEqual(actions(), expected, submission.state);
+      }
+      assert.deepEqual(calls, []);
+      standIn.told.inputs.length = 0;
+      pending = [unknown('late', 23 * HOUR)];
+      await resolve('late', 'continue');
+      assert.deepEqual(actions(), ['Check Now', 'Discard…']);
+      assert.deepEqual(standIn.told.sentences, []);
+    });
+
+    it('reports a run that the check found instead of asking', async () => {
+      pending = [unknown()];
+      finding = { verdict: 'charged', run: { run_id: 'r' } };
+      await resolve('one');
+      assert.deepEqual(calls, ['check one in Work', 'report r', 'reveal r']);
+      assert.equal(standIn.told.inputs.length, 0);
+    });
+
+    it('shows what is known if the check fails, and why', async () => {
+      pending = [unknown()];
+      finding = new NetworkError('refused');
+      await resolve('one');
+      const row = standIn.told.inputs[0]?.items.find(({ label }) => label.endsWith('Last check'));
+      assert.ok((row?.description ?? 'none yet') !== 'none yet');
+    });
+
+    it('checks again with "Check Now"', async () => {
+      pending = [unknown()];
+      choose('Check Now');
+      await resolve('one');
+      assert.deepEqual(calls, ['check one in Work', 'check one in Work']);
+      assert.equal(standIn.told.inputs.length, 2);
+    });
+
+    it('settles it with the run that the user recognizes and confirms', async () => {
+      const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
+      pending = [unknown()];
+      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run], atMs: Date.now() };
+      choose('This Is the Run');
+      await resolve('one');
+      assert.deepEqual([calls, standIn.told.inputs.length], [['check one in Work'], 2]);
+      assert.deepEqual(standIn.told.isModal, [true]);
+      choose('This Is the Run');
+      press('This Is the Run');
+      await resolve('one');
+      assert.deepEqual(calls.slice(2), ['adopt one r-1', 'report r-1', 'reveal r-1']);
+    });
+
+    it('discards only after a warning, which names a possible charge and only that', async () => {
+      const states = ['unsent', 'refused', 'not-charged'] as const;
+      pending = [unknown(), ...states.map((state) => pendingOf(state, intentOf({ id: state })))];
+      finding = { verdict: 'not-charged' };
+      for (const { id } of pending) {
+        choose('Discard');
+        await resolve(id);
+      }
+      assert.equal(
+        calls.some((call) => call.startsWith('discard')),
+        false,
+      );
+      const [first = '', ...others] = standIn.told.details;
+      assert.match(first, /^You may have been charged, /);
+      for (const detail of others) assert.match(detail, /^Not charged\. /);
+      choose('Discard');
+      press('Discard');
+      await resolve('one');
+      assert.equal(calls.at(-1), 'discard one');
+    });
+  });
+
+  describe('Continue and Resend', () => {
+    it('send the same again only after the last question, with the money first', async () => {
+      for (const [submission, money] of [
+        [unknown(), /^You may have been charged\. .*charged at most once/],
+        [pendingOf('unsent', intentOf({ id: 'one' })), /^Not charged: /],
+      ] as const) {
+        standIn.forget();
+        calls.length = 0;
+        pending = [submission];
+        choose(submission.state === 'unknown' ? 'Resend' : 'Continue');
+        await resolve('one');
+        assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?']);
+        assert.match(standIn.told.details[0] ?? '', money);
+        // The first button takes Enter.
+        assert.deepEqual(standIn.told.buttons, [['Show Submission', 'Submit and Pay']]);
+        assert.equal(
+          calls.some((call) => call.startsWith('resume')),
+          false,
+        );
+        standIn.told.inputs.length = 0;
+        choose();
+        press('Show Submission');
+        await resolve('one', 'continue');
+        assert.equal(standIn.told.inputs.length, 1);
+        press('Submit and Pay');
+        result = { kind: 'charged', run: { run_id: 'r' } };
+        await resolve('one', 'continue');
+        assert.deepEqual(calls.slice(-2), ['resume one in Work', 'reveal r']);
+      }
+    });
+
+    it('lead a refused submission through the steps again, with its choices and without its marker', async () => {
+      const intent = intentOf({ id: 'one', label: 'My run ft-7k3m9qpx', priority_processing: true });
+      pending = [pendingOf('refused', intent)];
+      await resolve('one', 'continue');
+      const [command, uri, , preset] = standIn.executed[0] ?? [];
+      assert.deepEqual(
+        [command, Reflect.get(uri as object, 'fsPath'), preset],
+        [
+          'fineTuning.submitDataset',
+          '/data/train.jsonl',
+          { modelId: 'qwen3-8b', label: 'My run', priority: true, replaces: 'one' },
+        ],
+      );
+      assert.deepEqual([calls, standIn.told.sentences], [['activate account-1'], []]);
+    });
+
+    it('switch to the account of the submission first, or end', async () => {
+      const ensureActiveAccount = (id: string) => done(`activate ${id}`).then(() => false);
+      pending = [pendingOf('unsent', intentOf({ id: 'one', accountId: 'account-2' }))];
+      press('Submit and Pay');
+      await module.resolveSubmission({ ...parts, ensureActiveAccount }, 'one', 'continue');
+      assert.deepEqual(calls, ['activate account-2']);
+    });
+  });
+
+  describe('cancelUpload', () => {
+    const cancel = (argument?: unknown) => module.cancelUpload(parts, argument);
+
+    beforeEach(() => {
+      pending = [
+        pendingOf('validating', intentOf({ id: 'one' })),
+        pendingOf('unsent', intentOf({ id: 'two' })),
+        pendingOf('uploading', intentOf({ id: 'three' })),
+      ];
+    });
+
+    it('says if it is too late, and nothing about a row that is gone', async () => {
+      for (const argument of [{ kind: 'submission', id: 'one' }, 'two', 'gone', 'three'])
+        await cancel(argument);
+      assert.deepEqual(standIn.told.sentences, [
+        'train.jsonl is fully uploaded and can no longer be canceled.',
+        'There is no upload to cancel.',
+      ]);
+      assert.deepEqual(calls, ['cancel three']);
+    });
+
+    it('without a row cancels the only upload, and asks if another one may be meant', async () => {
+      await cancel();
+      assert.deepEqual([calls, standIn.told.inputs.length], [[], 1]);
+      pending.shift();
+      await cancel();
+      assert.deepEqual([calls, standIn.told.inputs.length], [['cancel three'], 1]);
+      pending.push(pendingOf('uploading', intentOf({ id: 'four', label: 'Fourth' })));
+      choose('Fourth');
+      await cancel();
+      assert.deepEqual(calls, ['cancel three', 'cancel four']);
+      pending = [];
+      await cancel();
+      assert.deepEqual(standIn.told.sentences, ['There is no upload to cancel.']);
+    });
+  });
+});

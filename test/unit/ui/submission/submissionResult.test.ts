@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { DatasetChangedError, NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import { Emitter } from '../../../../src/core/base/event.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import type {
+  PendingSubmission,
+  SubmissionResult,
+} from '../../../../src/core/submission/pendingSubmission.ts';
+import { WindowClosedError } from '../../../../src/core/submission/nextStep.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+
+const TOO_LOW = new ServiceError('insufficient_balance', 402);
+const BROKEN = new NetworkError('reset');
+const HOSTILE = 'Free \u202e$(check) [x](command:y)\u200b';
+
+describe('the result of a submission', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let module: typeof import('../../../../src/ui/submission/submissionResult.ts');
+  let logged: string[];
+  let revealed: string[];
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    module = await import('../../../../src/ui/submission/submissionResult.ts');
+  });
+  after(() => hooks.deregister());
+  beforeEach(() => {
+    standIn.forget();
+    [logged, revealed] = [[], []];
+  });
+
+  const draft = intentOf({ label: 'My run ft-7k3m9qpx', marker: 'ft-7k3m9qpx', priority_processing: true });
+  const preset = { modelId: 'qwen3-8b', label: 'My run', priority: true };
+  const sessionOf = (account: object = {}, refresh?: () => Promise<unknown>) =>
+    ({
+      account: { id: 'account-1', name: 'Work', kind: 'service', baseUrl: 'https://x.test', ...account },
+      models: { nameOf: () => 'Qwen 3 8B' },
+      balance: { refresh: refresh ?? (() => Promise.resolve({ balance_cents: 150, currency: 'USD' })) },
+    }) as unknown as Session;
+
+  /** What the user reads, its buttons, and what pressing one of them executes. */
+  async function report(result: SubmissionResult, press?: string, session = sessionOf(), isActive = true) {
+    standIn.forget();
+    standIn.told.answer = (buttons) => buttons.find((button) => button === press);
+    await module.reportResult(result, 'id-1', draft, session, {
+      ensureActiveAccount: () => Promise.resolve(isActive),
+      log: { error: (what: string) => void logged.push(what) },
+      submitted: { fire: ({ runId }: { runId: string }) => void revealed.push(runId) },
+    } as unknown as Parameters<typeof module.reportResult>[4]);
+    await turn();
+    const [text = ''] = standIn.told.sentences;
+    return { text, buttons: standIn.told.buttons[0] ?? [], executed: standIn.executed };
+  }
+  const notCharged = (error: unknown, kept: boolean) => ({ kind: 'not-charged', error, kept }) as const;
+
+  it('says whether it was charged: yes, no, or maybe', async () => {
+    const run = { run_id: 'r', price_cents: 517, currency: 'USD' };
+    assert.match((await report({ kind: 'charged', run })).text, /\. You were charged 5\.17 USD; /);
+    const disk = (code: string) => Object.assign(new Error('x'), { code, syscall: 'write' });
+    const refusals = ['validation_failed', 'model_not_available', 'invalid_api_key', 'rate_limited'];
+    for (const error of [
+      ...[TOO_LOW, BROKEN, new DatasetChangedError('grew'), disk('ENOSPC'), disk('EACCES'), new Error('x')],
+      ...refusals.map((code) => new ServiceError(code, 422)),
+      new CancelledError(),
+    ])
+      for (const kept of [true, false])
+        assert.match((await report(notCharged(error, kept))).text, /^Not charged: /);
+    for (const error of [BROKEN, TOO_LOW, new CancelledError(), new Error('x')])
+      assert.match(
+        (await report({ kind: 'unknown', error })).text,
+        /^You may have been charged for My run: /,
+      );
+    assert.match((await report({ kind: 'elsewhere' })).text, /^Nothing was sent: My run /);
+  });
+
+  it('names price, account and balance, which is read if the answer had none', async () => {
+    const run = { run_id: 'r', price_cents: 517, currency: 'EUR', balance_after_cents: 2 };
+    for (const [result, text] of [
+      [{ run }, 'Submitted My run to Work. You were charged 5.17 EUR; balance 0.02 EUR.'],
+      [
+        { run: { run_id: 'r' } },
+        'Submitted My run to Work. You were charged an unknown amount; balance 1.50 USD.',
+      ],
+      [
+        { run: { run_id: 'r', price_cents: 517 }, found: true },
+        'My run was submitted to Work after all. You were charged 5.17 USD (currency assumed from the balance); balance 1.50 USD.',
+      ],
+      [
+        { run: { run_id: 'r' }, found: true },
+        'My run was submitted to Work after all. You were charged an unknown amount; balance 1.50 USD.',
+      ],
+    ] as const)
+      assert.equal((await report({ kind: 'charged', ...result })).text, text);
+    const unread = sessionOf({}, () => Promise.reject(BROKEN));
+    assert.match(
+      (await report({ kind: 'charged', run: { run_id: 'r' } }, undefined, unread)).text,
+      /balance unknown\.$/,
+    );
+    assert.deepEqual(new Set(revealed), new Set(['r']));
+  });
+
+  it('confirms that a charge was reported only after it was', async () => {
+    const seen: number[] = [];
+    const onTold = () => void seen.push(standIn.told.sentences.length);
+    await report({ kind: 'charged', run: { run_id: 'r' }, onTold });
+    assert.deepEqual(seen, [1]);
+  });
+
+  it('shows the run of its own account', async () => {
+    const { executed } = await report({ kind: 'charged', run: { run_id: 'r' } }, 'Show Run');
+    assert.deepEqual(executed, [['fineTuning.showRun', { accountId: 'account-1', id: 'r' }]]);
+  });
+
+  it('offers to continue what is kept, and to submit again what is not', async () => {
+    for (const error of [TOO_LOW, BROKEN]) {
+      const { buttons, executed } = await report(notCharged(error, true), 'Continue…');
+      assert.deepEqual(buttons, ['Continue…']);
+      assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'id-1', 'continue']]);
+    }
+    const dropped = notCharged(new DatasetChangedError('grew'), false);
+    const { buttons, executed } = await report(dropped, 'Submit Again…');
+    assert.deepEqual(buttons, ['Submit Again…']);
+    const [[command, uri, , given] = []] = executed;
+    assert.deepEqual(
+      [command, String(Reflect.get(uri as object, 'fsPath')), given],
+      ['fineTuning.submitDataset', draft.dataset.path, preset],
+    );
+    assert.deepEqual((await report(dropped, 'Submit Again…', sessionOf(), false)).executed, []);
+    assert.deepEqual((await report(notCharged(new CancelledError(), false))).buttons, []);
+  });
+
+  it('offers to check a dataset that the service rejected, and quotes the service', async () => {
+    const error = new ServiceError('validation_failed', 422, 'row 7');
+    const { text, buttons, executed } = await report(notCharged(error, false), 'Check Dataset');
+    assert.match(text, /rejected train\.jsonl as invalid\. .*“row 7”$/);
+    assert.deepEqual(buttons, ['Check Dataset']);
+    assert.equal(executed[0]?.[0], 'fineTuning.checkDataset');
+  });
+
+  it('offers only a check after an unknown result, and logs it', async () => {
+    const { buttons, executed } = await report({ kind: 'unknown', error: BROKEN }, 'Check Now');
+    assert.deepEqual(buttons, ['Check Now']);
+    assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'id-1']]);
+    assert.deepEqual(logged, ['outcome-unknown']);
+  });
+
+  it('promises to keep checking only if that happens, and gives the reason otherwise', async () => {
+    const text = async (error: Error) => (await report({ kind: 'unknown', error })).text;
+    for (const error of [BROKEN, new CancelledError(), new ServiceError('idempotency_conflict', 409)])
+      assert.match(await text(error), /We’ll keep checking\.$/);
+    for (const error of [new WindowClosedError(), new ServiceError('invalid_api_key', 401)])
+      assert.doesNotMatch(await text(error), /keep checking/);
+  });
+
+  it('resolves the submission that is open already', async () => {
+    const { executed, text } = await report({ kind: 'open', id: 'id-2' });
+    assert.deepEqual([executed, text], [[['fineTuning.resolveSubmission', 'id-2']], '']);
+  });
+
+  it('names the sandbox, and offers funds there', async () => {
+    const sandbox = sessionOf({ kind: 'sandbox', name: 'Sandbox' });
+    for (const result of [
+      { kind: 'charged', run: { run_id: 'r' } },
+      notCharged(TOO_LOW, true),
+      { kind: 'unknown', error: BROKEN },
+    ] satisfies SubmissionResult[])
+      assert.match((await report(result, undefined, sandbox)).text, /Sandbox: no training, no charges\./);
+    const { buttons, executed } = await report(notCharged(TOO_LOW, true), 'Add Sandbox Funds', sandbox);
+    assert.deepEqual(buttons, ['Add Sandbox Funds', 'Continue…']);
+    assert.deepEqual(executed, [['fineTuning.sandbox.addFunds']]);
+  });
+
+  it('shows hostile names as they are, and cuts them before the balance', async () => {
+    const session = sessionOf({ name: HOSTILE + 'x'.repeat(5_000) });
+    const { text } = await report(
+      { kind: 'charged', run: { run_id: 'r', price_cents: 1 } },
+      undefined,
+      session,
+    );
+    assert.doesNotMatch(text, /\$\(|\]\(|\u202e|\u200b/);
+    assert.ok(text.length < 300 && text.endsWith('balance 1.50 USD.'), text);
+  });
+
+  it('of a run that was found is reported once', async () => {
+    const claimed: string[] = [];
+    const reportFound = module.foundRunReporter((runId) => Promise.resolve(claimed.push(runId) > 0));
+    for (let times = 0; times < 2; times++) await reportFound({ run_id: 'r' }, draft, sessionOf());
+    assert.deepEqual([standIn.told.sentences.length, claimed], [1, ['r']]);
+  });
+
+  describe('while it is sent', () => {
+    const changed = new Emitter<PendingSubmission>();
+    const show = (work: () => Promise<void>) =>
+      module.withSubmissionProgress(sessionOf(), draft, () => ({
+        id: 'id',
+        onProgress: changed.event,
+        result: turn()
+          .then(work)
+          .then(() => ({ kind: 'elsewhere' })),
+      }));
+    const fire = (state: PendingSubmission['state'], live: Partial<PendingSubmission> = {}) =>
+      changed.fire(pendingOf(state, draft, live));
+
+    it('shows every state', async () => {
+      const { id, result } = await show(() => {
+        for (const [state, live] of [
+          ['queued', {}],
+          ['uploading', { attempt: 1 }],
+          ['validating', { attempt: 1 }],
+          ['waiting', { attempt: 1, retryAtMs: Date.now() + 12_000 }],
+          ['uploading', { attempt: 2, sentBytes: draft.dataset.sizeBytes }],
+        ] as const)
+          fire(state, live);
+        return Promise.resolve();
+      });
+      fire('unknown');
+      assert.deepEqual([id, result], ['id', { kind: 'elsewhere' }]);
+      assert.deepEqual(standIn.told.titles, ['Submitting train.jsonl to Work']);
+      assert.deepEqual(standIn.told.progress, [
+        'Upload queued',
+        'Uploading 0%',
+        'Validating…',
+        'Retry in 12 s · attempt 2',
+        'Uploading 100% · attempt 2',
+      ]);
+    });
+
+    it('shows a few of many chunks and always the last, and counts down to the next attempt', async () => {
+      await show(async () => {
+        for (let sentBytes = 0; sentBytes <= 300_000_000; sentBytes += 1_000_000)
+          fire('uploading', { attempt: 1, sentBytes });
+        while (standIn.told.progress.length < 2) await sleep(10);
+      });
+      const { progress } = standIn.told;
+      assert.deepEqual([progress.at(0), progress.at(-1)], ['Uploading 0%', 'Uploading 50%']);
+      assert.ok(progress.length < 10);
+      progress.length = 0;
+      await show(async () => {
+        fire('waiting', { attempt: 1, retryAtMs: Date.now() + 3_000 });
+        await sleep(1_100);
+      });
+      assert.deepEqual(progress, ['Retry in 3 s · attempt 2', 'Retry in 2 s · attempt 2']);
+    });
+  });
+});

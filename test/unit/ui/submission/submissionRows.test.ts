@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { ModuleHooks } from 'node:module';
+import { Emitter } from '../../../../src/core/base/event.ts';
+import type { Sessions } from '../../../../src/core/runs/sessions.ts';
+import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+
+const HOSTILE = 'Free \u202e$(check) [x](command:y)\u200b';
+const SHOWN = 'Free <U+202E>$ (check) [x] (command:y)<U+200B>';
+
+describe('SubmissionRows', () => {
+  let hooks: ModuleHooks;
+  let rows: import('../../../../src/ui/submission/submissionRows.ts').SubmissionRows;
+  let pending: PendingSubmission[];
+  let changed: Emitter<PendingSubmission>;
+  let sessions: { active: object | undefined; find: (id: string) => object | undefined };
+
+  before(() => {
+    hooks = standInForVscode();
+  });
+  after(() => hooks.deregister());
+  beforeEach(async () => {
+    const { SubmissionRows } = await import('../../../../src/ui/submission/submissionRows.ts');
+    const sessionOf = (id: string) => ({ account: { id, name: id }, models: { nameOf: () => HOSTILE } });
+    const [active, other] = [sessionOf('account-1'), sessionOf('Home')];
+    sessions = { active, find: (id) => [active, other].find(({ account }) => account.id === id) };
+    pending = [];
+    changed = new Emitter();
+    const submitter = {
+      get pending() {
+        return pending;
+      },
+      onDidChange: changed.event,
+    };
+    rows = new SubmissionRows(sessions as unknown as Sessions, submitter);
+  });
+  afterEach(() => rows.dispose());
+
+  it('lists the active account first, then the others with their name, and none of a signed-out account', () => {
+    const attempts = [wholeAttempt(Date.now())];
+    pending = [
+      pendingOf('unknown', intentOf({ id: 'home', accountId: 'Home', attempts })),
+      pendingOf('validating', intentOf({ id: 'gone', accountId: 'signed-out', attempts })),
+      pendingOf('unsent', intentOf({ id: 'own' })),
+    ];
+    assert.deepEqual(rows.rowIds, ['own', 'home']);
+    assert.match(String(rows.item('home').description), / · Home · just now$/);
+    assert.doesNotMatch(String(rows.item('own').description), /account-1/);
+    sessions.active = undefined;
+    assert.deepEqual(rows.rowIds, ['home', 'own']);
+  });
+
+  it('fires for rows that come and go, for states, and not for progress, which ticks', () => {
+    const events: (string | undefined)[] = [];
+    rows.onDidChange((id) => events.push(id));
+    const intent = intentOf({ id: 'one' });
+    const change = (state: PendingSubmission['state'], live = {}) => {
+      pending = [pendingOf(state, intent, live)];
+      pending.forEach((one) => changed.fire(one));
+    };
+    change('uploading');
+    for (let sentBytes = 0; sentBytes < 10; sentBytes++) change('uploading', { sentBytes });
+    assert.deepEqual([events, rows.tickingIds], [[undefined], ['one']]);
+    change('validating');
+    assert.deepEqual([events, rows.tickingIds], [[undefined, 'one'], []]);
+    pending = [];
+    changed.fire(pendingOf('validating', intent));
+    assert.deepEqual(events, [undefined, 'one', undefined]);
+  });
+
+  it('has one command in each state: its row resolves a submission, or cancels its upload', () => {
+    const text = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
+    const { contributes } = JSON.parse(text) as {
+      contributes: { menus: Record<string, { command: string; when: string; group: string }[]> };
+    };
+    const menuOf = (contextValue: string) =>
+      (contributes.menus['view/item/context'] ?? []).flatMap(({ command, group, when }) => {
+        const [, pattern, value] = /viewItem (?:=~ \/(.+)\/|== (\S+))$/.exec(when) ?? [];
+        const fits = pattern === undefined ? value === contextValue : new RegExp(pattern).test(contextValue);
+        return fits ? [`${command.replace('fineTuning.', '')} ${group.replace(/@.*/, '')}`] : [];
+      });
+    for (const state of [
+      'queued',
+      'uploading',
+      'waiting',
+      'validating',
+      'checking',
+      'elsewhere',
+      'unsent',
+      'unknown',
+      'not-charged',
+      'refused',
+    ] as const) {
+      pending = [pendingOf(state, intentOf({ id: 'one' }))];
+      const { accessibilityInformation, command, contextValue, description, iconPath, tooltip } =
+        rows.item('one');
+      assert.deepEqual([command?.command, command?.arguments], ['fineTuning.resolveSubmission', ['one']]);
+      assert.ok(iconPath !== undefined && description !== '', state);
+      assert.ok(typeof tooltip === 'string' && tooltip.startsWith('train.jsonl\n'), state);
+      assert.match(accessibilityInformation?.label ?? '', /^train\.jsonl, ./, state);
+      const inMenu = ['resolveSubmission 1_submission'];
+      const expected =
+        contextValue === 'submission.cancellable'
+          ? ['cancelUpload inline', 'cancelUpload 1_submission', ...inMenu]
+          : ['validating', 'checking', 'elsewhere'].includes(state)
+            ? inMenu
+            : ['resolveSubmission inline', ...inMenu];
+      assert.deepEqual(menuOf(contextValue ?? ''), expected, state);
+    }
+  });
+
+  it('shows hostile texts as they are', () => {
+    const dataset = { ...intentOf().dataset, filename: HOSTILE };
+    pending = [pendingOf('unsent', intentOf({ id: 'one', label: HOSTILE, dataset }))];
+    const { accessibilityInformation, description, label, tooltip } = rows.item('one');
+    assert.equal(label, SHOWN);
+    assert.doesNotMatch(
+      JSON.stringify([accessibilityInformation, description, tooltip]),
+      /\$\(|\]\(|\u202e|\u200b/,
+    );
+  });
+});
