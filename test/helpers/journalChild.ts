@@ -1,22 +1,16 @@
 // Another window: a process with leases and a journal of its own, which does what its parent says, one message at a time.
-import { randomUUID } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
-import { writeFileDurably } from '../../src/core/storage/durableFile.ts';
 import type { Intent, Receipt } from '../../src/core/submission/intent.ts';
 import { Journal } from '../../src/core/submission/journal.ts';
 import { Lease } from '../../src/core/storage/lease.ts';
-
-/** Where the process kills itself: before a write, with half of its temporary file, or after the rename. */
-export type CrashPoint = 'before' | 'half' | 'renamed';
 
 export type ChildRequest =
   | { do: 'take'; file: string }
   | { do: 'release' }
   /** Takes and releases a lease again and again; says how often it was not alone. */
   | { do: 'churn'; file: string; times: number }
-  | { do: 'open'; directory: string; crash?: { folder: 'intents' | 'receipts'; at: CrashPoint } }
+  | { do: 'open'; directory: string }
   | { do: 'create'; intent: Intent }
   | { do: 'acquire'; id: string }
   | { do: 'write'; intent: Intent }
@@ -24,24 +18,6 @@ export type ChildRequest =
 
 let lease: Lease | undefined;
 let journal: Journal | undefined;
-
-function die(): Promise<never> {
-  process.kill(process.pid, 'SIGKILL');
-  return new Promise<never>(() => undefined);
-}
-
-function open(directory: string, crash: { folder: string; at: CrashPoint } | undefined): Promise<void> {
-  journal = new Journal(directory, {
-    write: async (file, text) => {
-      if (path.basename(path.dirname(file)) !== crash?.folder) return writeFileDurably(file, text);
-      if (crash.at === 'half')
-        await writeFile(`${file}.${randomUUID()}.tmp`, text.slice(0, text.length / 2), { flag: 'wx' });
-      if (crash.at === 'renamed') await writeFileDurably(file, text);
-      return die();
-    },
-  });
-  return journal.open();
-}
 
 /** A folder can be made by one only: it says whether another is between taking and releasing. */
 async function churn(file: string, times: number): Promise<number> {
@@ -71,7 +47,8 @@ async function answer(request: ChildRequest): Promise<unknown> {
     case 'churn':
       return churn(request.file, request.times);
     case 'open':
-      return open(request.directory, request.crash);
+      journal = new Journal(request.directory);
+      return journal.open();
     case 'create': {
       const created = await journal!.create(request.intent);
       if ('existing' in created) return created.existing.id;

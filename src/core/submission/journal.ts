@@ -6,7 +6,7 @@ import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import { FolderWatch } from '../storage/folderWatch.ts';
 import { isSameWish, type Intent, type Receipt } from './intent.ts';
-import { isIntentId, isSameLaterWish } from './journalFiles.ts';
+import { isIntentId, isSameLaterWish } from './journalFolder.ts';
 import { JournalFolder, type Contents } from './journalFolder.ts';
 import { Lease, LeaseUnavailableError } from '../storage/lease.ts';
 

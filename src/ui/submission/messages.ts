@@ -406,31 +406,21 @@ export function chargedSentence(
   const { l10n } = vscode;
   const { balance_after_cents, currency, price_cents } = run;
   const cents = balance_after_cents ?? balance?.balance_cents;
-  const rest = cents === undefined ? l10n.t('unknown') : formatMoney(cents, currency ?? balance?.currency);
   const price =
     price_cents === undefined
-      ? undefined
+      ? l10n.t('an unknown amount')
       : currency === undefined
         ? formatPrice(price_cents, balance?.currency)
         : formatMoney(price_cents, currency);
-  const what = [name, strangerText(account.name)];
-  const text =
-    price === undefined
-      ? isFound
-        ? l10n.t(
-            '{0} was submitted to {1} after all. You were charged; price not provided, balance {2}.',
-            ...what,
-            rest,
-          )
-        : l10n.t('Submitted {0} to {1}. You were charged; price not provided, balance {2}.', ...what, rest)
-      : isFound
-        ? l10n.t(
-            '{0} was submitted to {1} after all. You were charged {2}; balance {3}.',
-            ...what,
-            price,
-            rest,
-          )
-        : l10n.t('Submitted {0} to {1}. You were charged {2}; balance {3}.', ...what, price, rest);
+  const values = [
+    name,
+    strangerText(account.name),
+    price,
+    cents === undefined ? l10n.t('unknown') : formatMoney(cents, currency ?? balance?.currency),
+  ];
+  const text = isFound
+    ? l10n.t('{0} was submitted to {1} after all. You were charged {2}; balance {3}.', ...values)
+    : l10n.t('Submitted {0} to {1}. You were charged {2}; balance {3}.', ...values);
   return withSandboxNote(text, account.kind === 'sandbox');
 }
 

@@ -23,15 +23,6 @@ export class OtherWindow {
     return value;
   }
 
-  /** Asks what kills the process. */
-  async askToDie(request: ChildRequest): Promise<void> {
-    const answered = once(this.#child, 'message').then(([answer]) => {
-      throw new Error(`the process lives: ${JSON.stringify(answer)}`);
-    });
-    this.#child.send(request);
-    await Promise.race([answered, this.#exit]);
-  }
-
   /** Stops it from running, as a machine that sleeps does. */
   suspend(): void {
     this.#child.kill('SIGSTOP');

@@ -16,7 +16,6 @@ import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { Journal, type JournalOptions } from '../../../../src/core/submission/journal.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
-import type { CrashPoint } from '../../../helpers/journalChild.ts';
 import { OtherWindow } from '../../../helpers/runs/otherWindow.ts';
 import { chargedAt, sameWish, sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
 import { until } from '../../../helpers/runs/support.ts';
@@ -53,13 +52,10 @@ describe('Journal', () => {
   }
 
   /** Another window's process, its journal open. */
-  async function otherWindow(crash?: {
-    folder: 'intents' | 'receipts';
-    at: CrashPoint;
-  }): Promise<OtherWindow> {
+  async function otherWindow(): Promise<OtherWindow> {
     const window = new OtherWindow();
     windows.push(window);
-    await window.ask({ do: 'open', directory, ...(crash && { crash }) });
+    await window.ask({ do: 'open', directory });
     return window;
   }
 
@@ -154,14 +150,6 @@ describe('Journal', () => {
       await journal.settle(await create(journal, charged), chargedAt(charged, 1));
       await create(journal, sameWish(refused));
       assert.equal(journal.intents.length, 2);
-    });
-
-    it('never takes the place of an intent with the same id', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      await create(journal, intent);
-      assert.deepEqual(await journal.create(sampleIntent({ id: intent.id })), { existing: intent });
-      assert.deepEqual((await opened()).intents, [intent]);
     });
 
     it('has one when one window asks ten times at once', async () => {
@@ -336,14 +324,6 @@ describe('Journal', () => {
       assert.deepEqual(seen, [true, true]);
     });
 
-    it('nothing by a write', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      const lease = await create(journal, intent);
-      await assert.rejects(journal.write(lease, chargedAt(intent, 1)), TypeError);
-      assert.deepEqual(journal.intents, [intent]);
-    });
-
     it('so that receipts are listed newest first, in every window', async () => {
       const [journal, unaware] = [await opened(), await opened()];
       assert.deepEqual(await unaware.receipts(), []);
@@ -510,68 +490,6 @@ describe('Journal', () => {
   });
 
   describe('after a crash', () => {
-    /** Windows that kill themselves, one at each point of writing into a folder. */
-    function crashingWindows(part: 'intents' | 'receipts'): Promise<[CrashPoint, OtherWindow][]> {
-      const points: CrashPoint[] = ['before', 'half', 'renamed'];
-      return Promise.all(
-        points.map(async (at) => [at, await otherWindow({ folder: part, at })] as [CrashPoint, OtherWindow]),
-      );
-    }
-
-    it('while an intent is created has none, or a whole one that nobody owns', async () => {
-      for (const [at, crashing] of await crashingWindows('intents')) {
-        const intent = sampleIntent();
-        await crashing.askToDie({ do: 'create', intent });
-        const journal = await opened();
-        assert.deepEqual(idsOf(journal.intents), at === 'renamed' ? [intent.id] : [], at);
-        assert.deepEqual(names('intents'), at === 'renamed' ? [`${intent.id}.json`] : []);
-        const locks = at === 'renamed' ? [`${intent.id}.lock`, 'create.lock'] : ['create.lock'];
-        assert.deepEqual(names('leases'), locks.sort());
-        const result = await journal.create(sameWish(intent));
-        assert.equal('existing' in result, at === 'renamed');
-        if ('lease' in result) result.lease.release();
-        for (const name of names('intents')) rmSync(path.join(directory, 'intents', name));
-      }
-    });
-
-    it('while an intent is written has the old one or the new', async () => {
-      for (const [at, crashing] of await crashingWindows('intents')) {
-        const intent = sampleIntent();
-        (await create(await opened(), intent)).release();
-        await crashing.ask({ do: 'acquire', id: intent.id });
-        await crashing.askToDie({ do: 'write', intent: { ...intent, keyId: 'new' } });
-        const journal = await opened();
-        const acquired = await journal.acquire(intent.id);
-        assert.equal(acquired?.intent.keyId, at === 'renamed' ? 'new' : undefined, at);
-        assert.deepEqual(names('intents'), [`${intent.id}.json`]);
-        await journal.settle(acquired!.lease, chargedAt(intent, 1));
-      }
-    });
-
-    it('while an intent is settled has the intent or the receipt, never both', async () => {
-      for (const [at, crashing] of await crashingWindows('receipts')) {
-        const intent = sampleIntent();
-        // This window reads on while it happens.
-        const journal = await opened();
-        await crashing.ask({ do: 'create', intent });
-        await crashing.askToDie({ do: 'settle', receipt: chargedAt(intent, 1) });
-        const isSettled = at === 'renamed';
-        await journal.reload();
-        assert.deepEqual(idsOf(journal.intents), isSettled ? [] : [intent.id], at);
-        // Another of these windows may be the one that removes it.
-        await until(() => !isSettled || names('intents').length === 0);
-        const next = await opened();
-        assert.deepEqual(names('intents'), isSettled ? [] : [`${intent.id}.json`]);
-        assert.deepEqual(idsOf(next.intents), isSettled ? [] : [intent.id]);
-        assert.deepEqual(names('receipts'), isSettled ? [`${intent.id}.json`] : []);
-        await until(() => !isSettled || !existsSync(lockFile(intent.id)));
-        const acquired = await next.acquire(intent.id);
-        assert.equal(acquired === undefined, isSettled);
-        if (acquired) await next.settle(acquired.lease, chargedAt(intent, 1));
-        rmSync(receiptFile(intent.id));
-      }
-    });
-
     it('between receipt and removal is not open, whoever holds it', async () => {
       const journal = await opened();
       const intent = sampleIntent();

@@ -16,7 +16,7 @@ import path from 'node:path';
 import { mock } from 'node:test';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
-import { intentText } from '../../../../src/core/submission/journalFiles.ts';
+import { intentText } from '../../../../src/core/submission/journalFolder.ts';
 import { chargedAt, sameWish, sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
 
 describe('files of the journal', () => {
@@ -218,13 +218,6 @@ describe('files of the journal', () => {
     const created = await journal.create(sampleIntent());
     assert.ok('lease' in created);
     created.lease.release();
-  });
-
-  it('is read in any order, however many there are', async () => {
-    const receipts = Array.from({ length: 300 }, (_, index) => chargedAt(sampleIntent(), index));
-    for (const receipt of receipts) put(receipt, 'receipts');
-    const journal = await opened();
-    assert.deepEqual(await journal.receipts(), receipts.toReversed());
   });
 
   it('keeps nothing that a service told beside the contract, and cuts what it told at length', () => {

@@ -3,7 +3,7 @@ import type http from 'node:http';
 import type { RunDetail } from '../../../../src/core/api/types.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Attempt, Intent } from '../../../../src/core/submission/intent.ts';
-import { findRun, momentOf } from '../../../../src/core/submission/reconciler.ts';
+import { findRun } from '../../../../src/core/submission/reconciler.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { withMarker } from '../../../../src/core/runs/marker.ts';
@@ -118,15 +118,6 @@ describe('findRun', () => {
     assert.ok(Math.abs((at.serviceMs ?? 0) - began) <= 2000);
   });
 
-  it('finds the run of its marker by a local clock that is years off', async () => {
-    runs = [{ run_id: 'ours', label: `Läbel ${MARKER}`, price_cents: 7, plan: 'p', ...created(MINUTE) }];
-    for (const years of [-10, 20]) {
-      clock.setWall(years * 365 * 24 * HOUR);
-      const { match, complete } = await lookAt(marked());
-      assert.deepEqual([match?.run_id, complete], ['ours', true]);
-    }
-  });
-
   describe('with a marker', () => {
     it('reads every run since a quarter of an hour before it was sent, and none before', async () => {
       runs = [
@@ -140,30 +131,9 @@ describe('findRun', () => {
       assert.deepEqual(details().sort(), ['/runs/at', '/runs/later', '/runs/within']);
     });
 
-    it('counts from the first attempt', async () => {
-      runs = [{ run_id: 'ours', label: MARKER, ...created(MINUTE) }];
-      const sight = await lookAt(marked({ attempts: [attempt(), attempt(5 * HOUR)] }));
-      assert.equal(sight.match?.run_id, 'ours');
-    });
-
     it('finds it where the service calls the model by another name, or tells no time', async () => {
       runs = [{ run_id: 'ours', label: MARKER, model_id: 'another' }];
       assert.equal((await lookAt(marked())).match?.run_id, 'ours');
-    });
-
-    it('finds it where the service writes its times without a zone, wherever this machine is', async () => {
-      const zone = process.env.TZ;
-      try {
-        for (process.env.TZ of ['Pacific/Kiritimati', 'America/Los_Angeles']) {
-          const created_at = new Date(sentMs + MINUTE).toISOString().slice(0, -1);
-          runs = [{ run_id: 'ours', label: MARKER, created_at }];
-          const sight = await lookAt(marked());
-          assert.deepEqual([sight.match?.run_id, sight.complete], ['ours', true], process.env.TZ);
-        }
-      } finally {
-        if (zone === undefined) delete process.env.TZ;
-        else process.env.TZ = zone;
-      }
     });
 
     it('takes the oldest of two: the later one may only hold its label', async () => {
@@ -252,23 +222,6 @@ describe('findRun', () => {
       const sight = await lookAt(plain(), ['claimed']);
       assert.deepEqual([idsOf(sight), sight.match], [['late', 'no time', 'early'], undefined]);
       assert.ok(!details().includes('/runs/another model'));
-    });
-
-    it('counts the end of the time from the last attempt', async () => {
-      runs = [{ run_id: 'late', label: 'Läbel', ...created(2 * HOUR) }];
-      assert.deepEqual(idsOf(await lookAt(plain())), []);
-      assert.deepEqual(idsOf(await lookAt(plain({ attempts: [attempt(), attempt(2 * HOUR)] }))), ['late']);
-    });
-
-    it('takes no label and an empty one for the same', async () => {
-      runs = [
-        { run_id: 'a', label: '', ...created(0) },
-        { run_id: 'b', ...created(0) },
-        { run_id: 'c', label: 'x', ...created(0) },
-      ];
-      const intent = plain();
-      delete intent.label;
-      assert.deepEqual(idsOf(await lookAt(intent)), ['a', 'b']);
     });
   });
 
@@ -430,17 +383,5 @@ describe('findRun', () => {
       await assert.rejects(lookAt(marked(), [], stop.signal), CancelledError);
       assert.ok(details().length <= 16 && !gets.includes('/balance'));
     });
-  });
-});
-
-describe('momentOf', () => {
-  it('adds the service’s clock where it is known', () => {
-    const clock = new TestClock();
-    const localMs = clock.nowMs();
-    clock.pass(5);
-    const now = { localMs: localMs + 5, monotonicMs: 5 };
-    assert.deepEqual(momentOf({ clockSkewMs: undefined }, clock), now);
-    assert.deepEqual(momentOf({ clockSkewMs: -5 }, clock), { ...now, serviceMs: localMs });
-    assert.deepEqual(momentOf({ clockSkewMs: 0 }, clock), { ...now, serviceMs: localMs + 5 });
   });
 });

@@ -354,23 +354,6 @@ describe('Submitter, afterwards', () => {
       assert.equal((await receipt())?.kind, 'discarded');
     });
 
-    it('takes a run for another’s where a receipt has it', async () => {
-      const draft = await stage.bench.draft();
-      stage.answers = [created];
-      await submitter.submit(session, draft, silent()).result;
-      stage.answers = [conflict];
-      const again = await stage.bench.draft(10, 'other');
-      await submitter.submit(session, again, silent()).result;
-      assert.deepEqual(stage.intent.lastLook?.candidates, []);
-      stage.charge({ ...(stage.posts[1] as Post) });
-      const finding = await submitter.check(session, stage.intent.id);
-      assert.ok(finding?.verdict === 'cannot-tell');
-      assert.deepEqual(
-        finding.candidates.map(({ run_id }) => run_id),
-        ['run-2'],
-      );
-    });
-
     it('is one look for two who ask at once', async () => {
       const id = await leaveUnknown();
       stage.gets.length = 0;
@@ -449,14 +432,6 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual([await look(9 * HOUR), stateOf()], [true, ['unknown']]);
       stage.onGet = () => false;
       assert.deepEqual([await look(2 * MINUTE), stateOf(), (await receipt())?.kind], [true, [], 'charged']);
-    });
-
-    it('never throws', async () => {
-      await leaveUnknown();
-      stage.clock.pass(MINUTE);
-      stage.onGet = (_request, response) => Boolean(response.destroy());
-      await submitter.checkDue(session);
-      assert.deepEqual(stateOf(), ['unknown']);
     });
   });
 

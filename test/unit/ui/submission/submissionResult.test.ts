@@ -85,7 +85,7 @@ describe('the result of a submission', () => {
       [{ run }, 'Submitted My run to Work. You were charged 5.17 EUR; balance 0.02 EUR.'],
       [
         { run: { run_id: 'r' } },
-        'Submitted My run to Work. You were charged; price not provided, balance 1.50 USD.',
+        'Submitted My run to Work. You were charged an unknown amount; balance 1.50 USD.',
       ],
       [
         { run: { run_id: 'r', price_cents: 517 }, found: true },
@@ -93,7 +93,7 @@ describe('the result of a submission', () => {
       ],
       [
         { run: { run_id: 'r' }, found: true },
-        'My run was submitted to Work after all. You were charged; price not provided, balance 1.50 USD.',
+        'My run was submitted to Work after all. You were charged an unknown amount; balance 1.50 USD.',
       ],
     ] as const)
       assert.equal((await report({ kind: 'charged', ...result })).text, text);
