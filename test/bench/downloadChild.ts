@@ -18,7 +18,6 @@ export interface DownloadJob {
   /** Fetched first, to be warm. */
   firstBytes?: number;
   bytes: number;
-  hashes: boolean;
   /** Whether the event loop is watched. */
   watches?: boolean;
 }
@@ -39,7 +38,6 @@ const downloads = new Downloads({
   sessionOf: () => session,
   // What the archive says of itself is measured where it is read.
   verify: () => Promise.resolve('unknown'),
-  part: { hashes: job.hashes },
 });
 
 async function download(bytes: number): Promise<void> {

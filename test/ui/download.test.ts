@@ -141,11 +141,11 @@ describe('downloads', () => {
       service.holdsDownloads = true;
       await downloadAgain(where);
       await isHeld();
-      await workbench.dialogs.waitForToast(/Downloading the adapter of maths: .+ of [\d.]+ kB/);
+      await workbench.dialogs.waitForToast(/Downloading the adapter for maths: .+ of [\d.]+ kB/);
       await workbench.screenshot('downloading');
       assert.deepEqual(await visible(where), []);
-      await workbench.dialogs.pressInToast('Downloading the adapter of maths', 'Cancel');
-      await workbench.dialogs.toast('Downloading the adapter of maths').waitFor({ state: 'hidden' });
+      await workbench.dialogs.pressInToast('Downloading the adapter for maths', 'Cancel');
+      await workbench.dialogs.toast('Downloading the adapter for maths').waitFor({ state: 'hidden' });
       await isEmpty(where);
     });
 
@@ -155,7 +155,7 @@ describe('downloads', () => {
       await downloadAgain(where);
       await isHeld();
       await workbench.sideBar.view('Runs').pressInRow(/^Run maths, /, 'Cancel Download');
-      await workbench.dialogs.toast('Downloading the adapter of maths').waitFor({ state: 'hidden' });
+      await workbench.dialogs.toast('Downloading the adapter for maths').waitFor({ state: 'hidden' });
       await isEmpty(where);
     });
 
@@ -216,7 +216,7 @@ describe('downloads', () => {
       service.release();
       assert.deepEqual(await visible(where), []);
       const told = await workbench.dialogs.waitForToast(/The download of maths was interrupted at /);
-      assert.match(told, /^The download of maths was interrupted at (\d+ %|[\d.]+ k?B|\d+ bytes)\.$/);
+      assert.match(told, /^The download of maths was interrupted at (\d+%|[\d.]+ k?B|\d+ bytes)\.$/);
       await workbench.screenshot('download-interrupted');
       await workbench.dialogs.pressInToast(/was interrupted/, 'Resume');
       await workbench.dialogs.waitForToast(/Downloaded .+ to /);
@@ -272,7 +272,7 @@ describe('downloads', () => {
       await press('verse');
       await workbench.dialogs.waitForModal('The adapter for verse is already downloaded.');
       await workbench.dialogs.press('Download Again…');
-      await workbench.dialogs.waitForModal(/^adapter-\w{8}\.zip exists in that folder\.$/);
+      await workbench.dialogs.waitForModal(/^adapter-\w{8}\.zip already exists in that folder\.$/);
       await workbench.dialogs.press('Keep Both');
       await workbench.dialogs.waitForToast(/Downloaded adapter-\w{8} \(2\)\.zip to /);
       const own = (await readdir(directory)).find((name) => name.startsWith('verse ')) ?? '';

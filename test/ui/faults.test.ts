@@ -191,13 +191,13 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
 
     await download('strange');
-    await workbench.dialogs.waitForModal(`${name} exists in that folder.`);
+    await workbench.dialogs.waitForModal(`${name} already exists in that folder.`);
     await workbench.screenshot('file-exists');
     await workbench.dialogs.press('Cancel');
     assert.deepEqual(await readdir(downloads), [name]);
 
     await download('strange');
-    await workbench.dialogs.waitForModal(`${name} exists in that folder.`);
+    await workbench.dialogs.waitForModal(`${name} already exists in that folder.`);
     await workbench.dialogs.press('Keep Both');
     await workbench.dialogs.waitForToast(/Downloaded .+ to /);
     assert.equal((await readdir(downloads)).length, 2);

@@ -46,7 +46,7 @@ export function downloadId(accountId: string, unfinished: Omit<UnfinishedDownloa
 
 /**
  * One download in this window, from its lease to the file under its final name. In between it is in the book, so that nothing
- * that stands beside the target is ever forgotten.
+ * beside the target is ever forgotten.
  */
 export class Download {
   readonly unfinished: UnfinishedDownload;
@@ -61,7 +61,7 @@ export class Download {
   #isContinued = false;
   #part: PartFile | undefined;
   #state: ActiveDownload['state'] = 'waiting';
-  #toldAtMs = -Infinity;
+  #notifiedAtMs = -Infinity;
   #late: NodeJS.Timeout | undefined;
 
   constructor(accountId: string, unfinished: UnfinishedDownload, tools: DownloadTools, onChange: () => void) {
@@ -88,7 +88,7 @@ export class Download {
     };
   }
 
-  /** Stops it. @param keep what came, to go on with it later */
+  /** Stops it. @param keep what was received, to resume it later */
   stop(keep: boolean): void {
     this.#isKept ||= keep;
     this.#stop.abort();
@@ -117,7 +117,7 @@ export class Download {
     const { signal } = this.#stop;
     throwIfCancelled(signal);
     if (await isInTheWay(target, this.#place.part)) throw new DownloadError('file-exists');
-    // Before anything stands beside the target.
+    // Before anything is beside the target.
     this.#isContinued = store.unfinished.some(({ id }) => id === this.unfinished.id);
     await onDisk(store.begin(this.unfinished));
     this.#isBegun = true;
@@ -130,7 +130,7 @@ export class Download {
         random,
         signal,
         onState: (state) => this.#enter(state),
-        onProgress: () => this.#tellProgress(),
+        onProgress: () => this.#notifyProgress(),
       }));
     this.#enter('verifying');
     await part.sync();
@@ -176,7 +176,7 @@ export class Download {
     await syncFolder(path.dirname(target));
   }
 
-  /** The file stands whole: whatever fails from here on takes nothing of that away. */
+  /** The file is complete under its name: no failure after this undoes it. */
   async #settle(found: Pick<DownloadRecord, 'sizeBytes' | 'sha256' | 'verified'>): Promise<DownloadRecord> {
     const { store, clock } = this.#tools;
     const { id, runId, artifactType, filename, target } = this.unfinished;
@@ -236,20 +236,20 @@ export class Download {
   #enter(state: ActiveDownload['state']): void {
     if (state === this.#state) return;
     this.#state = state;
-    this.#tell();
+    this.#notify();
   }
 
-  /** Now and then, and always the last: where it stands still, what came must not go untold. */
-  #tellProgress(): void {
-    const waitMs = this.#toldAtMs + PROGRESS_EVERY_MS - this.#tools.clock.monotonicMs();
-    if (waitMs <= 0) this.#tell();
-    else this.#late ??= setTimeout(() => this.#tell(), waitMs);
+  /** Now and then, and always the last: a download that stalls still shows all that was received. */
+  #notifyProgress(): void {
+    const waitMs = this.#notifiedAtMs + PROGRESS_EVERY_MS - this.#tools.clock.monotonicMs();
+    if (waitMs <= 0) this.#notify();
+    else this.#late ??= setTimeout(() => this.#notify(), waitMs);
   }
 
-  #tell(): void {
+  #notify(): void {
     clearTimeout(this.#late);
     this.#late = undefined;
-    this.#toldAtMs = this.#tools.clock.monotonicMs();
+    this.#notifiedAtMs = this.#tools.clock.monotonicMs();
     this.#onChange();
   }
 }
@@ -274,7 +274,7 @@ async function isInTheWay(target: string, part: string): Promise<boolean> {
 }
 
 /**
- * Gives a whole file its final name in the same folder, like a rename, but never over a file: `rename` would replace it
+ * Gives a complete file its final name in the same folder, like a rename, but never over a file: `rename` would replace it
  * silently. Where it fails, the target is as it was.
  * @param link for file systems that are not there in a test
  * @throws DownloadError `file-exists`, and what the file system says
@@ -289,7 +289,7 @@ export async function nameExclusively(part: string, target: string, link = linkF
   }
 }
 
-/** Takes the name with an empty file, which the whole one then replaces in one step. */
+/** Takes the name with an empty file, which the complete one then replaces in one step. */
 async function renameExclusively(part: string, target: string): Promise<void> {
   let place: FileHandle;
   try {

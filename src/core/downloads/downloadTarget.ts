@@ -35,7 +35,7 @@ export function directoryOf(text: string, home: string): Directory {
     if (stats === undefined) return { kind: 'missing', path: normal };
     return stats.isDirectory() ? { kind: 'there', path: normal } : { kind: 'unusable', text: trimmed };
   } catch (error) {
-    // What may not be looked at is found out by whoever writes there; else a file is in its way.
+    // Without permission to check it, writing there says more; otherwise a file is in its way.
     return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')
       ? { kind: 'there', path: normal }
       : { kind: 'unusable', text: trimmed };
@@ -96,7 +96,7 @@ export function placeIn(
 ): Place {
   const isFile = (name: string) => existsSync(path.join(folder, name));
   const isTaken = (name: string) => {
-    // Many file systems do not tell letters by their case.
+    // Many file systems ignore case.
     const target = path.join(folder, name).toLowerCase();
     const isMeant = (one: Destined) =>
       one.target.toLowerCase() === target && !isDownloadOf(one, runId, artifact);
@@ -124,7 +124,7 @@ export function localAdapter(records: readonly DownloadRecord[], runId: string):
   );
 }
 
-/** Undefined where there is no such file, or it cannot be looked at. */
+/** Undefined where there is no such file, or it cannot be checked. */
 function sizeOf(file: string): number | undefined {
   try {
     return statSync(file, { throwIfNoEntry: false })?.size;

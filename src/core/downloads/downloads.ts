@@ -43,8 +43,8 @@ interface Running {
 }
 
 /**
- * Brings artifacts home: under the final name a file stands only when it is whole. Owns the downloads of this window, knows the
- * unfinished ones that no window works at, and remembers what came home.
+ * Downloads artifacts: a file gets its final name only when it is complete. Owns the downloads of this window, and the store of
+ * what was downloaded and of unfinished ones that no window runs.
  */
 export class Downloads implements Disposable {
   readonly #options: DownloadsOptions;
@@ -78,7 +78,7 @@ export class Downloads implements Disposable {
     ];
   }
 
-  /** What came home, newest first. Of an account that is not open yet nothing: it opens it, and tells when that is read. */
+  /** What was downloaded, newest first. Opens an account that is not open: `onDidChange` fires when it is read. */
   records(accountId: string): readonly DownloadRecord[] {
     const store = this.#store(accountId);
     void store.open();
@@ -96,7 +96,7 @@ export class Downloads implements Disposable {
   }
 
   /**
-   * Downloads, or goes on with what is kept of the same artifact and target, or joins the same download of this window.
+   * Downloads, or resumes the same artifact and target, or joins the same download of this window.
    * @param signal cancels: nothing is kept. One who joined only leaves
    * @throws DownloadError, DiskError, SignedUrlRefusedError,
    * DownloadLinkError, ApiError, KeyMissingError, LeaseUnavailableError, CancelledError. It is `interrupted` after those which may
@@ -113,7 +113,7 @@ export class Downloads implements Disposable {
     return this.#begin(session, { id: downloadId(accountId, wish), ...wish }, signal, listed);
   }
 
-  /** Goes on with an interrupted one. @throws as `start` */
+  /** Resumes an interrupted one. @throws as `start` */
   async resume(id: string, signal?: AbortSignal): Promise<DownloadRecord> {
     const found = this.#find(id);
     if (found === undefined) throw new DownloadError('download-gone');
@@ -172,9 +172,9 @@ export class Downloads implements Disposable {
     const accountId = session.account.id;
     const store = this.#store(accountId);
     const { transport, verify, part, random = Math.random } = this.#options;
-    const tell = () => this.#onDidChange.fire({ accountId, runId });
+    const notify = () => this.#onDidChange.fire({ accountId, runId });
     const tools = { store, transport, clock: this.#clock, random, verify, ...(part && { part }) };
-    const download = new Download(accountId, unfinished, tools, tell);
+    const download = new Download(accountId, unfinished, tools, notify);
     const cancel = () => download.stop(false);
     signal?.addEventListener('abort', cancel, { once: true });
     if (signal?.aborted) cancel();
@@ -182,10 +182,10 @@ export class Downloads implements Disposable {
     store.resume(unfinished.id);
     const done = this.#run(download, link, store).finally(() => {
       signal?.removeEventListener('abort', cancel);
-      tell();
+      notify();
     });
     this.#running.set(unfinished.id, { download, done });
-    tell();
+    notify();
     return done;
   }
 

@@ -28,18 +28,15 @@ const SYNC_BYTES = 32 * 1024 * 1024;
 export interface PartOptions {
   /** How a file is opened, for disks that are not there in a test. */
   openFile?: typeof open;
-  /** Whether the bytes are hashed as they come. Without, nothing can be continued. */
-  hashes?: boolean;
 }
 
 /**
- * The beginning of an artifact beside its target: hidden, and never named until it is whole. A `Sidecar` says what its bytes are;
+ * The beginning of an artifact beside its target: hidden, and only named when it is complete. A `Sidecar` says what its bytes are;
  * what is continued has been read again and is exactly what came. Everything that touches the disk @throws DiskError.
  */
 export class PartFile {
   readonly #handle: FileHandle;
   readonly #sidecar: Sidecar;
-  readonly #hashes: boolean;
   #hash: Hash = createHash('sha256');
   #etag: string | undefined;
   #totalBytes: number | undefined;
@@ -56,22 +53,21 @@ export class PartFile {
   #takenBytes = 0;
   #syncing: Promise<void> | undefined;
 
-  private constructor(handle: FileHandle, sidecar: Sidecar, hashes: boolean) {
+  private constructor(handle: FileHandle, sidecar: Sidecar) {
     this.#handle = handle;
     this.#sidecar = sidecar;
-    this.#hashes = hashes;
   }
 
-  /** Opens what is kept, or begins anew where nothing is that can be continued. @throws DiskError, CancelledError */
+  /** Opens what is stored, or starts again where nothing can be continued. @throws DiskError, CancelledError */
   static async open(place: PartPlace, signal: AbortSignal, options: PartOptions = {}): Promise<PartFile> {
-    const { openFile = open, hashes = true } = options;
-    const kept = hashes ? await partStateOf(place) : undefined;
+    const { openFile = open } = options;
+    const kept = await partStateOf(place);
     if (kept !== undefined) {
       const part = await PartFile.#open(place, openFile, async (handle, sidecar) => {
         const prefix = await onDisk(readPrefix(handle, kept.marks, signal));
         const { nlink, size, ino, dev } = await onDisk(handle.stat({ bigint: true }));
         if (prefix === undefined) return undefined;
-        const continued = new PartFile(handle, sidecar, hashes);
+        const continued = new PartFile(handle, sidecar);
         // Some file systems of a network count none.
         if (nlink <= 1n) {
           await continued.#continue(kept, prefix, Number(size));
@@ -89,7 +85,7 @@ export class PartFile {
     }
     await PartFile.remove(place);
     const part = await PartFile.#open(place, openFile, async (handle, sidecar) => {
-      const begun = new PartFile(handle, sidecar, hashes);
+      const begun = new PartFile(handle, sidecar);
       await begun.begin({});
       return begun;
     });
@@ -102,7 +98,7 @@ export class PartFile {
     return this.#writtenBytes + this.#batchBytes;
   }
 
-  /** Of the whole artifact, where it is known. */
+  /** Of the complete artifact, where it is known. */
   get totalBytes(): number | undefined {
     return this.#totalBytes;
   }
@@ -117,7 +113,7 @@ export class PartFile {
     return this.receivedBytes === this.#totalBytes;
   }
 
-  /** Begins anew with other bytes. What they are is durable before the first of them comes. */
+  /** Starts again with other bytes. What they are is durable before the first of them is written. */
   async begin({ etag, totalBytes }: { etag?: string; totalBytes?: number }): Promise<void> {
     await this.#settle();
     await onDisk(this.#handle.truncate(0));
@@ -130,7 +126,7 @@ export class PartFile {
     this.#batchBytes = this.#writtenBytes = this.#takenBytes = this.#markedBytes = this.#syncedBytes = 0;
   }
 
-  /** The storage told the length later. */
+  /** The storage provided the length later. */
   learnTotal(totalBytes: number): void {
     this.#totalBytes = totalBytes;
   }
@@ -140,7 +136,7 @@ export class PartFile {
    * @throws DiskError
    */
   add(chunk: Uint8Array): Promise<void> | undefined {
-    if (this.#hashes) this.#hash.update(chunk);
+    this.#hash.update(chunk);
     this.#batch.push(chunk);
     this.#batchBytes += chunk.byteLength;
     return this.#batchBytes < BATCH_BYTES ? undefined : this.#flush(MARK_BYTES);
@@ -206,7 +202,7 @@ export class PartFile {
     this.#writtenBytes += this.#batchBytes;
     this.#batchBytes = 0;
     const end = this.#writtenBytes;
-    const mark = end - this.#markedBytes >= markBytes && this.#hashes ? markOf(this.#hash, end) : undefined;
+    const mark = end - this.#markedBytes >= markBytes ? markOf(this.#hash, end) : undefined;
     if (mark !== undefined) this.#markedBytes = end;
     const before = this.#writing;
     const write = async () => {
@@ -227,7 +223,7 @@ export class PartFile {
     const done = onDisk(this.#sync()).then(() => {
       this.#syncing = undefined;
     });
-    // A disk tells a failure once: it stands until somebody waits for it.
+    // A disk reports a failure once: it is remembered until somebody awaits it.
     done.catch(() => undefined);
     return done;
   }

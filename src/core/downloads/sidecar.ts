@@ -81,7 +81,7 @@ export class Sidecar {
     }
   }
 
-  /** Other bytes begin: nothing is known any more of those before. */
+  /** Other bytes follow: what is known of those before no longer counts. */
   async begin(etag: string | undefined, totalBytes: number | undefined): Promise<void> {
     const { id, runId, artifactType, targetName } = this.#place;
     const head = { version: 1, id, runId, artifactType, targetName, etag, totalBytes };
@@ -92,7 +92,7 @@ export class Sidecar {
   }
 
   async mark({ bytes, digest }: Mark): Promise<void> {
-    // Behind a line that a crash tore this one must begin anew; an empty line says nothing.
+    // After a line that a crash tore this one needs a new line; an empty line says nothing.
     await this.#append(`\n${bytes} ${digest}`);
   }
 
@@ -119,7 +119,7 @@ export async function readSidecar({ sidecar, id }: PartPlace): Promise<PartState
   try {
     const stats = await lstat(sidecar);
     if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
-    // What stands behind the last line end was torn.
+    // What follows the last line end was torn.
     const [first = '', ...marks] = (await readFile(sidecar, 'utf8')).split('\n').slice(0, -1);
     const head = v.parse(headSchema, JSON.parse(first));
     if (head.id !== id) return undefined;
@@ -139,7 +139,7 @@ function rising(lines: readonly string[]): Mark[] {
   return marks;
 }
 
-/** The bytes of a file from the first on that are known, and their hash, to be gone on with. */
+/** The bytes of a file from the first on that are known, and their hash, to be continued. */
 export interface Prefix {
   bytes: number;
   hash: Hash;

@@ -21,7 +21,7 @@ const PROGRESS_BYTES = 64 * 1024;
 /** How long a URL is used at least once it gives something: it may be one that lives for a moment only. */
 const LEAST_USE_MS = 30_000;
 
-/** What storages answer to a signed URL whose time is over, or that does not count any more. */
+/** What storages answer to a signed URL that expired or was revoked. */
 const EXPIRED: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 /** What does not pass by waiting. */
 const NOT_REPEATED = ['tls'] as const;
@@ -39,7 +39,7 @@ export interface TransferOptions {
 
 /**
  * Fills a part to its end, over expired URLs and lost networks, as long as it gets on.
- * @returns whether it is known by more than the end of a connection that it is whole
+ * @returns whether more than the end of a connection says that it is complete
  * @throws SignedUrlRefusedError, DownloadLinkError, ApiError, KeyMissingError, DownloadError, DiskError, CancelledError; the part holds
  * what came until then
  */
@@ -55,11 +55,11 @@ export async function transfer(part: PartFile, link: SignedLink, options: Transf
       const end = await receive(part, url, link, options).catch((error: unknown) => {
         throw ofStorage(error);
       });
-      if (end !== 'stale') return end === 'told';
+      if (end !== 'stale') return end === 'declared';
       link.forget();
     } catch (error) {
       throwIfCancelled(signal);
-      // A part that began anew has not got on before it is further than ever.
+      // A part that restarted has made no progress before it is further than ever.
       if (part.receivedBytes >= furthestBytes + PROGRESS_BYTES) refusals = waits = 0;
       furthestBytes = Math.max(furthestBytes, part.receivedBytes);
       if (error instanceof SignedUrlRefusedError && EXPIRED.has(error.httpStatus)) {
@@ -82,7 +82,7 @@ async function receive(
   url: string,
   link: SignedLink,
   options: TransferOptions,
-): Promise<'told' | 'untold' | 'stale'> {
+): Promise<'declared' | 'undeclared' | 'stale'> {
   const { transport, clock, signal, onState, onProgress } = options;
   const { kept } = part;
   const download = await openSignedUrl(transport(), url, link.serviceUrl, { signal, ...(kept && { kept }) });
@@ -111,7 +111,7 @@ async function receive(
   }
   if (part.totalBytes === undefined) part.learnTotal(part.receivedBytes);
   else if (!part.isWhole) throw new NetworkError('reset', 'ERR_TOO_SHORT');
-  return endIsTold ? 'told' : 'untold';
+  return endIsTold ? 'declared' : 'undeclared';
 }
 
 /** What the network or the answer of the storage is at fault for is not the service's. */

@@ -17,10 +17,16 @@ export async function cancelDownload(
   const given = runIdOf(argument);
   if (downloads.active.some(({ id }) => id === given)) return downloads.discard(given ?? '');
   const session = sessions.active;
-  if (session === undefined) { reportNoDownload(); return; }
+  if (session === undefined) {
+    reportNoDownload();
+    return;
+  }
   await downloads.open(session.account.id);
   const all = () => downloads.active.filter(({ accountId }) => accountId === session.account.id);
-  if (all().length === 0) { reportNoDownload(); return; }
+  if (all().length === 0) {
+    reportNoDownload();
+    return;
+  }
   const [first] = all();
   // What was received is not deleted unasked.
   const isClear = all().every(({ runId, state }) => runId === first?.runId && state !== 'interrupted');

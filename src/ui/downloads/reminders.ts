@@ -6,8 +6,7 @@ import { instantOf } from '../../core/base/instant.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { isAdapter, localAdapter } from '../../core/downloads/downloadTarget.ts';
 import { dueReminders, type DueReminder, type ExpiringRun } from '../../core/downloads/reminders.ts';
-import { serviceNowMs } from '../../core/runs/serviceClock.ts';
-import type { Session } from '../../core/runs/session.ts';
+import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS } from '../shared/ids.ts';
@@ -17,7 +16,7 @@ import { quotedRunName, remindOfExpiring } from './messages.ts';
  * How long after a change, so that downloads that it starts have begun, and the window in front reminds before the others;
  * and how often in any case.
  */
-const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 60_000 } as const;
+const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 30_000 } as const;
 
 interface Parts {
   sessions: Sessions;

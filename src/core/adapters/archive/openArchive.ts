@@ -44,18 +44,18 @@ export interface Known {
 
 /**
  * Opens an archive, a safetensors file or a folder, by its content.
- * @param tell hears what is known, before anything can be wrong with it
+ * @param onKnown gets what is known before anything can be wrong with it
  * @throws UnknownFileError, BrokenArchiveError, CancelledError, and what the file system says
  */
 export async function openArchive(
   file: string,
   signal?: AbortSignal,
-  tell?: (known: Known) => void,
+  onKnown?: (known: Known) => void,
 ): Promise<Archive> {
   if ((await stat(file)).isDirectory()) return await openFolder(file, signal);
   const bytes = await FileBytes.open(file, signal);
   try {
-    return await openFile(bytes, path.basename(file), signal, tell);
+    return await openFile(bytes, path.basename(file), signal, onKnown);
   } catch (error) {
     await bytes.close();
     throw error;
@@ -66,13 +66,13 @@ async function openFile(
   bytes: FileBytes,
   name: string,
   signal: AbortSignal | undefined,
-  tell: ((known: Known) => void) | undefined,
+  onKnown: ((known: Known) => void) | undefined,
 ): Promise<Archive> {
   const { sizeBytes } = bytes;
   const rest = { sizeBytes, close: () => bytes.close() };
-  tell?.({ sizeBytes });
+  onKnown?.({ sizeBytes });
   const kind = await firstBytes(bytes);
-  if (kind === 'zip') tell?.({ container: kind, sizeBytes });
+  if (kind === 'zip') onKnown?.({ container: kind, sizeBytes });
   switch (kind) {
     case 'zip':
       return await openZip(bytes, signal);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { Budget } from '../../../../src/core/runs/budget.ts';
+import { Budget } from '../../../../src/core/runs/pacing.ts';
 import { numberedFileName, safeFileName } from '../../../../src/core/downloads/downloadTarget.ts';
-import { pollEveryMs } from '../../../../src/core/runs/pace.ts';
+import { pollEveryMs } from '../../../../src/core/runs/pacing.ts';
 import { phaseOf } from '../../../../src/core/runs/phase.ts';
-import { shared } from '../../../../src/core/storage/shared.ts';
+import { shared } from '../../../../src/core/base/sharedWork.ts';
 import { row } from '../../../helpers/runs/support.ts';
 
 describe('phaseOf', () => {
