@@ -202,7 +202,7 @@ describe('looks and keyboard', () => {
       await keyboard.press('ArrowDown');
     }
     await keyboard.press('Enter');
-    await workbench.page.getByText('Run id copied').waitFor();
+    await workbench.page.getByText('Run ID copied').waitFor();
     assert.match(await workbench.clipboard(), /^[\da-f]{8}-/);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * A local record of somebody the person works as: the service has no call that tells who one is. Runs, caches and
- * downloads belong to the `id`; "replace key" keeps it.
+ * A local record of an account at the service, which has no call that says who one is. Runs, caches and
+ * downloads belong to the `id`; replacing the API key does not change it.
  */
 export type Account = ServiceAccount | SandboxAccount;
 
@@ -8,13 +8,13 @@ export interface ServiceAccount {
   kind: 'service';
   /** A random UUID. */
   id: string;
-  /** Given by the person. */
+  /** Given by the user. */
   name: string;
   /** Where the API is, without `/api/v1` and without a trailing slash. */
   baseUrl: string;
 }
 
-/** The embedded service: its id lives in its database, its address and API key are resolved anew at each start. */
+/** The embedded service: its id lives in its database, its address and API key are resolved at each start. */
 export interface SandboxAccount {
   kind: 'sandbox';
   id: string;
@@ -30,14 +30,14 @@ export interface FormerAccount {
   lastUsedMs: number | undefined;
 }
 
-/** What a submission tells of its account. */
+/** What a submission says of its account. */
 interface Submitted {
   readonly accountId: string;
   readonly origin: string;
   readonly created: { readonly localMs: number };
 }
 
-/** The accounts of a service that can be gone on with, the last one first; those without a name last. */
+/** The accounts of a service that can be continued with, the last one first; those without a name last. */
 export function formerAccountsOf(
   origin: string,
   { accounts, former }: { readonly accounts: readonly Account[]; readonly former: readonly Account[] },

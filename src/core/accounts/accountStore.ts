@@ -48,7 +48,7 @@ export class AccountsUnreadableError extends ExpectedError {
 
 /**
  * Owns the accounts of this machine and which one is active, in a file of its own that all windows share (a `Memento`
- * writes the extension's whole state, so that two windows can lose each other's updates). It is written under a lock. It
+ * writes the complete state of the extension, so that two windows can lose each other's updates). It is written under a lock. It
  * holds no API key.
  */
 export class AccountStore implements Disposable {
@@ -68,7 +68,7 @@ export class AccountStore implements Disposable {
 
   /**
    * @param directory the extension's storage on the extension host's machine
-   * @param onSetAside told the path to which a file was moved that cannot be read as ours
+   * @param onSetAside gets the path to which a file was moved that cannot be read as ours
    */
   constructor(directory: string, onSetAside: (file: string) => void = () => undefined) {
     this.#file = path.join(directory, 'accounts.json');
@@ -100,7 +100,7 @@ export class AccountStore implements Disposable {
     return this.#content.accounts;
   }
 
-  /** Those that were signed out of: whoever signs in again finds what was kept of them. */
+  /** Those that were signed out of: whoever signs in again finds what is stored of them. */
   get former(): readonly Account[] {
     return this.#content.former;
   }

@@ -5,8 +5,7 @@ import { throwIfCancelled } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
 import { DownloadError } from './downloadErrors.ts';
 import { isAdapter, numberedFileName } from './downloadTarget.ts';
-import { serviceNowMs } from '../runs/serviceClock.ts';
-import type { Session } from '../runs/session.ts';
+import { serviceNowMs, type Session } from '../runs/session.ts';
 import type { ArtifactName } from './types.ts';
 
 /** How long before its end a signed URL is replaced by a fresh one. */

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { Balance } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import { shared, type Shared } from '../storage/shared.ts';
+import { shared, type Shared } from '../base/sharedWork.ts';
 
 /** Owns what is known of an account's balance. */
 export class BalanceStore implements Disposable {
@@ -10,7 +10,7 @@ export class BalanceStore implements Disposable {
   readonly #onDidChange = new Emitter<void>();
   #balance: Balance | undefined;
 
-  /** Fires when the balance was read or a submission told it. */
+  /** Fires when the balance was read or a submission returned it. */
   readonly onDidChange = this.#onDidChange.event;
 
   /** Reads the balance; calls that overlap share one request. @throws ApiError, KeyMissingError */
@@ -23,7 +23,7 @@ export class BalanceStore implements Disposable {
         const before = this.#balance;
         const balance = await call((client) => client.getBalance());
         if (!isCurrent()) return balance;
-        // What a submission told meanwhile is newer than this answer may be.
+        // What a submission returned meanwhile is newer than this answer may be.
         if (this.#balance !== before) continue;
         this.set(balance);
         return balance;
@@ -31,13 +31,13 @@ export class BalanceStore implements Disposable {
     });
   }
 
-  /** Reads it where it was not told yet, with nobody waiting: no request is repeated. @throws ApiError, KeyMissingError */
+  /** Reads it where it is unknown, with nobody waiting: no request is repeated. @throws ApiError, KeyMissingError */
   async readMissing(): Promise<void> {
     const balance = await this.#call((client) => client.getBalance({ isBackground: true }));
     if (this.#balance === undefined) this.set(balance);
   }
 
-  /** Undefined until it was told. */
+  /** Undefined until it is known. */
   get current(): Balance | undefined {
     return this.#balance;
   }

@@ -1,12 +1,13 @@
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { isAnswer } from './detailStore.ts';
+import type { Budget } from './pacing.ts';
 import type { RunStore } from './runStore.ts';
 
 /** Of so many of the newest runs the labels are read. */
 const NEWEST = 50;
 const AT_ONCE = 2;
-/** About what stands on a screen; the rest comes slowly, so that what is submitted meanwhile can be looked for often. */
+/** About one screen; the rest comes slowly, so that what is submitted meanwhile can be polled often. */
 const AT_FIRST = 20;
 const THEN_EVERY_MS = 90_000;
 /** After a read to which no answer came. */
@@ -16,16 +17,6 @@ const SOON_MS = 10_000;
 /** Where another window is the one that reads: this one may become it. */
 const ANOTHER_MS = 5_000;
 
-/** GETs that the background may send. */
-interface Spare {
-  /** Whether so few are left that looks become rare for it: then none is for labels. */
-  readonly isScarce: boolean;
-  /** Takes one. @returns whether it may be sent */
-  takeSpare(): boolean;
-  /** How long until one may be given; undefined where this window is not the one that reads. */
-  readonly spareWaitMs: number | undefined;
-}
-
 /**
  * Reads the details of the newest runs whose label nobody knows, a few at a time and each once: the list has no labels. Only
  * while rows are on the screen, and as far as the background's GETs reach.
@@ -33,7 +24,7 @@ interface Spare {
 export class DetailReader implements Disposable {
   readonly #runs: RunStore;
   readonly #isShown: () => boolean;
-  readonly #spare: Spare;
+  readonly #budget: Pick<Budget, 'isScarce' | 'takeSpare' | 'spareWaitMs'>;
   readonly #clock: Pick<Clock, 'sleep'>;
   readonly #subscription: Disposable;
   readonly #read = new Set<string>();
@@ -42,16 +33,16 @@ export class DetailReader implements Disposable {
   #isWaiting = false;
   #left = AT_FIRST;
 
-  /** @param isShown whether the rows are on the screen; `wake` tells when they come */
+  /** @param isShown whether the rows are on the screen; call `wake` when they come */
   constructor(
     runs: RunStore,
     isShown: () => boolean,
-    spare: Spare,
+    budget: Pick<Budget, 'isScarce' | 'takeSpare' | 'spareWaitMs'>,
     clock: Pick<Clock, 'sleep'> = SYSTEM_CLOCK,
   ) {
     this.#runs = runs;
     this.#isShown = isShown;
-    this.#spare = spare;
+    this.#budget = budget;
     this.#clock = clock;
     this.#subscription = runs.onDidChange(() => {
       // After the sandbox was reset its runs may come again under their ids.
@@ -60,7 +51,7 @@ export class DetailReader implements Disposable {
     });
   }
 
-  /** Goes on, if there is something to read and it may be read now. */
+  /** Continues, if there is something to read and it may be read now. */
   wake(): void {
     while (this.#isReady()) {
       const runId = this.#next();
@@ -69,8 +60,8 @@ export class DetailReader implements Disposable {
         this.#wait(THEN_EVERY_MS, () => (this.#left = 1));
         return;
       }
-      if (this.#spare.isScarce || !this.#spare.takeSpare()) {
-        const { spareWaitMs } = this.#spare;
+      if (this.#budget.isScarce || !this.#budget.takeSpare()) {
+        const { spareWaitMs } = this.#budget;
         this.#wait(spareWaitMs === undefined ? ANOTHER_MS : Math.max(spareWaitMs, SOON_MS));
         return;
       }

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
 import type { RunDetail } from '../api/types.ts';
-import { shared, type Shared } from '../storage/shared.ts';
+import { shared, type Shared } from '../base/sharedWork.ts';
 
 /** One read, which calls that overlap share. */
 interface Read {
@@ -18,7 +18,7 @@ export class DetailStore {
   readonly #failures = new Map<string, unknown>();
   readonly #reads = new Map<string, Read>();
 
-  /** @param onRead told what was read and kept */
+  /** @param onRead gets what was read and stored */
   constructor(
     call: <T>(work: (client: Client) => Promise<T>) => Promise<T>,
     onRead: (runId: string, detail: RunDetail) => void,
@@ -55,7 +55,7 @@ export class DetailStore {
     return true;
   }
 
-  /** Forgets one, also what is on its way: the run went on. */
+  /** Forgets one, also what is on its way: the run changed. */
   forget(runId: string): void {
     this.#details.delete(runId);
     this.#failures.delete(runId);
@@ -63,7 +63,7 @@ export class DetailStore {
   }
 
   /**
-   * Lets the failed ones be read anew, and returns which.
+   * Lets the failed ones be read again, and returns which.
    * @param unanswered only those to which no answer came
    */
   forgetFailures(unanswered = false): string[] {
@@ -74,7 +74,7 @@ export class DetailStore {
     return forgotten;
   }
 
-  /** Lets everything that is on its way be read anew. */
+  /** Lets everything that is on its way be read again. */
   drop(): void {
     this.#failures.clear();
     for (const { begin } of this.#reads.values()) begin.drop();
@@ -89,7 +89,7 @@ export class DetailStore {
 
   #newRead(runId: string): Read {
     const read: Read = {
-      // What `clear` forgot says nothing any more, however it ends.
+      // What `clear` forgot no longer counts, however it ends.
       begin: shared((isCurrent) =>
         this.#read(runId, read, () => isCurrent() && this.#reads.get(runId) === read),
       ),

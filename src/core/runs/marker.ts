@@ -31,7 +31,7 @@ export function withMarker(label: string, marker: string): string {
   return Buffer.byteLength(last) <= UNCUT_BYTES ? last : `${marker} ${text}`;
 }
 
-/** A label as the person gave it. */
+/** A label as the user gave it. */
 export function withoutMarker(label: string): string {
   return AT_START.test(label) ? label.replace(AT_START, '') : label.replace(AT_END, '');
 }

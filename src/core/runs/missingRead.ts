@@ -15,7 +15,7 @@ export interface Missing {
 
 /**
  * Reads what could not be read while the service was out of reach: once as soon as it answers, and then ever more rarely, as
- * far as the background's GETs reach. The window that watches does so by itself, another one when somebody looks at it.
+ * far as the background's GETs reach. The window that polls does so by itself, another one while it has the focus.
  */
 export class MissingRead implements Disposable {
   readonly #session: Session;
@@ -29,7 +29,7 @@ export class MissingRead implements Disposable {
   #failures = 0;
   #notBeforeMs = 0;
 
-  /** @param onError told each failure */
+  /** @param onError gets each failure */
   constructor(
     session: Session,
     missing: Missing,
@@ -44,14 +44,14 @@ export class MissingRead implements Disposable {
     this.#clock = clock;
   }
 
-  /** It is read anew, with somebody waiting for it: nothing is sent meanwhile. */
+  /** It is read again, with somebody waiting for it: nothing is sent meanwhile. */
   begin(work: Promise<unknown>): void {
     this.#failures = 0;
     this.#notBeforeMs = 0;
     void this.#follow(work);
   }
 
-  /** The service answers, or somebody looks at the window. */
+  /** The service answers, or the window got the focus. */
   wake(): void {
     const isDue = this.#session.state === 'ready' && this.#missing.isMissing();
     if (!isDue || this.#work !== undefined || this.#end.signal.aborted) return;

@@ -2,10 +2,10 @@ import type { Client } from '../api/client.ts';
 import type { Model, ModelList } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import { shared, type Shared } from '../storage/shared.ts';
+import { shared, type Shared } from '../base/sharedWork.ts';
 
-/** So much of a display name is kept. */
-const MAX_KEPT_UNITS = 200;
+/** So much of a display name is stored. */
+const MAX_STORED_UNITS = 200;
 
 /** Owns the base models that an account may train. */
 export class ModelStore implements Disposable {
@@ -13,7 +13,7 @@ export class ModelStore implements Disposable {
   readonly #onDidChange = new Emitter<void>();
   #models: readonly Model[] | undefined;
   #skipped = 0;
-  #keptNames: ReadonlyMap<string, string> = new Map();
+  #storedNames: ReadonlyMap<string, string> = new Map();
 
   /** Fires when the list was read. */
   readonly onDidChange = this.#onDidChange.event;
@@ -49,20 +49,20 @@ export class ModelStore implements Disposable {
   /** The model's display name, or its id while no list names it. */
   nameOf(modelId: string): string {
     const model = this.#models?.find(({ model_id }) => model_id === modelId);
-    return model?.name ?? this.#keptNames.get(modelId) ?? modelId;
+    return model?.name ?? this.#storedNames.get(modelId) ?? modelId;
   }
 
-  /** The display names of some models by their ids, to be kept; those that are not known are left out. */
+  /** The display names of some models by their ids, to be stored; unknown ones are left out. */
   namesOf(modelIds: ReadonlySet<string>): (readonly [modelId: string, name: string])[] {
     return [...modelIds].flatMap((id) => {
       const name = this.nameOf(id);
-      return name === id ? [] : [[id, name.slice(0, MAX_KEPT_UNITS)] as const];
+      return name === id ? [] : [[id, name.slice(0, MAX_STORED_UNITS)] as const];
     });
   }
 
   /** Takes in the names of a list that was read earlier. */
   keepNames(names: readonly (readonly [modelId: string, name: string])[]): void {
-    this.#keptNames = new Map(names);
+    this.#storedNames = new Map(names);
   }
 
   dispose(): void {

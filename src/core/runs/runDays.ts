@@ -1,7 +1,7 @@
 import type { RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/instant.ts';
 
-/** The runs of one day of the person's calendar, in their order. */
+/** The runs of one day of the user's calendar, in their order. */
 export interface RunDay {
   /** Such as `2026-05-03`. */
   key: string;
@@ -28,7 +28,7 @@ export function daysAgo(startMs: number, nowMs: number): number {
   return Math.round((startOfDay(nowMs) - startMs) / (24 * 60 * 60_000));
 }
 
-/** The first moment of the day of the person's calendar, in milliseconds since the epoch. */
+/** The first moment of the day of the user's calendar, in milliseconds since the epoch. */
 export function startOfDay(timeMs: number): number {
   return new Date(timeMs).setHours(0, 0, 0, 0);
 }

@@ -1,16 +1,15 @@
 import type { Client } from '../api/client.ts';
 import { MAX_PAGE_SIZE, type RunPage, type RunSummary } from '../api/types.ts';
-import type { Budget } from './budget.ts';
-import { createdAtMs, mergeFirstPage, mergeLaterPage } from './mergeRuns.ts';
-import { PageSearch } from './pageSearch.ts';
+import type { Budget } from './pacing.ts';
+import { createdAtMs, mergeFirstPage, mergeLaterPage, PageSearch } from './runPages.ts';
 import { RunRows, type RowChange } from './runRows.ts';
-import { shared, type Shared } from '../storage/shared.ts';
+import { shared, type Shared } from '../base/sharedWork.ts';
 
 /** How many pages are read to close a gap between the newest runs and those that are loaded, or to find one that is new. */
 const MAX_GAP_PAGES = 10;
-/** How many pages are read at most in search of runs that go on; a service whose pages never end is left. */
+/** How many pages are read at most in search of active runs, should a service's pages never end. */
 const MAX_PAGES = 1_000;
-/** How many runs the other windows, and those that begin later, are told of, besides those that go on. */
+/** How many runs are stored for other windows, besides the active ones. */
 const MAX_SAVED_ROWS = 200;
 
 /** What is stored of the runs: the newest ones and all active ones. */
@@ -31,11 +30,11 @@ export interface SavedRuns {
 export interface ListListener {
   /** The loaded runs of which a change is waited for. */
   watched(): readonly RunSummary[];
-  onTold(change: RowChange): void;
+  onRead(change: RowChange): void;
   onFailed(): void;
 }
 
-/** Owns the service's list of an account's runs as far as it was read: its rows, and where it goes on. */
+/** Owns the service's list of an account's runs as far as it was read: its rows, and where it continues. */
 export class RunList {
   readonly rows: RunRows;
   readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
@@ -44,7 +43,7 @@ export class RunList {
   /** Rows that came alone: others may be missing between them and the newest. */
   readonly #loose = new Set<string>();
   #hasMore = false;
-  /** Where the list goes on; undefined, while there is more, where the rows came from another window. */
+  /** Where the list continues; undefined, while there is more, where the rows came from another window. */
   #nextCursor: string | undefined;
   #isIncomplete = false;
   #skipped = 0;
@@ -112,7 +111,7 @@ export class RunList {
     if (hasEnded) this.rows.noteEndedUnlisted(row.run_id);
   }
 
-  /** What other windows are told; undefined until something was read. */
+  /** What is stored for other windows; undefined until something was read. */
   save(labelOf: (runId: string) => string | undefined): SavedRuns | undefined {
     if (this.rows.all === undefined) return undefined;
     const isListed = (row: RunSummary) => createdAtMs(row) !== Infinity;
@@ -160,11 +159,11 @@ export class RunList {
     for (const { run_id } of newest.data) this.#loose.delete(run_id);
     for (const { run_id } of alone) if (this.rows.get(run_id) === undefined) this.#loose.add(run_id);
     const merged = mergeLaterPage(rows, { ...newest, data: alone });
-    this.#tell(merged, saved.rows, saved.skipped, new Map(saved.changedAtMs));
+    this.#publish(merged, saved.rows, saved.skipped, new Map(saved.changedAtMs));
     return true;
   }
 
-  /** Lets what is on its way be read anew. */
+  /** Lets what is on its way be read again. */
   drop(): void {
     this.#reading++;
     this.#isRefreshing = false;
@@ -191,7 +190,7 @@ export class RunList {
     const startedMs = this.#now();
     const watched = this.#listener.watched();
     const search = new PageSearch(this.rows.all ?? [], watched, MAX_GAP_PAGES);
-    // Old runs that may go on are looked for when there is plenty, so that new ones are looked at often; a gap is closed at any price.
+    // Old active runs are searched for when there is plenty, so that new ones are polled often; a gap is always closed.
     const goesDeep = budget?.hasPlenty(this.#pagesTo(watched.at(-1)) - 1) ?? true;
     let cursor: string | undefined;
     for (let pages = 1; ; pages++) {
@@ -209,16 +208,16 @@ export class RunList {
       this.#readAtMs = startedMs;
       search.add(page);
       const next = cursorAfter(page, cursor);
-      const mayGoOn = goesDeep || !search.touches;
-      const goesOn = next !== undefined && pages < MAX_PAGES && mayGoOn && search.goesOn;
-      this.#acceptNewest(search, page.data, cursor, next, goesOn);
-      if (next === undefined || !goesOn) break;
+      const mayContinue = goesDeep || !search.touches;
+      const continues = next !== undefined && pages < MAX_PAGES && mayContinue && search.continues;
+      this.#acceptNewest(search, page.data, cursor, next, continues);
+      if (next === undefined || !continues) break;
       cursor = next;
       budget?.owe();
     }
   }
 
-  /** On which page of the list a loaded run stands about. */
+  /** About the page of the list on which a loaded run is. */
   #pagesTo(run: RunSummary | undefined): number {
     const index = run === undefined ? 0 : (this.rows.all ?? []).indexOf(run);
     return Math.floor(Math.max(0, index) / MAX_PAGE_SIZE) + 1;
@@ -226,16 +225,16 @@ export class RunList {
 
   async #readOlder(isCurrent: () => boolean): Promise<void> {
     for (let pages = 1; this.#hasMore && pages <= MAX_GAP_PAGES; pages++) {
-      // Where the list goes on is only known from its beginning.
+      // Where the list continues is only known from its beginning.
       if (this.#nextCursor === undefined) await this.refresh();
       const cursor = this.#nextCursor;
       if (cursor === undefined) return;
       const page = await this.#list(cursor, false);
-      // Meanwhile the list began anew: this page would leave a gap before it.
+      // Meanwhile the list was read from its beginning: this page would leave a gap before it.
       if (!isCurrent() || this.#nextCursor !== cursor) return;
       const isAnyNew = page.data.some(({ run_id }) => this.rows.get(run_id) === undefined);
       this.#goOnAt(page.has_more, cursor, cursorAfter(page, cursor));
-      // It may go on like this for ever.
+      // It may continue like this forever.
       if (page.has_more && !isAnyNew && pages === MAX_GAP_PAGES) this.#isIncomplete = true;
       this.#acceptPage(mergeLaterPage(this.rows.all ?? [], page), page.data, page.skipped);
       if (isAnyNew || this.#isIncomplete) return;
@@ -249,21 +248,25 @@ export class RunList {
 
   /**
    * @param cursor of the last page that was read
-   * @param next where the list goes on behind it
-   * @param goesOn whether that is read now
+   * @param next where the list continues behind it
+   * @param continues whether that is read now
    */
   #acceptNewest(
     search: PageSearch,
-    told: readonly RunSummary[],
+    listed: readonly RunSummary[],
     cursor: string | undefined,
     next: string | undefined,
-    goesOn: boolean,
+    continues: boolean,
   ): void {
-    const { rows, restarted } = mergeFirstPage(this.rows.all ?? [], search.listed, goesOn || search.touches);
+    const { rows, restarted } = mergeFirstPage(
+      this.rows.all ?? [],
+      search.listed,
+      continues || search.touches,
+    );
     // The cursor of the oldest loaded page stays valid while rows of older pages are kept.
     if (restarted || (this.#hasMore && this.#nextCursor === undefined))
       this.#goOnAt(search.listed.has_more, cursor, next);
-    this.#acceptPage(rows, told, search.listed.skipped);
+    this.#acceptPage(rows, listed, search.listed.skipped);
   }
 
   /** @param next undefined where the service does not say where it has more: the page before is read again, another time */
@@ -273,23 +276,23 @@ export class RunList {
     this.#isIncomplete = hasMore && next === undefined;
   }
 
-  #acceptPage(rows: readonly RunSummary[], told: readonly RunSummary[], skipped: number): void {
-    for (const { run_id } of told) this.#loose.delete(run_id);
-    this.#tell(rows, told, skipped);
+  #acceptPage(rows: readonly RunSummary[], listed: readonly RunSummary[], skipped: number): void {
+    for (const { run_id } of listed) this.#loose.delete(run_id);
+    this.#publish(rows, listed, skipped);
   }
 
-  #tell(
+  #publish(
     rows: readonly RunSummary[],
-    told: readonly RunSummary[],
+    listed: readonly RunSummary[],
     skipped: number,
     changedAtMs?: ReadonlyMap<string, number>,
   ): void {
     this.#skipped = skipped;
-    this.#listener.onTold(this.rows.accept(rows, told, changedAtMs));
+    this.#listener.onRead(this.rows.accept(rows, listed, changedAtMs));
   }
 }
 
-/** A cursor counts only where the service says that there is more (spec: "Pagination envelope"), and where it goes on. */
+/** A cursor counts only where the service says that there is more (spec: "Pagination envelope"), and leads further. */
 function cursorAfter(page: RunPage, before: string | undefined): string | undefined {
   return page.has_more && page.next_cursor !== before ? page.next_cursor : undefined;
 }

@@ -1,16 +1,16 @@
 import type { RunSummary } from '../api/types.ts';
-import { createdAtMs } from './mergeRuns.ts';
-import { UNKNOWN_WATCHED_MS } from './pace.ts';
+import { createdAtMs } from './runPages.ts';
+import { UNKNOWN_WATCHED_MS } from './pacing.ts';
 import { phaseOf, type Phase } from './phase.ts';
 
-/** A run that went on while it was known, also before this window began: its status or whether it has artifacts. */
+/** A run that changed while it was known, also before this window began: its status or whether it has artifacts. */
 export interface Moved {
   runId: string;
   before: RunSummary;
   after: RunSummary;
 }
 
-/** What is different since something was told of the rows. */
+/** What is different since the rows were read before. */
 export interface RowChange {
   added: string[];
   changed: string[];
@@ -28,14 +28,14 @@ export class RunRows {
   #byId = new Map<string, RunSummary>();
   /** By this machine's clock; of a run that was not seen to change: when it was made. */
   readonly #changedAtMs = new Map<string, number>();
-  /** Runs that had ended when a detail alone told of them: it does not say whether there are artifacts. */
+  /** Runs that had ended when only a detail was known of them: it does not say whether there are artifacts. */
   readonly #endedUnlisted = new Set<string>();
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Undefined until some were told. */
+  /** Undefined until some were read. */
   get all(): readonly RunSummary[] | undefined {
     return this.#all;
   }
@@ -46,16 +46,16 @@ export class RunRows {
 
   /**
    * Takes over a merged list.
-   * @param told the rows of it of which something was told now: the others are as they were
+   * @param listed the rows of it that were read now: the others are as they were
    * @param changedAtMs when some of them changed, where another window saw it
    */
   accept(
     all: readonly RunSummary[],
-    told: readonly RunSummary[],
+    listed: readonly RunSummary[],
     changedAtMs: ReadonlyMap<string, number> = new Map(),
   ): RowChange {
     const change: RowChange = { added: [], changed: [], moved: [], isAnyRemoved: false };
-    for (const row of told) {
+    for (const row of listed) {
       const before = this.#byId.get(row.run_id);
       this.#note(before, row, change);
       this.#byId.set(row.run_id, row);
@@ -72,7 +72,7 @@ export class RunRows {
     return change;
   }
 
-  /** A run has ended, and no list has told of it yet: what the next one tells of it is not that it went on. */
+  /** A run has ended before any list had it: what the next one says of it is no change. */
   noteEndedUnlisted(runId: string): void {
     this.#endedUnlisted.add(runId);
   }
@@ -91,7 +91,7 @@ export class RunRows {
     return Math.min(nowMs, this.#changedAtMs.get(row.run_id) ?? Math.min(nowMs, createdAtMs(row)));
   }
 
-  /** Whether a run counts as one that goes on: a status that is not known may be the last one, and does for a week. */
+  /** Whether a run counts as active: an unknown status may be the last one, and counts for a week. */
   isActive(row: RunSummary, phase: Phase): boolean {
     if (phase === 'finished') return false;
     return phase === 'waiting' || this.#now() - this.changedAtMs(row) < UNKNOWN_WATCHED_MS;

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { RunCreation, RunDetail, RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import type { Budget } from './budget.ts';
+import type { Budget } from './pacing.ts';
 import { DetailStore } from './detailStore.ts';
 import { phaseOf, type Phase } from './phase.ts';
 import { RunList, type SavedRuns } from './runList.ts';
@@ -30,7 +30,7 @@ export class RunStore implements Disposable {
   readonly #list: RunList;
   readonly #details: DetailStore;
   readonly #labels = new Map<string, string>();
-  #isTold = false;
+  #isRead = false;
   #failed = false;
   #wasIncomplete = false;
 
@@ -42,14 +42,14 @@ export class RunStore implements Disposable {
     this.#details = new DetailStore(call, (runId, detail) => this.#acceptDetail(runId, detail));
     const listener = {
       watched: () => this.watched,
-      onTold: (change: RowChange) => this.#accept(change),
+      onRead: (change: RowChange) => this.#accept(change),
       onFailed: () => this.#setFailed(),
     };
     this.#list = new RunList(call, listener, now);
   }
 
   /**
-   * Reads the newest page and merges it, and those behind it until all runs that go on were seen; calls that overlap share
+   * Reads the newest page and merges it, and those behind it until all active runs were seen; calls that overlap share
    * it. @throws ApiError, KeyMissingError
    */
   refresh(): Promise<void> {
@@ -93,7 +93,7 @@ export class RunStore implements Disposable {
     return this.#list.skipped;
   }
 
-  /** When the last reading of the newest rows began that was answered, here or in the window that watches. */
+  /** When the last reading of the newest rows began that was answered, here or in the window that polls. */
   get readAtMs(): number {
     return this.#list.readAtMs;
   }
@@ -106,7 +106,7 @@ export class RunStore implements Disposable {
     return this.#details.get(runId);
   }
 
-  /** Why the detail could not be read; forgotten when the run goes on, and by `retryDetails`. */
+  /** Why the detail could not be read; forgotten when the run changes, and by `retryDetails`. */
   detailFailure(runId: string): unknown {
     return this.#details.failure(runId);
   }
@@ -120,7 +120,7 @@ export class RunStore implements Disposable {
     return phaseOf(run, this.#details.get(run.run_id));
   }
 
-  /** How many of the loaded runs wait or go on; a status that is not known does for a week without a change. */
+  /** How many of the loaded runs wait or are active; an unknown status counts for a week without a change. */
   get activeCount(): number {
     const isActive = (run: RunSummary) => this.#list.rows.isActive(run, this.phase(run));
     return (this.rows ?? []).filter(isActive).length;
@@ -136,12 +136,12 @@ export class RunStore implements Disposable {
     return this.#list.rows.changedAtMs(run);
   }
 
-  /** What other windows are told of it; undefined until something was read. */
+  /** What is stored for other windows; undefined until something was read. */
   save(): SavedRuns | undefined {
     return this.#list.save((runId) => this.label(runId));
   }
 
-  /** Takes in what the window that watches has read, unless something was read here since. */
+  /** Takes in what the window that polls has read, unless something was read here since. */
   acceptSaved({ readAtMs, runs, offlineSinceMs }: SavedState): void {
     if (runs !== undefined) {
       this.knowLabels(runs.labels);
@@ -166,7 +166,7 @@ export class RunStore implements Disposable {
     if (changed.length > 0) this.#onDidChange.fire({ added: [], changed, moved: [] });
   }
 
-  /** Lets details that could not be read be read anew, as the person asked. */
+  /** Lets details that could not be read be read again, as the user asked. */
   retryDetails(): void {
     const changed = this.#details.forgetFailures();
     if (changed.length > 0) this.#onDidChange.fire({ added: [], changed, moved: [] });
@@ -198,7 +198,7 @@ export class RunStore implements Disposable {
     if (changed.length > 0) this.#onDidChange.fire({ added: [], changed, moved: [] });
   }
 
-  /** Lets what is on its way be read anew: the API key or the address changed. */
+  /** Lets what is on its way be read again: the API key or the address changed. */
   drop(): void {
     this.#list.drop();
     this.#details.drop();
@@ -209,7 +209,7 @@ export class RunStore implements Disposable {
     this.#list.clear();
     this.#details.drop();
     this.#details.clear();
-    this.#isTold = false;
+    this.#isRead = false;
     this.#labels.clear();
     this.#onDidChange.fire({ added: [], changed: [], moved: [] });
   }
@@ -237,14 +237,14 @@ export class RunStore implements Disposable {
   }
 
   #accept({ added, changed, moved, isAnyRemoved }: RowChange): void {
-    const isNews = !this.#isTold || this.#failed || this.#wasIncomplete !== this.isIncomplete;
+    const isNews = !this.#isRead || this.#failed || this.#wasIncomplete !== this.isIncomplete;
     this.#wasIncomplete = this.isIncomplete;
-    this.#isTold = true;
+    this.#isRead = true;
     this.#failed = false;
     // Nothing is left of what was there: the sandbox was reset in another window, and its runs may come again under their ids.
     const isEmptied = isAnyRemoved && this.rows?.length === 0 && !this.hasMore && this.skipped === 0;
     if (isEmptied) this.#details.clear();
-    // A run that went on is not what its detail says any more; a finished one stays so when its artifacts go.
+    // The detail of a run that changed is old; a finished one stays so when its artifacts go.
     for (const { runId, before, after } of moved)
       if (before.status !== after.status) this.#forgetDetail(runId);
     // The service answers again.

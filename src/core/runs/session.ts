@@ -7,7 +7,7 @@ import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { Account } from '../accounts/account.ts';
 import { BalanceStore } from './balanceStore.ts';
-import { Budget } from './budget.ts';
+import { Budget } from './pacing.ts';
 import { ModelStore } from './modelStore.ts';
 import { RunStore } from './runStore.ts';
 
@@ -32,9 +32,9 @@ export class KeyRejectedError extends ExpectedError {
   }
 }
 
-/** What a window tells the others of the way to the service. */
+/** What windows share about the way to the service. */
 export interface SharedState {
-  /** Whether that window goes on: what one that has ended knew of the way is old. */
+  /** Whether that window still runs: what one that has ended knew of the way is old. */
   isOfLiving: boolean;
   /** Undefined when the service answers. */
   offlineSinceMs?: number | undefined;
@@ -52,7 +52,7 @@ export class Session implements Disposable {
   readonly runs: RunStore;
   readonly models: ModelStore;
   readonly balance: BalanceStore;
-  /** The GETs that nobody asks for; closed but in the window that watches the account. */
+  /** The GETs that nobody asks for; closed but in the window that polls the account. */
   readonly budget: Budget;
   readonly #clock: Clock;
   readonly #connect: () => Promise<Connection | undefined>;
@@ -137,7 +137,7 @@ export class Session implements Disposable {
   }
 
   /**
-   * Works with the account's client and learns from how it ends. After a 401 nothing is sent any more until `reconnect`.
+   * Works with the account's client and learns from how it ends. After a 401 nothing is sent until `reconnect`.
    * @throws KeyMissingError, KeyRejectedError, and whatever the work throws
    */
   async call<T>(work: (client: Client) => Promise<T>): Promise<T> {
@@ -158,19 +158,19 @@ export class Session implements Disposable {
     }
   }
 
-  /** Whether the change to `key-rejected` has told this error already. */
+  /** Whether the change to `key-rejected` was caused by this error. */
   isToldByState(error: unknown): boolean {
     return error instanceof Error && this.#refusals.has(error);
   }
 
-  /** Whether no API key stands that the service takes: then nothing that was read with an earlier one is shown. */
+  /** Whether the service takes no API key that is stored: then nothing that was read with an earlier one is shown. */
   get isLocked(): boolean {
     return this.#state === 'key-rejected' || this.#state === 'key-missing';
   }
 
   /**
-   * Forgets the connection, after the API key or the proxy's settings changed. Reads that are on their way are read anew;
-   * `connecting` is told each time, also while it is the state already.
+   * Forgets the connection, after the API key or the proxy's settings changed. Reads that are on their way are repeated;
+   * `connecting` fires each time, also while it is the state already.
    */
   reconnect(): void {
     this.#client = undefined;
@@ -238,4 +238,9 @@ export class Session implements Disposable {
 /** Whether a portal or a gateway answered in the service's place; an odd answer of the service says that it is there. */
 function isOfAnotherSender({ kind, httpStatus }: UnexpectedAnswerError): boolean {
   return kind === 'html' || kind === 'redirect' || (kind === 'no-error-body' && httpStatus >= 502);
+}
+
+/** What the service's clock says now, in milliseconds since the epoch; this machine's until an answer came. */
+export function serviceNowMs({ clockSkewMs }: Pick<Session, 'clockSkewMs'>): number {
+  return Date.now() + (clockSkewMs ?? 0);
 }

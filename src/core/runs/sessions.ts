@@ -6,8 +6,8 @@ import type { AccountStore } from '../accounts/accountStore.ts';
 import { Session, type SessionState } from './session.ts';
 
 /**
- * Owns one session per account, made when it is first needed and kept while the account exists: switching back shows at
- * once what was known, and an upload keeps the session of the account it was started with.
+ * Owns one session per account, made when it is first needed, for as long as the account exists: switching back shows at
+ * once what was known, and an upload stays with the session of the account it was started with.
  */
 export class Sessions implements Disposable {
   readonly #accounts: AccountStore;
@@ -63,12 +63,12 @@ export class Sessions implements Disposable {
     return account && this.of(account);
   }
 
-  /** Whether the change of some session to `key-rejected` has told this error already. */
+  /** Whether the change of some session to `key-rejected` was caused by this error. */
   isToldByState(error: unknown): boolean {
     return [...this.#sessions.values()].some(({ session }) => session.isToldByState(error));
   }
 
-  /** Lets every session connect anew: its API key or the proxy's settings changed. */
+  /** Lets every session connect again: its API key or the proxy's settings changed. */
   reconnect(accountId?: string): void {
     for (const [id, { session }] of this.#sessions)
       if (accountId === undefined || accountId === id) session.reconnect();

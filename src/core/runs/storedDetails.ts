@@ -12,6 +12,8 @@ const MAX_STORED = 2_000;
 const MAX_BYTES = 3_500;
 /** How far the times of creation in list and detail may differ: one of them may be in whole seconds. */
 const SAME_TIME_MS = 1_000;
+/** For more runs, reading all that is stored is faster. */
+const MAX_LOOKUPS = 500;
 const TOPIC = 'run-details';
 
 /** No other field of the service: what it is called or holds is unknown, and does not belong on the disk. */
@@ -126,13 +128,15 @@ export class StoredDetails implements Disposable {
 
   /** @param added those of them that are new here: what is stored of another state is of a run that has changed since */
   async #offerStored(runIds: readonly string[], added: ReadonlySet<string>): Promise<void> {
+    const columns = 'SELECT id, listed, detail FROM run_detail WHERE account = ?';
     const stale = await this.#offer((tables) =>
-      tables.all<StoredRow>(
-        `SELECT id, listed, detail FROM run_detail
-         WHERE account = ? AND run_id IN (SELECT value FROM json_each(?))`,
-        this.#accountId,
-        JSON.stringify(runIds),
-      ),
+      runIds.length > MAX_LOOKUPS
+        ? tables.all<StoredRow>(columns, this.#accountId)
+        : tables.all<StoredRow>(
+            `${columns} AND run_id IN (SELECT value FROM json_each(?))`,
+            this.#accountId,
+            JSON.stringify(runIds),
+          ),
     );
     const left = stale.filter(({ runId }) => added.has(runId));
     if (left.length > 0) await this.#store(left, []);

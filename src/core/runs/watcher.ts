@@ -3,7 +3,7 @@ import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import { Lease } from '../storage/lease.ts';
 import type { StateStore } from '../storage/state.ts';
-import { OFFLINE_MS, pollEveryMs } from './pace.ts';
+import { OFFLINE_MS, pollEveryMs } from './pacing.ts';
 import type { RunChange } from './runStore.ts';
 import type { Session } from './session.ts';
 import { LIST_TOPIC, SharedList, type Backoff } from './sharedList.ts';
@@ -90,7 +90,7 @@ export class Watcher implements Disposable {
   }
 
   /**
-   * Polls now, or asks the window that polls, and goes on while anything is active. Never rejects: errors show as the
+   * Polls now, or asks the window that polls, and continues while anything is active. Never rejects: errors show as the
    * session's state.
    */
   async poll(): Promise<void> {

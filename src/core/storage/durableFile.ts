@@ -51,7 +51,7 @@ export async function renameOver(from: string, to: string, renameFile = rename):
 export async function makeDirectoryDurably(directory: string, mode = 0o777): Promise<void> {
   const first = await mkdir(directory, { recursive: true, mode });
   if (first === undefined) return;
-  // Each name stands in the folder above, which may be one that this process may not read.
+  // Each name is in the folder above, which may be one that this process may not read.
   for (let made = path.resolve(directory); made.length >= first.length; made = path.dirname(made))
     await syncDirectory(path.dirname(made)).catch(() => undefined);
 }

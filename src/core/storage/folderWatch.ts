@@ -1,10 +1,10 @@
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import type { Disposable } from '../base/disposable.ts';
 
-/** Changes within this time are told once. */
+/** Changes within this time are reported once. */
 const TOGETHER_MS = 50;
 
-/** Follows the names of a folder that have an ending, as long as the system can. It keeps no process alive. */
+/** Follows the names of a folder that have an ending, as long as the system can. It does not keep the process alive. */
 export class FolderWatch implements Disposable {
   readonly #folder: string;
   readonly #ending: string;
@@ -14,7 +14,7 @@ export class FolderWatch implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #disposed = false;
 
-  /** @param onChange its rejection is told to nobody: the next change calls it again */
+  /** @param onChange its rejection is ignored: the next change calls it again */
   constructor(folder: string, ending: string, onChange: () => Promise<void>) {
     this.#folder = folder;
     this.#ending = ending;
@@ -22,7 +22,7 @@ export class FolderWatch implements Disposable {
     this.renew();
   }
 
-  /** Follows the folder that stands at the path now: a watch stays with the one that it began with. */
+  /** Follows the folder that is at the path now: a watch stays with the one it was started on. */
   renew(): void {
     if (this.#disposed) return;
     try {

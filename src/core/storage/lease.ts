@@ -9,7 +9,7 @@ import { ExpectedError } from '../base/errors.ts';
 
 /** How often a lock is tried: another may hold it for a moment, only to see whether it is free. */
 const TRIES = 5;
-/** Never so often in a row is a lock file replaced while it is locked: the file system tells another identity each time. */
+/** Never so often in a row is a lock file replaced while it is locked: the file system reports another identity each time. */
 const MAX_OTHER_FILES = 3;
 const TRY_AGAIN_MS = 12;
 const SQLITE_BUSY = 5;
@@ -25,8 +25,8 @@ export class LeaseUnavailableError extends ExpectedError {
 
 /**
  * Ownership of something by one holder among all processes of this machine, and within this one: the operating system's
- * lock on an empty file. It ends with its process and not before, however long the machine sleeps. Who holds it must keep it
- * reachable and release it; nothing but this class may open a lock file (POSIX drops a process's locks of a file
+ * lock on an empty file. It ends with its process and not before, however long the machine sleeps. Who holds it must stay
+ * reachable for it and release it; nothing but this class may open a lock file (POSIX drops a process's locks of a file
  * as soon as any descriptor of that file is closed).
  */
 export class Lease {
@@ -81,7 +81,7 @@ export class Lease {
       if (found instanceof Lease) return found;
       otherFiles = found === 'other-file' ? otherFiles + 1 : 0;
       // Nobody has it: to call it busy would blame another window.
-      if (otherFiles >= MAX_OTHER_FILES) throw new Error('the file system does not tell which file it is');
+      if (otherFiles >= MAX_OTHER_FILES) throw new Error('the file system does not say which file it is');
       if (found === 'other-file') continue;
       if (--left <= 0) {
         if (tries > 1 && !hasLocks(path.dirname(file), Database))
@@ -130,7 +130,7 @@ export class Lease {
   }
 
   /**
-   * Gives it up and takes its file away, unless another's stands there. Only when what is owned has ended: one who takes it
+   * Gives it up and removes its file, unless another's is there. Only when what is owned has ended: one who takes it
    * could miss that the file was removed twice meanwhile, since a file system uses its numbers again. May be called again.
    */
   remove(): void {
@@ -147,7 +147,7 @@ export class Lease {
   }
 }
 
-/** A database that is opened only where its file stands: an empty one, left behind by who only asked, would be nobody's. */
+/** A database that is opened only where its file exists: an empty one, left behind by who only asked, would be nobody's. */
 function withoutMaking(file: string): URL {
   const url = pathToFileURL(file);
   url.searchParams.set('mode', 'rw');

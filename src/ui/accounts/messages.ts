@@ -10,7 +10,7 @@ import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { sandboxNote } from '../shared/sandboxMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** The steps of signing in and of replacing an API key. */
 export const signInWords = {
@@ -207,7 +207,9 @@ export function statusItemName(): string {
 export function balanceText({ accountName, isSandbox, balance }: BalanceView): string {
   const icon = isSandbox ? '$(beaker)' : '$(credit-card)';
   const amount =
-    balance === undefined ? strangerText(accountName) : formatMoney(balance.balance_cents, balance.currency);
+    balance === undefined
+      ? sanitizeServiceText(accountName)
+      : formatMoney(balance.balance_cents, balance.currency);
   return isSandbox && balance !== undefined
     ? `${icon} ${vscode.l10n.t('Sandbox {0}', amount)}`
     : `${icon} ${amount}`;
@@ -215,7 +217,7 @@ export function balanceText({ accountName, isSandbox, balance }: BalanceView): s
 
 export function balanceTooltip(view: BalanceView): string {
   const { l10n } = vscode;
-  const lines = [l10n.t('Fine-Tuning account: {0}', strangerText(view.accountName))];
+  const lines = [l10n.t('Fine-Tuning account: {0}', sanitizeServiceText(view.accountName))];
   if (view.isSandbox) lines.push(sandboxNote());
   if (view.balance !== undefined)
     lines.push(l10n.t('Balance: {0}', formatMoney(view.balance.balance_cents, view.balance.currency)));

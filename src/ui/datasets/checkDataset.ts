@@ -4,7 +4,7 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import { shownProblems, summaryOrFailure, type Summary } from '../../core/datasets/report.ts';
 import { failureSentence, gateMessages } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { withLateProgress } from '../shared/lateProgress.ts';
+import { withLateProgress } from '../shared/progress.ts';
 import type { Log } from '../shared/log.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { chooseDataset, inspectOrRefuse, selectedUris } from '../shared/prepareDataset.ts';

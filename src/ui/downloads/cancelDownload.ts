@@ -1,7 +1,6 @@
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { runIdOf } from '../shared/runArgument.ts';
-import { chooseRun } from '../shared/runDialogs.ts';
+import { chooseRun, runIdOf } from '../shared/runMessages.ts';
 import { downloadText, reportNoDownload, runNameOf } from './messages.ts';
 
 /**

@@ -20,9 +20,8 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { withProgress } from '../shared/notifications.ts';
 import { withCancellableProgress } from '../shared/progress.ts';
-import { runIdOf } from '../shared/runArgument.ts';
+import { chooseRun, runIdOf } from '../shared/runMessages.ts';
 import { runChoices } from '../shared/runChoices.ts';
-import { chooseRun } from '../shared/runDialogs.ts';
 import { downloadDirectorySetting } from '../shared/settings.ts';
 import {
   askDownloadAgain,

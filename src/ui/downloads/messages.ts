@@ -5,10 +5,10 @@ import type { ActiveDownload, ArtifactName, DownloadRecord } from '../../core/do
 import { formatBytes, formatCount, formatDuration, formatTime } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
-import { revealOf } from '../shared/revealFile.ts';
+import { revealOf } from '../shared/revealMessages.ts';
 import { withSandboxNote } from '../shared/sandboxMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -24,7 +24,7 @@ export function downloadTitle(name: string): string {
 
 /** The name of a run in sentences: its label or its ID. @param label as the user gave it, empty where there is none */
 function runName(label: string, runId: string): string {
-  return strangerText(label === '' ? vscode.l10n.t('run {0}', runId.slice(0, 8)) : label);
+  return sanitizeServiceText(label === '' ? vscode.l10n.t('run {0}', runId.slice(0, 8)) : label);
 }
 
 /** @param runs where labels are known */
@@ -179,8 +179,9 @@ export async function chooseArtifacts(
   const { l10n } = vscode;
   const chosen = await vscode.window.showQuickPick(
     artifacts.map((artifact, index) => ({
-      label: strangerText(artifact.filename ?? artifact.type, 120),
-      description: artifact.type === 'model' ? l10n.t('the trained adapter') : strangerText(artifact.type),
+      label: sanitizeServiceText(artifact.filename ?? artifact.type, 120),
+      description:
+        artifact.type === 'model' ? l10n.t('the trained adapter') : sanitizeServiceText(artifact.type),
       iconPath: new vscode.ThemeIcon('file-zip'),
       picked: index === 0,
       artifact,
@@ -232,7 +233,7 @@ export async function confirmDirectory(directory: string): Promise<'create' | 'o
 export function reportUnusableFolder(text: string, code?: string): void {
   const { l10n } = vscode;
   const open = l10n.t('Open Setting');
-  const name = strangerText(text, 400);
+  const name = sanitizeServiceText(text, 400);
   const sentence =
     code === undefined
       ? l10n.t('The download folder “{0}” is not the absolute path of a folder.', name)
@@ -329,8 +330,8 @@ function reportFile(show: typeof showInformation, sentence: string, file: Downlo
 function warningFor({ path: file, artifactType, verified }: Downloaded): string | undefined {
   if (artifactType !== 'model' && verified !== 'damaged') return undefined;
   const { l10n } = vscode;
-  const name = strangerText(path.basename(file), 120);
-  const place = strangerText(file, 400);
+  const name = sanitizeServiceText(path.basename(file), 120);
+  const place = sanitizeServiceText(file, 400);
   switch (verified) {
     case 'damaged':
       return l10n.t('{0} was downloaded, but its archive looks damaged. It was kept as {1}.', name, place);
@@ -345,9 +346,9 @@ function warningFor({ path: file, artifactType, verified }: Downloaded): string 
 
 function downloadedSentence(files: readonly Downloaded[], file: Downloaded): string {
   const { l10n } = vscode;
-  const folder = strangerText(path.dirname(file.path), 400);
+  const folder = sanitizeServiceText(path.dirname(file.path), 400);
   if (files.length > 1) return l10n.t('Downloaded {0} files to {1}.', files.length, folder);
-  const name = strangerText(path.basename(file.path), 120);
+  const name = sanitizeServiceText(path.basename(file.path), 120);
   switch (file.verified) {
     case 'length':
       return l10n.t('Downloaded {0} to {1}. Only its size could be verified.', name, folder);

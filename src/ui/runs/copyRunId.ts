@@ -1,4 +1,4 @@
-import { chooseRun, copyRunIdToClipboard } from '../shared/runDialogs.ts';
+import { chooseRun, copyRunIdToClipboard } from '../shared/runMessages.ts';
 import { runChoices } from '../shared/runChoices.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';

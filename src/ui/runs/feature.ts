@@ -19,7 +19,7 @@ import { RunsTree } from './runsTree.ts';
 export function activateRuns(services: Services): void {
   const { accounts, context, disposables, downloads, journal, log, openJournal } = services;
   const { registerCommands, reportError, runsFolder, sessions, state, submitted, submitter, told } = services;
-  const { ensureActiveAccount: beActive, submissionRows: submissions } = services;
+  const { ensureActiveAccount: ensureActiveAccount, submissionRows: submissions } = services;
 
   const shown = disposables.add(new RunsShown(sessions, context.globalState));
   disposables.add(dimOfflineRows());
@@ -43,7 +43,7 @@ export function activateRuns(services: Services): void {
   const show = (accountId: string, runId: string) => void panels.show({ accountId, runId });
   disposables.add(followRunLinks({ accounts, sessions, show, onError: reportError }));
   const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && autoDownloadFolder() === undefined;
-  disposables.add(new RunNotices({ sessions, told, beActive, offersDownload }));
+  disposables.add(new RunNotices({ sessions, told, ensureActiveAccount, offersDownload }));
 
   disposables.add(
     registerCommands('account', {

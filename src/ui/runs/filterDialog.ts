@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { phaseName, runCount, type Phase } from './listMessages.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** What a person chooses: words, and any of the models and phases. */
 export interface FilterChoice {
@@ -33,8 +33,8 @@ export function askForFilter(offer: FilterOffer, current: FilterChoice): Promise
     phase,
   }));
   const models = offer.models.map(({ modelId, name, count }): Item => ({
-    label: strangerText(name),
-    description: name === modelId ? runCount(count) : `${strangerText(modelId)} · ${runCount(count)}`,
+    label: sanitizeServiceText(name),
+    description: name === modelId ? runCount(count) : `${sanitizeServiceText(modelId)} · ${runCount(count)}`,
     alwaysShow: true,
     modelId,
   }));

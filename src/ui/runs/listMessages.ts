@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { formatCount, formatDay } from '../shared/format.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
 
 /** Where a run stands, as `runs/` tells it. */
@@ -37,10 +37,10 @@ export function filterMessage(
 ): string {
   const { l10n } = vscode;
   const parts = [
-    ...(filter.text === '' ? [] : [`“${strangerText(filter.text)}”`]),
+    ...(filter.text === '' ? [] : [`“${sanitizeServiceText(filter.text)}”`]),
     ...(filter.modelNames.length === 0
       ? []
-      : [filter.modelNames.map((name) => strangerText(name)).join(', ')]),
+      : [filter.modelNames.map((name) => sanitizeServiceText(name)).join(', ')]),
     ...(filter.phases.length === 0 ? [] : [filter.phases.map(phaseName).join(', ')]),
   ].join(' · ');
   const counts = l10n.t(

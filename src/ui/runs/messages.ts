@@ -3,7 +3,7 @@ import { MAX_LABEL_LENGTH, type RunDetail, type RunSummary } from '../../core/ap
 import { instantOf } from '../../core/base/instant.ts';
 import { formatAgo, formatDuration, formatPrice, formatTime } from '../shared/format.ts';
 import { sandboxNote } from '../shared/sandboxMessages.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** Everything that a row of the Runs view shows of a run, as it is known. */
 export interface RunView {
@@ -21,7 +21,9 @@ export interface RunView {
 /** `Queued`, `Finished`, or the service's own word, which may be none: the complete list of states is not known. */
 function statusText(run: RunSummary, phase: RunView['phase']): string {
   if (phase === 'waiting') return vscode.l10n.t('Queued');
-  return phase === 'finished' ? vscode.l10n.t('Finished') : strangerText(run.status) || unknownStatus();
+  return phase === 'finished'
+    ? vscode.l10n.t('Finished')
+    : sanitizeServiceText(run.status) || unknownStatus();
 }
 
 function unknownStatus(): string {
@@ -156,7 +158,7 @@ export function runFacts(detail: RunDetail, modelName: string, currency: string 
 
 /** A text of the service that stands alone, so that it may be as long as a label can be. */
 function whole(text: string): string {
-  return strangerText(text, MAX_LABEL_LENGTH);
+  return sanitizeServiceText(text, MAX_LABEL_LENGTH);
 }
 
 function withDuration(end: string, start: string | undefined, what: 'queue' | 'training'): string {

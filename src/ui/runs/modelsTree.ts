@@ -3,7 +3,7 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import type { Model } from '../../core/api/types.ts';
 import { VIEWS } from '../shared/ids.ts';
 import { treeWords } from './messages.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
 
@@ -60,7 +60,7 @@ export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, Disposab
 }
 
 function providerItem(provider: string, count: number): vscode.TreeItem {
-  const name = strangerText(provider) || treeWords.unknownProvider();
+  const name = sanitizeServiceText(provider) || treeWords.unknownProvider();
   const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Expanded);
   item.id = `provider:${provider}`;
   item.iconPath = new vscode.ThemeIcon('organization');
@@ -69,12 +69,12 @@ function providerItem(provider: string, count: number): vscode.TreeItem {
 }
 
 function modelItem(model: Model): vscode.TreeItem {
-  const item = new vscode.TreeItem(strangerText(model.name));
+  const item = new vscode.TreeItem(sanitizeServiceText(model.name));
   item.id = `model:${model.model_id}`;
   item.description = model.available ? '' : treeWords.unavailable();
   item.tooltip = treeWords.modelTooltip(
-    strangerText(model.name),
-    strangerText(model.model_id),
+    sanitizeServiceText(model.name),
+    sanitizeServiceText(model.model_id),
     model.available,
   );
   item.iconPath = model.available

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { formatCount, formatTime } from '../shared/format.ts';
 import { withSandboxNote } from '../shared/sandboxMessages.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { showInformation } from '../shared/notifications.ts';
 
 /** What a run is called in a notification. */
@@ -22,12 +22,12 @@ export function tellFinished(
   const show = l10n.t('Show');
   const text =
     run.label === undefined
-      ? l10n.t('A run of {0} has finished.', strangerText(run.modelName))
-      : l10n.t('“{0}” has finished.', strangerText(run.label));
+      ? l10n.t('A run of {0} has finished.', sanitizeServiceText(run.modelName))
+      : l10n.t('“{0}” has finished.', sanitizeServiceText(run.label));
   const kept =
     actions.download === undefined || run.artifactsExpireAt === undefined
       ? ''
-      : ` ${l10n.t('Its adapter is kept until {0}.', strangerText(formatTime(run.artifactsExpireAt)))}`;
+      : ` ${l10n.t('Its adapter is kept until {0}.', sanitizeServiceText(formatTime(run.artifactsExpireAt)))}`;
   void showInformation(
     withSandboxNote(text + kept, isSandbox),
     ...(actions.download === undefined ? [] : [download]),
@@ -42,11 +42,11 @@ export function tellFinished(
 export function tellStatus(run: RunName, status: string, isSandbox: boolean, onShow: () => void): void {
   const { l10n } = vscode;
   const show = l10n.t('Show');
-  const word = strangerText(status) || l10n.t('unknown');
+  const word = sanitizeServiceText(status) || l10n.t('unknown');
   const text =
     run.label === undefined
-      ? l10n.t('A run of {0} is now: {1}', strangerText(run.modelName), word)
-      : l10n.t('“{0}” is now: {1}', strangerText(run.label), word);
+      ? l10n.t('A run of {0} is now: {1}', sanitizeServiceText(run.modelName), word)
+      : l10n.t('“{0}” is now: {1}', sanitizeServiceText(run.label), word);
   // Without a full stop: the word stands as it came.
   void showInformation(isSandbox ? withSandboxNote(`${text}.`, true) : text, show).then((choice) => {
     if (choice === show) onShow();

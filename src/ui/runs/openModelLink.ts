@@ -1,5 +1,4 @@
-import { modelOf } from '../shared/modelArgument.ts';
-import { openServiceLink, tellNoLink } from '../shared/links.ts';
+import { modelOf, openServiceLink, tellNoLink } from '../shared/modelMessages.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 
 /** Opens the license terms or the use policy of a model, if the service named an https address. */

@@ -20,7 +20,7 @@ import {
   formatTime,
 } from '../shared/format.ts';
 import { sandboxNote } from '../shared/sandboxMessages.ts';
-import { harmlessText, strangerText } from '../shared/strangerText.ts';
+import { sanitizeText, sanitizeServiceText } from '../shared/serviceText.ts';
 import type { RunPageEntry, RunPageHeading } from './protocol.ts';
 
 /** Whether the details of a run, or its receipt, are known. */
@@ -50,7 +50,7 @@ export const pageWords = {
   replaceKey: () => l10n.t('Replace API Key…'),
   enterKey: () => l10n.t('Enter API Key…'),
   switchAccount: () => l10n.t('Switch Account…'),
-  switchTo: (name: string) => l10n.t('Switch to {0}', strangerText(name)),
+  switchTo: (name: string) => l10n.t('Switch to {0}', sanitizeServiceText(name)),
   cancel: () => l10n.t('Cancel'),
   discard: () => l10n.t('Discard'),
   copyPath: () => l10n.t('Copy Path'),
@@ -72,7 +72,7 @@ export const pageNotices = {
   loading: () => l10n.t('Loading the run…'),
   notListed: () => l10n.t('The service no longer lists this run.'),
   notFound: (accountName: string) =>
-    l10n.t('{0} has no such run. It may belong to another account.', strangerText(accountName)),
+    l10n.t('{0} has no such run. It may belong to another account.', sanitizeServiceText(accountName)),
   accountGone: () => l10n.t('The account of this run is not on this machine.'),
   keyRejected: () => l10n.t('The service rejected this account’s API key, so its data is hidden.'),
   keyMissing: () => l10n.t('This account’s API key is not on this machine, so its data is hidden.'),
@@ -83,14 +83,14 @@ export const pageNotices = {
   notActive: (accountName: string) =>
     l10n.t(
       'This run belongs to {0}, which is not the active account, so it isn’t updated.',
-      strangerText(accountName),
+      sanitizeServiceText(accountName),
     ),
   detailsFailed: (reason: string) => l10n.t('Couldn’t load the details. {0}', reason),
 };
 
 /** A text of the service, or of another client, that may be as long as a label. */
 export function serviceText(text: string): string {
-  return strangerText(text, MAX_LABEL_LENGTH);
+  return sanitizeServiceText(text, MAX_LABEL_LENGTH);
 }
 
 /** The title of the page's tab. */
@@ -112,7 +112,7 @@ export function runHeading(
   account: { name: string; kind: string },
 ): RunPageHeading {
   const whose =
-    account.kind === 'sandbox' ? sandboxNote() : l10n.t('Account: {0}', strangerText(account.name));
+    account.kind === 'sandbox' ? sandboxNote() : l10n.t('Account: {0}', sanitizeServiceText(account.name));
   return {
     title: name,
     phase,
@@ -162,7 +162,7 @@ function submitted({ receipt, receiptLoading }: TimelineView): RunPageEntry {
     return timeless('submitted', 'unknown', name, text);
   }
   const { attempts, created, dataset, settled } = receipt;
-  const notes = [l10n.t('From this machine: {0}', strangerText(dataset.filename))];
+  const notes = [l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename))];
   if (attempts.length > 1) notes.push(l10n.t('{0} attempts, charged once', formatCount(attempts.length)));
   if (settled.how === 'found')
     notes.push(l10n.t('Response lost; the run was found by the marker in its label'));
@@ -450,7 +450,7 @@ export function datasetFacts(
 ): PageFact[] {
   const { path, sizeBytes, sha256, rows } = dataset;
   return [
-    { key: 'path', name: l10n.t('File'), value: harmlessText(path), copy: path },
+    { key: 'path', name: l10n.t('File'), value: sanitizeText(path), copy: path },
     ...(state === undefined ? [] : [{ key: 'now', name: l10n.t('Now'), value: datasetStateText(state) }]),
     {
       key: 'rows',
@@ -488,7 +488,7 @@ export function consentFacts({
     ...terms.urls.map((url, index) => ({
       key: `link:${index}`,
       name: names[index] ?? shown,
-      value: harmlessText(url),
+      value: sanitizeText(url),
       copy: url,
     })),
     ...(terms.urls.length > 0 ? [] : [{ key: 'link', name: shown, value: l10n.t('none') }]),

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { MAX_LABEL_LENGTH, type RunSummary } from '../../core/api/types.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { runAccessibleLabel, runDescription, treeWords, type RunView } from './messages.ts';
 import type { ActiveDownload } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
@@ -12,13 +12,13 @@ import type { RunDownloads } from './runDownloads.ts';
 /** What is known of a run, as its row shows it. */
 export function runView(session: Session, run: RunSummary, downloads: RunDownloads): RunView {
   // The marker is for the extension: the details and the service show it. Another client may have sent any text.
-  const label = strangerText(withoutMarker(session.runs.label(run.run_id) ?? ''), MAX_LABEL_LENGTH);
+  const label = sanitizeServiceText(withoutMarker(session.runs.label(run.run_id) ?? ''), MAX_LABEL_LENGTH);
   const { id } = session.account;
   const download = downloads.active(id, run.run_id);
   return {
     run,
     phase: session.runs.phase(run),
-    modelName: strangerText(session.models.nameOf(run.model_id)),
+    modelName: sanitizeServiceText(session.models.nameOf(run.model_id)),
     label: label === '' ? undefined : label,
     isDownloaded: downloads.isHome(id, run.run_id),
     download: download && progressOf(download),

@@ -38,7 +38,7 @@ export interface RunNoticesParts {
   sessions: Sessions;
   told: Pick<NotificationLedger, 'claim' | 'addUnseen'>;
   /** Makes an account the active one, if it is not and the person agrees. */
-  beActive: (accountId: string) => Promise<boolean>;
+  ensureActiveAccount: (accountId: string) => Promise<boolean>;
   /** Whether a download is to be offered: not where the person wants none, or it begins by itself. */
   offersDownload: () => boolean;
   patience?: NoticePatience;
@@ -56,15 +56,15 @@ interface Notice {
  */
 export class RunNotices implements Disposable {
   readonly #told: Pick<NotificationLedger, 'claim' | 'addUnseen'>;
-  readonly #beActive: (accountId: string) => Promise<boolean>;
+  readonly #ensureActiveAccount: (accountId: string) => Promise<boolean>;
   readonly #offersDownload: () => boolean;
   readonly #patience: NoticePatience;
   readonly #subscription: Disposable;
   #disposed = false;
 
-  constructor({ sessions, told, beActive, offersDownload, patience = PATIENCE }: RunNoticesParts) {
+  constructor({ sessions, told, ensureActiveAccount, offersDownload, patience = PATIENCE }: RunNoticesParts) {
     this.#told = told;
-    this.#beActive = beActive;
+    this.#ensureActiveAccount = ensureActiveAccount;
     this.#offersDownload = offersDownload;
     this.#patience = patience;
     this.#subscription = followActive(sessions, (session) =>
@@ -168,7 +168,7 @@ export class RunNotices implements Disposable {
   }
 
   async #act(accountId: string, command: CommandId | `${typeof VIEWS.runs}.focus`, ...args: unknown[]) {
-    if (await this.#beActive(accountId)) await vscode.commands.executeCommand(command, ...args);
+    if (await this.#ensureActiveAccount(accountId)) await vscode.commands.executeCommand(command, ...args);
   }
 }
 

@@ -5,14 +5,13 @@ import type { RunDetail } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
-import { serviceNowMs } from '../../core/runs/serviceClock.ts';
-import type { Session } from '../../core/runs/session.ts';
+import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import { receiptOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
-import { revealOf } from '../shared/revealFile.ts';
+import { revealOf } from '../shared/revealMessages.ts';
 import {
   isOneOf,
   isRecord,

@@ -14,7 +14,7 @@ import {
   usualTime,
   type ChargedReceipt,
 } from '../../core/submission/runFacts.ts';
-import { revealOf } from '../shared/revealFile.ts';
+import { revealOf } from '../shared/revealMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import {
   adapterText,

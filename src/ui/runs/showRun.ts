@@ -1,4 +1,4 @@
-import { chooseRun } from '../shared/runDialogs.ts';
+import { chooseRun } from '../shared/runMessages.ts';
 import { runChoices } from '../shared/runChoices.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';

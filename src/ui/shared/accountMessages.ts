@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { COMMANDS } from './ids.ts';
 import { showInformation } from './notifications.ts';
-import { strangerText } from './strangerText.ts';
+import { sanitizeServiceText } from './serviceText.ts';
 
 export const accountWords = {
   signIn: () => vscode.l10n.t('Sign In…'),
@@ -36,7 +36,7 @@ export async function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined
 /** Asks whether to switch to the account that a notification is about. */
 export async function offerAccount(name: string): Promise<boolean> {
   const { l10n } = vscode;
-  const use = l10n.t('Switch to {0}', strangerText(name));
+  const use = l10n.t('Switch to {0}', sanitizeServiceText(name));
   const choice = await showInformation(
     l10n.t('This belongs to {0}, which is not the active account.', name),
     use,

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { instantOf } from '../../core/base/instant.ts';
 import { amountText } from './amount.ts';
-import { strangerText } from './strangerText.ts';
+import { sanitizeServiceText } from './serviceText.ts';
 
 /** A currency code has three letters; this is room for what a service may call one. */
 const MAX_CURRENCY_UNITS = 12;
@@ -13,7 +13,7 @@ const MAX_CURRENCY_UNITS = 12;
 export function formatMoney(cents: number | undefined, currency?: string): string {
   const amount = cents === undefined ? undefined : amountText(cents, vscode.env.language);
   if (amount === undefined) return vscode.l10n.t('not told');
-  return currency === undefined ? amount : `${amount} ${strangerText(currency, MAX_CURRENCY_UNITS)}`;
+  return currency === undefined ? amount : `${amount} ${sanitizeServiceText(currency, MAX_CURRENCY_UNITS)}`;
 }
 
 /** A price without a currency. @param currency of the balance, which is assumed */
@@ -59,7 +59,7 @@ export function formatAgo(timeMs: number, nowMs: number): string {
 /** A time of the service in the person's zone and language, or the text as it came where it is no time. */
 export function formatTime(text: string | number): string {
   const timeMs = typeof text === 'number' ? text : instantOf(text);
-  if (Number.isNaN(timeMs)) return strangerText(String(text));
+  if (Number.isNaN(timeMs)) return sanitizeServiceText(String(text));
   return formatDate(timeMs, { dateStyle: 'medium', timeStyle: 'short' });
 }
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { redact } from './redact.ts';
 
-/** The extension's log. Everything is redacted before it is written; nothing here is a sentence for a person. */
+/** The extension's log. Everything is redacted before it is written; users never read it as sentences. */
 export class Log implements vscode.Disposable {
   readonly #channel = vscode.window.createOutputChannel('Fine-Tuning', { log: true });
 
@@ -29,6 +29,6 @@ export class Log implements vscode.Disposable {
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? '' : `\ncaused by ${describe(error.cause)}`;
+  const cause = error.cause === undefined ? '' : `\ncause: ${describe(error.cause)}`;
   return `${error.stack ?? `${error.name}: ${error.message}`}${cause}`;
 }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { harmlessText } from './strangerText.ts';
+import { sanitizeText } from './serviceText.ts';
 
 // The one way to VS Code's notifications, message boxes and progress: a lint rule forbids the direct calls. A file name or a
 // text of the service in them makes no link, which could run a command, and hides nothing.
@@ -10,24 +10,24 @@ type Rest = [...buttons: string[]] | [options: vscode.MessageOptions, ...buttons
 function harmlessRest(rest: Rest): string[] {
   const harmless = (part: string | vscode.MessageOptions) =>
     typeof part === 'object' && part.detail !== undefined
-      ? { ...part, detail: harmlessText(part.detail) }
+      ? { ...part, detail: sanitizeText(part.detail) }
       : part;
   return rest.map(harmless) as string[];
 }
 
 /** Shows an information; resolves to the button that was pressed. */
 export function showInformation(sentence: string, ...rest: Rest): Thenable<string | undefined> {
-  return vscode.window.showInformationMessage(harmlessText(sentence), ...harmlessRest(rest));
+  return vscode.window.showInformationMessage(sanitizeText(sentence), ...harmlessRest(rest));
 }
 
 /** Shows a warning; resolves to the button that was pressed. */
 export function showWarning(sentence: string, ...rest: Rest): Thenable<string | undefined> {
-  return vscode.window.showWarningMessage(harmlessText(sentence), ...harmlessRest(rest));
+  return vscode.window.showWarningMessage(sanitizeText(sentence), ...harmlessRest(rest));
 }
 
 /** Shows an error; resolves to the button that was pressed. */
 export function showError(sentence: string, ...rest: Rest): Thenable<string | undefined> {
-  return vscode.window.showErrorMessage(harmlessText(sentence), ...harmlessRest(rest));
+  return vscode.window.showErrorMessage(sanitizeText(sentence), ...harmlessRest(rest));
 }
 
 /** Shows the progress of work, in its title and in what it reports. */
@@ -38,12 +38,12 @@ export function withProgress<T>(
     token: vscode.CancellationToken,
   ) => Thenable<T>,
 ): Thenable<T> {
-  const title = options.title === undefined ? {} : { title: harmlessText(options.title) };
+  const title = options.title === undefined ? {} : { title: sanitizeText(options.title) };
   return vscode.window.withProgress({ ...options, ...title }, (progress, token) =>
     work(
       {
         report: ({ message, ...rest }) =>
-          progress.report({ ...(message !== undefined && { message: harmlessText(message) }), ...rest }),
+          progress.report({ ...(message !== undefined && { message: sanitizeText(message) }), ...rest }),
       },
       token,
     ),

@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../core/api/types.ts';
-import type { RunChoice } from './runDialogs.ts';
+import type { RunChoice } from './runMessages.ts';
 import { runDescription, type RunView } from '../runs/messages.ts';
 
 /** What a store of runs tells of them. */

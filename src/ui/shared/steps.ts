@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { harmlessText, strangerText } from './strangerText.ts';
+import { sanitizeText, sanitizeServiceText } from './serviceText.ts';
 
 /** How a step ended: on to the next, back to the one before, to a certain one, or given up with Esc. */
 export type StepEnd<S> =
@@ -65,7 +65,7 @@ export function pick<T>(
   },
 ): Promise<Answer<T>> {
   const input = vscode.window.createQuickPick<Choice<T>>();
-  input.placeholder = harmlessText(options.placeholder);
+  input.placeholder = sanitizeText(options.placeholder);
   input.matchOnDescription = true;
   input.matchOnDetail = true;
   const items = options.items.map(harmlessRow);
@@ -83,12 +83,12 @@ export function pick<T>(
 }
 
 function harmlessRow<T>({ icon, label, description, detail, ...rest }: Choice<T>): Choice<T> {
-  const text = strangerText(label, MAX_ROW_UNITS);
+  const text = sanitizeServiceText(label, MAX_ROW_UNITS);
   return {
     ...rest,
     label: icon === undefined ? text : `$(${icon}) ${text}`,
-    ...(description !== undefined && { description: strangerText(description, MAX_ROW_UNITS) }),
-    ...(detail !== undefined && { detail: strangerText(detail, MAX_ROW_UNITS) }),
+    ...(description !== undefined && { description: sanitizeServiceText(description, MAX_ROW_UNITS) }),
+    ...(detail !== undefined && { detail: sanitizeServiceText(detail, MAX_ROW_UNITS) }),
   };
 }
 
@@ -104,7 +104,7 @@ export function ask(
   },
 ): Promise<Answer<string>> {
   const input = vscode.window.createInputBox();
-  input.prompt = harmlessText(options.prompt);
+  input.prompt = sanitizeText(options.prompt);
   input.value = options.value ?? '';
   input.placeholder = options.placeholder;
   input.password = options.password ?? false;
@@ -128,7 +128,7 @@ function show<T>(
   place: Place,
   accept: () => { value: T } | undefined,
 ): Promise<Answer<T>> {
-  input.title = harmlessText(place.title);
+  input.title = sanitizeText(place.title);
   if (place.totalSteps > 1) {
     input.step = place.step;
     input.totalSteps = place.totalSteps;

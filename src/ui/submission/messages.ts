@@ -21,7 +21,7 @@ import {
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { withSandboxNote } from '../shared/sandboxMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** Titles, buttons, and notifications without arguments to judge. */
 export const submissionMessages = {
@@ -201,7 +201,7 @@ function refusedSentence(code = ''): string {
     case '':
       return l10n.t('Not charged: the service refused it.');
     default:
-      return l10n.t('Not charged: the service refused it with the error “{0}”.', strangerText(code));
+      return l10n.t('Not charged: the service refused it with the error “{0}”.', sanitizeServiceText(code));
   }
 }
 
@@ -344,7 +344,7 @@ export const resolveMessages = {
     vscode.l10n.t(
       '{0}. If it is, you were charged for it, and the submission is resolved.',
       // Short, so that the rest can be read.
-      run.label ? `${strangerText(run.label)} · ${facts}` : facts,
+      run.label ? `${sanitizeServiceText(run.label)} · ${facts}` : facts,
     ),
   isRunYes: () => vscode.l10n.t('This Is the Run'),
   cancel: () => vscode.l10n.t('Cancel Upload'),
@@ -379,7 +379,7 @@ export const openMessages = {
       ? vscode.l10n.t('Another account of this service has an open submission of {0}.', fileName)
       : vscode.l10n.t('A submission of {0} is already open.', fileName),
   detail: (submission: PendingSubmission, modelName: string, isOtherAccount: boolean) => {
-    const facts = [moneySentence(submission, Date.now()), strangerText(modelName)];
+    const facts = [moneySentence(submission, Date.now()), sanitizeServiceText(modelName)];
     return isOtherAccount
       ? vscode.l10n.t(
           '{0} Model: {1}. If both are the same account of the service, you could be charged twice.',
@@ -414,7 +414,7 @@ export function chargedSentence(
         : formatMoney(price_cents, currency);
   const values = [
     name,
-    strangerText(account.name),
+    sanitizeServiceText(account.name),
     price,
     cents === undefined ? l10n.t('unknown') : formatMoney(cents, currency ?? balance?.currency),
   ];
@@ -452,25 +452,27 @@ export function notChargedNotification(
       if (isSandbox) buttons.set(l10n.t('Add Sandbox Funds'), COMMANDS.sandboxAddFunds);
       break;
     case 'validation_failed':
-      sentence = l10n.t('Not charged: the service rejected {0} as invalid.', filename);
+      sentence = asText({
+        ...explanation,
+        sentence: l10n.t('Not charged: the service rejected {0} as invalid.', filename),
+      });
       buttons.set(l10n.t('Check Dataset'), COMMANDS.checkDataset);
       break;
     case 'model_not_available':
-      sentence = l10n.t('Not charged: {0} isn’t available.', strangerText(modelName));
+      sentence = l10n.t('Not charged: {0} isn’t available.', sanitizeServiceText(modelName));
       break;
     // Another notification asks for a new API key.
     case 'invalid_api_key':
       sentence = l10n.t('Not charged: the service rejected the API key of {0}.', account.name);
       break;
     default:
-      sentence = l10n.t('Not charged: the upload of {0} failed. {1}', filename, explanation.sentence);
+      sentence = l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation));
       if (action.command !== 'again' && action.command !== COMMANDS.replaceKey)
         buttons.set(action.title, action.command);
   }
   if (isKept) buttons.set(submissionMessages.continue(), COMMANDS.resolveSubmission);
   else if (action.command === 'again') buttons.set(submissionMessages.submitAgain(), 'again');
-  const text = asText({ ...explanation, sentence });
-  return { text: withSandboxNote(text, isSandbox), buttons };
+  return { text: withSandboxNote(sentence, isSandbox), buttons };
 }
 
 /** After these nothing checks by itself. */

@@ -3,11 +3,11 @@ import type { Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
 import type { Prior } from '../../core/submission/priors.ts';
 import { formatAgo, formatBytes, formatCount, formatDay, formatMoney } from '../shared/format.ts';
-import { strangerText } from '../shared/strangerText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { accountText } from './messages.ts';
 
 const provider = (model: Partial<Model>) =>
-  strangerText(model.provider ?? '') || vscode.l10n.t('its provider');
+  sanitizeServiceText(model.provider ?? '') || vscode.l10n.t('its provider');
 
 export const stepMessages = {
   title: (fileName: string, isSandbox: boolean) =>
@@ -47,14 +47,18 @@ export const stepMessages = {
       ? vscode.l10n.t(
           'I accept the license terms and the use policy of {0} for {1}',
           provider(model),
-          strangerText(model.name),
+          sanitizeServiceText(model.name),
         )
-      : vscode.l10n.t('I accept the license terms of {0} for {1}', provider(model), strangerText(model.name)),
+      : vscode.l10n.t(
+          'I accept the license terms of {0} for {1}',
+          provider(model),
+          sanitizeServiceText(model.name),
+        ),
   licenseTerms: () => vscode.l10n.t('License terms'),
   noTerms: () => vscode.l10n.t('The service gives no license link for this model'),
   openPolicy: () => vscode.l10n.t('Open use policy'),
   policy: () => vscode.l10n.t('Use policy'),
-  notOpened: (url: string) => vscode.l10n.t('{0} (not opened: not https)', strangerText(url, 200)),
+  notOpened: (url: string) => vscode.l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200)),
 };
 
 /** The rows of the summary. */
@@ -106,7 +110,7 @@ export interface Confirmation {
 /** With names of this length the dialog has no more than 20 lines of 48 characters: not every platform scrolls it. */
 const MAX_NAME_UNITS = 28;
 
-const short = (text: string) => strangerText(text, MAX_NAME_UNITS);
+const short = (text: string) => sanitizeServiceText(text, MAX_NAME_UNITS);
 
 export const confirmMessages = {
   question: ({ account, dataset }: Confirmation) =>

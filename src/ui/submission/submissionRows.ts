@@ -11,7 +11,7 @@ import {
 import type { Submitter } from '../../core/submission/submitter.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import type { RunsSection } from '../shared/runsSection.ts';
-import { harmlessText, strangerText } from '../shared/strangerText.ts';
+import { sanitizeText, sanitizeServiceText } from '../shared/serviceText.ts';
 import {
   submissionMessages,
   submissionAccessibleLabel,
@@ -88,12 +88,12 @@ function submissionItem(
   accountName?: string,
 ): vscode.TreeItem {
   const { id, intent, state } = submission;
-  const item = new vscode.TreeItem(strangerText(submissionName(intent), MAX_LABEL_LENGTH));
+  const item = new vscode.TreeItem(sanitizeServiceText(submissionName(intent), MAX_LABEL_LENGTH));
   item.id = `submission:${id}`;
   item.description = submissionDescription(submission, nowMs, accountName);
-  item.tooltip = harmlessText(submissionTooltip(submission, modelName, nowMs, accountName));
+  item.tooltip = sanitizeText(submissionTooltip(submission, modelName, nowMs, accountName));
   item.accessibilityInformation = {
-    label: harmlessText(submissionAccessibleLabel(submission, nowMs, accountName)),
+    label: sanitizeText(submissionAccessibleLabel(submission, nowMs, accountName)),
   };
   item.iconPath = iconOf(state);
   item.contextValue = isCancellable(submission) ? 'submission.cancellable' : `submission.${state}`;

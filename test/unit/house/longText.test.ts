@@ -16,7 +16,7 @@ import { toPlainLine } from '../../../src/core/base/plainText.ts';
 import { resolveRoute } from '../../../src/core/api/proxy.ts';
 import { parseRetryAfter } from '../../../src/core/api/answer.ts';
 import { redact } from '../../../src/ui/shared/redact.ts';
-import { harmlessText, strangerText } from '../../../src/ui/shared/strangerText.ts';
+import { sanitizeText, sanitizeServiceText } from '../../../src/ui/shared/serviceText.ts';
 import { runFolderName, numberedFileName, safeFileName } from '../../../src/core/downloads/downloadTarget.ts';
 import { filterRuns } from '../../../src/core/runs/runFilter.ts';
 import { hasMarker, withoutMarker } from '../../../src/core/runs/marker.ts';
@@ -60,8 +60,8 @@ describe('text of strangers, a megabyte of it', () => {
     filterRuns: filtered,
     withoutMarker,
     hasMarker: (text) => hasMarker(text, 'ft-7k3m9qpx'),
-    strangerText: (text) => strangerText(text),
-    harmlessText,
+    sanitizeServiceText: (text) => sanitizeServiceText(text),
+    sanitizeText,
     splitInvisible: (text) => splitInvisible(text, 500),
     redact,
     toPlainLine: (text) => toPlainLine(text, 300),

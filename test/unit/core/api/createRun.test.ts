@@ -4,10 +4,8 @@ import { appendFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promi
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sha256OfFile } from '../../../../src/core/api/dataset.ts';
-import { OpenDataset } from '../../../../src/core/api/dataset.ts';
-import { encodeMultipart } from '../../../../src/core/api/upload.ts';
-import { uploadBody } from '../../../../src/core/api/upload.ts';
+import { OpenDataset, sha256OfFile } from '../../../../src/core/api/dataset.ts';
+import { encodeMultipart, uploadBody } from '../../../../src/core/api/upload.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
 import {

@@ -119,7 +119,7 @@ describe('RunNotices', () => {
     const notices = new createNotices({
       sessions,
       told,
-      beActive: (accountId) => Promise.resolve(void acted.push(accountId)).then(() => true),
+      ensureActiveAccount: (accountId) => Promise.resolve(void acted.push(accountId)).then(() => true),
       offersDownload: () => offers,
       patience: { ...PATIENCE, labelMs },
     });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { harmlessText, strangerText } from '../../../../src/ui/shared/strangerText.ts';
+import { sanitizeText, sanitizeServiceText } from '../../../../src/ui/shared/serviceText.ts';
 
 describe('texts of strangers', () => {
   it('are one line in which VS Code finds no link and no icon', () => {
-    assert.equal(strangerText(' [x](command:y)\r\n\t$(check)  z '), '[x] (command:y) $ (check) z');
+    assert.equal(sanitizeServiceText(' [x](command:y)\r\n\t$(check)  z '), '[x] (command:y) $ (check) z');
   });
 
   it('hide nothing: control, bidi, zero-width and tag characters are named', () => {
@@ -22,33 +22,33 @@ describe('texts of strangers', () => {
       ['\u{e0041}\u{e0042}', '<U+E0041><U+E0042>'],
       ['\u{e0100}', '<U+E0100>'],
     ] as const)
-      assert.equal(strangerText(`a${hidden}b`), `a${shown}b`);
+      assert.equal(sanitizeServiceText(`a${hidden}b`), `a${shown}b`);
   });
 
   it('keep what belongs to an emoji or to the letters of a script', () => {
     for (const text of ['👩‍👩‍👧‍👦', '👩🏽‍🚀', '❤️', '1️⃣', 'می‌خواهم', 'क्‍ष', 'ääö', '日本語', '芽\ufe00', 'e\u0301'])
-      assert.equal(strangerText(text), text);
+      assert.equal(sanitizeServiceText(text), text);
   });
 
   it('are cut in the middle, at whole characters, so that the end of a file name stays', () => {
-    assert.equal(strangerText(`${'a'.repeat(100)}.jsonl`, 20), `${'a'.repeat(10)}…aaa.jsonl`);
+    assert.equal(sanitizeServiceText(`${'a'.repeat(100)}.jsonl`, 20), `${'a'.repeat(10)}…aaa.jsonl`);
     const families = '👩‍👩‍👧‍👦'.repeat(10);
-    assert.equal(strangerText(families, 30), '👩‍👩‍👧‍👦…👩‍👩‍👧‍👦');
-    assert.equal(strangerText('x'.repeat(60)), 'x'.repeat(60));
-    assert.equal(strangerText('x'.repeat(61)).length, 60);
+    assert.equal(sanitizeServiceText(families, 30), '👩‍👩‍👧‍👦…👩‍👩‍👧‍👦');
+    assert.equal(sanitizeServiceText('x'.repeat(60)), 'x'.repeat(60));
+    assert.equal(sanitizeServiceText('x'.repeat(61)).length, 60);
   });
 
   it('change no more when they are made harmless again', () => {
     for (const text of ['[x](y) $(z) \u202e', 'x'.repeat(100)])
-      assert.equal(strangerText(strangerText(text)), strangerText(text));
+      assert.equal(sanitizeServiceText(sanitizeServiceText(text)), sanitizeServiceText(text));
   });
 
   it('keep the line breaks where they stand in a text of ours', () => {
-    assert.equal(harmlessText('Account: a\u200b\n$(b)'), 'Account: a<U+200B>\n$ (b)');
+    assert.equal(sanitizeText('Account: a\u200b\n$(b)'), 'Account: a<U+200B>\n$ (b)');
   });
 
   it('cost no more where they are a megabyte', () => {
     for (const part of [' ', '\u200b', 'a\u200d', '$(', '](', '👩‍👩‍👧‍👦', '\u0301', '\ud83d'])
-      assert.ok(strangerText(part.repeat(1_000_000 / part.length), 255).length <= 255);
+      assert.ok(sanitizeServiceText(part.repeat(1_000_000 / part.length), 255).length <= 255);
   }).timeout(1_000);
 });

@@ -4,7 +4,7 @@ import { cutAtWholeCharacters, replaceHidden } from '../../core/base/plainText.t
  * A text of the service, a file name or a label as it may stand on the screen: one line in which VS Code finds no link and
  * no icon, and in which nothing is hidden; cut in the middle, so that the end of a file name stays.
  */
-export function strangerText(text: string, maxUnits = 60): string {
+export function sanitizeServiceText(text: string, maxUnits = 60): string {
   const line = harmless(
     ends(text, maxUnits * 2)
       .replace(/\s+/g, ' ')
@@ -15,8 +15,8 @@ export function strangerText(text: string, maxUnits = 60): string {
   return `${cutAtWholeCharacters(line, maxUnits - 1 - tail.length).trimEnd()}…${tail}`;
 }
 
-/** A text of several lines, ours with what strangers wrote in it: as `strangerText`, and whole. */
-export function harmlessText(text: string): string {
+/** A text of several lines, ours with what strangers wrote in it: as `sanitizeServiceText`, and whole. */
+export function sanitizeText(text: string): string {
   return text.split('\n').map(harmless).join('\n');
 }
 

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
-import { runIdOf } from './runArgument.ts';
-import { pick } from './steps.ts';
 import { showInformation } from './notifications.ts';
+import { pick } from './steps.ts';
 
 /** A run as it can be chosen from a list. */
 export interface RunChoice {
@@ -16,7 +15,7 @@ export async function chooseRun(argument: unknown, runs: readonly RunChoice[]): 
   if (given !== undefined) return given;
   const { l10n } = vscode;
   if (runs.length === 0) {
-    void showInformation(l10n.t('There is no run for this yet.'));
+    void showInformation(l10n.t('There are no matching runs.'));
     return undefined;
   }
   const answer = await pick(
@@ -37,5 +36,12 @@ export async function chooseRun(argument: unknown, runs: readonly RunChoice[]): 
 /** Puts a run's id on the clipboard. */
 export async function copyRunIdToClipboard(runId: string): Promise<void> {
   await vscode.env.clipboard.writeText(runId);
-  void vscode.window.setStatusBarMessage(vscode.l10n.t('Run id copied'), 3_000);
+  void vscode.window.setStatusBarMessage(vscode.l10n.t('Run ID copied'), 3_000);
+}
+
+/** The run that a command was called with: a row of the tree, or a `run_id` from a key binding, an extension or an agent. */
+export function runIdOf(argument: unknown): string | undefined {
+  if (typeof argument === 'string' && argument !== '') return argument;
+  if (typeof argument !== 'object' || argument === null) return undefined;
+  return 'runId' in argument && typeof argument.runId === 'string' ? argument.runId : undefined;
 }

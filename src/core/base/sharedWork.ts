@@ -1,14 +1,14 @@
 /** A piece of work that calls share while it runs. */
 export interface Shared<T> {
-  /** Begins the work, or joins it while it runs; who began it before a `drop` gets the end of what came after. */
+  /** Starts the work, or joins it while it runs; who began it before a `drop` gets the end of what came after. */
   (): Promise<T>;
-  /** What runs now counts no more: the next call begins anew. */
+  /** What runs now no longer counts: the next call starts again. */
   drop(): void;
 }
 
 /**
  * Lets calls that overlap share one piece of work, its result or its error.
- * @param work keeps what it learned only while `isCurrent`: it was not dropped
+ * @param work stores what it learned only while `isCurrent`: it was not dropped
  */
 export function shared<T>(work: (isCurrent: () => boolean) => Promise<T>): Shared<T> {
   let running: Promise<T> | undefined;
