@@ -89,7 +89,7 @@ describe('SubmissionNotices', () => {
   };
   const journal = {
     receipts: () => Promise.resolve(receipts),
-    untold: () => Promise.resolve(untold),
+    unreported: () => Promise.resolve(untold),
     claimNotice: (runId: string) => {
       const isMine = ({ settled }: Receipt) => settled.kind === 'charged' && settled.run.run_id === runId;
       const found = untold.some(isMine);
