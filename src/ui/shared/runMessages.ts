@@ -9,7 +9,7 @@ export interface RunChoice {
   description: string;
 }
 
-/** The run of the argument, or, called from the palette, one that the person picks. */
+/** The run of the argument, or, called from the palette, one that the user picks. */
 export async function chooseRun(argument: unknown, runs: readonly RunChoice[]): Promise<string | undefined> {
   const given = runIdOf(argument);
   if (given !== undefined) return given;
