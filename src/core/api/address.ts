@@ -1,4 +1,4 @@
-import { API_KEY_PREFIX, API_PATH } from './types.ts';
+import { API_KEY_PREFIX, API_PATH, type Model } from './types.ts';
 
 export type AddressProblem = 'empty' | 'not-a-url' | 'not-https' | 'has-credentials' | 'has-query';
 
@@ -55,4 +55,15 @@ export function parseApiKey(text: string): ParsedApiKey {
   if (/\s/.test(apiKey)) return { ok: false, problem: 'inner-blank' };
   if (!/^[\x21-\x7e]+$/.test(apiKey)) return { ok: false, problem: 'not-header-safe' };
   return { ok: true, apiKey, hasPrefix: apiKey.startsWith(API_KEY_PREFIX) };
+}
+
+/** The links of a model that may be opened; the others are no links to a person. */
+export function modelLinks({ terms_url, use_policy_url }: Pick<Model, 'terms_url' | 'use_policy_url'>): {
+  terms?: string;
+  policy?: string;
+} {
+  return {
+    ...(terms_url !== undefined && isOpenableUrl(terms_url) && { terms: terms_url }),
+    ...(use_policy_url !== undefined && isOpenableUrl(use_policy_url) && { policy: use_policy_url }),
+  };
 }
