@@ -71,7 +71,7 @@ beside \`gzip -t\` (${(packed.gzip.ms / 1000).toFixed(2)} s). Each figure is the
 process of its own; ours is measured from the call to its answer, the start of its thread included; the files are in the system's
 cache. Inspecting reads headers only, of a packed archive everything. Verifying reads everything once, with CRC-32. Measuring reads
 each value once, in a worker thread, for NaN, infinity and norms. Memory is the most that the process ever
-held (resident), Node itself included; growth is from 50 to 500 MB. The event loop is looked at each millisecond, and that
+held (resident), Node itself included; growth is from 50 to 500 MB. The event loop is sampled each millisecond, and that
 millisecond is part of the figures.`,
     table(
       [

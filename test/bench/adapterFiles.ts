@@ -66,10 +66,10 @@ export class BenchAdapter {
     let crc = 0;
     for (const piece of this.pieces()) crc = crc32(piece, crc);
     const name = 'adapter_model.safetensors';
-    const told = { toldBytes: this.sizeBytes, crc };
+    const declared = { declaredBytes: this.sizeBytes, crc };
     const first = { name: 'adapter_config.json', data: this.config };
     // The headers of an archive whose data is put between them afterwards.
-    const frame = writeZip([first, { name, ...told }]);
+    const frame = writeZip([first, { name, ...declared }]);
     const dataAt = writeZip([first]).indexOf('PK\x01\x02') + 30 + name.length;
     const directory = frame.subarray(dataAt, frame.length - 22);
     const end = Buffer.from(frame.subarray(frame.length - 22));
@@ -83,7 +83,7 @@ export class BenchAdapter {
     gzip.pipe(out);
     const none = Buffer.alloc(0);
     const config = writeTar([{ name: 'adapter_config.json', data: this.config }], none);
-    const head = writeTar([{ name: 'adapter_model.safetensors', toldBytes: this.sizeBytes }], none);
+    const head = writeTar([{ name: 'adapter_model.safetensors', declaredBytes: this.sizeBytes }], none);
     const padding = Buffer.alloc(((512 - (this.sizeBytes % 512)) % 512) + 1024);
     for (const piece of [config, head, ...this.pieces(), padding])
       if (!gzip.write(piece)) await once(gzip, 'drain');

@@ -27,7 +27,7 @@ export function intentOf(changes: Partial<Intent> = {}): Intent {
   };
 }
 
-/** An attempt that was sent whole a minute after it began, and had ended a minute later unless it was interrupted. */
+/** An attempt that was fully uploaded a minute after it began, and ended a minute later unless it was interrupted. */
 export function wholeAttempt(startedMs: number, isInterrupted = false): Intent['attempts'][number] {
   return {
     started: { localMs: startedMs },
@@ -36,7 +36,7 @@ export function wholeAttempt(startedMs: number, isInterrupted = false): Intent['
   };
 }
 
-/** A submission that is not settled, by hand. */
+/** An open submission, by hand. */
 export function pendingOf(
   state: PendingSubmission['state'],
   intent: Intent = intentOf(),

@@ -132,7 +132,7 @@ describe('adapter page', () => {
       await page.open('trained.zip');
       assert.equal(await workbench.page.locator('.tabs-container .tab').count(), 1);
       await page.recipe('Ollama').click();
-      // What is hidden is made anew when it is shown: the tool is the same.
+      // A hidden page is made again when it is shown, with the same tool.
       await workbench.editors.open(path.join(file('trained'), 'mine.txt'));
       await workbench.editors.waitForLine('mine');
       await page.tab('trained.zip').click();

@@ -32,10 +32,9 @@ export async function findMisfits(
   checkWidths(weights.pairs, problems);
   await breath.take();
   if (config !== undefined) {
-    checkRanks(weights.pairs, config, problems);
-    await breath.take();
-    checkTargets(weights.pairs, config, problems);
-    checkSaved(sorted, weights, config, problems);
+    await checkRanks(weights.pairs, config, problems, breath);
+    await checkTargets(weights.pairs, config, problems, breath);
+    await checkSaved(sorted, weights, config, problems, breath);
     checkFlags(sorted, weights, config, problems);
   }
   for (const name of weights.savedModules) problems.add('modules-to-save', 'info', name);
@@ -125,27 +124,35 @@ function checkWidths(pairs: readonly LoraPair[], problems: Problems): void {
   }
 }
 
-function checkRanks(pairs: readonly LoraPair[], config: AdapterConfig, problems: Problems): void {
+async function checkRanks(
+  pairs: readonly LoraPair[],
+  config: AdapterConfig,
+  problems: Problems,
+  breath: Breath,
+): Promise<void> {
   // The ranks of experts that are adapted as one parameter are multiplied.
   if (config.targetParameters.length > 0) return;
   const scaling = new ModuleScaling(config);
   for (const { path, rank } of pairs) {
+    if (breath.isDue) await breath.take();
     const expected = scaling.rankOf(path);
     if (expected !== undefined && expected !== rank)
       problems.add('rank-mismatch', 'error', path, { expected, actual: rank });
   }
 }
 
-function checkTargets(
+async function checkTargets(
   pairs: readonly LoraPair[],
   { targetModules, targetParameters }: AdapterConfig,
   problems: Problems,
-): void {
+  breath: Breath,
+): Promise<void> {
   // An untrusted regular expression is never run.
   if (typeof targetModules !== 'object' || targetParameters.length > 0) return;
   const targets = new Set<string>(targetModules);
   const found = new Set<string>();
   for (const { path } of pairs) {
+    if (breath.isDue) await breath.take();
     const named = endsOf(path).filter((end) => targets.has(end));
     for (const end of named) found.add(end);
     if (named.length === 0) problems.add('module-not-targeted', 'error', path);
@@ -154,26 +161,33 @@ function checkTargets(
     if (!found.has(target)) problems.add('module-without-weights', 'warning', target);
 }
 
-function checkSaved(
+async function checkSaved(
   { saved }: SortedTensors,
   { savedModules }: WeightsReport,
   { modulesToSave, targetModules }: AdapterConfig,
   problems: Problems,
-): void {
-  const found = new Set(savedModules.flatMap(namesOf));
-  const hasHead = HEADS.some((head) => modulesToSave.includes(head) && found.has(head));
-  for (const name of new Set(modulesToSave))
-    if (!found.has(name) && !(hasHead && HEADS.includes(name)))
-      problems.add('saved-module-missing', 'error', name);
+  breath: Breath,
+): Promise<void> {
+  const missing = new Set<string>(modulesToSave);
+  // All names of all modules together could fill the memory.
+  for (const path of savedModules) {
+    if (breath.isDue) await breath.take();
+    for (const name of namesOf(path)) missing.delete(name);
+  }
+  const hasHead = HEADS.some((head) => modulesToSave.includes(head) && !missing.has(head));
+  for (const name of missing)
+    if (!hasHead || !HEADS.includes(name)) problems.add('saved-module-missing', 'error', name);
   const named = new Set<string>([
     ...modulesToSave,
     ...(typeof targetModules === 'object' ? targetModules : []),
   ]);
   // Rows of an embedding that were trained alone are named elsewhere in the config.
   const full = saved.filter(({ tensor }) => !tensor.name.includes('.trainable_tokens'));
-  for (const path of new Set(full.map((one) => one.path)))
+  for (const path of new Set(full.map((one) => one.path))) {
+    if (breath.isDue) await breath.take();
     if (!namesOf(path).some((name) => named.has(name)))
       problems.add('saved-module-unexpected', 'warning', path);
+  }
 }
 
 /** What a config may call a module, or one that it is a part of. */

@@ -103,13 +103,10 @@ async function inspectContents(
       throw header ?? new BrokenArchiveError('safetensors-header', name);
     return { name, header };
   });
-  // Each step takes a fraction of a second for the most tensors that a header may have.
   const breath = new Breath(signal);
   const tensors = files.flatMap(({ header }) => header.tensors);
-  await breath.take();
-  const sorted = sortTensors(tensors);
-  await breath.take();
-  const pairs = pairsOf(sorted, config);
+  const sorted = await sortTensors(tensors, breath);
+  const pairs = await pairsOf(sorted, config, breath);
   const isOther = config !== undefined && !isLora(config);
   if (pairs.length === 0 && sorted.saved.length === 0 && !isOther) {
     // Names of a full model's tensors are not those of an adapter.

@@ -16,7 +16,7 @@ export function readConfig(text: string, problems: Problems): AdapterConfig | un
   if (text.startsWith(BOM)) problems.add('config-bom', 'error');
   /** The value of a key; `null` is as good as none. */
   const read = <T>(key: string, convert: (value: unknown) => T | undefined): T | undefined => {
-    const value = Object.hasOwn(fields, key) ? (fields[key] ?? undefined) : undefined;
+    const value = fields[key] ?? undefined;
     if (value === undefined) return undefined;
     const converted = convert(value);
     if (converted === undefined) problems.add('config-wrong-type', 'warning', key);

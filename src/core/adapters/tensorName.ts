@@ -71,6 +71,7 @@ export function placeOf(path: string): ModulePlace {
 
 /** `a.b.c`, `b.c`, `c`. */
 export function endsOf(path: string): string[] {
-  const parts = path.split('.');
-  return parts.map((_, from) => parts.slice(from).join('.'));
+  const ends = [path];
+  for (let at = path.indexOf('.'); at !== -1; at = path.indexOf('.', at + 1)) ends.push(path.slice(at + 1));
+  return ends;
 }

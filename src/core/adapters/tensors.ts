@@ -1,3 +1,4 @@
+import type { Breath } from '../base/breath.ts';
 import { printable } from './printable.ts';
 import type { AdapterConfig, DtypeShare, LoraPair, WeightsReport } from './report.ts';
 import type { SafetensorsHeader, Tensor } from './safetensors.ts';
@@ -30,12 +31,14 @@ export interface SortedTensors {
   unknown: readonly Tensor[];
 }
 
-export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
+/** @throws CancelledError */
+export async function sortTensors(tensors: readonly Tensor[], breath: Breath): Promise<SortedTensors> {
   const byPath = new Map<string, Parts>();
   const saved: { path: string; tensor: Tensor }[] = [];
   const biases: { path: string; tensor: Tensor }[] = [];
   const unknown: Tensor[] = [];
   for (const tensor of tensors) {
+    if (breath.isDue) await breath.take();
     const role = roleOf(tensor.name);
     if (role === undefined) unknown.push(tensor);
     else if (role.part === 'saved') saved.push({ path: role.path, tensor });
@@ -70,8 +73,12 @@ function byLayer(parts: readonly Parts[]): Parts[] {
     .map(({ one }) => one);
 }
 
-/** Ranks and scales of the modules, in the order of `SortedTensors.pairs`. */
-export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefined): LoraPair[] {
+/** Ranks and scales of the modules, in the order of `SortedTensors.pairs`. @throws CancelledError */
+export async function pairsOf(
+  { pairs }: SortedTensors,
+  config: AdapterConfig | undefined,
+  breath: Breath,
+): Promise<LoraPair[]> {
   const seen = new Set<string>();
   const ambiguous = new Set<string>();
   for (const { path } of pairs) {
@@ -81,7 +88,12 @@ export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefi
     seen.add(key);
   }
   const scaling = config && new ModuleScaling(config);
-  return pairs.map((one) => pairOf(one, ambiguous, scaling));
+  const found: LoraPair[] = [];
+  for (const one of pairs) {
+    if (breath.isDue) await breath.take();
+    found.push(pairOf(one, ambiguous, scaling));
+  }
+  return found;
 }
 
 function pairOf(

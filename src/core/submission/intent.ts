@@ -17,7 +17,7 @@ const attempt = v.object({
   started: moment,
   /** Durable before the closing boundary leaves: from here on it may have been charged. */
   closed: v.optional(moment),
-  /** Missing while it is under way, and after a crash. */
+  /** Missing while it is in progress, and after a crash. */
   ended: v.optional(moment),
   /** How it ended without a run: a code of ours or of the contract, for messages and the log. */
   code: v.optional(v.string()),
@@ -37,7 +37,7 @@ const observation = v.object({
   otherKey: v.optional(v.literal(true)),
 });
 
-/** What the service says, cut: a receipt is small, however much was said. */
+/** Text of the service, cut: a receipt is small, however long it was. */
 const said = v.pipe(
   v.string(),
   v.transform((words) => words.slice(0, 200)),
@@ -53,7 +53,7 @@ const run = v.object({
 });
 
 const settlement = v.variant('kind', [
-  /** `how`: the service answered, the marker was found, or the person recognised the run. */
+  /** `how`: the service answered, the marker was found, or the user recognized the run. */
   v.object({
     kind: v.literal('charged'),
     at: moment,
@@ -61,7 +61,7 @@ const settlement = v.variant('kind', [
     how: v.picklist(['answered', 'found', 'recognised']),
   }),
   v.object({ kind: v.literal('not-charged'), at: moment, code: v.optional(v.string()) }),
-  /** The person gave it up without knowing whether it was charged. */
+  /** The user gave it up without knowing whether it was charged. */
   v.object({ kind: v.literal('discarded'), at: moment }),
 ]);
 
@@ -85,16 +85,16 @@ export const intentSchema = v.object({
     sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
     /** When it was last written; not known to earlier versions. */
     mtimeMs: v.optional(time),
-    /** Not told where the file was not checked. */
+    /** Missing where the file was not checked. */
     rows: v.optional(count),
   }),
   model_id: text,
   /** As it is sent, the marker included. */
   label: v.optional(v.string()),
-  /** The end of the label by which the run is recognised. */
+  /** The end of the label, by which the run is found. */
   marker: v.optional(v.string()),
   priority_processing: v.boolean(),
-  /** What the person accepted, when (ISO 8601), and the addresses that were shown. */
+  /** What the user accepted, when (ISO 8601), and the addresses that were shown. */
   consents: v.object({
     model_terms: v.object({ accepted_at: text, urls: v.array(v.string()) }),
     data_policy: v.object({ accepted_at: text }),
@@ -121,7 +121,7 @@ export type Settlement = NonNullable<Intent['settled']>;
 /** A settled intent. */
 export type Receipt = Intent & { settled: Settlement };
 
-/** What the person chose and consented to. */
+/** What the user chose and consented to. */
 export type Draft = Pick<
   Intent,
   'dataset' | 'model_id' | 'label' | 'marker' | 'priority_processing' | 'consents' | 'balanceBefore'
@@ -134,7 +134,7 @@ export function mayBeCharged({ attempts, refused }: Intent): boolean {
 
 /**
  * Whether two intents are for the same bytes and model of one service, so that only one may be open. Two accounts of this
- * machine may be one account of the service: it is not told who one is, and each sign-in can make another account.
+ * machine may be one account of the service: the service does not say who one is, and each sign-in can make another account.
  */
 export function isSameWish(one: Intent, other: Intent): boolean {
   return (

@@ -10,7 +10,7 @@ import { isIntentId, isSameLaterWish } from './journalFolder.ts';
 import { JournalFolder, type Contents } from './journalFolder.ts';
 import { Lease, LeaseUnavailableError } from '../storage/lease.ts';
 
-/** A person waits for it: longer than other windows take to see whether it is free. */
+/** The user waits for it: longer than other windows take to see whether it is free. */
 const ACQUIRE_TRIES = 20;
 /** For how long the creation of an intent waits for that of another window. */
 const CREATE_WAIT_MS = 5_000;
@@ -57,7 +57,7 @@ export class LaterVersionError extends ExpectedError {
 }
 
 export interface JournalOptions {
-  /** Told each file that cannot be read as ours: where it was moved to, or where it was left. */
+  /** Called with each file that cannot be read as ours: where it was moved to, or where it was left. */
   onSetAside?: (file: string) => void;
   write?: typeof writeFileDurably;
   createWaitMs?: number;
@@ -65,7 +65,7 @@ export interface JournalOptions {
 
 /**
  * Owns the submissions that outlive a window: an open intent is a durable file that has one owner among all windows; settled
- * ones are kept as receipts. It holds no API key and no row.
+ * ones are stored as receipts. It holds no API key and no row.
  */
 export class Journal implements Disposable {
   readonly #folder: JournalFolder;
@@ -102,7 +102,7 @@ export class Journal implements Disposable {
     return this.#intents;
   }
 
-  /** Reads the open intents again: where the system has no watch to give, nothing else tells of other windows. */
+  /** Reads the open intents again: where the system has no watch to give, nothing else shows what other windows do. */
   reload(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#read();
@@ -188,16 +188,18 @@ export class Journal implements Disposable {
     return this.#folder.receipts();
   }
 
-  /** The charged ones of which no window has told yet: one that was killed right after the answer could not. */
-  async untold(): Promise<Receipt[]> {
+  /** The charges that no window has reported yet: one that was killed right after the answer could not. */
+  async unreported(): Promise<Receipt[]> {
     const ids = new Set(await this.#folder.noticeIds());
     return ids.size === 0 ? [] : (await this.receipts()).filter(({ id }) => ids.has(id));
   }
 
-  /** Takes upon this window to tell that a run was charged, or says that it did: true for one window, once. Never rejects. */
+  /** Claims for this window to report that a run was charged, or says that it did: true for one window, once. Never rejects. */
   async claimNotice(runId: string): Promise<boolean> {
-    const untold = await this.untold().catch(() => []);
-    const receipt = untold.find(({ settled }) => settled.kind === 'charged' && settled.run.run_id === runId);
+    const unreported = await this.unreported().catch(() => []);
+    const receipt = unreported.find(
+      ({ settled }) => settled.kind === 'charged' && settled.run.run_id === runId,
+    );
     return receipt !== undefined && (await this.#folder.claimNotice(receipt.id));
   }
 
@@ -280,7 +282,7 @@ export class Journal implements Disposable {
     const contents = await this.#folder.read();
     this.#watch?.renew();
     const unread = contents.unread.map(({ file }) => file);
-    // What cannot be read now stands as it was read last.
+    // What cannot be read now is as it was read last.
     const known = this.#intents.filter(({ id }) => unread.includes(this.#folder.intentFile(id)));
     this.#accept([...contents.intents, ...known]);
     return contents;
@@ -291,7 +293,7 @@ export class Journal implements Disposable {
     this.#accept(intent === undefined ? others : [...others, intent]);
   }
 
-  /** One that is as it was stays the same object: whoever knows something of it knows that still. */
+  /** One that is unchanged stays the same object, so that what is known of it stays known. */
   #known(intent: Intent): Intent {
     const known = this.#intents.find(({ id }) => id === intent.id);
     return known !== undefined && isDeepStrictEqual(known, intent) ? known : intent;

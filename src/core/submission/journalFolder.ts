@@ -24,7 +24,7 @@ const wishSchema = v.object({
   refused: v.optional(v.undefined()),
   settled: v.optional(v.undefined()),
 });
-/** What says whether two intents are the same wish, as far as a file of a later version tells it. */
+/** What decides whether two intents are for the same bytes and model, as far as a file of a later version has it. */
 export type LaterWish = v.InferOutput<typeof wishSchema>;
 
 /** What a file of the journal turned out to be. `later`: written by a later version of the extension. */
@@ -43,9 +43,9 @@ export interface Contents {
   unread: { file: string; cause: unknown }[];
 }
 
-/** Owns the journal's files on the disk: their names, what stands in them, and what is done with those that are not ours. */
+/** Owns the journal's files on the disk: their names, what is in them, and what is done with those that are not ours. */
 export class JournalFolder {
-  /** Where the open intents stand. */
+  /** The folder of the open intents. */
   readonly intents: string;
   readonly #receipts: string;
   readonly #leases: string;
@@ -59,7 +59,7 @@ export class JournalFolder {
   /** By the names of their files: they never change. */
   readonly #readReceipts = new Map<string, Receipt>();
 
-  /** @param onSetAside told each file that cannot be read as ours: where it was moved to, or where it was left */
+  /** @param onSetAside called with each file that cannot be read as ours: where it was moved to, or where it was left */
   constructor(directory: string, onSetAside: (file: string) => void, write: typeof writeFileDurably) {
     this.intents = path.join(directory, 'intents');
     this.#receipts = path.join(directory, 'receipts');
@@ -90,7 +90,7 @@ export class JournalFolder {
     return path.join(this.#leases, 'create.lock');
   }
 
-  /** Ends the lease of an intent, and with it the lock file where there is no file to own any more. */
+  /** Ends the lease of an intent, and with it the lock file where there is no file left to own. */
   letGo(lease: Lease, id: string): void {
     if (existsSync(this.intentFile(id))) lease.release();
     else lease.remove();
@@ -125,7 +125,7 @@ export class JournalFolder {
     return intent;
   }
 
-  /** The ids of the receipts of charges that nobody was told of yet. */
+  /** The IDs of the receipts of charges that were not reported yet. */
   async noticeIds(): Promise<string[]> {
     return [...(await namesIn(this.#notices)).filter(isIntentId), ...this.#unwrittenNotices];
   }
@@ -141,7 +141,7 @@ export class JournalFolder {
 
   /** Makes a receipt durable. From then on it prevails over the intent. */
   async putReceipt(receipt: Receipt): Promise<void> {
-    // Before it: a crash between leaves what stands for nothing. Where the disk does not take it, only a crash keeps it from being told.
+    // Before it: a notice without a receipt means nothing. Where the disk does not take it, only a crash keeps it from being reported.
     if (receipt.settled.kind === 'charged')
       await writeFile(path.join(this.#notices, receipt.id), '', { mode: 0o600 }).catch(() =>
         this.#unwrittenNotices.add(receipt.id),
@@ -206,7 +206,7 @@ export class JournalFolder {
   async #readInto(contents: Contents, name: string): Promise<void> {
     const file = path.join(this.intents, name);
     let found = await readJournalFile(file, name);
-    // It may be another one after that: its owner writes it anew.
+    // It may be another one after that: its owner writes it again.
     if (found.kind === 'foreign') found = await this.#setAside(file, name);
     if (found.kind === 'later') {
       if (found.wish !== undefined) contents.later.push(found.wish);
@@ -241,7 +241,7 @@ export class JournalFolder {
   }
 
   /**
-   * Renames a foreign file, and returns what stands there then.
+   * Renames a foreign file, and returns what is there then.
    * @throws where it stays, because it has an owner or cannot be renamed
    */
   async #setAside(file: string, name: string): Promise<Awaited<ReturnType<typeof readJournalFile>>> {
@@ -256,7 +256,7 @@ export class JournalFolder {
       return { kind: 'gone' } as const;
     };
     const found = id === undefined ? await work() : await this.#ifFree(id, work);
-    if (found === undefined) throw new Error('a foreign file stands in the place of an owned intent');
+    if (found === undefined) throw new Error('a foreign file is in the place of an owned intent');
     return found;
   }
 
@@ -344,7 +344,7 @@ async function readJournalFile(file: string, name: string): Promise<JournalFile>
  * @throws ValiError, RangeError where it could not be read again
  */
 export function intentText(intent: Intent): { text: string; intent: Intent } {
-  // What the service told beside the fields of the contract could be anything: it is not kept.
+  // What the service sent beside the fields of the contract could be anything: it is not stored.
   const asRead = v.parse(intentSchema, JSON.parse(JSON.stringify(intent)));
   const text = `${JSON.stringify(asRead, null, 2)}\n`;
   if (Buffer.byteLength(text) > MAX_BYTES) throw new RangeError('the intent is too large for its file');

@@ -9,7 +9,7 @@ import { uncertaintyOf } from './reconcilePolicy.ts';
 /**
  * `validating`: every byte is out and the service prices it. `waiting`: for the next attempt. `elsewhere`: another window
  * has it. `unsent`: nothing of it can have been charged. `unknown`: it may have been. `not-charged`: two complete checks
- * found nothing. `refused`: by the service, before anything could be charged; the draft is kept.
+ * found nothing. `refused`: by the service, before anything could be charged; the draft is stored.
  */
 export type SubmissionState =
   | 'queued'
@@ -43,10 +43,10 @@ export interface PendingSubmission {
 /** How a submission ended, for now, for the user's money. */
 export type SubmissionResult =
   /**
-   * `found`: not by its answer, but by a check, which knows less of the charge. `onTold` is called when the user was notified:
+   * `found`: not by its answer, but by a check, which knows less of the charge. `onReported` is called when the user was notified:
    * after a crash before that, the next start does it.
    */
-  | { kind: 'charged'; run: RunCreation; found?: true; onTold?: () => void }
+  | { kind: 'charged'; run: RunCreation; found?: true; onReported?: () => void }
   /** `kept`: it is among the pending ones, to be continued or discarded. */
   | { kind: 'not-charged'; error: unknown; kept: boolean }
   /** It may have been charged. */

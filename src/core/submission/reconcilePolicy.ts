@@ -43,7 +43,7 @@ export function lastSendMs({ attempts }: Intent): number | undefined {
 export function settledFromMs({ attempts }: Intent): number | undefined {
   const ends = attempts.flatMap(({ closed, ended }) => {
     if (closed === undefined) return [];
-    // The last bytes may have arrived as late as the end of the connection; what is whole may still be priced.
+    // The last bytes may have arrived as late as the end of the connection; what is complete may still be priced.
     const times = [closed.serviceMs, ended?.serviceMs];
     return [times.includes(undefined) ? undefined : Math.max(...times.map((ms) => ms ?? 0)) + PRICING_MS];
   });
@@ -89,7 +89,7 @@ export function withObservation(open: Intent, seen: Observation): Intent {
 }
 
 /**
- * Why it cannot be told that an intent, which may have been charged, was not; undefined where it can: two complete checks,
+ * Why it is uncertain that an intent, which may have been charged, was not; undefined where it is certain: two complete checks,
  * far enough apart and late enough, with the marker, without a candidate or a lower balance.
  */
 export function uncertaintyOf(intent: Intent): UncertaintyReason | undefined {

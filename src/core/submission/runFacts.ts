@@ -6,7 +6,7 @@ import { phaseOf } from '../runs/phase.ts';
 /** The parts of a run that take time. */
 export type Span = 'queue' | 'training';
 
-/** When things happened, in milliseconds since the epoch; undefined where the service told no time, or none that is one. */
+/** When things happened, in milliseconds since the epoch; undefined where the service gave no time, or none that is one. */
 export interface RunTimes {
   createdAtMs: number | undefined;
   startedAtMs: number | undefined;
@@ -27,7 +27,7 @@ export function timeOf(text: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** How long a part took; undefined where an end of it is not told, or stands before its beginning. */
+/** How long a part took; undefined where an end of it is unknown, or before its beginning. */
 export function spanMs(times: RunTimes, span: Span): number | undefined {
   const beginMs = span === 'queue' ? times.createdAtMs : times.startedAtMs;
   const endMs = span === 'queue' ? times.startedAtMs : times.completedAtMs;
@@ -80,11 +80,11 @@ export interface BalanceEffect {
   beforeCents: number;
   afterCents: number;
   currency: string;
-  /** Undefined where the price is not told. */
+  /** Undefined where the price is unknown. */
   otherCents: number | undefined;
 }
 
-/** @param priceCents as the details or the receipt tell it */
+/** @param priceCents as in the details or the receipt */
 export function balanceEffectOf(
   { balanceBefore, settled: { run } }: ChargedReceipt,
   priceCents: number | undefined,
@@ -118,7 +118,7 @@ export function artifactsOf(run: RunSummary, detail: RunDetail | undefined, nowM
 }
 
 /**
- * What became of a dataset since it was submitted, as far as its size and its time of change tell: `written`: it has the same
+ * What became of a dataset since it was submitted, as far as its size and its time of change show: `written`: it has the same
  * size, but was written to since.
  */
 export type DatasetState = 'same' | 'written' | 'changed' | 'gone';

@@ -450,7 +450,7 @@ export class Submitter implements Disposable {
   }
 
   #chargedBy(run: RunCreation): SubmissionResult & { kind: 'charged' } {
-    return { kind: 'charged', run, onTold: () => void this.#journal.claimNotice(run.run_id) };
+    return { kind: 'charged', run, onReported: () => void this.#journal.claimNotice(run.run_id) };
   }
 
   #found(run: RunCreation): SubmissionResult {

@@ -28,7 +28,7 @@ export interface AdapterState {
   change?: 'changed' | 'missing' | undefined;
 }
 
-/** Which part of the state changed; `report` stands for all of it. */
+/** Which part of the state changed; `report` means all of it. */
 export type AdapterPart = 'report' | 'measurements' | 'place' | 'work' | 'change';
 
 /** Owns what is known of one adapter: its headers, its measurements, where it is unpacked; and watches it on disk. */

@@ -452,7 +452,10 @@ export function notChargedNotification(
       if (isSandbox) buttons.set(l10n.t('Add Sandbox Funds'), COMMANDS.sandboxAddFunds);
       break;
     case 'validation_failed':
-      sentence = l10n.t('Not charged: the service rejected {0} as invalid.', filename);
+      sentence = asText({
+        ...explanation,
+        sentence: l10n.t('Not charged: the service rejected {0} as invalid.', filename),
+      });
       buttons.set(l10n.t('Check Dataset'), COMMANDS.checkDataset);
       break;
     case 'model_not_available':
@@ -463,14 +466,13 @@ export function notChargedNotification(
       sentence = l10n.t('Not charged: the service rejected the API key of {0}.', account.name);
       break;
     default:
-      sentence = l10n.t('Not charged: the upload of {0} failed. {1}', filename, explanation.sentence);
+      sentence = l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation));
       if (action.command !== 'again' && action.command !== COMMANDS.replaceKey)
         buttons.set(action.title, action.command);
   }
   if (isKept) buttons.set(submissionMessages.continue(), COMMANDS.resolveSubmission);
   else if (action.command === 'again') buttons.set(submissionMessages.submitAgain(), 'again');
-  const text = asText({ ...explanation, sentence });
-  return { text: withSandboxNote(text, isSandbox), buttons };
+  return { text: withSandboxNote(sentence, isSandbox), buttons };
 }
 
 /** After these nothing checks by itself. */

@@ -135,7 +135,7 @@ export class SubmissionNotices implements Disposable {
   /** Charges that an earlier window could not report. Never rejects. */
   async #reportUnreported(): Promise<void> {
     const { journal, reportFoundRun, sessions } = this.#parts;
-    for (const { settled, ...intent } of await journal.untold().catch(() => [])) {
+    for (const { settled, ...intent } of await journal.unreported().catch(() => [])) {
       const session = sessions.find(intent.accountId);
       if (session === undefined || settled.kind !== 'charged') continue;
       if (Math.abs(Date.now() - settled.at.localMs) < REPORTING_MS) {

@@ -82,7 +82,7 @@ export async function reportResult(
   switch (result.kind) {
     case 'charged':
       await reportCharged(result.run, draft, session, result.found === true);
-      result.onTold?.();
+      result.onReported?.();
       submitted.fire({ runId: result.run.run_id });
       return;
     case 'not-charged': {

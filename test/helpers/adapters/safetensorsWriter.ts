@@ -1,4 +1,4 @@
-/** A tensor to write; its bytes are not looked at. */
+/** A tensor to write; its bytes are not checked. */
 export interface WrittenTensor {
   name: string;
   dtype: string;
@@ -26,11 +26,11 @@ export function writeTensors(
 export function withHeader(
   header: Buffer | string,
   data: Buffer = Buffer.alloc(0),
-  toldBytes?: bigint,
+  declaredBytes?: bigint,
 ): Buffer {
   const bytes = Buffer.from(header);
   const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(toldBytes ?? BigInt(bytes.length));
+  length.writeBigUInt64LE(declaredBytes ?? BigInt(bytes.length));
   return Buffer.concat([length, bytes, data]);
 }
 

@@ -1,11 +1,11 @@
-/** An entry of a tar archive; everything can be told wrongly. */
+/** An entry of a tar archive; everything can be wrong. */
 export interface TarPart {
   name: string;
   data?: Buffer;
   type?: string;
   linkName?: string;
   /** Instead of its own. */
-  toldBytes?: number;
+  declaredBytes?: number;
   /** As GNU writes what does not fit into octal digits. */
   isBase256?: boolean;
   prefix?: string;
@@ -13,7 +13,7 @@ export interface TarPart {
   checksum?: number;
 }
 
-/** Writes a tar archive. @param end what comes last: two empty blocks unless told */
+/** Writes a tar archive. @param end what comes last: two empty blocks by default */
 export function writeTar(parts: readonly TarPart[], end = Buffer.alloc(1024)): Buffer {
   return Buffer.concat([
     ...parts.flatMap((part) => [header(part), padded(part.data ?? Buffer.alloc(0))]),
@@ -38,7 +38,7 @@ function header(part: TarPart): Buffer {
   block.write('0000644\0', 100);
   block.write('0000000\0', 108);
   block.write('0000000\0', 116);
-  const sizeBytes = part.toldBytes ?? part.data?.length ?? 0;
+  const sizeBytes = part.declaredBytes ?? part.data?.length ?? 0;
   if (part.isBase256) {
     block[124] = 0x80;
     block.writeBigUInt64BE(BigInt(sizeBytes), 128);

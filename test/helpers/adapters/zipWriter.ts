@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** An entry of a ZIP archive; everything can be told wrongly. */
+/** An entry of a ZIP archive; everything can be wrong. */
 export interface ZipPart {
   name: string | Buffer;
   data?: Buffer;
@@ -13,7 +13,7 @@ export interface ZipPart {
   method?: number;
   crc?: number;
   /** As both headers tell it. */
-  toldBytes?: number;
+  declaredBytes?: number;
   /** Name in the local header. */
   localName?: string;
   localCrc?: number;
@@ -88,8 +88,8 @@ function factsOf(part: ZipPart) {
   return {
     name: Buffer.from(part.name),
     packed,
-    sizeBytes: part.toldBytes ?? data.length,
-    packedBytes: part.toldBytes !== undefined && !part.isDeflated ? part.toldBytes : packed.length,
+    sizeBytes: part.declaredBytes ?? data.length,
+    packedBytes: part.declaredBytes !== undefined && !part.isDeflated ? part.declaredBytes : packed.length,
     crc: part.crc ?? crc32(data),
     method: part.method ?? (part.isDeflated ? 8 : 0),
     flags: (part.flags ?? 0x800) | (part.descriptor === undefined ? 0 : 8),

@@ -38,7 +38,7 @@ describe('AccountStore', () => {
     assert.deepEqual([store.accounts, store.active], [[], undefined]);
   });
 
-  it('keeps accounts and which is active over a restart', async () => {
+  it('stores accounts and which is active', async () => {
     const first = await opened();
     const sandbox: Account = { kind: 'sandbox', id: 's', name: 'Sandbox' };
     await first.save(service('a'));
@@ -141,7 +141,7 @@ describe('AccountStore', () => {
     );
   });
 
-  it('tells one change once, whatever the order of an account’s fields', async () => {
+  it('reports one change once, whatever the order of an account’s fields', async () => {
     const store = await opened();
     let changes = 0;
     store.onDidChange(() => (changes += 1));
@@ -165,7 +165,7 @@ describe('AccountStore', () => {
       JSON.stringify({ version: 1, accounts: [{ ...service('a'), baseUrl: 'x' }] }),
     ],
   ] as const) {
-    it(`sets a file aside that is ${name}, whole, and goes on`, async () => {
+    it(`sets a file aside that is ${name}, unchanged, and continues`, async () => {
       await mkdir(folder);
       await writeFile(file(), text);
       const store = await opened();

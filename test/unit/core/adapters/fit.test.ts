@@ -301,7 +301,7 @@ describe('the fit of config and tensors', () => {
     const evil = '(a+)+$';
     const startedMs = performance.now();
     const { weights, problems } = await inspect({
-      config: { rank_pattern: { [evil]: 2 }, alpha_pattern: { [evil]: 2 }, target_modules: evil },
+      config: { r: 2, rank_pattern: { [evil]: 2 }, alpha_pattern: { [evil]: 2 }, target_modules: evil },
       modules: { [`${'a'.repeat(60)}!`]: [24, 16] },
     });
     assert.ok(performance.now() - startedMs < 2000);

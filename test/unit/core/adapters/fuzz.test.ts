@@ -54,7 +54,7 @@ describe('an archive that was cut and changed at random', () => {
       );
     });
 
-  it('is no whole one if one bit is another, wherever a check reaches', async function () {
+  it('fails verification if one bit differs, wherever a check reaches', async function () {
     this.timeout(60_000);
     // Every bit of a gzip file's data, of a ZIP's contents, and of a tar's headers counts.
     for (const [seed, from, to] of [

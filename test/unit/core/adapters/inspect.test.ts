@@ -16,7 +16,7 @@ const WEIGHTS = 'adapter_model.safetensors';
 describe('inspecting an adapter', () => {
   const place = new Place();
 
-  it('tells the same of a ZIP, a tar, a packed tar, and of a folder', async () => {
+  it('reads the same from a ZIP, a tar, a tar.gz and a folder', async () => {
     const files = sampleAdapter();
     const folder = await mkdtemp(path.join(place.folder, 'folder-'));
     for (const [name, data] of Object.entries(files)) await writeFile(path.join(folder, name), data);
@@ -105,7 +105,7 @@ describe('inspecting an adapter', () => {
       );
   });
 
-  it('finds the adapter in a folder of the archive, and names what stands beside it', async () => {
+  it('finds the adapter in a folder of the archive, and reports what is beside it', async () => {
     const files = sampleAdapter();
     const report = await place.inspect(
       zipOf({
@@ -186,7 +186,7 @@ describe('inspecting an adapter', () => {
         zipOf({ 'archive/data.pkl': Buffer.from('x'), 'archive/version': Buffer.from('3') }),
       ],
       ['a pickle', 'pickle-only', Buffer.from('\x80\x04\x95 and more', 'latin1')],
-      ['a whole model', 'full-model', zipOf({ 'model.safetensors': model })],
+      ['a full model', 'full-model', zipOf({ 'model.safetensors': model })],
       ['a bare model', 'full-model', model],
       ['tensors of nothing', 'no-adapter', writeTensors([])],
       [
@@ -204,9 +204,9 @@ describe('inspecting an adapter', () => {
       it(name, async () => assert.equal((await place.inspect(bytes)).verdict.code, code));
 
     it('what is broken, and says what it was', async () => {
-      const whole = zipOf(files);
+      const complete = zipOf(files);
       for (const [bytes, container] of [
-        [whole.subarray(0, -5), 'zip'],
+        [complete.subarray(0, -5), 'zip'],
         [tarOf(files).subarray(0, -512), 'tar'],
         [tarGzOf(files).subarray(0, -5), 'tar.gz'],
         [files[WEIGHTS]!.subarray(0, -1), 'safetensors'],
@@ -226,7 +226,7 @@ describe('inspecting an adapter', () => {
     });
   });
 
-  it('leaves when it is told to', async () => {
+  it('ends when it is cancelled', async () => {
     const file = await place.file(tarGzOf(sampleAdapter()));
     await assert.rejects(inspectAdapter(file, { signal: AbortSignal.abort() }), { name: 'CancelledError' });
     const stop = new AbortController();
@@ -235,7 +235,7 @@ describe('inspecting an adapter', () => {
     await assert.rejects(going, { name: 'CancelledError' });
   });
 
-  it('shows no text of the file as it stands', async () => {
+  it('makes all texts of the file printable', async () => {
     const config = { base_model_name_or_path: `a\u202e\u0007${'b'.repeat(500)}` };
     const { config: read, entries } = await place.inspect(
       zipOf({ ...sampleAdapter({ config }), 'a\u202etxt.exe': Buffer.from('') }),

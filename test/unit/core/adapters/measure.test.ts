@@ -54,10 +54,11 @@ describe('measureAdapter', () => {
     });
 
   it('finds the same in large tensors of odd positions, whatever the container', async () => {
-    const values = (count: number) => Array.from({ length: count }, (_, index) => ((index * 7) % 33) / 8 - 2);
+    const values = (count: number) =>
+      Array.from({ length: count }, (_, index) => Math.fround(Math.sin(index)));
     const [a, b] = [values(4 * 50_001), values(100_003 * 4)];
     const weights = writeTensors([
-      tensor('odd.weight', 'I8', [1, 2, 3]),
+      tensor('odd.weight', 'I8', [1]),
       tensor(`${Q}.lora_B.weight`, 'F32', b, 4),
       tensor(`${Q}.lora_A.weight`, 'BF16', a, 50_001),
     ]);

@@ -114,7 +114,7 @@ describe('DetailReader', () => {
     assert.deepEqual(asked, ['b']);
   });
 
-  it('reads anew what comes again under its id, such as after the sandbox was reset', async () => {
+  it('reads a run again whose ID comes again, such as after the sandbox was reset', async () => {
     listed = [row('a', 1, 'complete')];
     await runs.refresh();
     await settled();
@@ -135,7 +135,7 @@ describe('DetailReader', () => {
     await until(() => asked.length > 0);
   });
 
-  it('sends no more than there is to spare, and goes on when there is more', async () => {
+  it('sends only what the budget can spare, and continues later', async () => {
     spare = 3;
     await runs.refresh();
     await settled();
@@ -147,7 +147,7 @@ describe('DetailReader', () => {
     assert.equal(asked.length, 3);
   });
 
-  it('leaves what is scarce to looks', async () => {
+  it('leaves a scarce budget to polls', async () => {
     isScarce = true;
     waitMs = 0;
     await runs.refresh();

@@ -42,7 +42,7 @@ describe('withMarker', () => {
     assert.equal(withMarker('訓'.repeat(18), MARKER), `${MARKER} ${'訓'.repeat(18)}`);
   });
 
-  it('keeps the whole within 255 UTF-16 units and cuts the label, never the marker', () => {
+  it('stays within 255 UTF-16 units by cutting the label, never the marker', () => {
     for (const length of [ROOM - 1, ROOM, ROOM + 1, 254, 255, 256, 10_000]) {
       const label = withMarker('a'.repeat(length), MARKER);
       assert.equal(label, `${MARKER} ${'a'.repeat(Math.min(length, ROOM))}`);

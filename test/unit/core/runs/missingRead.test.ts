@@ -93,7 +93,7 @@ describe('MissingRead', () => {
     assert.deepEqual(readAtMs, []);
   });
 
-  it('begins anew where it is read anew, such as with another API key', async () => {
+  it('starts again when it is read again, such as with another API key', async () => {
     await failed();
     await pass(20);
     const before = readAtMs.length;

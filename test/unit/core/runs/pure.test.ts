@@ -3,7 +3,6 @@ import { Budget } from '../../../../src/core/runs/pacing.ts';
 import { numberedFileName, safeFileName } from '../../../../src/core/downloads/downloadTarget.ts';
 import { pollEveryMs } from '../../../../src/core/runs/pacing.ts';
 import { phaseOf } from '../../../../src/core/runs/phase.ts';
-import { shared } from '../../../../src/core/base/sharedWork.ts';
 import { row } from '../../../helpers/runs/support.ts';
 
 describe('phaseOf', () => {
@@ -47,7 +46,7 @@ describe('pollEveryMs', () => {
       assert.equal(pollEveryMs({ ageMs: undefined, isSeen, isScarce: false }), undefined);
   });
 
-  it('is slow where nobody looks, or few GETs are left, and no faster than its age', () => {
+  it('is slow where no window is in use or few GETs are left, and no faster than its age', () => {
     assert.equal(pollEveryMs({ ageMs: 0, isSeen: false, isScarce: false }), 2 * MINUTE);
     assert.equal(pollEveryMs({ ageMs: 0, isSeen: true, isScarce: true }), 90_000);
     assert.equal(pollEveryMs({ ageMs: HOUR, isSeen: false, isScarce: true }), 5 * MINUTE);
@@ -85,7 +84,7 @@ describe('Budget', () => {
     assert.equal(budget.take(), true);
   });
 
-  it('gives no more than 120 in any hour, however it is asked', () => {
+  it('gives at most 120 in any hour, however it is used', () => {
     const { budget, pass } = budgetAt();
     budget.open(false);
     pass(10 * HOUR);
@@ -97,7 +96,7 @@ describe('Budget', () => {
     assert.ok(taken > 100 && taken <= 115, String(taken));
   });
 
-  it('keeps some for looks', () => {
+  it('leaves some for polls', () => {
     const { budget, pass } = budgetAt();
     budget.open(false);
     drain(() => budget.takeSpare());
@@ -109,7 +108,7 @@ describe('Budget', () => {
     assert.deepEqual([budget.takeSpare(), budget.take()], [false, true]);
   });
 
-  it('knows whether there is plenty: looks stay frequent, and no more is asked for than is ever in store', () => {
+  it('knows whether there is plenty: polls stay frequent, and a full store is always enough', () => {
     const { budget } = budgetAt();
     budget.open(false);
     assert.deepEqual(
@@ -130,7 +129,7 @@ describe('Budget', () => {
     assert.ok(taken >= 400, String(taken));
   });
 
-  it('tells how long until there is one', () => {
+  it('knows how long until there is one', () => {
     const { budget, pass } = budgetAt();
     budget.open(false);
     drain(() => budget.take());
@@ -139,7 +138,7 @@ describe('Budget', () => {
     assert.deepEqual([budget.waitMs, budget.take(), budget.isScarce], [0, true, true]);
   });
 
-  it('has what is owed paid before the next look', () => {
+  it('has what is owed paid before the next poll', () => {
     const { budget, pass } = budgetAt();
     budget.open(false);
     for (let page = 0; page < 100; page++) budget.owe();
@@ -160,27 +159,6 @@ describe('Budget', () => {
     budget.open(false);
     budget.open(true);
     assert.equal(budget.take(), false);
-  });
-});
-
-describe('shared', () => {
-  it('lets calls that overlap share one work, its result or its error, and then begins anew', async () => {
-    const works: PromiseWithResolvers<number>[] = [];
-    const call = shared(() => {
-      const work = Promise.withResolvers<number>();
-      works.push(work);
-      return work.promise;
-    });
-    const calls = [call(), call(), call()];
-    works[0]?.resolve(1);
-    assert.deepEqual(await Promise.all(calls), [1, 1, 1]);
-    const failing = [call(), call()];
-    works[1]?.reject(new Error('no'));
-    for (const one of failing) await assert.rejects(one, /no/);
-    const third = call();
-    works[2]?.resolve(3);
-    assert.equal(await third, 3);
-    assert.equal(works.length, 3);
   });
 });
 

@@ -90,7 +90,7 @@ describe('groupByDay', () => {
       ({ key, startMs, rows: of }) => `${key} ${daysAgo(startMs, Date.parse(now))} ${ids(of)}`,
     );
 
-  it('goes by the calendar of the person', () => {
+  it('uses the user’s calendar', () => {
     const rows = [at('a', '2026-05-04T03:59:59Z'), at('b', '2026-05-04T04:00:00Z')];
     process.env.TZ = 'America/New_York';
     assert.deepEqual(days(rows, '2026-05-04T12:00:00Z'), ['2026-05-04 0 b', '2026-05-03 1 a']);

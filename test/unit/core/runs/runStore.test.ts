@@ -11,7 +11,7 @@ const page = (data: RunSummary[], has_more: boolean): RunPage => ({ data, has_mo
 describe('mergeFirstPage', () => {
   const loaded = [row('d', 40), row('c', 30), row('b', 20), row('a', 10)];
 
-  it('puts new runs first and keeps the rows of other pages', () => {
+  it('puts new runs first and leaves the rows of other pages', () => {
     const merged = mergeFirstPage(loaded, page([row('e', 50), row('d', 40), row('c', 30)], true));
     assert.deepEqual([ids(merged.rows), merged.restarted], [['e', 'd', 'c', 'b', 'a'], false]);
   });
@@ -26,24 +26,24 @@ describe('mergeFirstPage', () => {
     assert.deepEqual(ids(merged.rows), ['d', 'b', 'a']);
   });
 
-  it('starts anew where runs may be missing between the page and the loaded rows', () => {
+  it('starts again where runs may be missing between the page and the loaded rows', () => {
     const merged = mergeFirstPage(loaded, page([row('z', 59), row('y', 58)], true));
     assert.deepEqual([ids(merged.rows), merged.restarted], [['z', 'y'], true]);
   });
 
-  it('goes on at the page’s cursor where nothing older was loaded, as after the first submission', () => {
+  it('continues at the page’s cursor where nothing older was loaded, as after the first submission', () => {
     for (const rows of [[row('d', 40)], [row('d', undefined)]]) {
       const merged = mergeFirstPage(rows, page([row('d', 40), row('c', 30), row('b', 20)], true));
       assert.deepEqual([ids(merged.rows), merged.restarted], [['d', 'c', 'b'], true]);
     }
   });
 
-  it('keeps nothing beside a page that is the whole list', () => {
+  it('drops everything beside a page that is the complete list', () => {
     assert.deepEqual(ids(mergeFirstPage(loaded, page([row('d', 40)], false)).rows), ['d']);
     assert.deepEqual(ids(mergeFirstPage(loaded, page([], false)).rows), []);
   });
 
-  it('keeps a run that was just submitted until the list names it', () => {
+  it('shows a run that was just submitted until the list has it', () => {
     const rows = [row('new', undefined), ...loaded];
     for (const data of [[row('d', 40)], [row('z', 59)]])
       assert.equal(ids(mergeFirstPage(rows, page(data, true)).rows)?.[0], 'new');
@@ -52,19 +52,19 @@ describe('mergeFirstPage', () => {
     assert.equal(named.rows[0]?.created_at, row('new', 55).created_at);
   });
 
-  it('shows each run once where the service tells no times', () => {
+  it('shows each run once where the service provides no times', () => {
     let rows: readonly RunSummary[] = ['d', 'c', 'b', 'a'].map((id) => row(id, undefined));
     for (let turn = 0; turn < 3; turn++)
       rows = mergeFirstPage(rows, page([row('d', undefined), row('c', undefined)], true)).rows;
     assert.deepEqual(ids(rows)?.toSorted(), ['a', 'b', 'c', 'd']);
   });
 
-  it('takes a time that is none as not told', () => {
+  it('takes an invalid time as not provided', () => {
     const odd = { ...row('odd', 0), created_at: 'yesterday' };
     assert.deepEqual(ids(mergeFirstPage([], page([odd, row('d', 40)], true)).rows), ['odd', 'd']);
   });
 
-  it('keeps the service’s order among equal times', () => {
+  it('leaves the service’s order among equal times', () => {
     const same = ['x', 'y', 'z'].map((id) => row(id, 5));
     assert.deepEqual(ids(mergeFirstPage([], page(same, true)).rows), ['x', 'y', 'z']);
   });
@@ -127,7 +127,7 @@ describe('RunStore', () => {
   const many = (count: number, status = 'complete') =>
     Array.from({ length: count }, (_, index) => row(`r${count - index}`, count - index, status));
 
-  it('reads pages of 100 until there are no more', async () => {
+  it('reads pages of 100 until the end', async () => {
     assert.deepEqual([store.rows, store.hasMore], [undefined, false]);
     listed = many(220);
     await store.refresh();
@@ -148,7 +148,7 @@ describe('RunStore', () => {
     assert.deepEqual([urls.length, store.rows?.length], [2, 200]);
   });
 
-  it('tells what was added and what changed, and nothing when nothing did', async () => {
+  it('reports what was added and what changed, and nothing when nothing did', async () => {
     await store.refresh();
     listed = [row('b', 2), row('a', 1)];
     await store.refresh();
@@ -169,7 +169,7 @@ describe('RunStore', () => {
     ]);
   });
 
-  it('keeps later pages and their cursor over a refresh', async () => {
+  it('leaves later pages and their cursor at a refresh', async () => {
     listed = many(220);
     await store.refresh();
     await store.loadMore();
@@ -196,7 +196,7 @@ describe('RunStore', () => {
     assert.equal(urls.length, 7);
   });
 
-  it('starts anew after more than ten pages of new runs: no gap is shown as none', async () => {
+  it('starts again after more than ten pages of new runs: a gap is never hidden', async () => {
     listed = many(60);
     await store.refresh();
     listed = many(1_200);
@@ -206,7 +206,7 @@ describe('RunStore', () => {
     assert.deepEqual(ids(store.rows), ids(many(1_200).slice(0, 1_100)));
   });
 
-  it('starts anew where a page between the new runs and the loaded ones cannot be read', async () => {
+  it('starts again where a page between the new runs and the loaded ones cannot be read', async () => {
     listed = many(60);
     await store.refresh();
     listed = many(600);
@@ -219,7 +219,7 @@ describe('RunStore', () => {
     assert.deepEqual(ids(store.rows), ids(many(600).slice(0, 400)));
   });
 
-  it('reads until all runs that go on were seen, and no further', async () => {
+  it('reads until all active runs were seen, and no further', async () => {
     listed = many(900);
     listed[349] = row('r551', 551);
     await store.refresh();
@@ -243,7 +243,7 @@ describe('RunStore', () => {
     assert.equal(urls.length, 1);
   });
 
-  it('looks no further for a run that goes on and is gone, or that no list has named yet', async () => {
+  it('searches no further for an active run that is gone, or that no list has yet', async () => {
     listed = [row('r901', 901), ...many(900)];
     await store.refresh();
     await store.loadMore();
@@ -254,7 +254,7 @@ describe('RunStore', () => {
     assert.deepEqual([urls.length, store.get('r901'), store.get('new')?.status], [1, undefined, 'queued']);
   });
 
-  it('shows the newest of 10,000 runs after one answer, and compares only what was told', async () => {
+  it('shows the newest of 10,000 runs after one answer, and compares only what was read', async () => {
     listed = many(10_000);
     await store.refresh();
     assert.deepEqual([urls.length, store.rows?.length, changes.length], [1, 100, 1]);
@@ -273,7 +273,7 @@ describe('RunStore', () => {
     assert.deepEqual([urls.length, compared, changes.at(-1)?.changed], [101, 99, ['r9997']]);
   });
 
-  it('goes on behind what another window told, until a page brings something new', async () => {
+  it('continues behind what another window stored, until a page has something new', async () => {
     listed = many(450);
     const rows = many(450).slice(0, 200);
     store.acceptSaved({
@@ -288,7 +288,7 @@ describe('RunStore', () => {
     assert.deepEqual([urls.length, store.rows?.length, store.hasMore], [5, 450, false]);
   });
 
-  it('drops an older page that arrives after the list began anew', async () => {
+  it('drops an older page that arrives after the list was read from its beginning', async () => {
     listed = many(300);
     await store.refresh();
     await store.loadMore();
@@ -313,7 +313,7 @@ describe('RunStore', () => {
     assert.deepEqual([store.hasMore, store.isIncomplete], [false, false]);
   });
 
-  it('may be incomplete where a cursor repeats, and goes on once it does not', async () => {
+  it('may be incomplete where a cursor repeats, and continues once it does not', async () => {
     listed = many(320);
     await store.refresh();
     oddities = { next_cursor: '100' };
@@ -363,7 +363,7 @@ describe('RunStore', () => {
       assert.equal(changes.length, 1, 'what the view says of it is drawn');
     });
 
-  it('is left by a refresh, too, that looks for a run which the service does not list again', async () => {
+  it('is left by a refresh, too, that searches for a run which the service no longer lists', async () => {
     listed = [...many(250).slice(0, 249), row('r1', 1, 'queued')];
     await store.refresh();
     for (let more = 0; more < 2; more++) await store.loadMore();
@@ -400,7 +400,7 @@ describe('RunStore', () => {
     assert.equal(store.label('new'), 'Läbel');
   });
 
-  it('does not let a submission hide what the list already says, but tells its label', async () => {
+  it('does not let a submission hide what the list already says, but adds its label', async () => {
     listed = [row('new', 2, 'running')];
     await store.refresh();
     changes.length = 0;
@@ -409,7 +409,7 @@ describe('RunStore', () => {
     assert.deepEqual(changes, [{ added: [], changed: ['new'], moved: [] }]);
   });
 
-  it('keeps details until the run goes on, and the label for good', async () => {
+  it('has details until the run changes, and the label for good', async () => {
     listed = [row('a', 1, 'running')];
     details.set('a', { run_id: 'a', status: 'running', model_id: 'm', label: 'Läbel' });
     await store.refresh();
@@ -432,7 +432,7 @@ describe('RunStore', () => {
       changes.length = 0;
     });
 
-    it('is known as such over reads of the list, until the run goes on', async () => {
+    it('is known as such over reads of the list, until the run changes', async () => {
       await store.refresh();
       assert.deepEqual([store.detailFailure('a') instanceof Error, store.detail('a')], [true, undefined]);
       assert.equal(store.detailFailure('b'), undefined);
@@ -442,7 +442,7 @@ describe('RunStore', () => {
       assert.equal(store.detailFailure('a'), undefined);
     });
 
-    it('may be read again when the person asks, which is told', async () => {
+    it('may be read again when the user asks, which fires the event', async () => {
       store.retryDetails();
       store.retryDetails();
       assert.deepEqual(
@@ -480,7 +480,7 @@ describe('RunStore', () => {
     assert.deepEqual(told, [{ added: [], changed: ['a'], moved: [] }]);
   });
 
-  it('keeps no detail that was asked for before the run went on', async () => {
+  it('ignores a detail that was asked for before the run changed', async () => {
     listed = [row('a', 1, 'running')];
     details.set('a', { run_id: 'a', status: 'running', model_id: 'm' });
     await store.refresh();
@@ -497,7 +497,7 @@ describe('RunStore', () => {
     assert.equal(store.detail('a')?.status, 'completed');
   });
 
-  it('keeps no detail that was on its way when everything was forgotten', async () => {
+  it('ignores a detail that was on its way when everything was forgotten', async () => {
     listed = [row('a', 1, 'running')];
     details.set('a', { run_id: 'a', status: 'running', model_id: 'm' });
     await store.refresh();
@@ -516,7 +516,7 @@ describe('RunStore', () => {
     assert.equal(store.detailFailure('a'), undefined);
   });
 
-  it('keeps no detail of runs that are all gone, such as after another window has reset the sandbox', async () => {
+  it('forgets the details of runs that are all gone, such as after another window has reset the sandbox', async () => {
     listed = [row('b', 2, 'complete'), row('a', 1, 'complete')];
     details.set('a', { run_id: 'a', status: 'completed', model_id: 'm', label: 'old' });
     await store.refresh();
@@ -559,7 +559,7 @@ describe('RunStore', () => {
     assert.equal(store.get('r5')?.model_id, 'm');
   });
 
-  it('takes no run for one that went on, of which a detail alone told before that it had ended', async () => {
+  it('reports no change of a run whose end was known from its detail alone', async () => {
     const detailOf = (runId: string, status: string): RunDetail => {
       const { run_id, model_id, created_at = '' } = row(runId, 5);
       return { run_id, status, model_id, created_at };
@@ -603,7 +603,7 @@ describe('RunStore', () => {
     assert.deepEqual(store.rows, []);
   });
 
-  it('keeps what it has when a read fails', async () => {
+  it('shows what it has when a read fails', async () => {
     listed = [row('a', 1)];
     await store.refresh();
     oddities = { data: 'none' };

@@ -67,7 +67,7 @@ describe('Session', () => {
     assert.deepEqual([keys.length, states], [1, ['key-rejected']]);
   });
 
-  it('tells once of many calls that were under way when the key was refused', async () => {
+  it('changes state once for many calls that were under way when the API key was refused', async () => {
     answer = () => [401, REFUSED];
     const { session, states } = watched();
     await Promise.allSettled([session.runs.refresh(), session.models.refresh(), session.balance.refresh()]);
@@ -116,7 +116,7 @@ describe('Session', () => {
     assert.equal(session.state, 'key-rejected');
   });
 
-  it('knows that a key is missing, and finds it later without being told', async () => {
+  it('knows that an API key is missing, and finds it later by itself', async () => {
     const { session, states, setKey } = watched('');
     await assert.rejects(session.balance.refresh(), { code: 'key-missing' });
     await assert.rejects(session.runs.refresh(), { code: 'key-missing' });
@@ -177,14 +177,14 @@ describe('Session', () => {
     assert.equal(session.state, 'ready');
   });
 
-  it('tells each reconnect, also one while it connects', () => {
+  it('fires at each reconnect, also while it connects', () => {
     const { session, states } = watched();
     session.reconnect();
     session.reconnect();
     assert.deepEqual(states, ['connecting', 'connecting']);
   });
 
-  it('reads anew with the new key what the old one was asked for: nothing of the old is kept', async () => {
+  it('repeats with the new API key what was read with the old one, and drops the old answers', async () => {
     const held = new Map<string, () => void>();
     const server = await bench.serve((request, response) => {
       const key = request.headers.authorization?.replace('Bearer ', '') ?? '';
@@ -280,7 +280,7 @@ describe('Session', () => {
     assert.deepEqual(states, []);
   });
 
-  it('is offline when its connection cannot be had, and tries anew at the next call', async () => {
+  it('is offline when its connection cannot be had, and tries again at the next call', async () => {
     let broken = true;
     const session = bench.session(() =>
       broken
@@ -345,7 +345,7 @@ describe('Session', () => {
 });
 
 describe('BalanceStore', () => {
-  it('keeps what a submission told over a read that began before it', async () => {
+  it('prefers what a submission returned to a read that began before it', async () => {
     const bench = await Bench.start();
     const held: (() => void)[] = [];
     let cents = 900;

@@ -49,7 +49,7 @@ describe('Sessions', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('tells the state of every account’s session, and that it has told a 401, whichever is active', async () => {
+  it('fires for the state of every account’s session, and knows which 401 changed it, whichever is active', async () => {
     const submitter = new Submitter(bench.journal);
     const session = sessions.active;
     assert.equal(session?.account.id, 'two');
@@ -64,7 +64,7 @@ describe('Sessions', () => {
     assert.equal(sessions.active.isToldByState(outcome.error), false);
   });
 
-  it('has not told what changed no state', async () => {
+  it('does not know an error that changed no state', async () => {
     assert.equal(sessions.isToldByState(new Error('another')), false);
     await assert.rejects(sessions.of(account('one')).balance.refresh());
     const again = await sessions

@@ -26,60 +26,60 @@ describe('Watcher', function () {
     for (const name of names) {
       const window = bench.window(name);
       windows.push(window);
-      const before = looks();
+      const before = polls();
       await window.watcher.poll();
       // What it asks of the window that looks goes through the file system's watch.
-      await bench.until(() => looks() > before);
+      await bench.until(() => polls() > before);
       await bench.settle();
     }
     return windows;
   }
   const statusIn = ({ session }: WatchWindow, runId: string) => session.runs.get(runId)?.status;
-  const looks = () => bench.asked.filter((one) => one.endsWith(' /runs')).length;
+  const polls = () => bench.asked.filter((one) => one.endsWith(' /runs')).length;
 
   describe('of one window', () => {
-    it('plans the next look after the last one ended, never during it', async () => {
+    it('polls again after the last poll ended, never during it', async () => {
       bench.rows = [made(bench, 'r', 0)];
       await open('a');
-      assert.equal(looks(), 1);
+      assert.equal(polls(), 1);
       const opened = Promise.withResolvers<undefined>();
       bench.gate = opened.promise;
       await bench.pass(5 * SECOND);
-      assert.equal(looks(), 2);
+      assert.equal(polls(), 2);
       await bench.pass(10 * MINUTE);
-      assert.equal(looks(), 2);
+      assert.equal(polls(), 2);
       opened.resolve(undefined);
       bench.gate = undefined;
       await bench.settle();
       bench.rows = [made(bench, 'r', 0, 'evaluating')];
       await bench.pass(44 * SECOND);
       await bench.pass(SECOND);
-      assert.equal(looks(), 3);
+      assert.equal(polls(), 3);
     });
 
     it('is fast after a change, and slower as the youngest run ages', async () => {
       bench.rows = [made(bench, 'r', 30 * MINUTE)];
       const [a] = await open('a');
       await bench.pass(2 * MINUTE - SECOND);
-      assert.equal(looks(), 1);
+      assert.equal(polls(), 1);
       bench.rows = [{ ...bench.rows[0], status: 'evaluating' } as (typeof bench.rows)[0]];
       await bench.pass(SECOND);
       assert.deepEqual(
-        [looks(), a?.moved.map(({ runId, before, after }) => [runId, before.status, after.status])],
+        [polls(), a?.moved.map(({ runId, before, after }) => [runId, before.status, after.status])],
         [2, [['r', 'running', 'evaluating']]],
       );
       await bench.pass(5 * SECOND);
-      assert.equal(looks(), 3);
+      assert.equal(polls(), 3);
     });
 
     it('sleeps when nothing is active, until something is', async () => {
       bench.rows = [made(bench, 'r', MINUTE, 'complete')];
       const [a] = await open('a');
       await bench.pass(40 * MINUTE);
-      assert.equal(looks(), 1);
+      assert.equal(polls(), 1);
       a?.session.runs.insertCreated({ run_id: 'new' }, 'm', undefined);
       await bench.pass(5 * SECOND);
-      assert.equal(looks(), 2);
+      assert.equal(polls(), 2);
     });
 
     it('asks whether the service is back where another request found it out of reach', async () => {
@@ -95,9 +95,9 @@ describe('Watcher', function () {
       assert.equal(a?.session.state, 'offline');
       bench.instead = undefined;
       await bench.pass(MINUTE + SECOND);
-      assert.deepEqual([looks(), a.session.state], [2, 'ready']);
+      assert.deepEqual([polls(), a.session.state], [2, 'ready']);
       await bench.pass(HOUR);
-      assert.equal(looks(), 2);
+      assert.equal(polls(), 2);
     });
 
     it('watches an unknown status for a week without a change, ever slower, and counts it so long', async () => {
@@ -106,15 +106,15 @@ describe('Watcher', function () {
       const [a] = await open('a');
       assert.equal(a?.session.runs.activeCount, 1);
       await bench.pass(HOUR + MINUTE);
-      const atEnd = looks();
+      const atEnd = polls();
       assert.ok(atEnd >= 2 && atEnd <= 3, String(atEnd));
       await bench.pass(40 * MINUTE);
-      assert.deepEqual([looks(), a.session.runs.activeCount], [atEnd, 0]);
+      assert.deepEqual([polls(), a.session.runs.activeCount], [atEnd, 0]);
       bench.rows = [{ ...made(bench, 'r', 8 * DAY, 'resumed') }];
       await a.session.runs.refresh();
       assert.equal(a.session.runs.activeCount, 1);
       await bench.pass(5 * SECOND);
-      assert.equal(looks(), atEnd + 2);
+      assert.equal(polls(), atEnd + 2);
     });
 
     it('waits an hour for artifacts of a run that was seen to end without them', async () => {
@@ -132,9 +132,9 @@ describe('Watcher', function () {
           ['complete', true],
         ],
       );
-      const before = looks();
+      const before = polls();
       await bench.pass(20 * MINUTE);
-      assert.equal(looks(), before);
+      assert.equal(polls(), before);
     });
 
     it('is slow from the back', async () => {
@@ -142,12 +142,12 @@ describe('Watcher', function () {
       const a = bench.window('a', false);
       await a.watcher.poll();
       await bench.pass(2 * MINUTE - SECOND);
-      assert.equal(looks(), 1);
+      assert.equal(polls(), 1);
       await bench.pass(SECOND);
-      assert.equal(looks(), 2);
+      assert.equal(polls(), 2);
     });
 
-    it('looks, and at the balance, while something is awaited', async () => {
+    it('polls runs and balance while a submission is uncertain', async () => {
       const a = bench.window('a');
       a.isAwaiting = true;
       await a.watcher.poll();
@@ -158,14 +158,14 @@ describe('Watcher', function () {
       assert.ok(bench.asked.length <= 6);
     });
 
-    it('leaves the balance alone at looks of its own', async () => {
+    it('does not read the balance in scheduled polls', async () => {
       bench.rows = [made(bench, 'r', 0)];
       await open('a');
       await bench.pass(10 * MINUTE);
       assert.ok(!bench.asked.includes('a /balance'));
     });
 
-    it('backs off where the service does not answer, tells each cause once, and sends each look once', async () => {
+    it('backs off where the service does not answer, reports each cause once, and repeats no request', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
       bench.instead = (request) => {
@@ -175,7 +175,7 @@ describe('Watcher', function () {
       await bench.pass(HOUR);
       assert.deepEqual([a?.errors.length, a?.session.state], [1, 'offline']);
       // 7.5 s, 15 s, 30 s, 60 s, 120 s, and then each 150 s.
-      assert.ok(looks() > 20 && looks() < 35, String(looks()));
+      assert.ok(polls() > 20 && polls() < 35, String(polls()));
       const since = a?.session.offlineSince;
       await bench.list(({ offlineSinceMs }) => offlineSinceMs === since);
       bench.instead = undefined;
@@ -184,7 +184,7 @@ describe('Watcher', function () {
       await bench.list(({ offlineSinceMs }) => offlineSinceMs === undefined);
     });
 
-    it('plans nothing after it was disposed, also during a look', async () => {
+    it('sends nothing after it was disposed, also during a poll', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
       const opened = Promise.withResolvers<undefined>();
@@ -194,31 +194,31 @@ describe('Watcher', function () {
       opened.resolve(undefined);
       bench.gate = undefined;
       await bench.pass(3 * HOUR);
-      assert.equal(looks(), 2);
+      assert.equal(polls(), 2);
     });
 
-    it('looks when the machine wakes up', async () => {
+    it('polls when the machine wakes up', async () => {
       bench.rows = [made(bench, 'r', 20 * HOUR)];
       await open('a');
       bench.clock.setWall(HOUR);
       await bench.pass(20 * SECOND);
-      assert.equal(looks(), 2);
+      assert.equal(polls(), 2);
     });
 
-    it('tells all pages to the budget: what is deep in the list is looked for less often', async () => {
+    it('counts all pages in the budget: what is deep in the list is polled less often', async () => {
       bench.rows = Array.from({ length: 1_000 }, (_, index) =>
         made(bench, `r${index}`, (index + 10) * SECOND, index === 950 ? 'running' : 'complete'),
       );
       const [a] = await open('a');
       while (a?.session.runs.hasMore) await a.session.runs.loadMore();
-      const before = looks();
+      const before = polls();
       await bench.pass(HOUR);
-      const pages = looks() - before;
+      const pages = polls() - before;
       // A look that has begun is ended.
       assert.ok(pages >= 70 && pages <= 124, String(pages));
     });
 
-    it('looks often at a new run, whatever is deep in the list; and at that when there is plenty again', async () => {
+    it('polls a new run often, whatever is deep in the list, and that again when there is plenty', async () => {
       bench.rows = Array.from({ length: 1_000 }, (_, index) =>
         made(bench, `r${index}`, (index + 10) * SECOND, index === 950 ? 'running' : 'complete'),
       );
@@ -238,7 +238,7 @@ describe('Watcher', function () {
   });
 
   describe('of several windows', () => {
-    it('lets one look, and all know: rows, what moved, labels, balance and whether the service answers', async () => {
+    it('polls in one window, and all know: rows, what moved, labels, balance and whether the service answers', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b, c] = await open('a', 'b', 'c');
       assert.ok(a && b && c);
@@ -277,7 +277,7 @@ describe('Watcher', function () {
       assert.deepEqual([...new Set(bench.asked)].sort(), ['a /balance', 'a /runs']);
     });
 
-    it('hands over when the window that looks ends, which costs no request', async () => {
+    it('hands over when the window that polls ends, which costs no request', async () => {
       bench.rows = [made(bench, 'r', 30 * MINUTE)];
       const [a, b] = await open('a', 'b');
       const before = bench.asked.length;
@@ -290,7 +290,7 @@ describe('Watcher', function () {
       assert.equal(b && statusIn(b, 'r'), 'complete');
     });
 
-    it('sends no more than 120 GETs in an hour for 50 runs that change all the time and 3 windows', async function () {
+    it('sends at most 120 GETs in an hour for 50 runs that change all the time and 3 windows', async function () {
       this.timeout(120_000);
       const change = () => {
         const status = `step ${bench.asked.length}`;
@@ -320,11 +320,11 @@ describe('Watcher', function () {
       }
       const sent = bench.asked.length;
       assert.ok(sent <= 120, `${sent}: ${spare} details`);
-      assert.ok(looks() >= 40 && spare >= 10, `${looks()} looks, ${spare} details`);
+      assert.ok(polls() >= 40 && spare >= 10, `${polls()} polls, ${spare} details`);
       assert.ok(!bench.asked.some((one) => !one.startsWith('a ')));
     });
 
-    it('has the other window look soon, and asks itself only what a person asks for', async () => {
+    it('has the other window poll soon, and itself sends only what the user asks for', async () => {
       bench.rows = [made(bench, 'r', 2 * HOUR)];
       const [, b] = await open('a', 'b');
       assert.ok(b);
@@ -357,7 +357,7 @@ describe('Watcher', function () {
       assert.ok(!bench.asked.some((one) => one.startsWith('b ')));
     });
 
-    it('keeps what was read here later, and takes what is told later', async () => {
+    it('prefers what was read here later, and takes what is stored later', async () => {
       bench.rows = [made(bench, 'r', 30 * MINUTE)];
       const [, b] = await open('a', 'b');
       assert.ok(b);
@@ -451,7 +451,7 @@ describe('Watcher', function () {
   });
 
   describe('over an absence', () => {
-    it('tells what moved since another window, long closed, last looked', async () => {
+    it('reports what moved since another window, long closed, last polled', async () => {
       bench.rows = [made(bench, 's', HOUR), made(bench, 'r', 2 * HOUR)];
       const [a] = await open('a');
       a?.session.runs.knowLabels([['r', 'Läbel']]);
@@ -510,7 +510,7 @@ describe('Watcher', function () {
       assert.equal(session.models.models, undefined);
     });
 
-    it('tells the end of what was submitted and never listed before the windows were closed', async () => {
+    it('reports the end of what was submitted and never listed before the windows were closed', async () => {
       bench.rows = [made(bench, 's', HOUR, 'complete')];
       const [a] = await open('a');
       a?.dispose();
@@ -528,14 +528,14 @@ describe('Watcher', function () {
       );
     });
 
-    it('looks by itself where the window before has ended without any answer', async () => {
+    it('polls by itself where the window before has ended without any answer', async () => {
       bench.rows = [made(bench, 's', HOUR, 'complete')];
       const opened = Promise.withResolvers<undefined>();
       bench.gate = opened.promise;
       const a = bench.window('a');
       void a.watcher.poll();
       // It is the one that watches by now.
-      await bench.until(() => looks() === 1);
+      await bench.until(() => polls() === 1);
       const b = bench.window('b');
       await b.watcher.poll();
       a.dispose();
@@ -543,10 +543,10 @@ describe('Watcher', function () {
       bench.gate = undefined;
       await bench.pass(MINUTE);
       assert.equal(statusIn(b, 's'), 'complete');
-      assert.equal(looks(), 2);
+      assert.equal(polls(), 2);
     });
 
-    it('has what was submitted in a window that ended before any list named it watched by the one that goes on', async () => {
+    it('watches what was submitted in a window that ended before any list had it', async () => {
       bench.rows = [made(bench, 's', HOUR, 'complete')];
       const [a, b] = await open('a', 'b');
       bench.recallSubmitted = (session) => {
@@ -560,7 +560,7 @@ describe('Watcher', function () {
       assert.deepEqual(b?.errors.map(String), ['Error: unreadable']);
     });
 
-    it('goes on from there: older pages come, and those that go on are found however deep they are', async () => {
+    it('continues from there: older pages come, and active runs are found however deep they are', async () => {
       const all = Array.from({ length: 450 }, (_, index) =>
         made(bench, `r${index}`, (index + 1) * MINUTE, index === 420 ? 'running' : 'complete'),
       );
@@ -637,7 +637,7 @@ describe('Watcher', function () {
       await open('a');
       const before = await commits();
       await bench.pass(10 * MINUTE);
-      assert.ok(looks() > 10);
+      assert.ok(polls() > 10);
       assert.equal(await commits(), before);
     });
 
@@ -671,13 +671,13 @@ describe('Watcher', function () {
       await bench.pass(10 * MINUTE);
       const { backoff } = await bench.list(({ backoff: stored }) => (stored?.failures ?? 0) >= 5);
       a?.dispose();
-      const before = looks();
+      const before = polls();
       const b = bench.window('b');
       await b.watcher.poll();
-      assert.equal(looks(), before + 1, 'what the user asks for is sent');
+      assert.equal(polls(), before + 1, 'what the user asks for is sent');
       await bench.list(({ backoff: stored }) => stored?.failures === (backoff?.failures ?? 0) + 1);
       await bench.pass(MINUTE);
-      assert.equal(looks(), before + 1);
+      assert.equal(polls(), before + 1);
     });
   });
 });

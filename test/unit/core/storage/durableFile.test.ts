@@ -21,7 +21,7 @@ describe('writeFileDurably', () => {
     if (process.platform !== 'win32') assert.equal((await stat(file)).mode & 0o777, 0o600);
   });
 
-  it('leaves one whole text when many write at once, and no temporary file', async () => {
+  it('leaves one complete text when many write at once, and no temporary file', async () => {
     const file = path.join(folder, 'state.json');
     const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
     await Promise.all(texts.map((text) => writeFileDurably(file, text)));
@@ -69,7 +69,7 @@ describe('renameOver', () => {
     return { renames, renameFile: renameFile as typeof rename };
   };
 
-  it('waits for a file that is in use, as Windows tells it', async () => {
+  it('waits for a file that is in use, as Windows reports it', async () => {
     for (const code of ['EPERM', 'EACCES', 'EBUSY']) {
       const { renames, renameFile } = refusing(code, 3);
       await renameOver('a', 'b', renameFile);

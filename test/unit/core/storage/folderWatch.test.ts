@@ -31,7 +31,7 @@ describe('FolderWatch', () => {
   const put = (name: string, at = watched) => writeFileSync(path.join(at, name), '');
   const whileAnyIsTold = () => delay(80);
 
-  it('tells what happens at once once, and then the next', async () => {
+  it('reports simultaneous changes once, and then the next', async () => {
     mkdirSync(watched);
     follow();
     for (let each = 0; each < 20; each++) put(`${each}.json`);
@@ -42,7 +42,7 @@ describe('FolderWatch', () => {
     await until(() => told === 2);
   });
 
-  it('tells nothing of other names', async () => {
+  it('ignores other names', async () => {
     mkdirSync(watched);
     follow();
     put('a.json.tmp');
@@ -50,7 +50,7 @@ describe('FolderWatch', () => {
     assert.equal(told, 0);
   });
 
-  it('follows the folder that stands there when it is renewed, and that one alone', async () => {
+  it('follows only the folder that is there when it is renewed', async () => {
     const away = path.join(folder, 'away');
     follow();
     mkdirSync(watched);
@@ -71,7 +71,7 @@ describe('FolderWatch', () => {
     await until(() => told === before + 1);
   });
 
-  it('tells nothing after it is disposed', async () => {
+  it('reports nothing after it is disposed', async () => {
     mkdirSync(watched);
     follow();
     put('a.json');

@@ -152,7 +152,7 @@ describe('Lease', () => {
       }
   });
 
-  it('is nobody’s, and not another window’s, where the file system tells another number of the file each time', async () => {
+  it('is nobody’s, and not another window’s, where the file system reports another number of the file each time', async () => {
     const { statSync: original } = fs;
     let number = 1n;
     mock.method(fs, 'statSync', (...given: Parameters<typeof original>) => {
@@ -192,7 +192,7 @@ describe('Lease', () => {
     assert.equal(await Lease.isTaken(file), true);
   });
 
-  it('is not made anew by who asks about it just when it is removed', async () => {
+  it('is not made again by who asks about it just when it is removed', async () => {
     for (let times = 0; times < 20; times++) {
       const mine = await take();
       const asked = Lease.isTaken(file);

@@ -183,7 +183,7 @@ describe('StateStore', () => {
       assert.deepEqual(await namesOf(one), ['y']);
     });
 
-  it('sets a damaged file aside with its journal, once, and goes on with a new one', async () => {
+  it('sets a damaged file aside with its journal, once, and continues with a new one', async () => {
     damage();
     const [one, two] = [store(), store()];
     await Promise.all([add(one, 'x'), two.open()]);
@@ -227,7 +227,7 @@ describe('StateStore', () => {
     assert.deepEqual(await namesOf(one), ['x', 'y']);
   });
 
-  it('lets an older version go on beside a newer one, unless that refuses it', async () => {
+  it('lets an older version write beside a newer one, unless that refuses it', async () => {
     const newer = [...TEST_TABLES, { sql: "ALTER TABLE item ADD COLUMN extra TEXT NOT NULL DEFAULT ''" }];
     const [older, next] = [store(), store(newer)];
     await add(older, 'x');
@@ -251,6 +251,12 @@ describe('StateStore', () => {
     assert.equal(one.problem, 'read-only');
     await assert.rejects(one.requireShared(), { code: 'state-unavailable', problem: 'read-only' });
     assert.deepEqual(await namesOf(store()), []);
+  });
+
+  it('says that SQLite is missing', async () => {
+    const one = child('p', 0, { NODE_OPTIONS: '--no-experimental-sqlite' });
+    await one.ended;
+    assert.equal(one.lines[0], 'module-missing');
   });
 
   it('ends without waiting, and rejects what comes later as cancelled', async () => {

@@ -260,6 +260,12 @@ describe('settledFromMs and lastSendMs', () => {
     );
   });
 
+  it('take the latest closing boundary or end of a connection of all attempts', () => {
+    const lost = { ...attempt(CLOSED_MS), ended: at(CLOSED_MS + 5 * MINUTE) };
+    for (const attempts of [[lost], [lost, attempt(CLOSED_MS + MINUTE)], [attempt(CLOSED_MS), lost]])
+      assert.equal(settledFromMs(intentOf({ attempts })), CLOSED_MS + 5 * MINUTE + QUARTER);
+  });
+
   it('know no time of what has no end yet', () => {
     const slept = { ...attempt(CLOSED_MS), ended: at(undefined) };
     assert.equal(settledFromMs(intentOf({ attempts: [slept] })), undefined);

@@ -100,12 +100,12 @@ describe('Submitter, among windows', () => {
     const { run_id } = outcome.run;
     const { journal } = await stage.otherWindow();
     assert.deepEqual(
-      (await journal.untold()).map(({ settled }) => settled.kind === 'charged' && settled.run),
+      (await journal.unreported()).map(({ settled }) => settled.kind === 'charged' && settled.run),
       [outcome.run],
     );
     const claims = [journal, stage.bench.journal].map((each) => each.claimNotice(run_id));
     assert.deepEqual((await Promise.all(claims)).sort(), [false, true]);
-    assert.deepEqual(await journal.untold(), []);
+    assert.deepEqual(await journal.unreported(), []);
   });
 
   it('tell a charge once though the disk took no notice of it', async () => {
@@ -120,9 +120,9 @@ describe('Submitter, among windows', () => {
     const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent()).result;
     assert.ok(outcome.kind === 'charged');
     const { journal } = await stage.otherWindow();
-    assert.equal((await journal.untold()).length, 1);
-    outcome.onTold?.();
-    while ((await journal.untold()).length > 0) await turn();
+    assert.equal((await journal.unreported()).length, 1);
+    outcome.onReported?.();
+    while ((await journal.unreported()).length > 0) await turn();
     assert.equal((await journal.receipts()).length, 1);
   });
 

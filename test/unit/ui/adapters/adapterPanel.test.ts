@@ -234,6 +234,11 @@ describe('the page of an adapter', () => {
     assert.equal(messages.filter(({ type }) => type === 'recipes').length, 1);
   });
 
+  it('watches a name with brackets literally', () => {
+    open(path.join(folder, 'a[1].zip'));
+    assert.equal(standIn.watchers[0]?.pattern, 'a[[]1].zip');
+  });
+
   it('sends everything again to the next page, and nothing to a hidden one', async () => {
     open();
     await sent('recipes');

@@ -103,15 +103,15 @@ describe('where an adapter is', () => {
 
   it('has a fingerprint that changes with the bytes of files, and not with subfolders', async () => {
     await unpack(at('a'));
-    const [file, whole] = [at('a', 'adapter_config.json'), at('a')];
-    const before = [await fingerprintOf(file), await fingerprintOf(whole)];
+    const [file, all] = [at('a', 'adapter_config.json'), at('a')];
+    const before = [await fingerprintOf(file), await fingerprintOf(all)];
     await mkdir(at('a', 'below'));
-    assert.deepEqual([await fingerprintOf(file), await fingerprintOf(whole)], before);
+    assert.deepEqual([await fingerprintOf(file), await fingerprintOf(all)], before);
     await writeFile(file, '{ }');
-    const [other, otherWhole] = [await fingerprintOf(file), await fingerprintOf(whole)];
-    assert.ok(other !== before[0] && otherWhole !== before[1]);
+    const [otherFile, otherAll] = [await fingerprintOf(file), await fingerprintOf(all)];
+    assert.ok(otherFile !== before[0] && otherAll !== before[1]);
     await rm(file);
     assert.equal(await fingerprintOf(file), undefined);
-    assert.notEqual(await fingerprintOf(whole), otherWhole);
+    assert.notEqual(await fingerprintOf(all), otherAll);
   });
 });

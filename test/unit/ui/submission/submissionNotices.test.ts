@@ -89,7 +89,7 @@ describe('SubmissionNotices', () => {
   };
   const journal = {
     receipts: () => Promise.resolve(receipts),
-    untold: () => Promise.resolve(untold),
+    unreported: () => Promise.resolve(untold),
     claimNotice: (runId: string) => {
       const isMine = ({ settled }: Receipt) => settled.kind === 'charged' && settled.run.run_id === runId;
       const found = untold.some(isMine);
@@ -169,14 +169,17 @@ describe('SubmissionNotices', () => {
 
     it('and reports a charge that it found, not one that the user recognized', async () => {
       for (const how of ['found', 'recognised'] as const) {
+        await begin();
         const one = unknownOne();
         pending = [one];
         whileChecking = () => {
           pending = [];
-          receipts = [receiptOf(one, how)];
-          untold = how === 'found' ? receipts : [];
+          receipts = untold = [receiptOf(one, how)];
         };
-        await begin();
+        changed.fire(one);
+        await later();
+        whileChecking = () => undefined;
+        [untold, receipts] = [[], []];
         notices?.dispose();
       }
       assert.equal(reported.length, 1);

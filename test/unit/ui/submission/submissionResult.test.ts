@@ -107,8 +107,8 @@ describe('the result of a submission', () => {
 
   it('confirms that a charge was reported only after it was', async () => {
     const seen: number[] = [];
-    const onTold = () => void seen.push(standIn.told.sentences.length);
-    await report({ kind: 'charged', run: { run_id: 'r' }, onTold });
+    const onReported = () => void seen.push(standIn.told.sentences.length);
+    await report({ kind: 'charged', run: { run_id: 'r' }, onReported });
     assert.deepEqual(seen, [1]);
   });
 

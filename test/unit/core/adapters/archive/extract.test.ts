@@ -97,7 +97,7 @@ describe('unpacking an adapter', () => {
       'less than it tells',
       writeZip([
         ...parts,
-        { name: 'z', data: Buffer.from('x'.repeat(99)), isDeflated: true, toldBytes: 100 },
+        { name: 'z', data: Buffer.from('x'.repeat(99)), isDeflated: true, declaredBytes: 100 },
       ]),
       'zip-length',
     ],

@@ -45,7 +45,7 @@ describe('a tar archive', () => {
       'a.txt',
     ],
     'with a long name of pax': [[pax({ path: long }), ONE], long],
-    'with a size of pax': [[pax({ size: String(DATA.length) }), { ...ONE, toldBytes: 0 }], 'a.txt'],
+    'with a size of pax': [[pax({ size: String(DATA.length) }), { ...ONE, declaredBytes: 0 }], 'a.txt'],
     'with a header for all': [[pax({ comment: 'x' }, 'g'), ONE], 'a.txt'],
     'with a long name of GNU': [
       [{ name: '././@LongLink', type: 'L', data: Buffer.from(`${long}\0`) }, ONE],
@@ -116,9 +116,14 @@ describe('a tar archive', () => {
     ['a sparse file', 'unsupported', 'method', [{ ...ONE, type: 'S' }]],
     ['a sparse file of pax', 'unsupported', 'method', [pax({ 'GNU.sparse.major': '1' }), ONE]],
     ['something unknown', 'unsupported', 'method', [{ ...ONE, type: 'Z' }]],
-    ['a file of petabytes', 'too-big', 'too-large', [{ ...ONE, toldBytes: 2 ** 50, isBase256: true }]],
-    ['a size beyond numbers', 'broken', 'tar-header', [{ ...ONE, toldBytes: 2 ** 60, isBase256: true }]],
-    ['a long extended header', 'too-big', 'header-too-large', [{ name: 'x', type: 'x', toldBytes: 2 ** 30 }]],
+    ['a file of petabytes', 'too-big', 'too-large', [{ ...ONE, declaredBytes: 2 ** 50, isBase256: true }]],
+    ['a size beyond numbers', 'broken', 'tar-header', [{ ...ONE, declaredBytes: 2 ** 60, isBase256: true }]],
+    [
+      'a long extended header',
+      'too-big',
+      'header-too-large',
+      [{ name: 'x', type: 'x', declaredBytes: 2 ** 30 }],
+    ],
     [
       'records that are none',
       'broken',
@@ -183,7 +188,10 @@ describe('a tar archive', () => {
     it('is read in little memory, and no bomb', async function () {
       this.timeout(30_000);
       const zeros = Buffer.alloc(300_000_000);
-      const parts = Array.from({ length: 5 }, (_, index) => ({ name: `${index}`, toldBytes: zeros.length }));
+      const parts = Array.from({ length: 5 }, (_, index) => ({
+        name: `${index}`,
+        declaredBytes: zeros.length,
+      }));
       const blocks = parts.map((part) => gzipSync(writeTar([part], Buffer.alloc(0)), { level: 1 }));
       const packed = gzipSync(Buffer.concat([zeros, Buffer.alloc((512 - (zeros.length % 512)) % 512)]));
       const bomb = Buffer.concat([

@@ -145,7 +145,7 @@ describe('a ZIP archive', () => {
     ['entries that share bytes', 'unsafe', 'overlap', overlapping()],
     ['encryption', 'encrypted', 'encrypted', writeZip([{ ...ONE, flags: 1 }])],
     ['another method', 'unsupported', 'method', writeZip([{ ...ONE, method: 12 }])],
-    ['a size that deflate cannot have', 'unsafe', 'ratio', writeZip([{ ...TWO, toldBytes: 10_000_000 }])],
+    ['a size that deflate cannot have', 'unsafe', 'ratio', writeZip([{ ...TWO, declaredBytes: 10_000_000 }])],
     ['too many entries', 'too-big', 'too-many-entries', writeZip([ONE], { count: 10_001 })],
   ];
   for (const [name, code, fault, bytes] of attacks)
@@ -192,8 +192,8 @@ describe('a ZIP archive', () => {
   const changed: [string, ArchiveFault, ZipPart][] = [
     ['a wrong CRC', 'zip-crc', { ...ONE, crc: 1 }],
     ['a wrong CRC of deflated bytes', 'zip-crc', { ...TWO, crc: 1 }],
-    ['more than it tells', 'zip-length', { ...TWO, toldBytes: 100 }],
-    ['less than it tells', 'zip-length', { ...TWO, toldBytes: 1000 }],
+    ['more than it tells', 'zip-length', { ...TWO, declaredBytes: 100 }],
+    ['less than it tells', 'zip-length', { ...TWO, declaredBytes: 1000 }],
     ['what is not deflated', 'zip-length', { ...TWO, packed: Buffer.from('no deflate'.repeat(9)) }],
     [
       'deflated bytes that do not end',
@@ -217,11 +217,18 @@ describe('a ZIP archive', () => {
     const files = sampleAdapter();
     const zeros = deflateRawSync(Buffer.alloc(150_000_000));
     const bomb = Array.from({ length: 10 }, (_, index): ZipPart => {
-      return { name: `${index}`, packed: zeros, method: 8, isDeflated: true, toldBytes: 150_000_000, crc: 0 };
+      return {
+        name: `${index}`,
+        packed: zeros,
+        method: 8,
+        isDeflated: true,
+        declaredBytes: 150_000_000,
+        crc: 0,
+      };
     });
     const parts = Object.entries(files).map(([name, data]) => ({ name, data }));
     await place.assertVerdict(writeZip([...parts, ...bomb]), { code: 'unsafe', fault: 'ratio' });
-    const lie = writeZip([{ name: 'x', packed: zeros, isDeflated: true, toldBytes: 200_000, crc: 0 }]);
+    const lie = writeZip([{ name: 'x', packed: zeros, isDeflated: true, declaredBytes: 200_000, crc: 0 }]);
     let bytes = 0;
     const archive = await openArchive(await place.file(lie));
     await assert.rejects(async () => {
