@@ -82,7 +82,7 @@ describe('Cancel in the middle of an upload', () => {
     await workbench.clearNotifications();
   });
 
-  it('in the row: the same, and the notification goes as well', async () => {
+  it('in the row: the same, and the notification disappears as well', async () => {
     await startUpload('big');
     await uploading();
     await workbench.sideBar.view('Runs').pressInRow(/^big, /, 'Cancel Upload');
@@ -92,7 +92,7 @@ describe('Cancel in the middle of an upload', () => {
     await workbench.clearNotifications();
   });
 
-  it('in the row of one that waits: it is never sent, and the one before it goes on', async () => {
+  it('in the row of one that waits: it is never sent, and the one before it continues', async () => {
     await startUpload('big');
     await uploading();
     await startUpload('small');

@@ -75,7 +75,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
   });
 
-  it('answer lost: the next attempt gets it, and one charge is told', async () => {
+  it('answer lost: the next attempt gets it, and one charge is reported', async () => {
     await chooseScenario(workbench, 'Answer lost after the charge');
     await submit('lost');
     await workbench.dialogs.waitForToast(
@@ -93,7 +93,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
   });
 
-  it('answer lost and a repeat refused: the run is found by its marker, and one charge is told', async () => {
+  it('answer lost and a repeat refused: the run is found by its marker, and one charge is reported', async () => {
     await chooseScenario(workbench, 'conflict-on-replay');
     await submit('found');
     await workbench.dialogs.waitForToast(
@@ -120,7 +120,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
   });
 
-  it('statuses that the contract does not name stand as they are, and count as active', async () => {
+  it('statuses that the contract does not name are shown as they are, and count as active', async () => {
     await chooseScenario(workbench, 'unknown-statuses');
     await submit('strange');
     await workbench.dialogs.waitForToast(/You were charged/);
@@ -136,7 +136,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.screenshot('unknown-status');
   });
 
-  it('a failed run stands as the service calls it, without an adapter', async () => {
+  it('a failed run is called what the service calls it, without an adapter', async () => {
     await chooseClockSpeed(workbench, 100);
     // What the run before becomes is told first: VS Code shows three notifications at a time.
     await runs()
@@ -184,7 +184,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
   });
 
-  it('a file of that name stays, and both are kept if wanted', async () => {
+  it('a file of that name stays, and both stay if wanted', async () => {
     await chooseScenario(workbench, 'No fault');
     const [name = ''] = await readdir(downloads);
     await writeFile(path.join(downloads, name), 'mine');
@@ -204,7 +204,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
   });
 
-  it('10,000 runs: a first page stands quickly, and "Load more" brings the next', async () => {
+  it('10,000 runs: a first page is shown quickly, and "Load more" brings the next', async () => {
     await chooseScenario(workbench, 'many-runs');
     const startedMs = performance.now();
     await refresh();

@@ -46,7 +46,7 @@ describe('the main job in the sandbox', () => {
     await workbench.screenshot('sandbox-empty');
   });
 
-  it('submits 7,473 rows from the palette and tells the price', async () => {
+  it('submits 7,473 rows from the palette and reports the price', async () => {
     await workbench.clearNotifications();
     await workbench.editors.open(path.join(folder, 'train.jsonl'));
     await workbench.runCommand('Fine-Tuning: Submit Dataset…');

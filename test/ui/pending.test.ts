@@ -126,7 +126,7 @@ describe('open submissions', () => {
     await workbench.clearNotifications();
   });
 
-  it('by the keyboard alone it goes on where it stopped, with fresh consents, and is charged', async () => {
+  it('by the keyboard alone it continues where it stopped, with fresh consents, and is charged', async () => {
     const { quickInput } = workbench;
     await workbench.runCommand('Fine-Tuning: Add Sandbox Funds…');
     await quickInput.waitForTitle('Add Sandbox Funds');

@@ -70,11 +70,6 @@ export class RowFile implements Disposable {
     return this.#marks.isComplete;
   }
 
-  /** Bytes read by `count`. */
-  get countedBytes(): number {
-    return this.#marks.bytes;
-  }
-
   /**
    * Reads the file once to learn where its rows begin; it lets others run after each MiB. Called once.
    * @param onProgress is called after each MiB
@@ -90,7 +85,7 @@ export class RowFile implements Disposable {
       this.#marks.add(bytes);
       onProgress();
     }
-    this.#marks.end();
+    this.#marks.isComplete = true;
     onProgress();
   }
 
@@ -210,7 +205,7 @@ export const BLOCK_BYTES = 64 * 1024;
 const SPARSE = 2_000;
 
 /** Where a row begins. */
-export interface RowMark {
+interface RowMark {
   /** Counted from 1. */
   row: number;
   /** In bytes from the start of the file. */
@@ -221,44 +216,34 @@ export interface RowMark {
  * Where rows begin, learned from the file's start on: one mark for each block of 64 KiB in which a row begins, so that the
  * memory depends on the file's size alone, whatever the length of its rows. Rows end at LF only.
  */
-export class RowMarks {
-  #rows = new Float64Array(64);
-  #offsets = new Float64Array(64);
-  #count = 1;
+class RowMarks {
+  readonly #rows = [1];
+  readonly #offsets = [0];
   #lineFeeds = 0;
-  #bytes = 0;
   #endsWithLf = true;
-  #isComplete = false;
-
-  constructor() {
-    this.#rows[0] = 1;
-  }
-
   /** Bytes read so far. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** True once the file's end was seen. */
-  get isComplete(): boolean {
-    return this.#isComplete;
-  }
+  bytes = 0;
+  /** True once the file's end was reached. */
+  isComplete = false;
 
   /** Rows whose end is known; what follows the last LF is a row if it is not empty. */
   get rows(): number {
-    return this.#lineFeeds + (this.#isComplete && !this.#endsWithLf ? 1 : 0);
+    return this.#lineFeeds + (this.isComplete && !this.#endsWithLf ? 1 : 0);
   }
 
   /** Learns from the bytes that follow those learned before; all but the last must be full blocks. */
   add(bytes: Buffer): void {
-    for (let from = 0; from < bytes.length; from += BLOCK_BYTES)
-      this.#addBlock(bytes.subarray(from, from + BLOCK_BYTES));
+    for (let from = 0; from < bytes.length; from += BLOCK_BYTES) {
+      const block = bytes.subarray(from, from + BLOCK_BYTES);
+      const first = block.indexOf(LF);
+      if (first !== -1) {
+        this.#rows.push(this.#lineFeeds + 2);
+        this.#offsets.push(this.bytes + first + 1);
+        this.#lineFeeds += countLineFeeds(block, first);
+      }
+      this.bytes += block.length;
+    }
     if (bytes.length > 0) this.#endsWithLf = bytes.at(-1) === LF;
-  }
-
-  /** The file ends here. */
-  end(): void {
-    this.#isComplete = true;
   }
 
   /** The last mark at or before a row. */
@@ -269,7 +254,7 @@ export class RowMarks {
   /** The first mark behind a row; where the row crosses the border of a block, that is the next row's beginning. */
   behind(row: number): RowMark | undefined {
     const index = this.#after(row);
-    return index < this.#count ? this.#at(index) : undefined;
+    return index < this.#rows.length ? this.#at(index) : undefined;
   }
 
   #at(index: number): RowMark {
@@ -279,7 +264,7 @@ export class RowMarks {
   /** The index of the first mark behind a row. */
   #after(row: number): number {
     let low = 1;
-    let high = this.#count;
+    let high = this.#rows.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if ((this.#rows[middle] ?? 0) > row) high = middle;
@@ -287,31 +272,6 @@ export class RowMarks {
     }
     return low;
   }
-
-  #addBlock(block: Buffer): void {
-    const first = block.indexOf(LF);
-    if (first !== -1) {
-      this.#mark(this.#lineFeeds + 2, this.#bytes + first + 1);
-      this.#lineFeeds += countLineFeeds(block, first);
-    }
-    this.#bytes += block.length;
-  }
-
-  #mark(row: number, offset: number): void {
-    if (this.#count === this.#rows.length) {
-      this.#rows = doubled(this.#rows);
-      this.#offsets = doubled(this.#offsets);
-    }
-    this.#rows[this.#count] = row;
-    this.#offsets[this.#count] = offset;
-    this.#count += 1;
-  }
-}
-
-function doubled(numbers: Float64Array): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(numbers.length * 2);
-  larger.set(numbers);
-  return larger;
 }
 
 function countLineFeeds(block: Buffer, from: number): number {

@@ -340,7 +340,9 @@ export class StateStore implements Disposable {
           isRecovered = true;
           await this.#setAside(identityOf(this.#file));
         } else {
-          this.#problem = problemOf(error);
+          // Another window has had the lock all the time.
+          const isHeld = isBusy(error) && hasLocks(path.dirname(this.#file), Database);
+          this.#problem = isHeld ? new StateUnavailableError('failed', error) : problemOf(error);
           const database = new Database(':memory:');
           migrate(database, this.#migrations);
           this.#opened = { database, tables: new Tables(database), identity: undefined };

@@ -181,7 +181,7 @@ describe('RowFile', () => {
       other.count(stop.signal, () => stop.abort()),
       CancelledError,
     );
-    assert.ok(!other.isCounted && other.countedBytes < 3_000_000);
+    assert.ok(!other.isCounted && other.rows < 1_500_000);
   });
 
   it('is cancelled when it is closed while it reads', async () => {

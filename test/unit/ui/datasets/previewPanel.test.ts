@@ -107,10 +107,11 @@ describe('PreviewPanel', () => {
       await send({ type: 'ready', memory });
     assert.equal(posted('list').at(-1)?.filter.text, '');
     const before = panel.posted.length;
+    const { generation } = posted('list').at(-1)!;
     for (const message of [
       undefined,
-      { type: 'need', generation: 0, from: -1, count: 1 },
-      { type: 'need', generation: 0, from: 0, count: NaN },
+      { type: 'need', generation, from: -1, count: 1 },
+      { type: 'need', generation, from: 0, count: NaN },
       { type: 'filter' },
       { type: 'filter', filter: { ...filter, text: 1 } },
       { type: 'filter', filter: { ...filter, matchCase: 'yes' } },

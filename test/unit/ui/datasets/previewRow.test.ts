@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { PreviewRow } from '../../../../src/ui/datasets/protocol.ts';
 
-/** As much of a node as drawing a row asks of one. */
-class Standing {
+/** As much of a node as drawing a row needs. */
+class ElementStandIn {
   readonly attributes = new Map<string, string>();
-  readonly children: Standing[] = [];
+  readonly children: ElementStandIn[] = [];
   readonly #name: string;
   className = '';
   #text = '';
@@ -28,22 +28,19 @@ class Standing {
   addEventListener(): void {
     // Nothing is pressed here.
   }
-  append(...nodes: (Standing | string)[]): void {
+  append(...nodes: (ElementStandIn | string)[]): void {
     for (const node of nodes)
-      this.children.push(typeof node === 'string' ? new Standing('#text', node) : node);
-  }
-  unshift(): void {
-    throw new Error('not used');
+      this.children.push(typeof node === 'string' ? new ElementStandIn('#text', node) : node);
   }
 
   /** This one and all below it, without texts. */
-  *elements(): Generator<Standing> {
+  *elements(): Generator<ElementStandIn> {
     if (this.#name !== '#text') yield this;
     for (const child of this.children) yield* child.elements();
   }
 }
 
-type DrawRow = (row: PreviewRow, titleId: string, context: object) => Standing[];
+type DrawRow = (row: PreviewRow, titleId: string, context: object) => ElementStandIn[];
 
 const ROW_BYTES = 256 * 1024;
 
@@ -53,9 +50,9 @@ describe('a row of the preview', () => {
   before(async () => {
     Object.assign(globalThis, {
       document: {
-        createElement: (name: string) => new Standing(name),
-        createElementNS: (_space: string, name: string) => new Standing(name),
-        createTextNode: (text: string) => new Standing('#text', text),
+        createElement: (name: string) => new ElementStandIn(name),
+        createElementNS: (_space: string, name: string) => new ElementStandIn(name),
+        createTextNode: (text: string) => new ElementStandIn('#text', text),
       },
     });
     const file = new URL('../../../../media/datasets/rowView.ts', import.meta.url).href;
@@ -65,7 +62,7 @@ describe('a row of the preview', () => {
     Reflect.deleteProperty(globalThis, 'document');
   });
 
-  function draw(text: string, more: { isOpen?: boolean; isSwitched?: boolean } = {}): Standing {
+  function draw(text: string, more: { isOpen?: boolean; isSwitched?: boolean } = {}): ElementStandIn {
     const { isOpen = false, isSwitched = false } = more;
     const row: PreviewRow = {
       row: 1,
@@ -75,7 +72,7 @@ describe('a row of the preview', () => {
       problems: [],
       moreProblems: undefined,
     };
-    const drawn = new Standing('article');
+    const drawn = new ElementStandIn('article');
     drawn.append(
       ...drawRow(row, 'title', {
         words: new Proxy({}, { get: (_, word) => `${String(word)} {0}` }),
@@ -90,7 +87,7 @@ describe('a row of the preview', () => {
     );
     return drawn;
   }
-  const marksOf = (drawn: Standing) =>
+  const marksOf = (drawn: ElementStandIn) =>
     [...drawn.elements()]
       .filter(({ className }) => className === 'invisible')
       .map((mark) => {
@@ -99,7 +96,7 @@ describe('a row of the preview', () => {
         assert.equal(mark.attributes.get('role'), 'img');
         return [mark.textContent, label];
       });
-  const textsOf = (drawn: Standing) =>
+  const textsOf = (drawn: ElementStandIn) =>
     [...drawn.elements()].filter(({ className }) => /^text\b/.test(className)).map((one) => one.textContent);
   const long = (write: (index: number) => string, separator = ',') => {
     const parts: string[] = [];
@@ -182,7 +179,7 @@ describe('a row of the preview', () => {
         },
       ],
     };
-    const labels = (drawn: Standing) => marksOf(drawn).map(([, label]) => label);
+    const labels = (drawn: ElementStandIn) => marksOf(drawn).map(([, label]) => label);
     assert.deepEqual(labels(draw(JSON.stringify(row))).sort(), [
       'U+200B',
       'U+200B',
