@@ -1,6 +1,7 @@
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { chooseRun, runIdOf } from '../shared/runMessages.ts';
+import { runIdOf } from '../shared/arguments.ts';
+import { chooseRun } from '../shared/runMessages.ts';
 import { downloadText, reportNoDownload, runNameOf } from './messages.ts';
 
 /**

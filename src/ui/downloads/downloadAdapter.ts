@@ -20,7 +20,8 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { withProgress } from '../shared/notifications.ts';
 import { withCancellableProgress } from '../shared/progress.ts';
-import { chooseRun, runIdOf } from '../shared/runMessages.ts';
+import { runIdOf } from '../shared/arguments.ts';
+import { chooseRun } from '../shared/runMessages.ts';
 import { runChoices } from '../shared/runChoices.ts';
 import { downloadDirectorySetting } from '../shared/settings.ts';
 import {

@@ -1,4 +1,5 @@
-import { modelOf, openServiceLink, tellNoLink } from '../shared/modelMessages.ts';
+import { modelOf } from '../shared/arguments.ts';
+import { openServiceLink, tellNoLink } from '../shared/modelMessages.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 
 /** Opens the license terms or the use policy of a model, if the service named an https address. */

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { runIdOf } from './arguments.ts';
 import { showInformation } from './notifications.ts';
 import { pick } from './steps.ts';
 
@@ -9,7 +10,7 @@ export interface RunChoice {
   description: string;
 }
 
-/** The run of the argument, or, called from the palette, one that the person picks. */
+/** The run of the argument, or, called from the palette, one that the user picks. */
 export async function chooseRun(argument: unknown, runs: readonly RunChoice[]): Promise<string | undefined> {
   const given = runIdOf(argument);
   if (given !== undefined) return given;
@@ -37,11 +38,4 @@ export async function chooseRun(argument: unknown, runs: readonly RunChoice[]): 
 export async function copyRunIdToClipboard(runId: string): Promise<void> {
   await vscode.env.clipboard.writeText(runId);
   void vscode.window.setStatusBarMessage(vscode.l10n.t('Run ID copied'), 3_000);
-}
-
-/** The run that a command was called with: a row of the tree, or a `run_id` from a key binding, an extension or an agent. */
-export function runIdOf(argument: unknown): string | undefined {
-  if (typeof argument === 'string' && argument !== '') return argument;
-  if (typeof argument !== 'object' || argument === null) return undefined;
-  return 'runId' in argument && typeof argument.runId === 'string' ? argument.runId : undefined;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Model } from '../../../../src/core/api/types.ts';
-import { modelOf } from '../../../../src/ui/shared/modelMessages.ts';
-import { runIdOf } from '../../../../src/ui/shared/runMessages.ts';
+import { modelOf } from '../../../../src/ui/shared/arguments.ts';
+import { runIdOf } from '../../../../src/ui/shared/arguments.ts';
 
 /** What menus, key bindings, agents and strangers hand to commands. */
 const JUNK = [undefined, null, '', 0, 17, true, Symbol('x'), [], {}, () => 'x', new Date(), { fsPath: '/x' }];

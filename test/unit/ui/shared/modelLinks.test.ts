@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { modelLinks } from '../../../../src/ui/shared/modelMessages.ts';
+import { modelLinks } from '../../../../src/core/api/address.ts';
 
 describe('the links of a model', () => {
   it('are those that the service named, over https', () => {
