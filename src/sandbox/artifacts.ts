@@ -69,7 +69,7 @@ function rangeReply(
     'accept-ranges': 'bytes',
     etag,
   };
-  // If-Range with anything but this strong ETag: the client has other bytes, so it gets all of them anew.
+  // If-Range with anything but this strong ETag: the client has other bytes, so it gets all of them.
   const range = ifRange === undefined || ifRange === etag ? parseRange(asked, archive.length) : undefined;
   if (range === undefined) return { status: 200, headers, body: archive };
   if (range === 'unsatisfiable') {

@@ -48,7 +48,7 @@ const SCHEMA = `
 
 /**
  * Opens the sandbox's database in a directory, which several processes may share, and makes it where there is none. A
- * file that is corrupt, foreign or of another schema version is renamed, never deleted, and `log` is told.
+ * file that is corrupt, foreign or of another schema version is renamed, never deleted, and logged.
  */
 export function openDatabase(directory: string, now: number, log: (line: string) => void): DatabaseSync {
   mkdirSync(directory, { recursive: true });

@@ -5,7 +5,7 @@ const RUNNING_MS_PER_MB = 1_000;
 
 /** How long artifacts can be downloaded after completion, in real time: the speed does not shorten it. */
 const ARTIFACT_RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
-/** A little more than the two hours before whose end a person is reminded. */
+/** A little more than the two hours before whose end the user is reminded. */
 const SHORT_RETENTION_MS = 2 * 60 * 60 * 1000 + 30_000;
 
 /** The ways a run may go, decided when it is submitted. */

@@ -4,14 +4,14 @@ import * as lifecycle from './lifecycle.ts';
 import { invalid, jsonReply, refuse, type Reply } from './server.ts';
 import type { Position, RunRow, Service } from './service.ts';
 
-/** Every field of a wire type is told; what does not apply yet is null, where the contract leaves that open. */
-type Told<T> = { [K in keyof T]-?: T[K] | null };
+/** Every field of a wire type is provided; what does not apply yet is null, where the contract leaves that open. */
+type Complete<T> = { [K in keyof T]-?: T[K] | null };
 
 /** GET /runs: newest first; a cursor is a place between runs, so that new runs move no page. @throws Refusal */
 export function listRuns({ runs, now }: Service, query: URLSearchParams): Reply {
   const limit = readLimit(query);
   const after = readCursor(query);
-  // One more than asked for tells whether there are more.
+  // One more than asked for shows whether there are more.
   const rows = runs.page(after, limit + 1);
   const page = rows.slice(0, limit);
   const last = page.at(-1);
@@ -31,7 +31,7 @@ export function showRun({ runs, now }: Service, runId: string): Reply {
   return jsonReply(200, { run: detail(run, now()) });
 }
 
-function summary(run: RunRow, now: number): Told<RunSummary> {
+function summary(run: RunRow, now: number): Complete<RunSummary> {
   return {
     run_id: run.run_id,
     status: lifecycle.statusInList(run, now),
@@ -42,7 +42,7 @@ function summary(run: RunRow, now: number): Told<RunSummary> {
   };
 }
 
-function detail(run: RunRow, now: number): Told<RunDetail> {
+function detail(run: RunRow, now: number): Complete<RunDetail> {
   return {
     run_id: run.run_id,
     status: lifecycle.statusInDetail(run, now),

@@ -37,12 +37,12 @@ export const DEFAULT_SPEED = 10;
 export const MIN_SPEED = 0.1;
 export const MAX_SPEED = 10_000;
 
-/** What a person may do to the sandbox from outside the contract; kept in the database, so for all windows. */
+/** What the user may do to the sandbox from outside the contract; stored in the database, so for all windows. */
 export interface SandboxControl {
   getScenario(): Scenario;
   /** @throws RangeError for an unknown scenario. */
   setScenario(scenario: Scenario): void;
-  /** Deletes all runs and used Idempotency-Keys; balance, scenario and speed start anew. The account id stays. */
+  /** Deletes all runs and used Idempotency-Keys; balance, scenario and speed are reset. The account id stays. */
   reset(): void;
   /** Returns the new balance in cents. @throws RangeError unless `cents` is a positive integer. */
   addFunds(cents: number): number;

@@ -208,7 +208,7 @@ export class DatasetReader {
   }
 }
 
-/** Says nothing of what the row holds: that is the person's data. */
+/** Says nothing of what the row holds: that is the user's data. */
 function firstRowRefusal() {
   return invalid("The dataset's first row is not a JSON object.");
 }

@@ -123,12 +123,11 @@ export class VSCode {
 
   /** Waits until what is known of runs stands on the disk, where it outlives every window. */
   async waitUntilKept(runIds: readonly string[]): Promise<void> {
-    const folder = path.join(this.globalStorage, 'runs');
+    const file = path.join(this.globalStorage, 'state.sqlite');
     for (;;) {
-      const accounts = await readdir(folder).catch(() => []);
-      const files = accounts.map((account) => path.join(folder, account, 'list.json'));
-      const lists = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
-      if (runIds.every((id) => lists.some((list) => list.includes(id)))) return;
+      // The page of a database holds the text as it is.
+      const bytes = await readFile(file, 'latin1').catch(() => '');
+      if (runIds.every((id) => bytes.includes(id))) return;
       await sleep(50);
     }
   }

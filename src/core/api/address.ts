@@ -1,11 +1,11 @@
-import { API_KEY_PREFIX, API_PATH } from './types.ts';
+import { API_KEY_PREFIX, API_PATH, type Model } from './types.ts';
 
 export type AddressProblem = 'empty' | 'not-a-url' | 'not-https' | 'has-credentials' | 'has-query';
 
 export type Address = { ok: true; baseUrl: string; origin: string } | { ok: false; problem: AddressProblem };
 
 /**
- * Understands an address as a person types or pastes it: a bare host is read as https, a trailing slash and a pasted
+ * Understands an address as the user types or pastes it: a bare host is read as https, a trailing slash and a pasted
  * `/api/v1/…` are dropped. `baseUrl` is the origin and, where there is one, a path prefix, without a trailing slash.
  */
 export function parseAddress(text: string): Address {
@@ -35,7 +35,7 @@ export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** Whether a link that the service returned may be opened for the person: https and nothing else. */
+/** Whether a link that the service returned may be opened: https and nothing else. */
 export function isOpenableUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && url.protocol === 'https:' && url.username === '' && url.password === '';
@@ -48,11 +48,22 @@ function problem(kind: AddressProblem): Address {
 export type ApiKeyProblem = 'empty' | 'inner-blank' | 'not-header-safe';
 type ParsedApiKey = { ok: true; apiKey: string; hasPrefix: boolean } | { ok: false; problem: ApiKeyProblem };
 
-/** Understands an API key as a person pastes it: trimmed, and made of visible ASCII only, so that it fits a header. */
+/** Understands an API key as the user pastes it: trimmed, and made of visible ASCII only, so that it fits a header. */
 export function parseApiKey(text: string): ParsedApiKey {
   const apiKey = text.trim();
   if (apiKey === '') return { ok: false, problem: 'empty' };
   if (/\s/.test(apiKey)) return { ok: false, problem: 'inner-blank' };
   if (!/^[\x21-\x7e]+$/.test(apiKey)) return { ok: false, problem: 'not-header-safe' };
   return { ok: true, apiKey, hasPrefix: apiKey.startsWith(API_KEY_PREFIX) };
+}
+
+/** The links of a model that may be opened; the others are no links to a person. */
+export function modelLinks({ terms_url, use_policy_url }: Pick<Model, 'terms_url' | 'use_policy_url'>): {
+  terms?: string;
+  policy?: string;
+} {
+  return {
+    ...(terms_url !== undefined && isOpenableUrl(terms_url) && { terms: terms_url }),
+    ...(use_policy_url !== undefined && isOpenableUrl(use_policy_url) && { policy: use_policy_url }),
+  };
 }

@@ -55,14 +55,14 @@ export async function readAnswer<T>(
 
 async function readError(answer: HttpAnswer, secret: string, nowMs: number): Promise<ApiError> {
   const { httpStatus } = answer;
-  // Against the sender's own clock, where it tells it: the two may be far apart.
+  // Against the sender's own clock, where it sends it: the two may be far apart.
   const clockMs = parseHttpDate(answer.header('date')) ?? nowMs;
   const retryAfterMs = parseRetryAfter(answer.header('retry-after'), clockMs);
   let text = '';
   try {
     text = await readText(answer);
   } catch (error) {
-    // The status has been told; that its body was cut does not take it back.
+    // The status is known, even if its body was cut.
     if (error instanceof CancelledError) throw error;
   }
   const body = readErrorBody(parseJson(text));
@@ -119,16 +119,17 @@ function kindOfText(text: string): 'empty' | 'html' | 'broken-json' {
   return start.startsWith('<') ? 'html' : 'broken-json';
 }
 
-/** A field that need not be told: missing, null or of another type, it is undefined. */
-const untold = <T>(schema: v.GenericSchema<T>) => v.optional(v.fallback(v.optional(schema), undefined));
-const told = v.pipe(v.string(), v.nonEmpty());
-const text = untold(v.string());
-const number = untold(v.number());
+/** A field that may be missing: null or of another type, it is undefined. */
+const optionalField = <T>(schema: v.GenericSchema<T>) =>
+  v.optional(v.fallback(v.optional(schema), undefined));
+const requiredText = v.pipe(v.string(), v.nonEmpty());
+const text = optionalField(v.string());
+const number = optionalField(v.number());
 
 const model: v.GenericSchema<unknown, Model> = v.pipe(
   v.looseObject({
-    model_id: told,
-    name: untold(told),
+    model_id: requiredText,
+    name: optionalField(requiredText),
     provider: v.fallback(v.optional(v.string(), ''), ''),
     // The list is of those that are available (spec: "GET /api/v1/models"); of what is no boolean nobody knows.
     available: v.fallback(v.optional(v.boolean(), true), false),
@@ -139,7 +140,7 @@ const model: v.GenericSchema<unknown, Model> = v.pipe(
 );
 
 const runCreation: v.GenericSchema<unknown, RunCreation> = v.looseObject({
-  run_id: told,
+  run_id: requiredText,
   status: text,
   price_cents: number,
   currency: text,
@@ -148,17 +149,17 @@ const runCreation: v.GenericSchema<unknown, RunCreation> = v.looseObject({
 });
 
 const runSummary: v.GenericSchema<unknown, RunSummary> = v.looseObject({
-  run_id: told,
+  run_id: requiredText,
   status: v.string(),
   model_id: v.string(),
   created_at: text,
-  // Not told is "not now": better than a run that is not shown.
+  // Missing means "not now": better than a run that is not shown.
   artifacts_available: v.fallback(v.optional(v.boolean(), false), false),
   artifacts_expires_at: text,
 });
 
 const runDetail: v.GenericSchema<unknown, RunDetail> = v.looseObject({
-  run_id: told,
+  run_id: requiredText,
   status: v.string(),
   model_id: v.string(),
   label: text,
@@ -171,7 +172,7 @@ const runDetail: v.GenericSchema<unknown, RunDetail> = v.looseObject({
 
 const artifact: v.GenericSchema<unknown, Artifact> = v.looseObject({
   artifact_type: v.string(),
-  url: told,
+  url: requiredText,
   expires_in: number,
   filename: text,
 });
@@ -182,9 +183,9 @@ const balance: v.GenericSchema<unknown, Balance> = v.looseObject({
 });
 
 const list = v.object({ data: v.array(v.unknown()) });
-const envelope = v.object({ next_cursor: untold(told), has_more: untold(v.boolean()) });
+const envelope = v.object({ next_cursor: optionalField(requiredText), has_more: optionalField(v.boolean()) });
 const errorBody = v.object({
-  error: v.object({ code: told, message: v.fallback(v.optional(v.string(), ''), '') }),
+  error: v.object({ code: requiredText, message: v.fallback(v.optional(v.string(), ''), '') }),
 });
 
 /** Reads the JSON of a success; undefined where it has not the contract's shape. */

@@ -44,7 +44,7 @@ const NOT_REPEATED = ['tls', 'proxy', 'connect-timeout', 'stalled', 'answer-time
 export interface Connection {
   baseUrl: string;
   apiKey: string;
-  /** A random id of the stored API key, not derived from it: another one whenever the API key was entered anew. */
+  /** A random id of the stored API key, not derived from it: another one whenever the API key was entered again. */
   keyId: string;
 }
 
@@ -77,7 +77,7 @@ export class Client {
   readonly #gate: RateGate;
   #clockSkewMs: number | undefined;
 
-  /** @param transport asked anew for each request, so that changed proxy settings count at once */
+  /** @param transport asked for each request, so that changed proxy settings count at once */
   constructor(connection: Connection, transport: () => Transport, options: ClientOptions = {}) {
     this.#connection = connection;
     this.#transport = transport;
@@ -94,8 +94,8 @@ export class Client {
   }
 
   /**
-   * How far the service's clock was ahead of this machine's at the last answer that told a `Date`; behind is negative.
-   * Undefined until then, and after an answer that told none. A header is whole seconds: less than two apart is no difference.
+   * How far the service's clock was ahead of this machine's at the last answer with a `Date`; behind is negative.
+   * Undefined until then, and after an answer without one. A header is whole seconds: less than two apart is no difference.
    */
   get clockSkewMs(): number | undefined {
     return this.#clockSkewMs;
@@ -111,7 +111,7 @@ export class Client {
     return this.#gate.readUntilMs;
   }
 
-  /** Sends nothing before then, as another client of the account was told; more than a week is a clock that was set. */
+  /** Sends nothing before then, as another client of the account was asked; more than a week is a clock that was set. */
   holdUntil(notBeforeMs: number, readsNotBeforeMs?: number): void {
     if (notBeforeMs - this.#clock.nowMs() <= MAX_RETRY_AFTER_MS)
       this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);

@@ -72,7 +72,7 @@ export class Exchange {
   #connected = false;
   #bodyFailure: { error: unknown } | undefined;
 
-  /** @param throughProxy whether a failure before the connection stands is the proxy's */
+  /** @param throughProxy whether a failure before there is a connection is the proxy's */
   constructor(request: HttpRequest, timeouts: Timeouts, throughProxy: boolean) {
     this.#request = request;
     this.#timeouts = timeouts;
@@ -201,7 +201,7 @@ class Deadline {
     this.#stop = stop;
   }
 
-  /** Starts the clock anew. */
+  /** Restarts the clock. */
   set(limitMs: number, reason: NetworkErrorReason): void {
     if (this.#ended) return;
     clearTimeout(this.#timer);
@@ -250,7 +250,7 @@ export function toNetworkError(error: unknown, throughProxy = false): NetworkErr
   const reason = code === undefined ? 'other' : reasonOf(code);
   if (!throughProxy || reason === 'tls' || reason === 'connect-timeout')
     return new NetworkError(reason, code);
-  // undici tells the status of a refused CONNECT in its message only.
+  // undici gives the status of a refused CONNECT in its message only.
   const status = /^Proxy response \((\d{3})\)/.exec(error instanceof Error ? error.message : '')?.[1];
   return new NetworkError('proxy', status === undefined ? code : `HTTP_${status}`);
 }

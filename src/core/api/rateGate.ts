@@ -2,7 +2,7 @@ import { backoffMs, RETRIES } from '../base/retry.ts';
 import { ServiceError } from './errors.ts';
 
 /**
- * For how long reads that somebody waits for are held at most: a Retry-After of hours must not keep a person from learning
+ * For how long reads that somebody waits for are held at most: a Retry-After of hours must not keep the user from learning
  * what was charged.
  */
 const LONGEST_READ_HELD_MS = 10 * 60_000;
@@ -19,7 +19,7 @@ export class RateGate {
   /** Never later than the other one. */
   #readUntilMs = 0;
   #isUnavailable = false;
-  #untold = 0;
+  #unknownWaits = 0;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -48,18 +48,18 @@ export class RateGate {
   }
 
   /**
-   * Closes it for the time that was told, or for a short one where none was; never shortens it.
-   * @param isGateway whether a gateway said so: then a person may try anyway
+   * Closes it for the time that the service asked for, or a short one; never shortens it.
+   * @param isGateway whether a gateway said so: then the user may try anyway
    * @param isUnavailable whether the reason was another one than too many requests
    */
   close(retryAfterMs: number | undefined, { isGateway = false, isUnavailable = false } = {}): void {
-    const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#untold++);
+    const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#unknownWaits++);
     if (ms > this.remainingMs) this.#isUnavailable = isUnavailable;
     const nowMs = this.#clockMs();
     this.holdUntil(nowMs + ms, isGateway ? undefined : nowMs + ms);
   }
 
-  /** Keeps it closed until then, as another window was told. @param readUntilMs to reads, too */
+  /** Keeps it closed until then, as another window was asked. @param readUntilMs to reads, too */
   holdUntil(untilMs: number, readUntilMs = 0): void {
     const nowMs = this.#clockMs();
     this.#untilMs = Math.max(this.#untilMs, untilMs);
@@ -68,7 +68,7 @@ export class RateGate {
 
   /** The service took a call. */
   passed(): void {
-    this.#untold = 0;
+    this.#unknownWaits = 0;
   }
 
   /**

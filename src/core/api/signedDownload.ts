@@ -42,11 +42,11 @@ interface SignedDownload {
   body: AsyncIterable<Uint8Array>;
   /** Which byte of the artifact is the body's first; 0 also where a range was asked for and is not to be had. */
   startByte: number;
-  /** Of the whole artifact; undefined where the storage does not tell. */
+  /** Of the whole artifact; undefined where the storage does not say. */
   totalBytes?: number;
   /** A strong one; others name no bytes. */
   etag?: string;
-  /** Whether the body's end is told, so that it cannot be taken for a connection that was cut. */
+  /** Whether the body's length is known or it is chunked, so that it cannot be taken for a connection that was cut. */
   endIsTold: boolean;
 }
 
@@ -55,7 +55,7 @@ interface SignedDownload {
  * followed, five at most. The URL and each redirect must be https, and may lead to this machine or to an address of its
  * network only from there. No error names the URL.
  * @param serviceUrl where the signed URL comes from
- * @param kept continues behind it if the storage gives exactly the rest of exactly these bytes, and else begins anew
+ * @param kept continues behind it if the storage gives exactly the rest of exactly these bytes, and else starts over
  * @throws SignedUrlRefusedError, UnexpectedAnswerError, NetworkError, CancelledError
  */
 export async function openSignedUrl(

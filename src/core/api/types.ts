@@ -37,16 +37,16 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 
 export interface Model {
   model_id: string;
-  /** The `model_id` where none is told. */
+  /** The `model_id` where none is provided. */
   name: string;
-  /** Empty where none is told. */
+  /** Empty where none is provided. */
   provider: string;
   available: boolean;
   terms_url?: string;
   use_policy_url?: string;
 }
 
-/** The answer of a submission. Only `run_id` is needed to know that it was charged; the rest may be "not told". */
+/** The answer of a submission. Only `run_id` is needed to know that it was charged; the rest may be missing. */
 export interface RunCreation {
   run_id: string;
   status?: string;
@@ -110,7 +110,7 @@ export interface ModelList {
   skipped: number;
 }
 
-/** What one submission sends, except the dataset's bytes. Consents are given by a person: only `true` can be sent. */
+/** What one submission sends, except the dataset's bytes. Consents are given by the user: only `true` can be sent. */
 export interface RunSubmission {
   /** A UUID; the same for every attempt of one intent. Sent as the Idempotency-Key header. */
   idempotencyKey: string;

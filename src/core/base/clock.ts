@@ -3,7 +3,7 @@ import { CancelledError } from './errors.ts';
 
 /** Time, so that tests can have their own. */
 export interface Clock {
-  /** Milliseconds since the epoch by this machine's clock, which a person or the network may set. */
+  /** Milliseconds since the epoch by this machine's clock, which the user or the network may set. */
   nowMs(): number;
   /**
    * Milliseconds since the machine was started, in every process the same; they only go forward, and on most systems stand

@@ -1,6 +1,6 @@
 /**
- * An error that the product expects: it carries a code and values, never a sentence for a person (those are made in
- * `host/`). `message` is English for the log and holds no key, signed URL or row text.
+ * An error that the product expects: it carries a code and values, never a sentence for the user (those are in `ui/`).
+ * `message` is English for the log and holds no key, signed URL or row text.
  */
 export abstract class ExpectedError extends Error {
   abstract readonly code: string;
@@ -10,7 +10,7 @@ export abstract class ExpectedError extends Error {
   }
 }
 
-/** The person, or a shutdown, stopped it. Shown to nobody. */
+/** The user, or a shutdown, stopped it. Never shown. */
 export class CancelledError extends ExpectedError {
   readonly code = 'cancelled';
 

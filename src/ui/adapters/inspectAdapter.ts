@@ -5,7 +5,7 @@ import type { DownloadRecord } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { tellSignedOut } from '../shared/accountMessages.ts';
-import { runIdOf } from '../shared/chooseRun.ts';
+import { runIdOf } from '../shared/arguments.ts';
 import { chooseAdapter, reportAdapterNotOnDisk, reportNotDownloaded } from './messages.ts';
 
 /** The downloads of an account. */

@@ -1,6 +1,7 @@
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { chooseRun, runIdOf } from '../shared/chooseRun.ts';
+import { runIdOf } from '../shared/arguments.ts';
+import { chooseRun } from '../shared/chooseRun.ts';
 import { downloadText, reportNoDownload, runNameOf } from './messages.ts';
 
 /**

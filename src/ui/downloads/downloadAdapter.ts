@@ -19,7 +19,8 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { withProgress } from '../shared/notifications.ts';
 import { withCancellableProgress } from '../shared/progress.ts';
-import { chooseRun, runChoices, runIdOf } from '../shared/chooseRun.ts';
+import { runIdOf } from '../shared/arguments.ts';
+import { chooseRun, runChoices } from '../shared/chooseRun.ts';
 import { downloadDirectorySetting } from '../shared/settings.ts';
 import {
   askDownloadAgain,

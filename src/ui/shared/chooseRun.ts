@@ -1,6 +1,7 @@
 import type { RunSummary } from '../../core/api/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
+import { runIdOf } from './arguments.ts';
 import { showInformation } from './notifications.ts';
 import { chooseRunWords, runDescription } from './runMessages.ts';
 import { pick } from './steps.ts';
@@ -10,13 +11,6 @@ export interface RunChoice {
   runId: string;
   name: string;
   description: string;
-}
-
-/** The run that a command was called with: a row of the tree, or a `run_id` from a key binding, an extension or an agent. */
-export function runIdOf(argument: unknown): string | undefined {
-  if (typeof argument === 'string' && argument !== '') return argument;
-  if (typeof argument !== 'object' || argument === null) return undefined;
-  return 'runId' in argument && typeof argument.runId === 'string' ? argument.runId : undefined;
 }
 
 /** The loaded runs of an account that can be chosen. */

@@ -56,14 +56,14 @@ export function formatAgo(timeMs: number, nowMs: number): string {
     : vscode.l10n.t('{0} ago', formatDuration(nowMs - timeMs));
 }
 
-/** A time of the service in the person's zone and language, or the text as it came where it is no time. */
+/** A time of the service in the user's zone and language, or the text as it came where it is no time. */
 export function formatTime(text: string | number): string {
   const timeMs = typeof text === 'number' ? text : instantOf(text);
   if (Number.isNaN(timeMs)) return sanitizeServiceText(String(text));
   return formatDate(timeMs, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** A day in the person's zone and language. */
+/** A day in the user's zone and language. */
 export function formatDay(timeMs: number): string {
   return formatDate(timeMs, { dateStyle: 'medium' });
 }

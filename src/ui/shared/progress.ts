@@ -8,7 +8,7 @@ export type Report = (message: string, fraction?: number) => void;
 /** Between two reports of progress. */
 const LEAST_MS = 100;
 
-/** Shows work with Cancel in a notification; the signal is aborted when the person cancels. */
+/** Shows work with Cancel in a notification; the signal is aborted when the user cancels. */
 export function withCancellableProgress<T>(
   title: string,
   work: (signal: AbortSignal, report: Report) => Promise<T>,
@@ -29,7 +29,7 @@ export function withCancellableProgress<T>(
       };
       try {
         return await work(stop.signal, (message, fraction) => {
-          // Every chunk reports: a person reads ten a second at most, and always the last one.
+          // Every chunk reports: ten a second are enough, and always the last one.
           const waitMs = fraction === undefined || fraction >= 1 ? 0 : toldAtMs + LEAST_MS - Date.now();
           clearTimeout(late);
           if (waitMs <= 0) tell(message, fraction);

@@ -30,7 +30,7 @@ export function labelMarkerSetting(): boolean {
   return own().get(SETTINGS.labelMarker, true);
 }
 
-/** How a person is told of runs: with notifications, or by the badge alone. */
+/** How the user is notified of runs: with notifications, or by the badge alone. */
 export function notificationsSetting(): 'all' | 'badge' {
   return own().get<string>(SETTINGS.notifications, 'all') === 'badge' ? 'badge' : 'all';
 }
@@ -41,7 +41,7 @@ export function onDidChangeNotifications(listener: () => void): vscode.Disposabl
   });
 }
 
-/** The folder that adapters are downloaded into, as the person wrote it; empty where it is asked for each time. */
+/** The folder that adapters are downloaded into, as the user wrote it; empty where it is asked for each time. */
 export function downloadDirectorySetting(): string {
   return own().get(SETTINGS.downloadDirectory, '');
 }
@@ -52,7 +52,7 @@ export function downloadWhenCompleteSetting(): 'off' | 'ask' | 'always' {
   return value === 'off' || value === 'always' ? value : 'ask';
 }
 
-/** What VS Code itself is told about proxies and certificates. */
+/** VS Code's own settings of proxies and certificates. */
 export function proxySettings(): ProxySettings {
   const http = vscode.workspace.getConfiguration('http');
   const isOff = http.get<string>('proxySupport') === 'off';

@@ -5,7 +5,7 @@ import { sanitizeText, sanitizeServiceText } from './serviceText.ts';
 export type StepEnd<S> =
   { kind: 'next'; state: S } | { kind: 'back' } | { kind: 'go'; to: number } | { kind: 'cancel' };
 
-/** Where a step stands among the others, as its title bar shows. */
+/** Which step of how many it is, as its title bar shows. */
 export interface Place {
   title: string;
   step: number;
@@ -15,7 +15,7 @@ export interface Place {
 export type Step<S> = (state: S, place: Place) => Promise<StepEnd<S>>;
 
 /**
- * Leads a person through steps that each have a Back button but the first. Nothing outside the returned state changes
+ * Leads the user through steps that each have a Back button but the first. Nothing outside the returned state changes
  * before the last step ends; Esc leaves no trace.
  * @returns undefined when it was given up
  */
@@ -37,7 +37,7 @@ export async function runSteps<S>(
   }
 }
 
-/** What the person did in one step's dialog. */
+/** What the user did in one step's dialog. */
 export type Answer<T> = { kind: 'value'; value: T } | { kind: 'back' } | { kind: 'cancel' };
 
 export interface Choice<T> extends vscode.QuickPickItem {
@@ -146,7 +146,7 @@ function show<T>(
     input.onDidHide(() => resolve({ kind: 'cancel' }));
     input.show();
   }).finally(() => {
-    // Not at once: until the next step stands in its place, keys would go into the editor behind.
+    // Not at once: until the next step is shown, keys would go into the editor behind.
     input.enabled = false;
     setTimeout(() => input.dispose(), HANDOVER_MS);
   });

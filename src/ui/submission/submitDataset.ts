@@ -12,7 +12,7 @@ import type { Services } from '../../services.ts';
 import { askWhereToWork } from '../shared/accountMessages.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { cutLabel, defaultLabel } from '../shared/label.ts';
-import { modelOf } from '../shared/modelMessages.ts';
+import { modelOf } from '../shared/arguments.ts';
 import { showWarning, withProgress } from '../shared/notifications.ts';
 import { prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
 import { withViewProgress } from '../shared/progress.ts';

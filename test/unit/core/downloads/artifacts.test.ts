@@ -63,7 +63,7 @@ describe('what a run offers', () => {
     assert.equal(await link({ type: 'model', filename: 'a (2).zip' }), 'second');
   });
 
-  describe('when it is kept no more', () => {
+  describe('when it is expired', () => {
     /** @param aheadMs how far the service's clock is ahead of this machine's */
     function expired(expiresAtMs: number | undefined, aheadMs: number) {
       const notFound = new ServiceError('not_found', 404);

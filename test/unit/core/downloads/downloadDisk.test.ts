@@ -61,7 +61,7 @@ describe('Downloads to a disk that errs', () => {
       }
     });
 
-  it('goes on where the disk takes a part of what it is given', async () => {
+  it('continues where the disk takes a part of what it is given', async () => {
     const slow: typeof open = async (...args) => {
       const handle = await open(...args);
       const writev = handle.writev.bind(handle);
@@ -116,7 +116,7 @@ describe('Downloads to a disk that errs', () => {
     assert.deepEqual(await bench.left(), []);
   });
 
-  it('offers what stood in a folder that vanished: it may come back', async () => {
+  it('offers what was in a folder that vanished: it may come back', async () => {
     const away = `${bench.out}-away`;
     bench.server.faults.push({ beforeEnd: () => rename(bench.out, away) });
     await assert.rejects(window.start(bench.request()), { code: 'folder-missing' });
@@ -183,7 +183,7 @@ describe('Downloads to a disk that errs', () => {
       assert.equal(await readFile(bench.target, 'utf8'), 'mine');
     });
 
-    it('ends what a crash left between the name and the book', async () => {
+    it('ends what a crash left between the name and the store', async () => {
       const part = path.join(bench.out, `.${id}.part`);
       await rm(bench.target);
       await link(part, bench.target);
@@ -224,7 +224,7 @@ describe('Downloads to a disk that errs', () => {
     assert.deepEqual(await readdir(locks), []);
   });
 
-  it('follows no link that stands where its own files would', async () => {
+  it('follows no link that is where its own files would', async () => {
     const victim = path.join(bench.folder, 'victim');
     await writeFile(victim, 'mine');
     bench.server.faults.push({ stallAfterBytes: 100 * KIB });
@@ -258,7 +258,7 @@ describe('Downloads to a disk that errs', () => {
       assert.deepEqual(await readFile(bench.target), bench.server.bytes);
     };
 
-    it('is at home for this window', async () => {
+    it('is downloaded for this window', async () => {
       await setUp();
       assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record]]);
       assert.equal(window.records(ACCOUNT), window.records(ACCOUNT));
@@ -297,7 +297,7 @@ describe('Downloads to a disk that errs', () => {
       assert.deepEqual(await bench.left(), ['adapter.zip']);
     });
 
-    it('is fetched anew where what has its bytes stands elsewhere and its length is not known', async () => {
+    it('is fetched again where what has its bytes is elsewhere and its length is not known', async () => {
       await setUp('chunked');
       const moved = path.join(bench.out, 'moved.zip');
       await rename(bench.target, moved);

@@ -113,7 +113,7 @@ describe('where downloads go', () => {
     assert.deepEqual(place(), { name: 'a.zip', other: 'a (3).zip', isFile: true });
   });
 
-  it('an adapter that came home counts while the file stands as it came, other artifacts do not', async () => {
+  it('an adapter that was downloaded counts while the file stands as it came, other artifacts do not', async () => {
     const record = async (artifactType: string, runId = RUN, written = 3) => {
       const file = path.join(folder, `${artifactType}-${runId.slice(0, 4)}-${written}`);
       await writeFile(file, 'x'.repeat(written));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
@@ -41,7 +41,7 @@ describe('Downloads', () => {
     assert.deepEqual(window.active, []);
   }
 
-  it('brings an artifact home, and remembers it for all windows', async () => {
+  it('downloads an artifact, and remembers it for all windows', async () => {
     const record = await window.start(bench.request());
     await assertHome();
     assert.deepEqual(record, {
@@ -60,7 +60,7 @@ describe('Downloads', () => {
     assert.deepEqual(other.records(ACCOUNT), [record]);
   });
 
-  it('tells another window what came home, also where neither found a folder when it began', async () => {
+  it('shows another window what was downloaded', async () => {
     const other = bench.window();
     for (const one of [window, other]) {
       one.records(ACCOUNT);
@@ -107,7 +107,7 @@ describe('Downloads', () => {
     await assertHome();
   });
 
-  it('tells how far it is', async () => {
+  it('reports how far it is', async () => {
     bench.server.faults.push({ cutAfterBytes: 100 * KIB });
     const told: string[] = [];
     let ended = false;
@@ -171,19 +171,6 @@ describe('Downloads', () => {
     });
   });
 
-  it('brings several home at once', async () => {
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    bench.server.always = { beforeEnd: () => promise };
-    const targets = ['a.zip', 'b.zip', 'c.zip'].map((name) => path.join(bench.out, name));
-    const done = Promise.all(targets.map((target) => window.start(bench.request(target))));
-    await until(() => window.active.filter(({ state }) => state === 'downloading').length === 3);
-    resolve(undefined);
-    await done;
-    for (const target of targets) assert.deepEqual(await readFile(target), bench.server.bytes);
-    assert.equal(window.records(ACCOUNT).length, 3);
-    assert.deepEqual((await bench.left()).sort(), ['a.zip', 'b.zip', 'c.zip']);
-  });
-
   describe('when it is cancelled', () => {
     for (const where of ['before', 'in the middle', 'while it waits', 'while it is verified'])
       it(`leaves nothing, ${where}`, async () => {
@@ -237,7 +224,7 @@ describe('Downloads', () => {
       await window.open(ACCOUNT);
     });
 
-    it('is offered by the next one, and goes on where it was', async () => {
+    it('is offered by the next one, and resumes', async () => {
       const [one] = window.active;
       assert.ok(one);
       const { id, ...offered } = one;
@@ -257,12 +244,6 @@ describe('Downloads', () => {
       assert.deepEqual(bench.server.requests[1]?.headers['if-range'], '"one"');
       await assertHome();
       await assert.rejects(window.resume(id), { code: 'download-gone' });
-    });
-
-    it('goes on where the same is asked for again', async () => {
-      await window.start(bench.request());
-      assert.deepEqual(bench.starts(), [0, 200 * KIB]);
-      await assertHome();
     });
 
     it('is swept when it is discarded, alone or with its account', async () => {
@@ -291,7 +272,7 @@ describe('Downloads', () => {
       await assertNothingLeft();
     });
 
-    it('is not swept where it was begun anew after that', async () => {
+    it('is not swept where it was started again after that', async () => {
       const away = `${bench.out}-away`;
       await rename(bench.out, away);
       await window.discard(window.active[0]?.id ?? '');
@@ -314,31 +295,24 @@ describe('Downloads', () => {
       await interrupted;
       await until(() => window.active[0]?.receivedBytes === 250 * KIB);
     });
-
-    it('begins anew where somebody made what was kept shorter, or its sidecar is torn', async () => {
-      const [part = '', sidecar = ''] = (await bench.left()).sort();
-      const text = await readFile(path.join(bench.out, sidecar), 'utf8');
-      for (const spoil of [
-        () => writeFile(path.join(bench.out, part), 'short'),
-        () => writeFile(path.join(bench.out, sidecar), text.slice(0, 30)),
-        () => writeFile(path.join(bench.out, sidecar), text.replace(/"id":"../, '"id":"zz')),
-      ]) {
-        await writeFile(path.join(bench.out, part), bench.server.bytes.subarray(0, 200 * KIB));
-        await writeFile(path.join(bench.out, sidecar), text);
-        await spoil();
-        bench.server.requests.length = 0;
-        const record = await bench.window().start(bench.request());
-        assert.deepEqual(bench.starts(), [0]);
-        assert.equal(record.sha256, sha256Of(await readFile(bench.target)));
-        await rm(bench.target);
-      }
-    });
   });
 
-  it('knows a session that is not there any more', async () => {
-    window = bench.window({ sessionOf: () => undefined });
-    bench.server.faults.push({ cutAfterBytes: 100 * KIB }, { status: 418 });
-    await assert.rejects(window.start(bench.request()), { code: 'signed-url-refused' });
-    await assert.rejects(window.resume(window.active[0]?.id ?? ''), { code: 'key-missing' });
+  it('remembers the last hundred that were discarded while their disk was away', async () => {
+    const store = bench.store();
+    const one = (n: number) => ({
+      id: String(n).padStart(32, '0'),
+      runId: RUN,
+      artifactType: 'model',
+      filename: undefined,
+      target: path.join(bench.out, 'away', `${n}.zip`),
+    });
+    await store.begin(one(0));
+    for (let n = 1; n <= 102; n++) {
+      await store.begin(one(n));
+      await store.discard(one(n));
+    }
+    const { unfinished, discarded } = await bench.stored();
+    assert.deepEqual([unfinished, discarded.length], [[one(0).id], 100]);
+    assert.deepEqual([discarded[0], discarded.at(-1)], [one(3).id, one(102).id]);
   });
 });

@@ -26,11 +26,6 @@ describe('nameExclusively', () => {
     ['without hard links', noLinks],
   ] as const)
     describe(name, () => {
-      it('names the whole file', async () => {
-        await nameExclusively(part, target, link);
-        assert.equal((await readFile(target)).byteLength, 5_000_000);
-      });
-
       it('leaves what is there: a file, an empty one, a folder, a link to nowhere', async () => {
         const inTheWay: Record<string, () => Promise<unknown>> = {
           file: () => writeFile(path.join(folder, 'file'), 'mine'),
@@ -93,14 +88,9 @@ describe('nameExclusively', () => {
     assert.equal(await readFile(target, 'utf8'), 'mine');
   });
 
-  it('leaves no name where the whole file cannot take it', async () => {
+  it('leaves no name where the complete file cannot take it', async () => {
     await rm(part);
     await assert.rejects(nameExclusively(part, target, noLinks), { code: 'ENOENT' });
     assert.deepEqual(await readdir(folder), []);
-  });
-
-  it('says what the disk said where no file can be made', async () => {
-    const nowhere = path.join(folder, 'missing', 'adapter.zip');
-    await assert.rejects(nameExclusively(part, nowhere), { code: 'ENOENT' });
   });
 });

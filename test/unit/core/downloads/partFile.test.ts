@@ -77,7 +77,7 @@ describe('PartFile', () => {
     }
   });
 
-  it('goes on to the same bytes', async () => {
+  it('continues to the same bytes', async () => {
     await (await fill(5 * MIB)).close();
     const part = await fill(TOTAL, 1000);
     await part.sync();
@@ -129,7 +129,7 @@ describe('PartFile', () => {
       await part.close();
     });
 
-    it('not what is not there any more', async () => {
+    it('not what is not there', async () => {
       await truncate(place.part, upTo - 1);
       assert.equal(await openedAt(), marks.at(-2));
       await rm(place.part);
@@ -167,7 +167,7 @@ describe('PartFile', () => {
       await part.close();
     });
 
-    it('never what got another name and is not whole', async () => {
+    it('never what got another name and is not complete', async () => {
       const other = path.join(folder, 'mine.zip');
       await link(place.part, other);
       const mine = await readFile(other);

@@ -70,7 +70,7 @@ describe('"Download when complete"', () => {
   /** For what must not happen. */
   const later = () => new Promise((resolve) => setTimeout(resolve, 150));
 
-  it('brings the adapter of a run that finishes into its folder, and tells it', async () => {
+  it('brings the adapter of a run that finishes into its folder, and reports it', async () => {
     watch(first);
     const runId = await finish(first);
     await isHome(first);
@@ -79,7 +79,7 @@ describe('"Download when complete"', () => {
     assert.deepEqual(said(), [`Downloaded ${fileOf(runId)} to ${folderOf(runId)}.`]);
   });
 
-  it('tells nothing where notifications are turned down', async () => {
+  it('reports nothing where notifications are turned down', async () => {
     isQuiet = true;
     watch(first);
     await finish(first);
@@ -88,7 +88,7 @@ describe('"Download when complete"', () => {
     assert.deepEqual(said(), []);
   });
 
-  it('tells the doubt of what cannot be read also where notifications are turned down', async () => {
+  it('reports the doubt of what cannot be read also where notifications are turned down', async () => {
     isQuiet = true;
     const downloads = new Downloads({
       runsFolder: path.join(stage.bench.folder, 'runs'),
@@ -164,18 +164,6 @@ describe('"Download when complete"', () => {
     );
   });
 
-  it('does not do what is at home or under way already', async () => {
-    const runId = await stage.submit(first, 'maths');
-    await first.session.runs.refresh();
-    stage.pass(HOUR);
-    const target = path.join(stage.out, 'mine.zip');
-    await first.downloads.start({ session: first.session, runId, target });
-    watch(first);
-    await first.session.runs.refresh();
-    await later();
-    assert.deepEqual(await readdir(stage.out), ['mine.zip']);
-  });
-
   for (const [mode, directory] of [
     ['off', 'there'],
     ['ask', 'there'],
@@ -192,7 +180,7 @@ describe('"Download when complete"', () => {
       assert.deepEqual([await readdir(stage.out), said()], [[], []]);
     });
 
-  it('tells once why it could not, with the run, and offers the download', async () => {
+  it('reports once why it could not, with the run, and offers the download', async () => {
     watch(first);
     const runId = await stage.submit(first, 'maths');
     await first.session.runs.refresh();

@@ -73,7 +73,7 @@ describe('downloads that were interrupted', () => {
     assert.equal(said().length, 1);
   });
 
-  it('go on or go, as the person says', async () => {
+  it('are resumed or discarded, as the user chooses', async () => {
     for (const button of ['Resume', 'Discard']) {
       standIn.forget();
       standIn.told.answer = () => button;
@@ -94,7 +94,7 @@ describe('downloads that were interrupted', () => {
     }
   });
 
-  it('are not discarded by an old offer, where they go on since', async () => {
+  it('are not discarded by an old offer, where they are resumed since', async () => {
     const before = stage.window();
     await begin(before, 'one', 'two');
     await before.downloads.dispose();
@@ -120,20 +120,6 @@ describe('downloads that were interrupted', () => {
     Object.assign(window.sessions, { active: undefined });
     await later();
     assert.deepEqual(said(), []);
-  });
-
-  it('are told together, where there are several', async () => {
-    const before = stage.window();
-    const runIds = await begin(before, 'one', 'two');
-    await before.downloads.dispose();
-    standIn.told.answer = () => 'Resume All';
-    watch(stage.window());
-    await until(() => standIn.executed.length === 2);
-    assert.deepEqual(said(), ['2 downloads were interrupted.']);
-    assert.deepEqual(
-      standIn.executed.map(([, argument]) => (argument as { id: string }).id).sort(),
-      [...runIds].sort(),
-    );
   });
 
   it('are not offered while another window is at them, and are when that one ends', async () => {

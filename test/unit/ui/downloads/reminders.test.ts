@@ -123,23 +123,6 @@ describe('reminders of adapters', () => {
     await saidTimes(1);
   });
 
-  it('do not come of what is on its way', async () => {
-    const runId = await finished('maths');
-    stage.pass(6 * DAY);
-    stage.sandbox.control.setScenario('slow-download');
-    const ended = assert.rejects(
-      first.downloads.start({ session: first.session, runId, target: path.join(stage.out, 'a.zip') }),
-    );
-    await until(() => first.downloads.active.length > 0);
-    watch(first);
-    await look(first);
-    assert.deepEqual(said(), []);
-    await first.downloads.discard(first.downloads.active[0]?.id ?? '');
-    await ended;
-    await look(first);
-    await saidTimes(1);
-  });
-
   it('come of a run of which only another artifact is on the disk, or on its way', async () => {
     const runId = await finished('maths');
     stage.sandbox.control.setScenario('several-artifacts');
@@ -237,20 +220,6 @@ describe('reminders of adapters', () => {
     stage.pass(22 * HOUR);
     await look(second);
     await saidTimes(1);
-  });
-
-  it('do not come where they lie before the end of the run', async () => {
-    stage.sandbox.control.setScenario('short-retention');
-    watch(first);
-    await stage.submit(first, 'maths');
-    stage.pass(60_000);
-    await look(first);
-    // Of its day and its seven days nothing is told.
-    stage.pass(HOUR);
-    assert.deepEqual(said(), []);
-    await look(first);
-    await saidTimes(1);
-    assert.match(said()[0] ?? '', /expires in 1 h and/);
   });
 
   it('come of themselves when their time comes', async () => {
