@@ -6,8 +6,7 @@ import { AccountStore } from './core/accounts/accountStore.ts';
 import { Client, type Connection } from './core/api/client.ts';
 import { Transport } from './core/api/transport.ts';
 import { DisposableStore } from './core/base/disposable.ts';
-import { DatasetChecker } from './core/datasets/checker.ts';
-import { Reports } from './core/datasets/reports.ts';
+import { lazy } from './core/base/lazy.ts';
 import { Downloads } from './core/downloads/downloads.ts';
 import { Sessions } from './core/runs/sessions.ts';
 import { NotificationLedger } from './core/runs/notificationLedger.ts';
@@ -83,13 +82,7 @@ export async function createServices(context: vscode.ExtensionContext) {
       onSetAside: (file) => void showWarning(unreadableRecordSentence(file)),
     }),
   );
-  let opening: Promise<void> | undefined;
-  const openJournal = () =>
-    (opening ??= journal.open().catch((error: unknown) => {
-      // The next submission tries again.
-      opening = undefined;
-      throw error;
-    }));
+  const openJournal = lazy(() => journal.open());
   const submitter = disposables.add(new Submitter(journal));
   const submissionRows = disposables.add(new SubmissionRows(sessions, submitter));
 
@@ -109,10 +102,20 @@ export async function createServices(context: vscode.ExtensionContext) {
     }),
   );
 
-  const checker = disposables.add(
-    new DatasetChecker({ worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') }),
-  );
-  const reports = disposables.add(new Reports(checker));
+  /** Checks of datasets, and with them what shows their problems in the editor. */
+  const reports = lazy(async () => {
+    const [{ DatasetChecker }, { Reports }, { showProblemsInEditor }] = await Promise.all([
+      import('./core/datasets/checker.ts'),
+      import('./core/datasets/reports.ts'),
+      import('./ui/datasets/problemsInEditor.ts'),
+    ]);
+    const checker = disposables.add(
+      new DatasetChecker({ worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') }),
+    );
+    const made = disposables.add(new Reports(checker));
+    disposables.add(showProblemsInEditor(made, log));
+    return made;
+  });
 
   const ensureActiveAccount = (accountId: string) => ensureActive(accounts, accountId);
   /** Reports an error that ended what the user asked for, unless the session's state says the same. */

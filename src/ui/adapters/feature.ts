@@ -1,16 +1,15 @@
 import * as vscode from 'vscode';
+import { lazy } from '../../core/base/lazy.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
-import type { AdapterPanels } from './adapterPanel.ts';
 
 /** The page of an adapter: what is in it, and the commands that load it. */
 export function activateAdapters(services: Services): void {
   const { context, disposables, dist, downloads, log, registerCommands, sessions } = services;
-  let loading: Promise<AdapterPanels> | undefined;
-  const panels = () =>
-    (loading ??= import('./adapterPanel.ts').then((page) =>
-      disposables.add(new page.AdapterPanels(context.extensionUri, dist('measureWorker.cjs'), log)),
-    ));
+  const panels = lazy(async () => {
+    const { AdapterPanels } = await import('./adapterPanel.ts');
+    return disposables.add(new AdapterPanels(context.extensionUri, dist('measureWorker.cjs'), log));
+  });
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.adapter, {
       deserializeWebviewPanel: async (panel, state) => (await panels()).restore(panel, state),

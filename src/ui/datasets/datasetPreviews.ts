@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import type { Disposable } from '../../core/base/disposable.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { RowFile, rowOfLine } from '../../core/datasets/rowFile.ts';
 import { EDITORS } from '../shared/ids.ts';
@@ -14,7 +14,6 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
   readonly #extensionUri: vscode.Uri;
   readonly #reports: Reports;
   readonly #log: Log;
-  readonly #store = new DisposableStore();
   readonly #panels = new Map<PreviewPanel, { uri: string; panel: vscode.WebviewPanel }>();
   /** The row at which a preview that is about to open begins, by its URI. */
   readonly #wantedRows = new Map<string, number>();
@@ -23,11 +22,6 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
     this.#extensionUri = extensionUri;
     this.#reports = reports;
     this.#log = log;
-    this.#store.add(
-      vscode.window.registerCustomEditorProvider(EDITORS.datasetPreview, this, {
-        supportsMultipleEditorsPerDocument: true,
-      }),
-    );
   }
 
   openCustomDocument(uri: vscode.Uri): PreviewDocument {
@@ -80,7 +74,6 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
   dispose(): void {
     for (const shown of this.#panels.keys()) shown.dispose();
     this.#panels.clear();
-    this.#store.dispose();
   }
 }
 

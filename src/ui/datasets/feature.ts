@@ -1,30 +1,42 @@
+import * as vscode from 'vscode';
+import { lazy } from '../../core/base/lazy.ts';
 import type { Services } from '../../services.ts';
-import { COMMANDS } from '../shared/ids.ts';
-import { AutoCheck } from './autoCheck.ts';
-import { DatasetFixes } from './datasetFixes.ts';
-import { DatasetPreviews } from './datasetPreviews.ts';
-import { DatasetProblems } from './datasetProblems.ts';
-import { DatasetStatus } from './datasetStatus.ts';
+import { COMMANDS, EDITORS } from '../shared/ids.ts';
+import type { PreviewDocument } from './previewDocument.ts';
 
 /** What is wrong with a dataset, and what is in it. */
 export function activateDatasets(services: Services): void {
   const { context, disposables, log, registerCommands, reports } = services;
-  const previews = disposables.add(new DatasetPreviews(context.extensionUri, reports, log));
-  disposables.add(new DatasetProblems(reports));
-  disposables.add(new DatasetStatus(reports));
-  disposables.add(new DatasetFixes());
-  disposables.add(new AutoCheck(reports, log));
+  const previews = lazy(async () => {
+    const { DatasetPreviews } = await import('./datasetPreviews.ts');
+    return disposables.add(new DatasetPreviews(context.extensionUri, await reports(), log));
+  });
+  const provider: vscode.CustomReadonlyEditorProvider<PreviewDocument> = {
+    openCustomDocument: async (uri) => (await previews()).openCustomDocument(uri),
+    resolveCustomEditor: async (document, panel) => (await previews()).resolveCustomEditor(document, panel),
+  };
+  disposables.add(
+    vscode.window.registerCustomEditorProvider(EDITORS.datasetPreview, provider, {
+      supportsMultipleEditorsPerDocument: true,
+    }),
+  );
+  // With the first JSONL document comes what shows its problems.
+  const load = ({ languageId }: vscode.TextDocument): void => {
+    if (languageId === 'jsonl') reports().catch((error: unknown) => log.error('datasets', error));
+  };
+  disposables.add(vscode.workspace.onDidOpenTextDocument(load));
+  vscode.workspace.textDocuments.forEach(load);
   disposables.add(
     registerCommands('nothing', {
       [COMMANDS.checkDataset]: async (...args) =>
-        (await import('./checkDataset.ts')).checkDataset(reports, log, ...args),
+        (await import('./checkDataset.ts')).checkDataset(await reports(), log, ...args),
       [COMMANDS.showDatasetProblems]: async (...args) =>
-        (await import('./checkDataset.ts')).showDatasetProblems(reports, ...args),
+        (await import('./checkDataset.ts')).showDatasetProblems(await reports(), ...args),
       [COMMANDS.writeArrayAsLines]: async (...args) =>
         (await import('./rewriteDataset.ts')).rewriteDatasetBeside('array-to-lines', ...args),
       [COMMANDS.copyWithoutByteOrderMark]: async (...args) =>
         (await import('./rewriteDataset.ts')).rewriteDatasetBeside('without-bom', ...args),
-      [COMMANDS.previewDataset]: async (...args) => previews.preview(...args),
+      [COMMANDS.previewDataset]: async (...args) => (await previews()).preview(...args),
     }),
   );
 }

@@ -1,7 +1,6 @@
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Log } from './log.ts';
 import { showError } from './notifications.ts';
-import { act, asText, explain } from './serviceErrors.ts';
 
 /** Reports errors that ended what the user asked for, and logs them. A cancel is silent. */
 export class ErrorReporter {
@@ -15,11 +14,14 @@ export class ErrorReporter {
   report(error: unknown, again: () => void): void {
     if (error instanceof CancelledError) return;
     this.#log.error('reported', error);
+    void this.#show(error, again);
+  }
+
+  async #show(error: unknown, again: () => void): Promise<void> {
+    const { act, asText, explain } = await import('./serviceErrors.ts');
     const explanation = explain(error);
     const { action } = explanation;
-    // Not awaited: a toast that hides stays a pending promise.
-    void showError(asText(explanation), action.title).then((choice) => {
-      if (choice !== undefined) act(action, again);
-    });
+    const choice = await showError(asText(explanation), action.title);
+    if (choice !== undefined) act(action, again);
   }
 }

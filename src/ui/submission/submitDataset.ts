@@ -63,7 +63,7 @@ export async function submitDataset(
   const { account } = session;
   await usingStorage(openJournal);
   const dataset = await prepareDataset(argument, selection, account.name, {
-    reports,
+    reports: await reports(),
     log,
     sha256Of: (file, signal, onProgress) =>
       sha256OfFile(file, {

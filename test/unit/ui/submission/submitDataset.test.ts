@@ -161,7 +161,7 @@ describe('submitDataset', () => {
   });
 
   it('hashes a file that was not checked', async () => {
-    parts.reports.fresh = () => Promise.reject(new CheckError('worker-died'));
+    (await parts.reports()).fresh = () => Promise.reject(new CheckError('worker-died'));
     await submit(
       { modelId: 'm' },
       ['My run', ...ACCEPTING],
