@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
+import { lazy } from '../../core/base/lazy.ts';
 import { runLinkPath } from '../../core/runs/runLink.ts';
 import { autoDownloadFolder } from '../shared/autoDownloadFolder.ts';
-import { COMMANDS, VIEWS } from '../shared/ids.ts';
+import { COMMANDS, PANELS, VIEWS } from '../shared/ids.ts';
 import { downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { keepActiveDetails } from './activeDetails.ts';
 import { ActiveWatch } from './activeWatch.ts';
@@ -11,7 +12,6 @@ import { dimOfflineRows } from './runRows.ts';
 import { showReceiptLabels } from './receiptLabels.ts';
 import { followRunLinks } from './runLinks.ts';
 import { RunNotices } from './runNotices.ts';
-import { runPanels } from './runPage.ts';
 import { RunsShown } from './runsShown.ts';
 import { RunsTree } from './runsTree.ts';
 
@@ -19,7 +19,7 @@ import { RunsTree } from './runsTree.ts';
 export function activateRuns(services: Services): void {
   const { accounts, context, disposables, downloads, journal, log, openJournal } = services;
   const { registerCommands, reportError, runsFolder, sessions, state, submitted, submitter, told } = services;
-  const { ensureActiveAccount: ensureActiveAccount, submissionRows: submissions } = services;
+  const { ensureActiveAccount, submissionRows: submissions } = services;
 
   const shown = disposables.add(new RunsShown(sessions, context.globalState));
   disposables.add(dimOfflineRows());
@@ -37,10 +37,18 @@ export function activateRuns(services: Services): void {
   const linkTo = (runId: string) => `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`;
   const onDidChangeReceipts = journal.onDidChange;
   const { extensionUri } = context;
-  const panels = disposables.add(
-    runPanels({ extensionUri, accounts, sessions, downloads, receipts, onDidChangeReceipts, linkTo, log }),
+  const panels = lazy(async () => {
+    const { runPanels } = await import('./runPage.ts');
+    return disposables.add(
+      runPanels({ extensionUri, accounts, sessions, downloads, receipts, onDidChangeReceipts, linkTo, log }),
+    );
+  });
+  disposables.add(
+    vscode.window.registerWebviewPanelSerializer(PANELS.run, {
+      deserializeWebviewPanel: async (panel, state) => (await panels()).deserializeWebviewPanel(panel, state),
+    }),
   );
-  const show = (accountId: string, runId: string) => void panels.show({ accountId, runId });
+  const show = async (accountId: string, runId: string) => void (await panels()).show({ accountId, runId });
   disposables.add(followRunLinks({ accounts, sessions, show, onError: reportError }));
   const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && autoDownloadFolder() === undefined;
   disposables.add(new RunNotices({ sessions, told, ensureActiveAccount, offersDownload }));

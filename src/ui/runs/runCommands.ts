@@ -61,12 +61,12 @@ export async function loadAllRuns(sessions: Pick<Sessions, 'active' | 'isToldByS
 /** Opens the page of a run of the active account. */
 export async function showRun(
   { active: session }: Active,
-  show: (accountId: string, runId: string) => void,
+  show: (accountId: string, runId: string) => Promise<void>,
   argument: unknown,
 ): Promise<void> {
   if (session === undefined) return;
   const runId = await chooseRun(argument, runChoices(session));
-  if (runId !== undefined) show(session.account.id, runId);
+  if (runId !== undefined) await show(session.account.id, runId);
 }
 
 export async function copyRunId({ active: session }: Active, argument: unknown): Promise<void> {

@@ -13,7 +13,7 @@ import { withProgress } from '../shared/notifications.ts';
 export interface RunLinkParts {
   accounts: Pick<AccountStore, 'accounts'>;
   sessions: Pick<Sessions, 'active'>;
-  show: (accountId: string, runId: string) => void;
+  show: (accountId: string, runId: string) => Promise<void>;
   /** Tells of an error that is not the link's. */
   onError: (error: unknown, again: () => void) => void;
 }
@@ -41,7 +41,7 @@ export async function followRunLink(link: LinkParts, parts: RunLinkParts): Promi
   }
   try {
     if (!isKnown(session, runId)) await lookUp(session, runId);
-    parts.show(session.account.id, runId);
+    await parts.show(session.account.id, runId);
   } catch (error) {
     if (isNotFound(error)) {
       const canSwitch = parts.accounts.accounts.length > 1;

@@ -126,17 +126,15 @@ export interface PanelsOptions<Memory, Page extends Disposable> {
   create: (panel: vscode.WebviewPanel, memory: Memory) => Page;
 }
 
-/** The open panels of one kind of page. */
+/** The open panels of one kind of page. The feature registers what restores them, so that the page is loaded at its first use. */
 export class WebviewPanels<Memory, Page extends Disposable>
   implements vscode.WebviewPanelSerializer, Disposable
 {
   readonly #options: PanelsOptions<Memory, Page>;
-  readonly #registration: Disposable;
   readonly #open = new Map<string, { panel: vscode.WebviewPanel; page: Page }>();
 
   constructor(options: PanelsOptions<Memory, Page>) {
     this.#options = options;
-    this.#registration = vscode.window.registerWebviewPanelSerializer(options.viewType, this);
   }
 
   /** Shows the page that is open, or opens it. */
@@ -163,7 +161,6 @@ export class WebviewPanels<Memory, Page extends Disposable>
   }
 
   dispose(): void {
-    this.#registration.dispose();
     for (const { page } of this.#open.values()) page.dispose();
     this.#open.clear();
   }

@@ -115,9 +115,7 @@ describe('commands of the list of runs', () => {
     standIn.told.answer = ([more]) => more;
     await commands.loadAllRuns(sessions);
     assert.ok(limits.length < 20, String(limits.length));
-    assert.deepEqual(standIn.told.sentences, [
-      'Loaded 300 runs. The service reports more, but sends none.',
-    ]);
+    assert.deepEqual(standIn.told.sentences, ['Loaded 300 runs. The service reports more, but sends none.']);
     assert.deepEqual(standIn.executed, [['fineTuning.loadAllRuns']]);
     circle = [];
     await commands.loadAllRuns(sessions);
@@ -196,7 +194,8 @@ describe('commands of the list of runs', () => {
   describe('"Show Run"', () => {
     const show = async (argument?: unknown) => {
       const shownPages: string[][] = [];
-      await commands.showRun(sessions, (...ids) => shownPages.push(ids), argument);
+      const show = (...ids: string[]) => Promise.resolve(void shownPages.push(ids));
+      await commands.showRun(sessions, show, argument);
       return shownPages;
     };
 

@@ -37,6 +37,7 @@ describe('submitDataset', () => {
   let result: SubmissionResult;
   let receipts: Receipt[];
   let parts: Parts;
+  let reports: { fresh: () => Promise<unknown> };
 
   before(async () => {
     hooks = standInForVscode();
@@ -56,6 +57,18 @@ describe('submitDataset', () => {
     result = { kind: 'elsewhere' };
     const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
     const balance = { balance_cents: 500, currency: 'USD' };
+    reports = {
+      fresh: () =>
+        Promise.resolve(
+          reportOf({
+            path: file,
+            sizeBytes: TEXT.length,
+            mtimeMs: Math.floor(mtimeMs),
+            sha256: SHA256,
+            rows: 1,
+          }),
+        ),
+    };
     parts = {
       sessions: {
         active: {
@@ -78,18 +91,7 @@ describe('submitDataset', () => {
       },
       journal: { receipts: () => Promise.resolve(receipts) },
       openJournal: () => Promise.resolve(),
-      reports: {
-        fresh: () =>
-          Promise.resolve(
-            reportOf({
-              path: file,
-              sizeBytes: TEXT.length,
-              mtimeMs: Math.floor(mtimeMs),
-              sha256: SHA256,
-              rows: 1,
-            }),
-          ),
-      },
+      reports: () => Promise.resolve(reports),
       digestWorker: DIGEST_WORKER,
       ensureActiveAccount: () => Promise.resolve(true),
       submitted: { fire: () => undefined },
@@ -161,7 +163,7 @@ describe('submitDataset', () => {
   });
 
   it('hashes a file that was not checked', async () => {
-    (await parts.reports()).fresh = () => Promise.reject(new CheckError('worker-died'));
+    reports.fresh = () => Promise.reject(new CheckError('worker-died'));
     await submit(
       { modelId: 'm' },
       ['My run', ...ACCEPTING],
