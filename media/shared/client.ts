@@ -23,6 +23,8 @@ interface PageTypes {
 export class Client<Page extends PageTypes> {
   readonly #api = acquireVsCodeApi<Page['request'] | HostRequest, Page['memory']>();
   #spoken: HTMLElement | undefined;
+  /** What copied last: two buttons of a page may copy the same text. */
+  #pressed: HTMLElement | undefined;
   #memory: (() => Page['memory']) | undefined;
   #saving: ReturnType<typeof setTimeout> | undefined;
 
@@ -40,7 +42,9 @@ export class Client<Page extends PageTypes> {
     document.addEventListener('click', ({ target }) => {
       const button = target instanceof Element ? target.closest<HTMLElement>('button[data-copy]') : null;
       const { key: id, copy: text } = button?.dataset ?? {};
-      if (id !== undefined && text !== undefined) this.#api.postMessage({ type: 'copy', id, text });
+      if (button === null || id === undefined || text === undefined) return;
+      this.#pressed = button;
+      this.#api.postMessage({ type: 'copy', id, text });
     });
     this.#api.postMessage({ type: 'ready', memory: this.remembered });
   }
@@ -74,7 +78,9 @@ export class Client<Page extends PageTypes> {
 
   #showCopied({ id, text }: HostMessage): void {
     this.say(text);
-    const button = document.querySelector(`button[data-copy][data-key="${CSS.escape(id)}"]`);
+    const ofId = `button[data-copy][data-key="${CSS.escape(id)}"]`;
+    const pressed = this.#pressed?.isConnected && this.#pressed.matches(ofId) ? this.#pressed : undefined;
+    const button = pressed ?? document.querySelector(ofId);
     const words = button?.textContent;
     if (!button || words === text) return;
     const label = button.getAttribute('aria-label');

@@ -49,7 +49,9 @@ describe('submitting from each place', () => {
 
   async function leaveFirstStepOf(fileName: string): Promise<void> {
     await leaveAt(
-      new RegExp(`^Submit ${fileName.replace('.', '\\.')} to the sandbox \\(nothing is trained\\) \\(1/6\\)`),
+      new RegExp(
+        `^Submit ${fileName.replace('.', '\\.')} to the sandbox \\(no training, no charges\\) \\(1/6\\)`,
+      ),
     );
   }
 
@@ -112,7 +114,7 @@ describe('submitting from each place', () => {
       await workbench.editors.typeAtStart('{"messages":[]}\n');
       await workbench.editors.titleAction(SUBMIT).click();
       const detail = await workbench.dialogs.waitForModal('draft.jsonl has unsaved changes.');
-      assert.equal(detail, 'What is submitted is the file on disk.');
+      assert.equal(detail, 'Only the saved file is submitted.');
       assert.deepEqual((await workbench.dialogs.modalButtons()).sort(), ['Cancel', 'Save and Continue']);
       await workbench.screenshot('unsaved');
       await workbench.dialogs.press('Cancel');
@@ -156,7 +158,7 @@ describe('submitting from each place', () => {
     it('an empty file is refused', async () => {
       const explorer = await workbench.sideBar.explorer();
       await explorer.chooseInContextMenu('empty.jsonl', SUBMIT);
-      await refusal(/empty\.jsonl is empty\. A dataset has one JSON object on each line\./);
+      await refusal(/empty\.jsonl is empty\. A dataset has one JSON object per line\./);
     });
 
     it('a file of one byte too many is refused', async () => {

@@ -1,8 +1,10 @@
 // VS Code as a person has it: the server with the packed extension installed, and a browser before it.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium as playwright, type Browser, type BrowserContext } from 'playwright-core';
 import { chromium, chromiumArguments } from '../env/chromium.ts';
@@ -121,14 +123,27 @@ export class VSCode {
     });
   }
 
-  /** Waits until what is known of runs stands on the disk, where it outlives every window. */
+  /** Waits until these runs are in a stored list, which outlives every window. */
   async waitUntilKept(runIds: readonly string[]): Promise<void> {
-    const file = path.join(this.globalStorage, 'state.sqlite');
     for (;;) {
-      // The page of a database holds the text as it is.
-      const bytes = await readFile(file, 'latin1').catch(() => '');
-      if (runIds.every((id) => bytes.includes(id))) return;
+      const lists = this.#storedLists();
+      if (runIds.every((id) => lists.includes(id))) return;
       await sleep(50);
+    }
+  }
+
+  /** The stored lists of runs, as text; empty while there is none. */
+  #storedLists(): string {
+    const file = path.join(this.globalStorage, 'state.sqlite');
+    if (!existsSync(file)) return '';
+    const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+    try {
+      const rows = database.prepare('SELECT list FROM run_list').all() as { list: string }[];
+      return rows.map(({ list }) => list).join();
+    } catch {
+      return '';
+    } finally {
+      database.close();
     }
   }
 
