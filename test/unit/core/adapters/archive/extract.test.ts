@@ -127,7 +127,7 @@ describe('unpacking an adapter', () => {
       code: 'disk',
     });
     await assert.rejects(extractAdapter(path.join(folder, 'missing'), path.join(folder, 'out')), {
-      code: 'disk',
+      code: 'folder-missing',
     });
   });
 });
