@@ -14,9 +14,9 @@ import { StateStore } from './core/storage/state.ts';
 import { Journal } from './core/submission/journal.ts';
 import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
-import { tellAccountsSetAside } from './ui/accounts/messages.ts';
+import { notifyAccountsSetAside } from './ui/accounts/messages.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
-import { tellSignedOut } from './ui/shared/accountMessages.ts';
+import { notifySignedOut } from './ui/shared/accountMessages.ts';
 import { commandRegistry } from './ui/shared/commands.ts';
 import { ensureActiveAccount as ensureActive } from './ui/shared/ensureActiveAccount.ts';
 import { Log } from './ui/shared/log.ts';
@@ -50,7 +50,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   // Accounts, their API keys, and one session for each.
   const apiKeys = disposables.add(new ApiKeys(context.secrets));
   const sandbox = disposables.add(new LazySandbox(storage, log));
-  const accounts = disposables.add(new AccountStore(storage, tellAccountsSetAside));
+  const accounts = disposables.add(new AccountStore(storage, notifyAccountsSetAside));
   const openAccounts = async (): Promise<void> => {
     try {
       await accounts.open();
@@ -90,7 +90,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const runsFolder = path.join(storage, 'runs');
   const folderOf = (accountId: string) => accountFolder(runsFolder, accountId);
   void removeOrphanedAccounts(runsFolder, state, () => accounts.readKnownIds());
-  const told = disposables.add(new NotificationLedger(state));
+  const ledger = disposables.add(new NotificationLedger(state));
   const downloads = disposables.add(
     new Downloads({
       runsFolder,
@@ -120,7 +120,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const ensureActiveAccount = (accountId: string) => ensureActive(accounts, accountId);
   /** Reports an error that ended what the user asked for, unless the session's state says the same. */
   const reportError = (error: unknown, retry: () => void): void => {
-    if (!sessions.isToldByState(error)) reporter.report(error, retry);
+    if (!sessions.isReportedByState(error)) reporter.report(error, retry);
   };
   /** Fires when a run was charged, so that the Runs view shows it. */
   const submitted = disposables.add(new vscode.EventEmitter<{ runId: string }>());
@@ -142,7 +142,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     submitted,
     runsFolder,
     folderOf,
-    told,
+    ledger,
     downloads,
     reports,
     digestWorker,
@@ -152,7 +152,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     registerCommands: commandRegistry({
       accounts,
       ensureActiveAccount,
-      reportSignedOut: tellSignedOut,
+      reportSignedOut: notifySignedOut,
       reportError,
     }),
   };

@@ -70,7 +70,7 @@ interface Form {
   dataset: DatasetDigest;
 }
 
-/** The client ended the connection inside its request: nothing happened, and nobody is there to be told. */
+/** The client ended the connection inside its request: nothing happened. */
 export class ClientGone extends Error {}
 
 /**

@@ -119,7 +119,7 @@ describe('amounts and times in words', () => {
     assert.equal(formatMoney(100_000, '€'), '1,000.00 €');
     assert.equal(formatMoney(199.7, 'USD'), '2.00 USD');
     assert.equal(formatMoney(517), '5.17');
-    for (const cents of [undefined, NaN, Infinity]) assert.equal(formatMoney(cents, 'USD'), 'not told');
+    for (const cents of [undefined, NaN, Infinity]) assert.equal(formatMoney(cents, 'USD'), 'unknown');
   });
 
   it('prints sizes and durations', () => {

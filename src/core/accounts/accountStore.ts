@@ -179,7 +179,7 @@ export class AccountStore implements Disposable {
     return done;
   }
 
-  /** Works alone among all windows; where the file system does not lock, or a window was stopped while it wrote, all the same. */
+  /** Works alone among all windows; where the file system does not lock, or a window was stopped while it wrote, it works as well. */
   async #locked<T>(work: () => Promise<T>): Promise<T> {
     const lock = path.join(path.dirname(this.#file), 'accounts.lock');
     const lease = await Lease.take(lock, LOCK_TRIES).catch(() => undefined);

@@ -1,4 +1,4 @@
-import type { Breath } from '../base/breath.ts';
+import type { LongTask } from '../base/longTask.ts';
 import { baseChangeOf } from './peftConfig.ts';
 import type { Problems } from './problems.ts';
 import type { AdapterConfig, LoraPair, WeightsReport } from './report.ts';
@@ -22,19 +22,19 @@ export async function findMisfits(
   weights: WeightsReport,
   config: AdapterConfig | undefined,
   problems: Problems,
-  breath: Breath,
+  task: LongTask,
 ): Promise<void> {
   checkParts(sorted, problems);
-  await breath.take();
+  await task.yieldToEventLoop();
   for (const { name } of sorted.unknown) problems.add('tensor-unexpected', 'warning', name);
   checkDtypes(weights, problems);
   checkLayers(weights, problems);
   checkWidths(weights.pairs, problems);
-  await breath.take();
+  await task.yieldToEventLoop();
   if (config !== undefined) {
-    await checkRanks(weights.pairs, config, problems, breath);
-    await checkTargets(weights.pairs, config, problems, breath);
-    await checkSaved(sorted, weights, config, problems, breath);
+    await checkRanks(weights.pairs, config, problems, task);
+    await checkTargets(weights.pairs, config, problems, task);
+    await checkSaved(sorted, weights, config, problems, task);
     checkFlags(sorted, weights, config, problems);
   }
   for (const name of weights.savedModules) problems.add('modules-to-save', 'info', name);
@@ -128,13 +128,13 @@ async function checkRanks(
   pairs: readonly LoraPair[],
   config: AdapterConfig,
   problems: Problems,
-  breath: Breath,
+  task: LongTask,
 ): Promise<void> {
   // The ranks of experts that are adapted as one parameter are multiplied.
   if (config.targetParameters.length > 0) return;
   const scaling = new ModuleScaling(config);
   for (const { path, rank } of pairs) {
-    if (breath.isDue) await breath.take();
+    if (task.isDue) await task.yieldToEventLoop();
     const expected = scaling.rankOf(path);
     if (expected !== undefined && expected !== rank)
       problems.add('rank-mismatch', 'error', path, { expected, actual: rank });
@@ -145,14 +145,14 @@ async function checkTargets(
   pairs: readonly LoraPair[],
   { targetModules, targetParameters }: AdapterConfig,
   problems: Problems,
-  breath: Breath,
+  task: LongTask,
 ): Promise<void> {
   // An untrusted regular expression is never run.
   if (typeof targetModules !== 'object' || targetParameters.length > 0) return;
   const targets = new Set<string>(targetModules);
   const found = new Set<string>();
   for (const { path } of pairs) {
-    if (breath.isDue) await breath.take();
+    if (task.isDue) await task.yieldToEventLoop();
     const named = endsOf(path).filter((end) => targets.has(end));
     for (const end of named) found.add(end);
     if (named.length === 0) problems.add('module-not-targeted', 'error', path);
@@ -166,12 +166,12 @@ async function checkSaved(
   { savedModules }: WeightsReport,
   { modulesToSave, targetModules }: AdapterConfig,
   problems: Problems,
-  breath: Breath,
+  task: LongTask,
 ): Promise<void> {
   const missing = new Set<string>(modulesToSave);
   // All names of all modules together could fill the memory.
   for (const path of savedModules) {
-    if (breath.isDue) await breath.take();
+    if (task.isDue) await task.yieldToEventLoop();
     for (const name of namesOf(path)) missing.delete(name);
   }
   const hasHead = HEADS.some((head) => modulesToSave.includes(head) && !missing.has(head));
@@ -184,7 +184,7 @@ async function checkSaved(
   // Rows of an embedding that were trained alone are named elsewhere in the config.
   const full = saved.filter(({ tensor }) => !tensor.name.includes('.trainable_tokens'));
   for (const path of new Set(full.map((one) => one.path))) {
-    if (breath.isDue) await breath.take();
+    if (task.isDue) await task.yieldToEventLoop();
     if (!namesOf(path).some((name) => named.has(name)))
       problems.add('saved-module-unexpected', 'warning', path);
   }

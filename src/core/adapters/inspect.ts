@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Breath } from '../base/breath.ts';
+import { LongTask } from '../base/longTask.ts';
 import { isSystemError } from '../base/diskError.ts';
 import {
   baseOf,
@@ -103,10 +103,10 @@ async function inspectContents(
       throw header ?? new BrokenArchiveError('safetensors-header', name);
     return { name, header };
   });
-  const breath = new Breath(signal);
+  const task = new LongTask(signal);
   const tensors = files.flatMap(({ header }) => header.tensors);
-  const sorted = await sortTensors(tensors, breath);
-  const pairs = await pairsOf(sorted, config, breath);
+  const sorted = await sortTensors(tensors, task);
+  const pairs = await pairsOf(sorted, config, task);
   const isOther = config !== undefined && !isLora(config);
   if (pairs.length === 0 && sorted.saved.length === 0 && !isOther) {
     // Names of a full model's tensors are not those of an adapter.
@@ -114,10 +114,10 @@ async function inspectContents(
     const verdict: Verdict = { code: isModel ? 'full-model' : 'no-adapter' };
     return withoutWeights({ ...base, verdict, problems: problems.list() });
   }
-  await breath.take();
+  await task.yieldToEventLoop();
   const weights = weightsReport(tensors, sorted, pairs);
-  await breath.take();
-  if (!isOther) await findMisfits(sorted, weights, config, problems, breath);
+  await task.yieldToEventLoop();
+  if (!isOther) await findMisfits(sorted, weights, config, problems, task);
   const report: AdapterReport = {
     ...base,
     verdict: { code: 'adapter' },

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { Breath } from '../base/breath.ts';
+import { LongTask } from '../base/longTask.ts';
 import { BrokenArchiveError } from './faults.ts';
 import { MAX_HEADER_BYTES, MAX_TENSORS } from './limits.ts';
 
@@ -112,7 +112,7 @@ function headerLength(bytes: Buffer, sizeBytes: number): number {
 
 async function parse(header: Buffer, signal: AbortSignal | undefined): Promise<Tensor[]> {
   const text = new HeaderReader(header);
-  const breath = new Breath(signal);
+  const task = new LongTask(signal);
   const tensors: Tensor[] = [];
   const names = new Set<string>();
   for (const name of text.keys()) {
@@ -121,7 +121,7 @@ async function parse(header: Buffer, signal: AbortSignal | undefined): Promise<T
     if (names.size > MAX_TENSORS) throw new BrokenArchiveError('header-too-large');
     if (name === METADATA) readMetadata(text);
     else tensors.push(readTensor(text, name));
-    if (breath.isDue) await breath.take();
+    if (task.isDue) await task.yieldToEventLoop();
   }
   text.end();
   return tensors;

@@ -1,4 +1,4 @@
-import type { Breath } from '../base/breath.ts';
+import type { LongTask } from '../base/longTask.ts';
 import { printable } from './printable.ts';
 import type { AdapterConfig, DtypeShare, LoraPair, WeightsReport } from './report.ts';
 import type { SafetensorsHeader, Tensor } from './safetensors.ts';
@@ -32,13 +32,13 @@ export interface SortedTensors {
 }
 
 /** @throws CancelledError */
-export async function sortTensors(tensors: readonly Tensor[], breath: Breath): Promise<SortedTensors> {
+export async function sortTensors(tensors: readonly Tensor[], task: LongTask): Promise<SortedTensors> {
   const byPath = new Map<string, Parts>();
   const saved: { path: string; tensor: Tensor }[] = [];
   const biases: { path: string; tensor: Tensor }[] = [];
   const unknown: Tensor[] = [];
   for (const tensor of tensors) {
-    if (breath.isDue) await breath.take();
+    if (task.isDue) await task.yieldToEventLoop();
     const role = roleOf(tensor.name);
     if (role === undefined) unknown.push(tensor);
     else if (role.part === 'saved') saved.push({ path: role.path, tensor });
@@ -77,7 +77,7 @@ function byLayer(parts: readonly Parts[]): Parts[] {
 export async function pairsOf(
   { pairs }: SortedTensors,
   config: AdapterConfig | undefined,
-  breath: Breath,
+  task: LongTask,
 ): Promise<LoraPair[]> {
   const seen = new Set<string>();
   const ambiguous = new Set<string>();
@@ -90,7 +90,7 @@ export async function pairsOf(
   const scaling = config && new ModuleScaling(config);
   const found: LoraPair[] = [];
   for (const one of pairs) {
-    if (breath.isDue) await breath.take();
+    if (task.isDue) await task.yieldToEventLoop();
     found.push(pairOf(one, ambiguous, scaling));
   }
   return found;

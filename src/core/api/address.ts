@@ -57,7 +57,7 @@ export function parseApiKey(text: string): ParsedApiKey {
   return { ok: true, apiKey, hasPrefix: apiKey.startsWith(API_KEY_PREFIX) };
 }
 
-/** The links of a model that may be opened; the others are no links to a person. */
+/** The links of a model that may be opened; the others are not shown as links. */
 export function modelLinks({ terms_url, use_policy_url }: Pick<Model, 'terms_url' | 'use_policy_url'>): {
   terms?: string;
   policy?: string;

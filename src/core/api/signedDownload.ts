@@ -42,12 +42,12 @@ interface SignedDownload {
   body: AsyncIterable<Uint8Array>;
   /** Which byte of the artifact is the body's first; 0 also where a range was asked for and is not to be had. */
   startByte: number;
-  /** Of the whole artifact; undefined where the storage does not say. */
+  /** Of the complete artifact; undefined where the storage does not say. */
   totalBytes?: number;
   /** A strong one; others name no bytes. */
   etag?: string;
   /** Whether the body's length is known or it is chunked, so that it cannot be taken for a connection that was cut. */
-  endIsTold: boolean;
+  endIsKnown: boolean;
 }
 
 /**
@@ -148,7 +148,7 @@ function toWhole(answer: HttpAnswer): SignedDownload {
     startByte: 0,
     ...(totalBytes !== undefined && { totalBytes }),
     ...(etag !== undefined && { etag }),
-    endIsTold: totalBytes !== undefined || /\bchunked\b/i.test(answer.header('transfer-encoding') ?? ''),
+    endIsKnown: totalBytes !== undefined || /\bchunked\b/i.test(answer.header('transfer-encoding') ?? ''),
   };
 }
 
@@ -166,7 +166,7 @@ function toRest(answer: HttpAnswer, { startByte, etag, totalBytes }: KeptBytes):
     (totalBytes === undefined || totalBytes === endByte) &&
     strongEtagOf(answer) === etag &&
     !isPacked(answer);
-  return isRest ? { body: answer.body, startByte, totalBytes: endByte, etag, endIsTold: true } : undefined;
+  return isRest ? { body: answer.body, startByte, totalBytes: endByte, etag, endIsKnown: true } : undefined;
 }
 
 function isPacked(answer: HttpAnswer): boolean {

@@ -4,7 +4,7 @@ interface RetryPolicy {
   readonly longestMs: number;
   /** How many retries at most; no limit where undefined. */
   readonly retries?: number;
-  /** A longer Retry-After is not waited for: the user is told instead. */
+  /** A longer Retry-After is not waited for: the user gets the error instead. */
   readonly longestRetryAfterMs?: number;
 }
 

@@ -141,7 +141,7 @@ export class DatasetChecker implements Disposable {
             kind: 'check',
             segments,
             hashes: isComplete && index === 0,
-            looksForSecrets: isComplete,
+            findsSecrets: isComplete,
             hasByteOrderMark: hasByteOrderMark(sample),
           },
           take,

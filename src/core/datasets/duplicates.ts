@@ -48,7 +48,7 @@ export function findDuplicates(
   const places: number[] = [];
   const details: string[] = [];
   let total = 0;
-  let looks = 0;
+  let probes = 0;
   let isStopped = false;
   for (let row = 0; row < count && !isStopped; row++) {
     rows.seek(row);
@@ -56,7 +56,7 @@ export function findDuplicates(
     let slot = Math.imul(hash, 0x9e3779b1) >>> (32 - bits);
     for (; ; slot = (slot + 1) & (table.length - 1)) {
       // Here and not at each row: a file can be made so that all its rows have one hash.
-      if (looks++ % STEP === 0 && !goesOn()) isStopped = true;
+      if (probes++ % STEP === 0 && !goesOn()) isStopped = true;
       if (isStopped) break;
       const other = (table[slot] ?? 0) - 1;
       if (other < 0) {

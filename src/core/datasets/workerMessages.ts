@@ -23,7 +23,7 @@ export interface Job {
   locatedLimit: number;
   /** One of the workers hashes the file, before it takes segments. */
   hashes: boolean;
-  looksForSecrets: boolean;
+  findsSecrets: boolean;
   /** Whether the file begins with one: the editor then decodes it in another way. */
   hasByteOrderMark: boolean;
   shared: Int32Array<SharedArrayBuffer>;

@@ -23,7 +23,7 @@ export type Directory =
   | { kind: 'missing'; path: string }
   | { kind: 'there'; path: string };
 
-/** What the text of the setting means on this machine. @param home what `~` stands for */
+/** What the text of the setting means on this machine. @param home what `~` means */
 export function directoryOf(text: string, home: string): Directory {
   const trimmed = text.trim();
   if (trimmed === '') return { kind: 'asked' };

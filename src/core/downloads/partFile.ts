@@ -160,7 +160,7 @@ export class PartFile {
     await Promise.allSettled([this.#sidecar.close(), this.#handle.close()]);
   }
 
-  /** Takes away what is there of a part that nobody has open. @throws DiskError */
+  /** Removes a part that no window has open. @throws DiskError */
   static async remove({ part, sidecar }: PartPlace): Promise<void> {
     // What says what the bytes are goes last: bytes of which nothing is known would stay for good.
     await onDisk(removeFile(part));

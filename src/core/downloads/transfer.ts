@@ -86,7 +86,7 @@ async function receive(
   const { transport, clock, signal, onState, onProgress } = options;
   const { kept } = part;
   const download = await openSignedUrl(transport(), url, link.serviceUrl, { signal, ...(kept && { kept }) });
-  const { body, startByte, totalBytes, etag, endIsTold } = download;
+  const { body, startByte, totalBytes, etag, endIsKnown } = download;
   if (startByte === 0)
     await part.begin({
       ...(etag !== undefined && { etag }),
@@ -111,7 +111,7 @@ async function receive(
   }
   if (part.totalBytes === undefined) part.learnTotal(part.receivedBytes);
   else if (!part.isWhole) throw new NetworkError('reset', 'ERR_TOO_SHORT');
-  return endIsTold ? 'declared' : 'undeclared';
+  return endIsKnown ? 'declared' : 'undeclared';
 }
 
 /** What the network or the answer of the storage is at fault for is not the service's. */

@@ -159,7 +159,7 @@ export class Session implements Disposable {
   }
 
   /** Whether the change to `key-rejected` was caused by this error. */
-  isToldByState(error: unknown): boolean {
+  isReportedByState(error: unknown): boolean {
     return error instanceof Error && this.#refusals.has(error);
   }
 

@@ -64,8 +64,8 @@ export class Sessions implements Disposable {
   }
 
   /** Whether the change of some session to `key-rejected` was caused by this error. */
-  isToldByState(error: unknown): boolean {
-    return [...this.#sessions.values()].some(({ session }) => session.isToldByState(error));
+  isReportedByState(error: unknown): boolean {
+    return [...this.#sessions.values()].some(({ session }) => session.isReportedByState(error));
   }
 
   /** Lets every session connect again: its API key or the proxy's settings changed. */

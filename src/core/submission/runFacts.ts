@@ -99,12 +99,12 @@ export function balanceEffectOf(
 }
 
 /**
- * What is known of a run's artifacts. `not-told`: it has finished and the list does not say that they are available, nor that
+ * What is known of a run's artifacts. `unknown`: it has finished and the list does not say that they are available, nor that
  * they have expired; a run that no list has shown yet is so, too. `not-known`: its status is none that the contract names,
  * so that it may have ended without any.
  */
 export interface ArtifactsState {
-  kind: 'not-yet' | 'not-known' | 'available' | 'expired' | 'not-told';
+  kind: 'not-yet' | 'not-known' | 'available' | 'expired' | 'unknown';
   expiresAtMs: number | undefined;
 }
 
@@ -113,7 +113,7 @@ export function artifactsOf(run: RunSummary, detail: RunDetail | undefined, nowM
   const isOver = expiresAtMs !== undefined && expiresAtMs <= nowMs;
   if (isOver) return { kind: 'expired', expiresAtMs };
   if (run.artifacts_available) return { kind: 'available', expiresAtMs };
-  const kinds = { waiting: 'not-yet', active: 'not-known', finished: 'not-told' } as const;
+  const kinds = { waiting: 'not-yet', active: 'not-known', finished: 'unknown' } as const;
   return { kind: kinds[phaseOf(run, detail)], expiresAtMs };
 }
 

@@ -422,7 +422,7 @@ export class Submitter implements Disposable {
   }
 
   /**
-   * Where it cannot be written the file stays open, which asks for a check and never for money. A charge is reported all the same.
+   * Where it cannot be written the file stays open, which asks for a check and never for money. A charge is reported anyway.
    * @throws what writing anything else throws
    */
   async #settle({ lease, intent }: Owned, settled: Settlement): Promise<void> {

@@ -12,7 +12,7 @@ import {
   confirmPrefix,
   confirmUnverifiedKey,
   signInWords,
-  tellKeyRefused,
+  notifyKeyRefused,
 } from './messages.ts';
 
 export type CreateClient = (connection: Connection) => Pick<Client, 'getBalance'>;
@@ -55,7 +55,7 @@ export async function verifyKey(
   } catch (error) {
     if (error instanceof CancelledError) throw error;
     if (!isUnauthorized(error)) return (await confirmUnverifiedKey(error)) ? 'unverified' : undefined;
-    tellKeyRefused(error, again);
+    notifyKeyRefused(error, again);
     return undefined;
   }
 }

@@ -2,7 +2,7 @@ import type { Services } from '../../services.ts';
 import { pendingWorkOf } from '../../core/submission/pendingSubmission.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { BalanceStatus } from './balanceStatus.ts';
-import { tellKeyNeeded } from './messages.ts';
+import { notifyKeyNeeded } from './messages.ts';
 import { keepWelcomeState } from './welcomeState.ts';
 
 /** Accounts and their API keys: signing in and out, switching, the balance in the status bar. */
@@ -13,7 +13,7 @@ export function activateAccounts(services: Services): void {
   disposables.add(keepWelcomeState(sessions, accounts));
   disposables.add(
     sessions.onDidChangeState(({ session, state }) => {
-      if (state === 'key-rejected' || state === 'key-missing') tellKeyNeeded(session.account, state);
+      if (state === 'key-rejected' || state === 'key-missing') notifyKeyNeeded(session.account, state);
     }),
   );
   const submissions = async () => {

@@ -88,20 +88,20 @@ export async function confirmUnverifiedKey(error: unknown): Promise<boolean> {
   return choice === save;
 }
 
-export function tellSignedIn(name: string): void {
+export function notifySignedIn(name: string): void {
   void showInformation(vscode.l10n.t('Signed in to {0}.', name));
 }
 
-export function tellKeyReplaced(name: string): void {
+export function notifyKeyReplaced(name: string): void {
   void showInformation(vscode.l10n.t('Replaced the API key of {0}.', name));
 }
 
-export function tellKeyUnverified(name: string): void {
+export function notifyKeyUnverified(name: string): void {
   void showInformation(vscode.l10n.t('Saved the API key of {0}. It couldn’t be verified yet.', name));
 }
 
 /** Reports that the service refused an API key that was just entered. @param again the command that asks for another one */
-export function tellKeyRefused(error: unknown, again: CommandId): void {
+export function notifyKeyRefused(error: unknown, again: CommandId): void {
   const title = again === COMMANDS.signIn ? accountWords.signIn() : menuWords.replaceKey();
   void showError(asText(explain(error)), title).then((choice) => {
     if (choice === title) void vscode.commands.executeCommand(again);
@@ -109,7 +109,7 @@ export function tellKeyRefused(error: unknown, again: CommandId): void {
 }
 
 /** Reports that the API key of an account does not work, and offers to enter another one. */
-export function tellKeyNeeded(
+export function notifyKeyNeeded(
   account: { id: string; name: string },
   state: 'key-rejected' | 'key-missing',
 ): void {
@@ -124,7 +124,7 @@ export function tellKeyNeeded(
   });
 }
 
-export function tellSandboxHasNoKey(): void {
+export function notifySandboxHasNoKey(): void {
   void showInformation(vscode.l10n.t('The sandbox creates its own API key at each start.'));
 }
 
@@ -235,7 +235,7 @@ export function balanceTooltip(view: BalanceView): string {
 }
 
 /** Reports that the list of accounts could not be read; nothing was deleted. */
-export function tellAccountsSetAside(file: string): void {
+export function notifyAccountsSetAside(file: string): void {
   void showWarning(
     vscode.l10n.t(
       'The list of accounts could not be read and was moved to {0}. Open submissions may have been charged: sign in again to check them before you submit.',

@@ -1,10 +1,10 @@
 import { originOf } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
-import { tellSignedOut } from '../shared/accountMessages.ts';
+import { notifySignedOut } from '../shared/accountMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { askForKey, verifyKey, type CreateClient } from './apiKeyEntry.ts';
 import type { ApiKeys } from './apiKeys.ts';
-import { signInWords, tellKeyReplaced, tellKeyUnverified, tellSandboxHasNoKey } from './messages.ts';
+import { signInWords, notifyKeyReplaced, notifyKeyUnverified, notifySandboxHasNoKey } from './messages.ts';
 
 /** Gives an account, by its id, or the active one another API key; its id, and with it what it owns, stays. */
 export async function replaceKey(
@@ -16,11 +16,11 @@ export async function replaceKey(
   // The account that a notice named may not be the active one.
   const account = accounts.accounts.find(({ id }) => id === argument) ?? accounts.active;
   if (account === undefined) {
-    tellSignedOut();
+    notifySignedOut();
     return;
   }
   if (account.kind === 'sandbox') {
-    tellSandboxHasNoKey();
+    notifySandboxHasNoKey();
     return;
   }
   const { id, name, baseUrl } = account;
@@ -31,5 +31,5 @@ export async function replaceKey(
   const result = await verifyKey(createClient, { baseUrl, apiKey }, COMMANDS.replaceKey);
   if (result === undefined) return;
   await apiKeys.store({ accountId: id, origin: originOf(account) }, apiKey);
-  (result === 'accepted' ? tellKeyReplaced : tellKeyUnverified)(name);
+  (result === 'accepted' ? notifyKeyReplaced : notifyKeyUnverified)(name);
 }

@@ -8,7 +8,7 @@ import { baseUrlSetting } from '../shared/settings.ts';
 import { ask, pick, runSteps, type Answer, type Place, type Step, type StepEnd } from '../shared/steps.ts';
 import { askForKey, verifyKey, type CreateClient } from './apiKeyEntry.ts';
 import type { ApiKeys } from './apiKeys.ts';
-import { signInWords, tellKeyUnverified, tellSignedIn, urlProblem } from './messages.ts';
+import { signInWords, notifyKeyUnverified, notifySignedIn, urlProblem } from './messages.ts';
 
 type FormerAccount = ReturnType<typeof formerAccountsOf>[number];
 
@@ -43,7 +43,7 @@ export async function signIn(
   const account: ServiceAccount = { kind: 'service', id, name, baseUrl };
   const owner = { accountId: id, origin: originOf(account) };
   await apiKeys.storeWith(owner, apiKey, () => accounts.save(account));
-  (result === 'accepted' ? tellSignedIn : tellKeyUnverified)(name);
+  (result === 'accepted' ? notifySignedIn : notifyKeyUnverified)(name);
 }
 
 /** Which step asks for the account. */

@@ -11,22 +11,25 @@ export function keepWelcomeState(sessions: Sessions, accounts: AccountStore): Di
   const disposables = new DisposableStore();
   disposables.add(
     followActive(sessions, (session) => {
-      tell(session);
+      setState(session);
       return session === undefined
         ? []
-        : [session.onDidChangeState(() => tell(session)), session.runs.onDidChange(() => tell(session))];
+        : [
+            session.onDidChangeState(() => setState(session)),
+            session.runs.onDidChange(() => setState(session)),
+          ];
     }),
   );
-  const tellAccounts = () => {
+  const setAccounts = () => {
     setContext(CONTEXT_KEYS.accountsStored, accounts.accounts.length > 0);
     setContext(CONTEXT_KEYS.accountsUnreadable, accounts.isUnreadable);
   };
-  tellAccounts();
-  disposables.add(accounts.onDidChange(tellAccounts));
+  setAccounts();
+  disposables.add(accounts.onDidChange(setAccounts));
   return disposables;
 }
 
-function tell(session: Session | undefined): void {
+function setState(session: Session | undefined): void {
   // "No runs yet" is true only when the list was read.
   const isUnread = session?.state === 'ready' && session.runs.rows === undefined;
   const unread = session?.runs.failed === true ? 'offline' : 'connecting';

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { tellSignedOut } from '../shared/accountMessages.ts';
+import { notifySignedOut } from '../shared/accountMessages.ts';
 import { runIdOf } from '../shared/arguments.ts';
 import { chooseAdapter, reportAdapterNotOnDisk, reportNotDownloaded } from './messages.ts';
 
@@ -45,7 +45,7 @@ export function inspectAdapter(
         existing.map(({ path: file, runId }) => ({ file, description: nameOf(runId, session) })),
       );
       if (chosen !== undefined) await show(chosen);
-    } else if (session === undefined) tellSignedOut();
+    } else if (session === undefined) notifySignedOut();
     else {
       const found = fileOf(given, session, records);
       if (typeof found === 'string') await show(found);

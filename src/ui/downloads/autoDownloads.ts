@@ -61,7 +61,7 @@ export function downloadWhenComplete({ sessions, downloads, claim, log, isQuiet 
     } catch (error) {
       if (error instanceof CancelledError) return;
       log.error('auto-download', error);
-      if (sessions.isToldByState(error)) return;
+      if (sessions.isReportedByState(error)) return;
       const target = { accountId: account.id, id: runId };
       reportAutoDownloadFailed(runNameOf(session.runs, runId), error, () => {
         void vscode.commands.executeCommand(COMMANDS.downloadAdapter, target);

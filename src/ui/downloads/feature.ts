@@ -7,9 +7,9 @@ import { remindBeforeExpiry } from './reminders.ts';
 
 /** Downloading adapters: on request, when a run completes, and a reminder before they expire. */
 export function activateDownloads(services: Services): void {
-  const { disposables, downloads, log, registerCommands, sessions, told } = services;
+  const { disposables, downloads, log, registerCommands, sessions, ledger } = services;
   const isQuiet = () => notificationsSetting() === 'badge';
-  const claim = (accountId: string, runId: string, what: string) => told.claim(accountId, runId, what);
+  const claim = (accountId: string, runId: string, what: string) => ledger.claim(accountId, runId, what);
   disposables.add(downloadWhenComplete({ sessions, downloads, claim, log, isQuiet }));
   disposables.add(offerInterruptedDownloads({ sessions, downloads, claim }));
   disposables.add(remindBeforeExpiry({ sessions, downloads, claim }));

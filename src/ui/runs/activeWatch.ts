@@ -93,11 +93,11 @@ export class ActiveWatch implements Disposable {
       if (state === 'connecting') readAll();
       if (state === 'ready') for (const one of this.#missing) one.wake();
     });
-    // The charge may come minutes after the answer was given up: runs are watched until the person has decided.
+    // The charge may come minutes after the answer was given up: runs are watched until the user has decided.
     const awaiting = this.#submitter.onDidChange(({ id, accountId: changedId, state }) => {
       if (changedId !== accountId) return;
       if (state === 'unknown') void watcher.poll();
-      // Another window ended it: what came of it is not told here, but stands in the runs and the balance.
+      // Another window ended it: the result is in the runs and the balance.
       const isOpen = this.#submitter.pending.some((pending) => pending.id === id);
       if (state === 'elsewhere' && !isOpen) void watcher.poll();
     });
@@ -105,7 +105,7 @@ export class ActiveWatch implements Disposable {
     return [watcher, missingModels, missingBalance, reconnecting, awaiting];
   }
 
-  /** Their end is told as well, though no list named them before the windows were closed. */
+  /** Their end is shown as well, though no list named them before the windows were closed. */
   async #recall({ account, runs }: Session): Promise<void> {
     if (runs.rows === undefined) return;
     for (const { accountId, settled, model_id, label } of await this.#receipts())

@@ -18,12 +18,13 @@ import { RunsTree } from './runsTree.ts';
 /** The views of runs and models, the page of a run, and what is notified about them. */
 export function activateRuns(services: Services): void {
   const { accounts, context, disposables, downloads, journal, log, openJournal } = services;
-  const { registerCommands, reportError, runsFolder, sessions, state, submitted, submitter, told } = services;
+  const { registerCommands, reportError, runsFolder, sessions, state, submitted, submitter, ledger } =
+    services;
   const { ensureActiveAccount, submissionRows: submissions } = services;
 
   const shown = disposables.add(new RunsShown(sessions, context.globalState));
   disposables.add(dimOfflineRows());
-  const tree = disposables.add(new RunsTree({ sessions, submitter, submissions, downloads, told, shown }));
+  const tree = disposables.add(new RunsTree({ sessions, submitter, submissions, downloads, ledger, shown }));
   disposables.add(submitted.event(({ runId }) => void tree.reveal(runId).catch(() => undefined)));
   disposables.add(new ModelsTree(sessions));
   disposables.add(new ActiveWatch(sessions, submitter, journal, log, runsFolder, state));
@@ -51,7 +52,7 @@ export function activateRuns(services: Services): void {
   const show = async (accountId: string, runId: string) => void (await panels()).show({ accountId, runId });
   disposables.add(followRunLinks({ accounts, sessions, show, onError: reportError }));
   const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && autoDownloadFolder() === undefined;
-  disposables.add(new RunNotices({ sessions, told, ensureActiveAccount, offersDownload }));
+  disposables.add(new RunNotices({ sessions, ledger, ensureActiveAccount, offersDownload }));
 
   const load = () => import('./runCommands.ts');
   disposables.add(

@@ -264,7 +264,7 @@ export function adapterText({ kind, expiresAtMs }: ArtifactsState, status: strin
       return expiresAtMs === undefined
         ? l10n.t('This adapter has expired.')
         : l10n.t('This adapter expired on {0}.', formatTime(expiresAtMs));
-    case 'not-told':
+    case 'unknown':
       return l10n.t('The service lists no adapter for this run.');
   }
 }

@@ -4,7 +4,7 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import { chooseRun, runChoices } from '../shared/chooseRun.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { modelOf } from '../shared/arguments.ts';
-import { openServiceLink, tellNoLink } from '../shared/modelMessages.ts';
+import { openServiceLink, notifyNoLink } from '../shared/modelMessages.ts';
 import { withCancellableProgress, withViewProgress } from '../shared/progress.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { loadAllWords, notifyMayBeIncomplete, notifyNotAllLoaded, notifyRunIdCopied } from './messages.ts';
@@ -36,7 +36,7 @@ export async function loadMoreRuns({ active: session }: Active): Promise<void> {
 }
 
 /** Reads page after page until all runs are loaded, the service sends no new ones, or the user cancels; what was read stays. */
-export async function loadAllRuns(sessions: Pick<Sessions, 'active' | 'isToldByState'>): Promise<void> {
+export async function loadAllRuns(sessions: Pick<Sessions, 'active' | 'isReportedByState'>): Promise<void> {
   const session = sessions.active;
   if (session === undefined) return;
   const { runs } = session;
@@ -52,7 +52,7 @@ export async function loadAllRuns(sessions: Pick<Sessions, 'active' | 'isToldByS
         return;
       }
     } catch (error) {
-      if (error instanceof CancelledError || sessions.isToldByState(error)) return;
+      if (error instanceof CancelledError || sessions.isReportedByState(error)) return;
       notifyNotAllLoaded(runs.rows?.length ?? 0, asText(explain(error)), retry);
     }
   });
@@ -84,5 +84,5 @@ export async function openModelLink(
   argument: unknown,
 ): Promise<void> {
   const url = modelOf(argument, session?.models.models ?? [])?.[field];
-  if (url === undefined || !(await openServiceLink(url))) tellNoLink();
+  if (url === undefined || !(await openServiceLink(url))) notifyNoLink();
 }

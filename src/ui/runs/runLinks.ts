@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
-import { tellSignedOut } from '../shared/accountMessages.ts';
+import { notifySignedOut } from '../shared/accountMessages.ts';
 import { findingRun, notifyNoSuchRun, notifyUnsupportedLink } from './messages.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { isPlainRunId, runIdOfLink, type LinkParts } from '../../core/runs/runLink.ts';
@@ -14,7 +14,7 @@ export interface RunLinkParts {
   accounts: Pick<AccountStore, 'accounts'>;
   sessions: Pick<Sessions, 'active'>;
   show: (accountId: string, runId: string) => Promise<void>;
-  /** Tells of an error that is not the link's. */
+  /** Reports an error that is not the link's. */
   onError: (error: unknown, again: () => void) => void;
 }
 
@@ -36,7 +36,7 @@ export async function followRunLink(link: LinkParts, parts: RunLinkParts): Promi
     return;
   }
   if (session === undefined) {
-    tellSignedOut();
+    notifySignedOut();
     return;
   }
   try {

@@ -15,13 +15,13 @@ import { followActive } from '../shared/activeSession.ts';
 
 /** How long notices wait. */
 export interface NoticePatience {
-  /** For others, that are told together. */
+  /** For others, which are shown together. */
   togetherMs: number;
-  /** For a window that has the focus, so that the person's window tells. */
+  /** For a window that has the focus, so that the user's window shows it. */
   focusedMs: number;
-  /** For a window that was faster and tells the same. */
+  /** For a window that was faster and shows the same. */
   fasterMs: number;
-  /** For a label that nobody knows yet. */
+  /** For a label that is not known yet. */
   labelMs: number;
 }
 const PATIENCE: Readonly<NoticePatience> = {
@@ -31,15 +31,15 @@ const PATIENCE: Readonly<NoticePatience> = {
   labelMs: 3_000,
 };
 
-/** What became known in so long after the start went on while nobody looked. */
+/** What becomes known this soon after the start happened while no window was open. */
 const START_MS = 60_000;
 
 export interface RunNoticesParts {
   sessions: Sessions;
-  told: Pick<NotificationLedger, 'claim' | 'addUnseen'>;
-  /** Makes an account the active one, if it is not and the person agrees. */
+  ledger: Pick<NotificationLedger, 'claim' | 'addUnseen'>;
+  /** Makes an account the active one, if it is not and the user agrees. */
   ensureActiveAccount: (accountId: string) => Promise<boolean>;
-  /** Whether a download is to be offered: not where the person wants none, or it begins by itself. */
+  /** Whether to offer a download: not where the user wants none, or where it starts automatically. */
   offersDownload: () => boolean;
   patience?: NoticePatience;
 }
@@ -51,19 +51,25 @@ interface Notice {
 }
 
 /**
- * Tells that runs of the active account finished or have a status that the contract does not name: each once among all
- * windows, several at once in one digest; nothing but the badge where the person wants no more.
+ * Notifies that runs of the active account completed or have a status that the contract does not name: each once among all
+ * windows, several at once in one digest. Only the badge where the user wants that.
  */
 export class RunNotices implements Disposable {
-  readonly #told: Pick<NotificationLedger, 'claim' | 'addUnseen'>;
+  readonly #ledger: Pick<NotificationLedger, 'claim' | 'addUnseen'>;
   readonly #ensureActiveAccount: (accountId: string) => Promise<boolean>;
   readonly #offersDownload: () => boolean;
   readonly #patience: NoticePatience;
   readonly #subscription: Disposable;
   #disposed = false;
 
-  constructor({ sessions, told, ensureActiveAccount, offersDownload, patience = PATIENCE }: RunNoticesParts) {
-    this.#told = told;
+  constructor({
+    sessions,
+    ledger,
+    ensureActiveAccount,
+    offersDownload,
+    patience = PATIENCE,
+  }: RunNoticesParts) {
+    this.#ledger = ledger;
     this.#ensureActiveAccount = ensureActiveAccount;
     this.#offersDownload = offersDownload;
     this.#patience = patience;
@@ -81,28 +87,28 @@ export class RunNotices implements Disposable {
     const startedAtMs = Date.now();
     const waiting = new Map<string, Notice>();
     let timer: NodeJS.Timeout | undefined;
-    let telling: Promise<unknown> = Promise.resolve();
-    const tell = () => {
+    let showing: Promise<unknown> = Promise.resolve();
+    const show = () => {
       clearTimeout(timer);
       timer = undefined;
       const notices = [...waiting.values()];
       waiting.clear();
       if (notices.length === 0) return;
       // One after the other: a slow disk must not turn around what became of a run.
-      const next = () => (this.#disposed ? undefined : this.#tell(session, notices));
-      telling = telling.then(next, next);
+      const next = () => (this.#disposed ? undefined : this.#show(session, notices));
+      showing = showing.then(next, next);
     };
     const plan = () => {
       const { focusedMs, togetherMs } = this.#patience;
       // Windows that wait alike would meet again.
       const waitMs = isFocused() ? togetherMs : focusedMs * (1 + Math.random() / 2);
-      timer ??= setTimeout(tell, waitMs);
+      timer ??= setTimeout(show, waitMs);
     };
     return [
-      // What waits is told although the account is left. At the window's end there is nobody to tell.
-      { dispose: () => (this.#disposed ? clearTimeout(timer) : tell()) },
+      // What waits is shown although the account is left; not at the window's end.
+      { dispose: () => (this.#disposed ? clearTimeout(timer) : show()) },
       vscode.window.onDidChangeWindowState(({ focused }) => {
-        if (focused) tell();
+        if (focused) show();
       }),
       session.runs.onDidChange(({ moved }) => {
         const isAway = !isFocused() || Date.now() - startedAtMs < START_MS;
@@ -115,7 +121,7 @@ export class RunNotices implements Disposable {
     ];
   }
 
-  async #tell(session: Session, notices: readonly Notice[]): Promise<void> {
+  async #show(session: Session, notices: readonly Notice[]): Promise<void> {
     const { id } = session.account;
     const mine: Notice[] = [];
     let isFirst = true;
@@ -123,23 +129,23 @@ export class RunNotices implements Disposable {
     for (const notice of notices.toSorted((a, b) => (a.run.run_id < b.run.run_id ? -1 : 1))) {
       const { run, kind } = notice;
       const what = kind === 'finished' ? kind : `${kind}:${run.status}`;
-      if (await this.#told.claim(id, run.run_id, what)) mine.push(notice);
+      if (await this.#ledger.claim(id, run.run_id, what)) mine.push(notice);
       else if (isFirst) {
         isFirst = false;
         await new Promise((resolve) => setTimeout(resolve, this.#patience.fasterMs));
       }
     }
     if (notificationsSetting() === 'badge') {
-      for (const { run, kind } of mine) if (kind === 'finished') await this.#told.addUnseen(id, run.run_id);
+      for (const { run, kind } of mine) if (kind === 'finished') await this.#ledger.addUnseen(id, run.run_id);
       return;
     }
     const [only, ...others] = mine;
     if (only === undefined) return;
-    if (others.length === 0) await this.#tellOne(session, only);
-    else this.#tellSeveral(session, mine);
+    if (others.length === 0) await this.#notifyOne(session, only);
+    else this.#notifySeveral(session, mine);
   }
 
-  async #tellOne(session: Session, { run, kind }: Notice): Promise<void> {
+  async #notifyOne(session: Session, { run, kind }: Notice): Promise<void> {
     const { account, runs, models } = session;
     await named(runs, run.run_id, this.#patience.labelMs);
     const label = withoutMarker(runs.label(run.run_id) ?? '');
@@ -156,7 +162,7 @@ export class RunNotices implements Disposable {
       });
   }
 
-  #tellSeveral({ account }: Session, notices: readonly Notice[]): void {
+  #notifySeveral({ account }: Session, notices: readonly Notice[]): void {
     const finished = notices.filter(({ kind }) => kind === 'finished').length;
     const isAway = notices.some((notice) => notice.isAway);
     notifySeveral(
@@ -172,7 +178,7 @@ export class RunNotices implements Disposable {
   }
 }
 
-/** What there is to tell: a run that finished, or a status that the contract does not name. */
+/** What there is to show: a run that completed, or a status that the contract does not name. */
 function noticeOf({ before, after }: Moved, isAway: boolean): Notice[] {
   const phase = phaseOf(after);
   if (phase === 'finished')

@@ -180,7 +180,7 @@ export class RunPage implements Disposable {
     const { runs } = session;
     if (runs.detailFailure(runId) !== undefined) return;
     if (runs.detail(runId) !== undefined) {
-      // Either a list that was read again left it out, or the service no longer has it: reading tells which.
+      // Either a list that was read again left it out, or the service no longer has it: a read says which.
       const isGone = runs.get(runId) === undefined;
       if (!isGone || performance.now() - this.#readAtMs < READ_AGAIN_MS) return;
       this.#readAtMs = performance.now();

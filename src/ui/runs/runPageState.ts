@@ -215,7 +215,7 @@ function adapterActions({ run, runId, detail, nowMs, files, downloads, records }
       : here.length > 0
         ? pageWords.downloadAgain()
         : pageWords.download();
-  const canDownload = (kind === 'available' || kind === 'not-told') && !isBusy;
+  const canDownload = (kind === 'available' || kind === 'unknown') && !isBusy;
   return [
     {
       action: 'inspect',

@@ -15,31 +15,31 @@ interface View {
 }
 
 /**
- * The number on the Fine-Tuning icon: where notifications are turned down to it, finished runs that nobody has seen;
- * else the active ones. Seen is what stands in the view while the window has the focus.
+ * The number on the Fine-Tuning icon: where notifications are turned down to it, finished runs that were not seen yet;
+ * else the active ones. Seen is what the view shows while the window has the focus.
  */
 export class RunsBadge implements Disposable {
   readonly #sessions: Sessions;
   readonly #view: View;
-  readonly #told: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
+  readonly #ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   readonly #subscriptions: Disposable[];
 
   constructor(
     sessions: Sessions,
     view: View,
-    told: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>,
+    ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>,
   ) {
     this.#sessions = sessions;
     this.#view = view;
-    this.#told = told;
+    this.#ledger = ledger;
     const draw = () => this.draw();
     this.#subscriptions = [
-      told.onDidChangeUnseen(draw),
+      ledger.onDidChangeUnseen(draw),
       view.onDidChangeVisibility(draw),
       vscode.window.onDidChangeWindowState(draw),
       onDidChangeNotifications(draw),
       followActive(sessions, (session) => {
-        if (session !== undefined) void told.follow(session.account.id);
+        if (session !== undefined) void ledger.follow(session.account.id);
         return [];
       }),
     ];
@@ -56,8 +56,8 @@ export class RunsBadge implements Disposable {
   }
 
   #badgeOf({ account, runs }: Session): vscode.ViewBadge | undefined {
-    const unseen = this.#told.unseen(account.id);
-    if (unseen > 0 && this.#view.visible && vscode.window.state.focused) void this.#told.see(account.id);
+    const unseen = this.#ledger.unseen(account.id);
+    if (unseen > 0 && this.#view.visible && vscode.window.state.focused) void this.#ledger.see(account.id);
     else if (unseen > 0 && notificationsSetting() === 'badge')
       return { value: unseen, tooltip: treeWords.unseen(unseen) };
     const active = runs.activeCount;

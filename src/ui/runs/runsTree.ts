@@ -41,7 +41,7 @@ export interface RunsTreeParts {
   submitter: Pick<Submitter, 'pending'>;
   submissions: RunsSection;
   downloads: DownloadsShown;
-  told: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
+  ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: RunsShown;
 }
 
@@ -70,14 +70,14 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** Fires when the view is shown. */
   readonly onDidShow = this.#onDidShow.event;
 
-  constructor({ sessions, submitter, submissions, downloads, told, shown }: RunsTreeParts) {
+  constructor({ sessions, submitter, submissions, downloads, ledger, shown }: RunsTreeParts) {
     this.#sessions = sessions;
     this.#submitter = submitter;
     this.#submissions = submissions;
     this.#shown = shown;
     this.#downloads = new RunDownloads(downloads);
     this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this, showCollapseAll: false });
-    this.#badge = new RunsBadge(sessions, this.#view, told);
+    this.#badge = new RunsBadge(sessions, this.#view, ledger);
     this.#subscriptions.push(
       this.#view,
       this.#badge,

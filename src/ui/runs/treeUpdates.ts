@@ -8,7 +8,7 @@ const FEW_ROWS = 1_000;
 const ROWS_PER_MS = 10;
 
 /**
- * Tells VS Code what to draw again. All rows only where some come, go or move: until VS Code has asked for all of them it knows none,
+ * Has VS Code draw again what changed. All rows only where some come, go or move: until VS Code has asked for all of them it knows none,
  * and the button of a row that is pressed meanwhile calls its command without the row. A long list is drawn now and then.
  */
 export class TreeUpdates implements Disposable {

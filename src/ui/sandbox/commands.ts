@@ -5,11 +5,11 @@ import {
   chooseClockSpeed,
   chooseScenario,
   confirmReset,
-  tellFunds,
-  tellFundsRefused,
-  tellScenario,
-  tellScenarioRefused,
-  tellSpeedRefused,
+  notifyFunds,
+  notifyFundsRefused,
+  notifyScenario,
+  notifyScenarioRefused,
+  notifySpeedRefused,
 } from './messages.ts';
 
 /** Lets the sandbox show a fault: the one of the argument, or one that the user picks. */
@@ -22,11 +22,11 @@ export async function setScenario(
   if (id === undefined) return;
   const scenario = SCENARIOS.find((known) => known === id);
   if (scenario === undefined) {
-    tellScenarioRefused();
+    notifyScenarioRefused();
     return;
   }
   control.setScenario(scenario);
-  tellScenario(scenario);
+  notifyScenario(scenario);
   await sessions.active?.runs.refresh();
 }
 
@@ -50,10 +50,10 @@ export async function addFunds(
   if (cents === undefined) return;
   const balanceCents = unlessOutOfRange(() => control.addFunds(cents));
   if (balanceCents === undefined) {
-    tellFundsRefused();
+    notifyFundsRefused();
     return;
   }
-  tellFunds(balanceCents, currency);
+  notifyFunds(balanceCents, currency);
   await balance?.refresh();
 }
 
@@ -70,7 +70,7 @@ export async function setClockSpeed(
     return true;
   });
   if (isSet) await sessions.active?.runs.refresh();
-  else tellSpeedRefused(MIN_SPEED, MAX_SPEED);
+  else notifySpeedRefused(MIN_SPEED, MAX_SPEED);
 }
 
 function unlessOutOfRange<T>(work: () => T): T | undefined {

@@ -1,7 +1,7 @@
 import type { Services } from '../../services.ts';
 import { accountWords } from '../shared/accountMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { offerSandbox, tellSandboxInUse } from './messages.ts';
+import { offerSandbox, notifySandboxInUse } from './messages.ts';
 
 /** The embedded service that anyone can try: its account, and what controls it. */
 export function activateSandbox(services: Services): void {
@@ -9,7 +9,7 @@ export function activateSandbox(services: Services): void {
   const useSandbox = async () => {
     const { accountId } = await sandbox.start();
     await accounts.save({ kind: 'sandbox', id: accountId, name: accountWords.sandboxName() });
-    tellSandboxInUse();
+    notifySandboxInUse();
   };
   type Commands = typeof import('./commands.ts');
   /** Runs a command on the sandbox, if it is the active account or the user agrees to switch to it. */

@@ -70,13 +70,13 @@ export async function chooseScenario(current: string): Promise<string | undefine
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
-export function tellScenario(id: string): void {
+export function notifyScenario(id: string): void {
   const label = scenarioRows().find((row) => row.id === id)?.label ?? id;
   void showInformation(vscode.l10n.t('Sandbox scenario: {0}.', label));
 }
 
 /** Reports that a command named an unknown scenario. */
-export function tellScenarioRefused(): void {
+export function notifyScenarioRefused(): void {
   void showError(vscode.l10n.t('Unknown sandbox scenario. Known ones: {0}.', OFFERED_SCENARIOS.join(', ')));
 }
 
@@ -96,19 +96,19 @@ export async function askForFunds(currency: string): Promise<number | undefined>
   return answer.kind === 'value' ? cents(answer.value) : undefined;
 }
 
-export function tellFunds(balanceCents: number, currency: string): void {
+export function notifyFunds(balanceCents: number, currency: string): void {
   void showInformation(
     vscode.l10n.t('The sandbox balance is now {0} (not real money).', formatMoney(balanceCents, currency)),
   );
 }
 
 /** Reports that a command named an invalid amount. */
-export function tellFundsRefused(): void {
+export function notifyFundsRefused(): void {
   void showError(vscode.l10n.t('The amount must be a positive whole number of cents. Nothing was added.'));
 }
 
 /** Reports that a command named an invalid clock speed. */
-export function tellSpeedRefused(min: number, max: number): void {
+export function notifySpeedRefused(min: number, max: number): void {
   void showError(
     vscode.l10n.t('The clock speed must be a number from {0} to {1}. It was not changed.', min, max),
   );
@@ -152,7 +152,7 @@ export async function confirmReset(): Promise<boolean> {
 }
 
 /** Reports that the sandbox is the active account now. */
-export function tellSandboxInUse(): void {
+export function notifySandboxInUse(): void {
   void showInformation(
     vscode.l10n.t('You are in the sandbox. It works like the service: no training, no charges.'),
   );

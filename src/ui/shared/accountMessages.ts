@@ -10,7 +10,7 @@ export const accountWords = {
 };
 
 /** Reports that no account is active, and offers where to work. */
-export function tellSignedOut(): void {
+export function notifySignedOut(): void {
   const signIn = accountWords.signIn();
   const sandbox = accountWords.useSandbox();
   void showInformation(vscode.l10n.t('No account is active.'), signIn, sandbox).then((choice) => {
@@ -45,7 +45,7 @@ export async function offerAccount(name: string): Promise<boolean> {
 }
 
 /** Reports that something belongs to an account that is signed out, and offers to sign in. */
-export function tellAccountGone(name?: string): void {
+export function notifyAccountGone(name?: string): void {
   const { l10n } = vscode;
   const signIn = accountWords.signIn();
   const sentence =

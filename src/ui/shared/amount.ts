@@ -1,6 +1,6 @@
 /**
- * Cents with two decimals, as the language groups and points them; undefined where the number is none. The service tells
- * whole cents (spec: "Balance"); should it not, they are rounded, half a cent away from zero.
+ * Cents with two decimals, as the language groups and points them; undefined where the number is none. The service's
+ * amounts are integers of cents (spec: "Balance"); should one not be, they are rounded, half a cent away from zero.
  */
 export function amountText(cents: number, language: string): string | undefined {
   if (!Number.isFinite(cents)) return undefined;

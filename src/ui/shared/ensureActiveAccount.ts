@@ -1,5 +1,5 @@
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
-import { offerAccount, tellAccountGone } from './accountMessages.ts';
+import { offerAccount, notifyAccountGone } from './accountMessages.ts';
 
 /** Whether an account is the active one, or the user agrees to switch to it: a notification may be older than a switch. */
 export async function ensureActiveAccount(
@@ -9,7 +9,7 @@ export async function ensureActiveAccount(
   if (accounts.active?.id === accountId) return true;
   const account = accounts.accounts.find(({ id }) => id === accountId);
   if (account === undefined) {
-    tellAccountGone(accounts.former.find(({ id }) => id === accountId)?.name);
+    notifyAccountGone(accounts.former.find(({ id }) => id === accountId)?.name);
     return false;
   }
   if (!(await offerAccount(account.name))) return false;

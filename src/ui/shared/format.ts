@@ -7,19 +7,19 @@ import { sanitizeServiceText } from './serviceText.ts';
 const MAX_CURRENCY_UNITS = 12;
 
 /**
- * An amount with its code as that stands, both if told: `Intl.NumberFormat` throws on a currency that is not three
+ * An amount with its currency code as it came, where they are known: `Intl.NumberFormat` throws on a currency that is not three
  * letters, and how many decimals a currency has is not the service's word ("cents").
  */
 export function formatMoney(cents: number | undefined, currency?: string): string {
   const amount = cents === undefined ? undefined : amountText(cents, vscode.env.language);
-  if (amount === undefined) return vscode.l10n.t('not told');
+  if (amount === undefined) return vscode.l10n.t('unknown');
   return currency === undefined ? amount : `${amount} ${sanitizeServiceText(currency, MAX_CURRENCY_UNITS)}`;
 }
 
 /** A price without a currency. @param currency of the balance, which is assumed */
 export function formatPrice(cents: number, currency: string | undefined): string {
   return currency === undefined
-    ? vscode.l10n.t('{0} (currency not told)', formatMoney(cents))
+    ? vscode.l10n.t('{0} (currency unknown)', formatMoney(cents))
     : vscode.l10n.t('{0} (currency assumed from the balance)', formatMoney(cents, currency));
 }
 

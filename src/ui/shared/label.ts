@@ -2,7 +2,7 @@ import path from 'node:path';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 
-/** Cuts a label to the service's 255, counted in UTF-16 units, or less, at whole characters as a person sees them. */
+/** Cuts a label to the service's 255, counted in UTF-16 units, or less, at whole characters as a reader sees them. */
 export function cutLabel(text: string, maxLength = MAX_LABEL_LENGTH): string {
   return cutAtWholeCharacters(text, maxLength);
 }

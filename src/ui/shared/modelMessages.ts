@@ -7,6 +7,6 @@ export async function openServiceLink(url: string): Promise<boolean> {
   return isOpenableUrl(url) && vscode.env.openExternal(vscode.Uri.parse(url, true));
 }
 
-export function tellNoLink(): void {
+export function notifyNoLink(): void {
   void showInformation(vscode.l10n.t('The service didn’t provide an https link for this.'));
 }

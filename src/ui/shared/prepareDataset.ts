@@ -138,7 +138,7 @@ export async function inspectOrRefuse(uri: vscode.Uri): Promise<DatasetFile | un
   return undefined;
 }
 
-/** Checks the file until there is a verdict, or the user goes on without one; undefined when the submission ends here. */
+/** Checks the file until there is a verdict, or the user continues without one; undefined when the submission ends here. */
 async function passGate(
   uri: vscode.Uri,
   accountName: string,

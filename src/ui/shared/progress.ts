@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { withProgress } from './notifications.ts';
 
-/** Tells progress: a text, and a fraction from 0 to 1 where it is known. */
+/** Reports progress: a text, and a fraction from 0 to 1 where it is known. */
 export type Report = (message: string, fraction?: number) => void;
 
 /** Between two reports of progress. */
@@ -19,10 +19,10 @@ export function withCancellableProgress<T>(
       const stop = new AbortController();
       const subscription = token.onCancellationRequested(() => stop.abort());
       let shown = 0;
-      let toldAtMs = 0;
+      let reportedAtMs = 0;
       let late: NodeJS.Timeout | undefined;
-      const tell: Report = (message, fraction) => {
-        toldAtMs = Date.now();
+      const show: Report = (message, fraction) => {
+        reportedAtMs = Date.now();
         const increment = fraction === undefined ? 0 : Math.max(0, fraction * 100 - shown);
         shown += increment;
         progress.report({ message, increment });
@@ -30,10 +30,10 @@ export function withCancellableProgress<T>(
       try {
         return await work(stop.signal, (message, fraction) => {
           // Every chunk reports: ten a second are enough, and always the last one.
-          const waitMs = fraction === undefined || fraction >= 1 ? 0 : toldAtMs + LEAST_MS - Date.now();
+          const waitMs = fraction === undefined || fraction >= 1 ? 0 : reportedAtMs + LEAST_MS - Date.now();
           clearTimeout(late);
-          if (waitMs <= 0) tell(message, fraction);
-          else late = setTimeout(() => tell(message, fraction), waitMs);
+          if (waitMs <= 0) show(message, fraction);
+          else late = setTimeout(() => show(message, fraction), waitMs);
         });
       } finally {
         clearTimeout(late);
@@ -58,10 +58,10 @@ export async function withLateProgress<T>(
 ): Promise<T> {
   const stop = new AbortController();
   let fraction = 0;
-  let tell: ((fraction: number) => void) | undefined;
+  let show: ((fraction: number) => void) | undefined;
   const done = work(stop.signal, (next) => {
     fraction = next;
-    tell?.(next);
+    show?.(next);
   });
   const quiet = new AbortController();
   try {
@@ -75,8 +75,8 @@ export async function withLateProgress<T>(
   }
   return withCancellableProgress(title, (signal, report) => {
     signal.addEventListener('abort', () => stop.abort());
-    tell = (next) => report(percent(next), next);
-    tell(fraction);
+    show = (next) => report(percent(next), next);
+    show(fraction);
     return done;
   });
 }

@@ -71,7 +71,7 @@ export class DownloadStage {
       sessions: {
         active: session,
         onDidChangeActive: new Emitter<Session | undefined>().event,
-        isToldByState: () => false,
+        isReportedByState: () => false,
       } as unknown as Sessions,
       downloads: new Downloads({
         runsFolder,

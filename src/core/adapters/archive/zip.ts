@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 import { fromFdPromise, parseExtraFields, type Entry, type LocalFileHeader, type ZipFile } from 'yauzl';
-import { Breath } from '../../base/breath.ts';
+import { LongTask } from '../../base/longTask.ts';
 import { isSystemError } from '../../base/diskError.ts';
 import { BrokenArchiveError } from '../faults.ts';
 import type { FileBytes } from '../fileBytes.ts';
@@ -90,7 +90,7 @@ async function readEntries(
   );
   // Only for what yauzl leaves out.
   const bytes = await file.read(directory.at, directory.sizeBytes);
-  const breath = new Breath(signal);
+  const task = new LongTask(signal);
   const names = new EntryNames();
   const entries: ZipEntry[] = [];
   let at = 0;
@@ -101,7 +101,7 @@ async function readEntries(
     at += length;
     const checked = checkEntry(entry, names);
     if (checked !== undefined) entries.push({ ...checked, ...(await place(zip, entry)) });
-    if (breath.isDue) await breath.take();
+    if (task.isDue) await task.yieldToEventLoop();
   }
   if (at !== directory.sizeBytes) throw new BrokenArchiveError('zip-directory');
   checkBytes(entries, directory.at, file.sizeBytes);

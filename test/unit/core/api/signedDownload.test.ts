@@ -276,7 +276,7 @@ describe('signed download', () => {
       };
       const { body, ...told } = await openSignedUrl(transport, url(), server.url, { kept });
       assert.equal((await bytesOf(body)).toString(), '456789');
-      assert.deepEqual(told, { startByte: 4, totalBytes: 10, etag: '"e"', endIsTold: true });
+      assert.deepEqual(told, { startByte: 4, totalBytes: 10, etag: '"e"', endIsKnown: true });
       for (const { headers } of seen)
         assert.deepEqual(
           [headers.range, headers['if-range'], Object.keys(headers).length],
@@ -338,7 +338,10 @@ describe('signed download', () => {
       ] as const) {
         answer = (response) => response.writeHead(200, { etag }).end('x');
         const download = await openSignedUrl(transport, url(), server.url);
-        assert.deepEqual([download.etag, download.totalBytes, download.endIsTold], [strong, undefined, true]);
+        assert.deepEqual(
+          [download.etag, download.totalBytes, download.endIsKnown],
+          [strong, undefined, true],
+        );
         await bytesOf(download.body);
       }
       answer = (response) => {
@@ -346,7 +349,7 @@ describe('signed download', () => {
         response.writeHead(200, { connection: 'close' }).end('x');
       };
       const untold = await openSignedUrl(transport, url(), server.url);
-      assert.equal(untold.endIsTold, false);
+      assert.equal(untold.endIsKnown, false);
       await bytesOf(untold.body);
     });
   });

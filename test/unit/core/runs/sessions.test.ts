@@ -60,17 +60,17 @@ describe('Sessions', () => {
     submitter.dispose();
     assert.ok(outcome.kind === 'not-charged', JSON.stringify(outcome));
     assert.deepEqual(told, ['two key-rejected']);
-    assert.equal(sessions.isToldByState(outcome.error), true);
-    assert.equal(sessions.active.isToldByState(outcome.error), false);
+    assert.equal(sessions.isReportedByState(outcome.error), true);
+    assert.equal(sessions.active.isReportedByState(outcome.error), false);
   });
 
   it('does not know an error that changed no state', async () => {
-    assert.equal(sessions.isToldByState(new Error('another')), false);
+    assert.equal(sessions.isReportedByState(new Error('another')), false);
     await assert.rejects(sessions.of(account('one')).balance.refresh());
     const again = await sessions
       .of(account('one'))
       .balance.refresh()
       .catch((error: unknown) => error);
-    assert.equal(sessions.isToldByState(again), false);
+    assert.equal(sessions.isReportedByState(again), false);
   });
 });

@@ -124,11 +124,11 @@ describe('facts of a run', () => {
     assert.equal(kind({ artifacts_available: true, artifacts_expires_at: 'soon' }), 'available');
     assert.equal(kind({ artifacts_available: true, artifacts_expires_at: at(0) }), 'expired');
     assert.equal(kind({ artifacts_expires_at: at(-1) }), 'expired');
-    assert.equal(kind({}), 'not-told');
+    assert.equal(kind({}), 'unknown');
     assert.equal(kind({ status: 'queued' }), 'not-yet');
     assert.equal(kind({ status: 'running' }), 'not-known');
     assert.equal(kind({ status: 'failed' }), 'not-known');
-    assert.equal(kind({ status: 'running' }, run('r', 1, 1)), 'not-told');
+    assert.equal(kind({ status: 'running' }, run('r', 1, 1)), 'unknown');
   });
 
   it('a dataset is judged by what its size and its time of change say', () => {

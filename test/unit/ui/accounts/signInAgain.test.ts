@@ -14,7 +14,7 @@ describe('"Sign In" to a service that was used before', () => {
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let signIn: typeof import('../../../../src/ui/accounts/signIn.ts').signIn;
   let signOut: typeof import('../../../../src/ui/accounts/signOut.ts').signOut;
-  let tellAccountsSetAside: typeof import('../../../../src/ui/accounts/messages.ts').tellAccountsSetAside;
+  let notifyAccountsSetAside: typeof import('../../../../src/ui/accounts/messages.ts').notifyAccountsSetAside;
   let stage: Stage;
   let accounts: AccountStore;
   let keys = 0;
@@ -23,7 +23,7 @@ describe('"Sign In" to a service that was used before', () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
     ({ signIn } = await import('../../../../src/ui/accounts/signIn.ts'));
-    ({ tellAccountsSetAside } = await import('../../../../src/ui/accounts/messages.ts'));
+    ({ notifyAccountsSetAside } = await import('../../../../src/ui/accounts/messages.ts'));
     ({ signOut } = await import('../../../../src/ui/accounts/signOut.ts'));
   });
   after(() => hooks.deregister());
@@ -123,7 +123,7 @@ describe('"Sign In" to a service that was used before', () => {
     accounts.dispose();
     await writeFile(path.join(stage.bench.folder, 'accounts.json'), 'torn');
     standIn.forget();
-    accounts = new AccountStore(stage.bench.folder, tellAccountsSetAside);
+    accounts = new AccountStore(stage.bench.folder, notifyAccountsSetAside);
     await accounts.open();
     assert.match(standIn.told.sentences[0] ?? '', /may have been charged/);
     const rows = await enter(stage.url, 'Continue with', 'Work', 'service_key');

@@ -61,7 +61,7 @@ describe('messages of the run page', () => {
       ]);
       const active = { phase: 'active' as const, ...only(NOON_MS), artifacts: artifacts('not-known') };
       assert.deepEqual(lines(active).slice(2), Array(3).fill('unknown, not provided yet'));
-      const bare = { ...only(undefined), artifacts: artifacts('not-told') };
+      const bare = { ...only(undefined), artifacts: artifacts('unknown') };
       assert.deepEqual(lines(bare).slice(1), Array(4).fill('unknown, not provided'));
       assert.equal(lines({ artifacts: { kind: 'expired', expiresAtMs: NOON_MS } })[4], 'over, time');
     });

@@ -57,7 +57,7 @@ describe('commands of the list of runs', () => {
       });
     });
     session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
-    sessions = { active: session, isToldByState: () => false } as unknown as Sessions;
+    sessions = { active: session, isReportedByState: () => false } as unknown as Sessions;
     await session.runs.refresh();
   });
   afterEach(() => bench.end());
@@ -124,7 +124,7 @@ describe('commands of the list of runs', () => {
 
   it('"Load All Runs" leaves the telling of a rejected API key to its notice', async () => {
     brokenFrom = 0;
-    await commands.loadAllRuns({ active: session, isToldByState: () => true });
+    await commands.loadAllRuns({ active: session, isReportedByState: () => true });
     assert.deepEqual(standIn.told.sentences, []);
   });
 

@@ -118,7 +118,7 @@ describe('RunNotices', () => {
     const sessions = { active: session, onDidChangeActive: left.event } as unknown as Sessions;
     const notices = new createNotices({
       sessions,
-      told,
+      ledger: told,
       ensureActiveAccount: (accountId) => Promise.resolve(void acted.push(accountId)).then(() => true),
       offersDownload: () => offers,
       patience: { ...PATIENCE, labelMs },
@@ -250,7 +250,10 @@ describe('RunNotices', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     runs.labels.set('b', 'other');
     runs.move(status('b', 'failed'));
-    assert.deepEqual(await said(2), ['Model m: the service reports “warming_up”.', '“other”: the service reports “failed”.']);
+    assert.deepEqual(await said(2), [
+      'Model m: the service reports “warming_up”.',
+      '“other”: the service reports “failed”.',
+    ]);
   });
 
   it('makes no link, no second line and no endless text of what the service says', async () => {

@@ -85,7 +85,7 @@ describe('RunsTree', () => {
     unseenChanged = new Emitter();
     downloaded = new Emitter();
     downloads = { active: [], home: [], verified: 'zip' };
-    const told = {
+    const ledger = {
       unseen: () => unseen,
       see: (accountId: string) => Promise.resolve(void seen.push(accountId)),
       follow: () => Promise.resolve(),
@@ -95,7 +95,7 @@ describe('RunsTree', () => {
       sessions,
       submitter,
       submissions: new createRows(sessions, submitter),
-      told,
+      ledger,
       shown,
       downloads: {
         get active() {

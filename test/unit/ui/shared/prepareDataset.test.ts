@@ -4,7 +4,12 @@ import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
-import { CheckError, type CheckFailure, type Report, summaryOf } from '../../../../src/core/datasets/report.ts';
+import {
+  CheckError,
+  type CheckFailure,
+  type Report,
+  summaryOf,
+} from '../../../../src/core/datasets/report.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 

@@ -4,7 +4,7 @@ import { throwIfCancelled } from './errors.ts';
 const SLICE_MS = 4;
 
 /** Lets others work between the steps of a long calculation. */
-export class Breath {
+export class LongTask {
   readonly #signal: AbortSignal | undefined;
   #sinceMs = performance.now();
 
@@ -17,7 +17,7 @@ export class Breath {
   }
 
   /** @throws CancelledError */
-  async take(): Promise<void> {
+  async yieldToEventLoop(): Promise<void> {
     await setImmediate();
     throwIfCancelled(this.#signal);
     this.#sinceMs = performance.now();
