@@ -150,6 +150,7 @@ async function runMocha(file: string): Promise<Report> {
     runner.on('fail', () => (report.failed += 1));
     runner.on('pending', () => (report.skipped += 1));
   });
+  mocha.dispose();
   return report;
 }
 

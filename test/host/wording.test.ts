@@ -24,7 +24,7 @@ describe('errors in words', () => {
   it('has a sentence of its own and something to do for each code of the contract', () => {
     const explanations = ERROR_CODES.map((code) => explain(service(code)));
     assert.equal(new Set(explanations.map(({ sentence }) => sentence)).size, ERROR_CODES.length);
-    for (const { action, sentence } of explanations) assert.ok(action !== undefined, sentence);
+    for (const { action, sentence } of explanations) assert.ok(action.title.length > 0, sentence);
   });
 
   it('names an unknown code and keeps the message of the service beside it', () => {
@@ -57,8 +57,8 @@ describe('errors in words', () => {
     const again = (error: unknown) => {
       const { action } = explain(error);
       let calls = 0;
-      if (action?.command === 'again') act(action, () => calls++);
-      return calls === 1 ? action?.title : undefined;
+      if (action.command === 'again') act(action, () => calls++);
+      return calls === 1 ? action.title : undefined;
     };
     const disk = (code: string) => new DiskError(Object.assign(new Error('x'), { code }));
     assert.deepEqual(
@@ -104,7 +104,7 @@ describe('errors in words', () => {
   it('does not call a sandbox that cannot start a service that cannot be reached', () => {
     const { sentence, action } = explain(new SandboxNotStartedError());
     assert.match(sentence, /^The sandbox could not be started\./);
-    assert.equal(action?.command, COMMANDS.showLog);
+    assert.equal(action.command, COMMANDS.showLog);
   });
 
   it('says nothing of what it does not know', () => {

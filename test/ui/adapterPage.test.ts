@@ -175,9 +175,7 @@ describe('adapter page', () => {
       await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
       await page.waitForVerdict('Complete LoRA adapter that learned nothing');
-      await page.frame
-        .getByText('Nothing was learned: in every module A or B is all zero.')
-        .waitFor();
+      await page.frame.getByText('Nothing was learned: in every module A or B is all zero.').waitFor();
       await workbench.screenshot('adapter-sandbox');
     });
 
@@ -233,7 +231,9 @@ describe('adapter page', () => {
         await workbench.setTheme(theme);
         await page.open('asking.zip');
         await page.waitForVerdict('LoRA adapter with warnings');
-        const warning = page.recipePanel.getByText(/^Warning: .*aLoRA.*acts only after its invocation tokens/);
+        const warning = page.recipePanel.getByText(
+          /^Warning: .*aLoRA.*acts only after its invocation tokens/,
+        );
         await warning.waitFor();
         const command = page.recipePanel.getByText(/PeftModel\.from_pretrained/);
         const [above, below] = [await warning.boundingBox(), await command.boundingBox()];
@@ -305,7 +305,9 @@ describe('adapter page', () => {
       await page.open('changing.zip');
       await page.waitForVerdict('Complete LoRA adapter');
       await writeFile(file('changing.zip'), trained.subarray(0, 1000));
-      await page.frame.getByText('changing.zip has changed on disk. This page shows the previous version.').waitFor();
+      await page.frame
+        .getByText('changing.zip has changed on disk. This page shows the previous version.')
+        .waitFor();
       await page.button('Reload').click();
       await page.waitForVerdict('Damaged');
       await rename(file('changing.zip'), file('moved.zip'));

@@ -66,8 +66,7 @@ export class Place {
     const file = await this.file(bytes);
     const { verdict } = await inspectAdapter(file);
     assert.deepEqual({ code: verdict.code, fault: verdict.fault }, { code, fault });
-    if (code === 'broken')
-      await assert.rejects(verifyArchive(file), { code: fault });
+    if (code === 'broken') await assert.rejects(verifyArchive(file), { code: fault });
     else assert.equal(await verifyArchive(file), 'unread');
   }
 }
