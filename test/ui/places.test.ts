@@ -98,7 +98,7 @@ describe('submitting from each place', () => {
       const explorer = await workbench.sideBar.explorer();
       await explorer.select('first.jsonl', 'second.jsonl');
       await explorer.chooseInContextMenu('second.jsonl', SUBMIT);
-      await workbench.quickInput.waitForTitle('Submit a Dataset');
+      await workbench.quickInput.waitForTitle('Choose a Dataset');
       await workbench.screenshot('which-file');
       assert.deepEqual((await workbench.quickInput.labels()).map((label) => label.trim()).sort(), [
         'first.jsonl',
