@@ -72,8 +72,8 @@ describe('errors in words', () => {
         new DatasetChangedError('grew'),
       ].map(again),
       [
-        'Try Again',
-        'Try Again',
+        'Retry',
+        'Retry',
         'Download Again…',
         'Download Again…',
         'Choose Another Folder…',

@@ -197,7 +197,7 @@ describe('accounts', () => {
     await workbench.dialogs.waitForToast(/Your accounts can’t be read from /);
     await rm(file, { recursive: true });
     await rename(`${file}.kept`, file);
-    await workbench.dialogs.pressInToast(/Your accounts can’t be read from /, 'Try Again');
+    await workbench.dialogs.pressInToast(/Your accounts can’t be read from /, 'Retry');
     await balance('1,000.00 USD').waitFor();
     await workbench.clearNotifications();
   });

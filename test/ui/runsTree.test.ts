@@ -127,7 +127,7 @@ describe('the Runs view', () => {
       await workbench.quickInput.fill('nothing is called so');
       await message(/: 0 of 10,000 loaded runs\./).waitFor();
       await workbench.screenshot('runs-none-fits');
-      await runs().row('No loaded runs match the filter. Clear filter').click();
+      await runs().row('No loaded runs match. Select to clear the filter.').click();
       await message(/loaded runs/).waitFor({ state: 'hidden' });
     });
 

@@ -15,7 +15,7 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 /** The steps of signing in and of replacing an API key. */
 export const signInWords = {
   title: () => vscode.l10n.t('Sign In'),
-  url: () => vscode.l10n.t('Service URL, as its provider gave it to you'),
+  url: () => vscode.l10n.t('Service URL (from your provider)'),
   account: () => vscode.l10n.t('You used this service before'),
   continueAs: (name: string | undefined) =>
     name === undefined
@@ -24,7 +24,7 @@ export const signInWords = {
   lastSubmission: (timeMs: number) => vscode.l10n.t('last submission: {0}', formatDay(timeMs)),
   keeps: () => vscode.l10n.t('Keeps its submissions, receipts and downloads'),
   newAccount: () => vscode.l10n.t('Add as a New Account'),
-  newAccountDetail: () => vscode.l10n.t('For another account of the service'),
+  newAccountDetail: () => vscode.l10n.t('For another account at this service'),
   name: () => vscode.l10n.t('A name for this account, shown in the status bar'),
   noName: () => vscode.l10n.t('Enter a name.'),
   replaceTitle: (accountName: string) => vscode.l10n.t('Replace the API Key of {0}', accountName),
@@ -168,11 +168,7 @@ function submissionsLeft(submissions: Unfinished['submissions']): string[] {
       ),
     ];
   return submissions === 'kept'
-    ? [
-        l10n.t(
-          'Nothing was charged for its open submissions. They’re kept until you sign in to this account again.',
-        ),
-      ]
+    ? [l10n.t('Its open submissions were not charged. To continue them, sign in to this account again.')]
     : [];
 }
 

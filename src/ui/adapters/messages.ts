@@ -167,12 +167,12 @@ export function workResult(fileName: string, kind: 'measure' | 'unpack', end: Wo
   const { outcome, code = '', folder = '', leftOut = [] } = end;
   if (kind === 'measure') {
     if (outcome === 'done') return l10n.t('Measured.');
-    if (outcome === 'cancelled') return l10n.t('Measuring was cancelled.');
+    if (outcome === 'cancelled') return l10n.t('Measuring was canceled.');
     return code === 'not-an-adapter'
       ? l10n.t('{0} no longer contains a readable adapter. Reload the page.', fileName)
       : l10n.t('{0} could not be measured. See the log for details.', fileName);
   }
-  if (outcome === 'cancelled') return l10n.t('Unpacking was cancelled. Partial files were removed.');
+  if (outcome === 'cancelled') return l10n.t('Unpacking was canceled. Partial files were removed.');
   if (outcome === 'done')
     return leftOut.length === 0
       ? l10n.t('Unpacked to {0}.', folder)

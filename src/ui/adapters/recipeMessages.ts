@@ -143,9 +143,9 @@ function noteSentences(tool: string, baseModel = ''): Readonly<Record<RecipeNote
     ),
     'base-unknown':
       baseModel === ''
-        ? l10n.t('The config has no base model. Replace BASE_MODEL by the one you chose for the run.')
+        ? l10n.t('The config has no base model. Replace BASE_MODEL with the one you chose for the run.')
         : l10n.t(
-            '“{0}” is not a Hugging Face repository. Replace BASE_MODEL by the repository of that model.',
+            '“{0}” is not a Hugging Face repository. Replace BASE_MODEL with the repository of that model.',
             baseModel,
           ),
     'same-base': l10n.t(

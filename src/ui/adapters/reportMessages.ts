@@ -57,7 +57,7 @@ export function adapterVerdict(
       problems.some(({ code }) => code === 'not-lora')
         ? l10n.t('Not a LoRA adapter')
         : l10n.t('Adapter with problems'),
-      l10n.t('Some tools refuse it or load it wrongly. Read the problems below before you use it.'),
+      l10n.t('Some tools reject it or load it incorrectly. Read the problems below before you use it.'),
     );
   if (measurements?.hasNoEffect === true)
     return verdictOf(
@@ -92,7 +92,7 @@ function verdictOf(kind: AdapterVerdict['kind'], title: string, ...sentences: st
 function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterReport): AdapterVerdict {
   const { l10n } = vscode;
   const { fault, entry } = verdict;
-  const again = l10n.t('Download it again. If it stays like this, it was packed like this.');
+  const again = l10n.t('Download it again. If that doesn’t help, the archive was created this way.');
   const inspectFolder = l10n.t('Unpack it with the program that packed it, then inspect the folder.');
   const detail = [
     ...(fault === undefined ? [] : [faultSentences()[fault]]),
@@ -169,13 +169,13 @@ function faultSentences(): Readonly<Record<ArchiveFault, string>> {
     'zip-local-header': zipContents,
     'zip-disagreement': zipContents,
     'zip-crc': l10n.t('A file in it has a wrong checksum: its bytes were changed.'),
-    'zip-length': l10n.t('A file in it does not have the length that the ZIP says.'),
+    'zip-length': l10n.t('A file in it doesn’t have the length stated in the ZIP.'),
     'gzip-data': l10n.t('Its compressed data is damaged.'),
     'tar-header': tarHeader,
     'tar-checksum': tarHeader,
     'safetensors-header': l10n.t('The header of the safetensors file is damaged.'),
     'safetensors-offsets': l10n.t('The safetensors file has impossible tensor positions.'),
-    'safetensors-length': l10n.t('The safetensors file does not have the length that its header says.'),
+    'safetensors-length': l10n.t('The safetensors file doesn’t have the length stated in its header.'),
     'data-after-end': l10n.t('Trailing data after the archive.'),
     'path-outside': l10n.t('It would write files outside of its folder.'),
     'path-absolute': l10n.t('It contains absolute paths.'),
@@ -279,7 +279,7 @@ function problemSentences({
     'saved-module-unexpected': l10n.t('Modules are fully saved, but not in modules_to_save:'),
     'tensor-unexpected': l10n.t('Tensors that don’t belong to a LoRA adapter:'),
     'modules-to-save': l10n.t('Modules are fully saved. PEFT loads them; most other tools refuse them:'),
-    'embeddings-touched': l10n.t('The embeddings are changed. Use the tokenizer of the training.'),
+    'embeddings-touched': l10n.t('The embeddings were changed. Use the tokenizer from training.'),
     'lm-head-touched': l10n.t('The output layer (lm_head) is changed. Not every tool loads that.'),
     'dtype-unusual': l10n.t('Few tools load these tensor types:'),
     'dtypes-mixed': l10n.t('There are several tensor types:'),

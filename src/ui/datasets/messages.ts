@@ -84,9 +84,12 @@ export const rewriteMessages = {
   title: (name: string) => l10n.t('Writing a copy of {0}', name),
   created: (newName: string, name: string) => l10n.t('Created {0}. {1} is unchanged.', newName, name),
   notAnArray: (name: string) =>
-    l10n.t('{0} is not a valid JSON array of single-line strings. Nothing was written.', name),
+    l10n.t(
+      '{0} is not a complete JSON array, or has a line break inside a string. Nothing was written.',
+      name,
+    ),
   notWritten: (name: string) =>
-    l10n.t("Couldn't write a copy of {0}. Check the folder's permissions and free space.", name),
+    l10n.t('Couldn’t write a copy of {0}. Check the folder’s permissions and free space.', name),
 };
 
 /** What the Problems panel leaves out. */

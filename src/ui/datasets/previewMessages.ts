@@ -10,7 +10,7 @@ import {
   tokensPhrase,
   verdictPhrase,
 } from '../shared/datasetMessages.ts';
-import { formatBytes, formatCount } from '../shared/format.ts';
+import { formatBytes, formatCount, formatRows } from '../shared/format.ts';
 import { problemClassName, problemName } from './messages.ts';
 import type { PreviewCard, PreviewChart, PreviewProblemClass, PreviewWord } from './protocol.ts';
 
@@ -95,7 +95,7 @@ export function listStatus(list: {
   const { l10n } = vscode;
   const { phase, length, rows, isCounted, searched, problems } = list;
   if (!isCounted) return l10n.t('{0} rows so far…', formatCount(rows));
-  if (phase === 'all') return rows === 1 ? l10n.t('1 row') : l10n.t('{0} rows', formatCount(rows));
+  if (phase === 'all') return formatRows(rows);
   if (phase === 'waiting') return l10n.t('Waiting for the check…');
   const [shown, all] = [formatCount(length), formatCount(rows)];
   const listed =
@@ -115,7 +115,7 @@ export function listStatus(list: {
     case 'resting':
       return l10n.t('{0}, {1} % searched', listed, percent);
     case 'failed':
-      return l10n.t("{0}, the rest of the file couldn't be read", listed);
+      return l10n.t('{0}, the rest of the file couldn’t be read', listed);
     case 'done':
       return listed;
   }
@@ -221,8 +221,7 @@ function messagesText(count: number): string {
 function duplicatesText(report: Report): string {
   const { l10n } = vscode;
   const count = duplicatesOf(report);
-  const text =
-    count === 0 ? l10n.t('none') : count === 1 ? l10n.t('1 row') : l10n.t('{0} rows', formatCount(count));
+  const text = count === 0 ? l10n.t('none') : formatRows(count);
   return report.duplicatesLookedForRows >= report.rows
     ? text
     : l10n.t('{0} (first {1} rows)', text, formatCount(report.duplicatesLookedForRows));

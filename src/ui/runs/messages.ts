@@ -20,7 +20,7 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 export const treeWords = {
   loadMore: () => l10n.t('Load More'),
   showRun: () => l10n.t('Show Run'),
-  noneMatch: () => l10n.t('No loaded runs match the filter. Clear filter'),
+  noneMatch: () => l10n.t('No loaded runs match. Select to clear the filter.'),
   detailsFailed: (reason: string) => l10n.t('Couldn’t load the details. {0}', reason),
   offlineSince: (sinceMs: number) =>
     l10n.t('Offline since {0}. This may be out of date.', formatMoment(sinceMs, Date.now())),
@@ -34,8 +34,8 @@ export const treeWords = {
   sandbox: () => sandboxNote(),
   skipped: (count: number) =>
     count === 1
-      ? l10n.t('1 unreadable row of the service is hidden.')
-      : l10n.t('{0} unreadable rows of the service are hidden.', formatCount(count)),
+      ? l10n.t('1 unreadable entry from the service is hidden.')
+      : l10n.t('{0} unreadable entries from the service are hidden.', formatCount(count)),
   activeRuns: (count: number) =>
     count === 1 ? l10n.t('1 active run') : l10n.t('{0} active runs', formatCount(count)),
   unseen: (count: number) =>
@@ -158,7 +158,11 @@ export function filterMessage(view: FilterView): string {
     l10n.t('Filter {0}: {1} of {2} loaded runs.', filter, formatCount(shown), formatCount(loaded)),
     ...(text === '' || unlabelled === 0
       ? []
-      : [l10n.t('{0} labels are not loaded yet and were not searched.', formatCount(unlabelled))]),
+      : [
+          unlabelled === 1
+            ? l10n.t('1 label is not loaded yet and was not searched.')
+            : l10n.t('{0} labels are not loaded yet and were not searched.', formatCount(unlabelled)),
+        ]),
     ...(hasMore ? [l10n.t('Older runs are not loaded.')] : []),
   ].join(' ');
 }
@@ -181,13 +185,13 @@ export function notifyNotAllLoaded(count: number, reason: string, retry: () => v
   const text =
     count === 0
       ? l10n.t('Couldn’t load the runs. {0}', reason)
-      : l10n.t('Loaded {0} runs, but not the older ones. {1}', formatCount(count), reason);
+      : l10n.t('Loaded {0}, but not the older ones. {1}', runCount(count), reason);
   offerMore(text, retry);
 }
 
 /** The service reports more runs, but sends no new ones. */
 export function notifyMayBeIncomplete(count: number, retry: () => void): void {
-  offerMore(l10n.t('Loaded {0} runs. The service reports more, but sends none.', formatCount(count)), retry);
+  offerMore(l10n.t('Loaded {0}. The service reports more, but sends none.', runCount(count)), retry);
 }
 
 function offerMore(text: string, retry: () => void): void {
@@ -254,7 +258,7 @@ export function notifySeveral(
   const show = l10n.t('Show Runs');
   const parts = [
     ...(completed === 0 ? [] : [l10n.t('{0} completed', runCount(completed))]),
-    ...(changed === 0 ? [] : [l10n.t('{0} with a new status', runCount(changed))]),
+    ...(changed === 0 ? [] : [l10n.t('{0} changed status', runCount(changed))]),
   ].join(', ');
   const text = isAway ? l10n.t('While you were away: {0}.', parts) : l10n.t('{0}.', parts);
   void showInformation(withSandboxNote(text, isSandbox), show).then((choice) => {

@@ -244,7 +244,7 @@ function usualText({ fromMs, toMs }: UsualTime): string {
 export function adapterText({ kind, expiresAtMs }: ArtifactsState, status: string, nowMs: number): string {
   switch (kind) {
     case 'not-yet':
-      return l10n.t('The adapter can be downloaded when the run has completed.');
+      return l10n.t('The adapter can be downloaded once the run has completed.');
     case 'not-known':
       return serviceText(status) === ''
         ? l10n.t('The run’s status is unknown. If it completes, you can download its adapter here.')
@@ -283,13 +283,13 @@ export function downloadText({ state, receivedBytes, totalBytes, target }: Activ
     totalBytes === undefined ? received : l10n.t('{0} of {1}', received, formatBytes(totalBytes));
   switch (state) {
     case 'waiting':
-      return l10n.t('Waiting for the service · {0}', target);
+      return l10n.t('Waiting for the network · {0}', target);
     case 'downloading':
       return l10n.t('{0} · {1}', amount, target);
     case 'verifying':
       return l10n.t('Verifying {0} in {1}', received, target);
     case 'interrupted':
-      return l10n.t('Stopped at {0} · {1}', amount, target);
+      return l10n.t('Interrupted at {0} · {1}', amount, target);
   }
 }
 
@@ -428,9 +428,7 @@ function labelText({ label, hasMarker, details }: RunFactsView): string {
   // Only the details have labels.
   if (label === undefined && details !== 'loaded') return missingText(details);
   if (label === undefined || label === '') return l10n.t('none');
-  return hasMarker
-    ? l10n.t('{0} (with the marker of this extension)', serviceText(label))
-    : serviceText(label);
+  return hasMarker ? l10n.t('{0} (with this extension’s marker)', serviceText(label)) : serviceText(label);
 }
 
 /** @param state undefined until the disk was read */
@@ -455,9 +453,9 @@ export function datasetFacts(
 function datasetStateText(state: DatasetState): string {
   switch (state) {
     case 'same':
-      return l10n.t('unchanged, by size and time');
+      return l10n.t('unchanged (same size and modification time)');
     case 'written':
-      return l10n.t('modified since; the size is the same');
+      return l10n.t('modified since (same size)');
     case 'changed':
       return l10n.t('modified since');
     case 'gone':

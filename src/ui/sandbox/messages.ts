@@ -143,7 +143,7 @@ export async function confirmReset(): Promise<boolean> {
     {
       modal: true,
       detail: l10n.t(
-        'Deletes its runs, and resets its balance, scenario and clock. Accounts and downloads stay.',
+        'Deletes its runs, and resets its balance, scenario and clock. Accounts and downloaded files are not affected.',
       ),
     },
     reset,
@@ -154,7 +154,7 @@ export async function confirmReset(): Promise<boolean> {
 /** Reports that the sandbox is the active account now. */
 export function notifySandboxInUse(): void {
   void showInformation(
-    vscode.l10n.t('You are in the sandbox. It works like the service: no training, no charges.'),
+    vscode.l10n.t('You are in the sandbox. It works like the service, but nothing is trained or charged.'),
   );
 }
 

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../core/api/types.ts';
 import type { CheckFailure, FileKind, Format, Summary } from '../../core/datasets/report.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
-import { formatCount } from './format.ts';
+import { formatCount, formatRows } from './format.ts';
 
 type OtherKind = Exclude<FileKind, 'rows'>;
 
@@ -54,7 +54,7 @@ export function verdictPhrase(summary: Summary): string {
 export function sizePhrase(sizeBytes: number): string | undefined {
   return sizeBytes < WARN_DATASET_BYTES
     ? undefined
-    : vscode.l10n.t('close to the 600 MB limit, the service may reject it');
+    : vscode.l10n.t('close to the 600 MB limit; the service may reject it');
 }
 
 /** What may be private beside API keys: "12 email addresses, 1 card number"; undefined where nothing was found. */
@@ -118,7 +118,7 @@ export function failureSentence(name: string, failure: CheckFailure): string {
     case 'missing':
       return l10n.t('{0} no longer exists.', name);
     case 'unreadable':
-      return l10n.t("{0} couldn't be read completely.", name);
+      return l10n.t('{0} couldn’t be read completely.', name);
     case 'changing':
       return l10n.t('{0} changed during the check. Check it again once it is complete.', name);
     case 'worker-died':
@@ -137,7 +137,7 @@ export function refusal(name: string, problem: DatasetProblem | 'not-on-disk'): 
     case 'not-a-file':
       return l10n.t('{0} is not a regular file. Choose a JSONL file.', name);
     case 'unreadable':
-      return l10n.t("{0} can't be read. Check its permissions.", name);
+      return l10n.t('{0} can’t be read. Check its permissions.', name);
     case 'empty':
       return l10n.t('{0} is empty. A dataset has one JSON object per line.', name);
     case 'too-large':
@@ -237,7 +237,7 @@ function kindName(kind: OtherKind): string {
 
 function rowCount({ rows, isBlank }: Summary): string {
   if (isBlank) return vscode.l10n.t('only blank rows');
-  return rows === 1 ? vscode.l10n.t('1 row') : vscode.l10n.t('{0} rows', formatCount(rows));
+  return formatRows(rows);
 }
 
 /** Errors, secrets and warnings, as far as there are some; undefined where there are none. */

@@ -83,3 +83,7 @@ function formatDate(timeMs: number, options: Intl.DateTimeFormatOptions): string
 export function formatCount(count: number): string {
   return new Intl.NumberFormat(vscode.env.language).format(count);
 }
+
+export function formatRows(count: number): string {
+  return count === 1 ? vscode.l10n.t('1 row') : vscode.l10n.t('{0} rows', formatCount(count));
+}

@@ -44,7 +44,7 @@ export function runDescription(view: RunView, nowMs: number): string {
 function downloadText({ download, isDownloaded }: RunView): string | undefined {
   switch (download?.state) {
     case 'waiting':
-      return l10n.t('download queued');
+      return l10n.t('waiting to download');
     case 'downloading':
       return download.fraction === undefined
         ? l10n.t('downloading')
@@ -52,7 +52,7 @@ function downloadText({ download, isDownloaded }: RunView): string | undefined {
     case 'verifying':
       return l10n.t('verifying');
     case 'interrupted':
-      return l10n.t('download stopped');
+      return l10n.t('download interrupted');
     case undefined:
       return isDownloaded === true ? l10n.t('downloaded') : undefined;
   }
@@ -68,5 +68,5 @@ function expiryText(run: RunSummary, nowMs: number): string | undefined {
 export const chooseRunWords = {
   title: () => l10n.t('Choose a Run'),
   which: () => l10n.t('Which run?'),
-  none: () => l10n.t('There is no run for this yet.'),
+  none: () => l10n.t('No matching runs yet.'),
 };

@@ -35,7 +35,7 @@ export function explain(error: unknown): Explanation {
     const { serviceMessage } = error;
     return serviceMessage === '' ? explanation : { ...explanation, serviceMessage };
   }
-  if (error instanceof NetworkError) return { sentence: networkSentence(error), action: actions.tryAgain() };
+  if (error instanceof NetworkError) return { sentence: networkSentence(error), action: actions.retry() };
   if (error instanceof UnexpectedAnswerError) return explainUnexpected(error);
   if (error instanceof SignedUrlRefusedError)
     return { sentence: refusedLinkSentence(error), action: actions.downloadAgain() };
@@ -70,7 +70,6 @@ export function act({ command }: Action, again: () => void): void {
 }
 
 const actions = {
-  tryAgain: (): Action => ({ title: vscode.l10n.t('Try Again'), command: 'again' }),
   retry: (): Action => ({ title: vscode.l10n.t('Retry'), command: 'again' }),
   submitAgain: (): Action => ({ title: vscode.l10n.t('Submit Again…'), command: 'again' }),
   downloadAgain: (): Action => ({ title: vscode.l10n.t('Download Again…'), command: 'again' }),
@@ -94,7 +93,7 @@ function explainService({ code, httpStatus, retryAfterMs }: ServiceError): Expla
     case 'invalid_api_key':
       return { sentence: rejectedKeySentence(), action: actions.replaceKey() };
     case 'rate_limited':
-      return { sentence: rateLimitedSentence(retryAfterMs), action: actions.tryAgain() };
+      return { sentence: rateLimitedSentence(retryAfterMs), action: actions.retry() };
     case 'validation_failed':
       return { sentence: l10n.t('The service rejected the request as invalid.'), action: actions.showLog() };
     case 'not_found':
@@ -126,7 +125,7 @@ function explainService({ code, httpStatus, retryAfterMs }: ServiceError): Expla
       };
   }
   if (code === 'unavailable' || UNAVAILABLE.has(httpStatus))
-    return { sentence: unavailableSentence(retryAfterMs), action: actions.tryAgain() };
+    return { sentence: unavailableSentence(retryAfterMs), action: actions.retry() };
   return {
     sentence: l10n.t('The service answered with the error “{0}” ({1}).', code, httpStatus),
     action: actions.showLog(),
@@ -151,7 +150,7 @@ function explainCode(error: ExpectedError): Explanation {
     case 'accounts-unreadable':
       return say(
         l10n.t('Your accounts can’t be read from {0}. Check the file and its permissions.', fileOf(error)),
-        actions.tryAgain(),
+        actions.retry(),
       );
     case 'sandbox-not-started':
       return say(l10n.t('The sandbox could not be started. See the log for details.'), actions.showLog());
@@ -271,7 +270,7 @@ function explainCode(error: ExpectedError): Explanation {
         actions.downloadAgain(),
       );
     default:
-      return say(l10n.t('This did not work ({0}).', error.code), actions.showLog());
+      return say(l10n.t('Something went wrong ({0}).', error.code), actions.showLog());
   }
 }
 
@@ -330,9 +329,8 @@ function explainUnexpected({ kind, httpStatus, retryAfterMs }: UnexpectedAnswerE
   const { l10n } = vscode;
   if (kind === 'no-error-body') {
     if (UNAVAILABLE.has(httpStatus))
-      return { sentence: unavailableSentence(retryAfterMs), action: actions.tryAgain() };
-    if (httpStatus === 429)
-      return { sentence: rateLimitedSentence(retryAfterMs), action: actions.tryAgain() };
+      return { sentence: unavailableSentence(retryAfterMs), action: actions.retry() };
+    if (httpStatus === 429) return { sentence: rateLimitedSentence(retryAfterMs), action: actions.retry() };
   }
   const sentence = () => {
     if (kind === 'redirect')

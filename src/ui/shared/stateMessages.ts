@@ -5,7 +5,7 @@ import { showWarning } from './notifications.ts';
 export function reportStateSetAside(file: string): void {
   void showWarning(
     vscode.l10n.t(
-      'The stored lists of runs and downloads were damaged and moved to {0}. They will be loaded again.',
+      'The stored run lists and download history were damaged and moved to {0}. Runs will be loaded again; downloaded files are not affected.',
       file,
     ),
   );

@@ -16,6 +16,7 @@ import {
   formatMoment,
   formatMoney,
   formatPrice,
+  formatRows,
   formatTime,
 } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
@@ -120,14 +121,22 @@ export function submissionDescription(
   submission: PendingSubmission,
   nowMs: number,
   accountName?: string,
+  state = stateText(submission, nowMs),
 ): string {
   const { attempts, created } = submission.intent;
   const isResting = ['unsent', 'unknown', 'not-charged', 'refused'].includes(submission.state);
   return [
-    stateText(submission, nowMs),
+    state,
     ...(accountName === undefined ? [] : [accountName]),
     ...(isResting ? [formatAgo((attempts.at(-1)?.started ?? created).localMs, nowMs)] : []),
   ].join(' · ');
+}
+
+/** The state for screen readers and the tooltip, which have more room than a row. */
+function longStateText(submission: PendingSubmission, nowMs: number): string {
+  return submission.state === 'not-charged'
+    ? vscode.l10n.t('Not charged · confirmed by 2 checks')
+    : stateText(submission, nowMs);
 }
 
 /** What a screen reader says of a row. */
@@ -137,7 +146,12 @@ export function submissionAccessibleLabel(
   accountName?: string,
 ): string {
   const names = new Set([submissionName(submission.intent), submission.intent.dataset.filename]);
-  const description = submissionDescription(submission, nowMs, accountName).replaceAll(' · ', ', ');
+  const description = submissionDescription(
+    submission,
+    nowMs,
+    accountName,
+    longStateText(submission, nowMs),
+  ).replaceAll(' · ', ', ');
   return [...names, description].join(', ');
 }
 
@@ -151,7 +165,7 @@ export function submissionTooltip(
   const { created, dataset, label } = submission.intent;
   return [
     dataset.filename,
-    submissionDescription(submission, nowMs),
+    submissionDescription(submission, nowMs, undefined, longStateText(submission, nowMs)),
     ...(accountName === undefined ? [] : [l10n.t('Account: {0}', accountName)]),
     l10n.t('Model: {0}', modelName),
     ...(label === undefined ? [] : [l10n.t('Label: {0}', label)]),
@@ -232,7 +246,7 @@ export function uncertaintySentence(reason: UncertaintyReason): string {
     case 'no-marker':
       return l10n.t('It was sent without a marker, so its run can’t be recognized.');
     case 'no-balance':
-      return l10n.t('The balance before it is unknown.');
+      return l10n.t('The balance before the submission is unknown.');
     case 'key-replaced':
       return l10n.t('The API key has changed since; it may belong to another account.');
     case 'too-early':
@@ -302,12 +316,7 @@ export function factRows(known: KnownSubmission, nowMs: number) {
       l10n.t('Dataset'),
       dataset.rows === undefined
         ? l10n.t('{0}, {1}', dataset.filename, formatBytes(dataset.sizeBytes))
-        : l10n.t(
-            '{0}, {1}, {2} rows',
-            dataset.filename,
-            formatBytes(dataset.sizeBytes),
-            formatCount(dataset.rows),
-          ),
+        : l10n.t('{0}, {1}, {2}', dataset.filename, formatBytes(dataset.sizeBytes), formatRows(dataset.rows)),
     ],
     ['symbol-misc', l10n.t('Model'), modelName],
     ['tag', l10n.t('Label'), label ?? l10n.t('none')],
@@ -499,7 +508,10 @@ export function mayBeChargedSentence(name: string, error: unknown, isSandbox: bo
         name,
         asText(explain(error)),
       )
-    : l10n.t('You may have been charged for {0}: the service didn’t confirm it. We’ll keep checking.', name);
+    : l10n.t(
+        'You may have been charged for {0}: the service didn’t confirm it. The extension keeps checking.',
+        name,
+      );
   return withSandboxNote(text, isSandbox);
 }
 

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
 import type { Prior } from '../../core/submission/priors.ts';
-import { formatAgo, formatBytes, formatCount, formatDay, formatMoney } from '../shared/format.ts';
+import { formatAgo, formatBytes, formatCount, formatDay, formatMoney, formatRows } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { accountText } from './messages.ts';
 
@@ -55,7 +55,7 @@ export const stepMessages = {
           sanitizeServiceText(model.name),
         ),
   licenseTerms: () => vscode.l10n.t('License terms'),
-  noTerms: () => vscode.l10n.t('The service gives no license link for this model'),
+  noTerms: () => vscode.l10n.t('The service provides no license link for this model'),
   openPolicy: () => vscode.l10n.t('Open use policy'),
   policy: () => vscode.l10n.t('Use policy'),
   notOpened: (url: string) => vscode.l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200)),
@@ -160,7 +160,7 @@ function factLines({ account, dataset, model, priority, balance }: Confirmation)
     priority ? l10n.t('Model: {0} · priority queue', name) : l10n.t('Model: {0} · standard queue', name),
     dataset.rows === undefined
       ? l10n.t('Dataset: {0} · {1}', file, size)
-      : l10n.t('Dataset: {0} · {1} · {2} rows', file, size, formatCount(dataset.rows)),
+      : l10n.t('Dataset: {0} · {1} · {2}', file, size, formatRows(dataset.rows)),
     ...(account.kind === 'sandbox' ? [] : [l10n.t('Price: known only after the charge.')]),
     balance === undefined
       ? l10n.t('Balance: unknown')

@@ -46,7 +46,7 @@ describe('"Sign Out"', () => {
       );
     const [charge, kept] = standIn.told.details;
     assert.match(charge ?? '', /You may be charged.+Unfinished downloads will be removed\./);
-    assert.match(kept ?? '', /Nothing was charged.+Unfinished downloads will be removed\./);
+    assert.match(kept ?? '', /not charged.+Unfinished downloads will be removed\./);
   });
 
   it('says of the sandbox, which has no API key of the person, that it comes back as it is', async () => {

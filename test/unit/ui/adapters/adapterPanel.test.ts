@@ -154,7 +154,7 @@ describe('the page of an adapter', () => {
     assert.equal((await sent('work', ({ progress }) => progress?.fraction === 0.5)).kind, 'measure');
     asked.fire({ type: 'cancel' });
     const { result } = await sent('work', (one) => one.result !== undefined);
-    assert.deepEqual(result, { isError: false, isQuiet: false, text: 'Measuring was cancelled.' });
+    assert.deepEqual(result, { isError: false, isQuiet: false, text: 'Measuring was canceled.' });
     assert.deepEqual([logged, document.state.measurements], [[], undefined]);
     asked.fire({ type: 'measure' });
     await sent('overview', (one) => one.verdict.kind === 'warning');

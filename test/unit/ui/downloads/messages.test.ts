@@ -102,6 +102,6 @@ describe('download messages', () => {
       return explain(error).sentence;
     });
     assert.equal(new Set(sentences).size, codes.length);
-    assert.doesNotMatch(sentences.join(), /This did not work|\(file-exists\)/);
+    assert.doesNotMatch(sentences.join(), /Something went wrong|\(file-exists\)/);
   });
 });

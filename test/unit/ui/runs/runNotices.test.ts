@@ -304,7 +304,7 @@ describe('RunNotices', () => {
     standIn.told.answer = ([show]) => show;
     for (let count = 0; count < 3; count++) open();
     for (const { runs } of windows) runs.move(done('a'), done('b'), done('c'), status('d', 'failed'));
-    assert.deepEqual(await said(1), ['While you were away: 3 runs completed, 1 run with a new status.']);
+    assert.deepEqual(await said(1), ['While you were away: 3 runs completed, 1 run changed status.']);
     assert.deepEqual(standIn.executed, [['fineTuning.runs.focus']]);
   });
 

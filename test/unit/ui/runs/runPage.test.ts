@@ -402,7 +402,7 @@ describe('RunPage', () => {
     assert.equal(completed?.when, 'not provided yet');
     assert.match(section('adapter').text, /^The service reports “failed”\. If the run completes, /);
     assert.equal(section('facts', 'money').note, 'The price was charged when the run was submitted.');
-    assert.doesNotMatch(texts(), /so far|when the run has completed/);
+    assert.doesNotMatch(texts(), /so far|once the run has completed/);
   });
 
   it('shows nothing that a rejected API key has read, not in its tab either', async () => {
@@ -525,7 +525,7 @@ describe('RunPage', () => {
       assert.equal(fact('dataset', 'rows'), '7,473');
       assert.equal(fact('dataset', 'now'), 'moved or deleted');
       assert.match(fact('consents', 'terms') ?? '', /^accepted (Apr 30|May [12]), 2026/);
-      assert.match(fact('run', 'label') ?? '', /^maths ft-7k3m9qpx \(with the marker/);
+      assert.match(fact('run', 'label') ?? '', /^maths ft-7k3m9qpx \(with this extension’s marker/);
       assert.equal(buttons().filter(({ action }) => action === 'openDataset').length, 0);
     });
 
@@ -545,7 +545,7 @@ describe('RunPage', () => {
       await writeFile(file, 'x');
       receipts = [charged(file, 1)];
       await openRead();
-      await eventually(() => texts().includes('modified since; the size is the same'));
+      await eventually(() => texts().includes('modified since (same size)'));
       press('Open Dataset');
       await until(() => standIn.executed.length > 0);
       assert.deepEqual(standIn.executed, [['fineTuning.previewDataset', standIn.Uri.file(file)]]);

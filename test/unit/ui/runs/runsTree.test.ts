@@ -271,11 +271,11 @@ describe('RunsTree', () => {
       await look();
       assert.deepEqual(seen, [
         'run.downloadable pass just now',
-        'run.downloading pass download queued',
+        'run.downloading pass waiting to download',
         'run.downloading pass downloading 41%',
         'run.downloading pass downloading',
         'run.downloading pass verifying',
-        'run.downloadable pass download stopped',
+        'run.downloadable pass download interrupted',
         // What came was a web page.
         'run.downloadable pass just now',
         'run.downloadable.downloaded pass-filled downloaded',
@@ -412,7 +412,7 @@ describe('RunsTree', () => {
       session.runs.knowLabels([['r7', 'more mäths']]);
       assert.deepEqual((await texts()).length, 3);
       shown.filterBy({ text: 'nothing', modelIds: [], phases: [] });
-      assert.deepEqual(await texts(), ['No loaded runs match the filter. Clear filter', 'Load More']);
+      assert.deepEqual(await texts(), ['No loaded runs match. Select to clear the filter.', 'Load More']);
       const [none] = await tree.getChildren();
       assert.equal(none && tree.getTreeItem(none).command?.command, 'fineTuning.clearRunsFilter');
       shown.clearFilter();
@@ -488,7 +488,7 @@ describe('RunsTree', () => {
     it('says that the list may be incomplete, and how many rows are unreadable', async () => {
       answer = () => [200, { data: [row('a', 1), { odd: true }], has_more: true, next_cursor: null }];
       await session.runs.refresh();
-      assert.match(message() ?? '', /incomplete.+\n1 unreadable row/);
+      assert.match(message() ?? '', /incomplete.+\n1 unreadable entry/);
     });
 
     it('says nothing of what a rejected API key has read, but why open submissions are alone', async () => {

@@ -26,7 +26,7 @@ describe('what a status means', () => {
           new ServiceError('unavailable', 429, '', retryAfterMs),
         ]) {
           const { sentence: said, action } = explain(error);
-          assert.deepEqual([said, action?.title], [sentence, 'Try Again']);
+          assert.deepEqual([said, action?.title], [sentence, 'Retry']);
         }
     });
 

@@ -67,6 +67,9 @@ describe('messages of submissions', () => {
     for (const [submission, text] of cases)
       assert.equal(messages.submissionDescription(submission, now), `${text} · 2 h 5 min ago`);
     assert.equal(messages.submissionDescription(pendingOf('elsewhere'), now), 'Other window');
+    // A row is narrow; a screen reader has room.
+    const spoken = messages.submissionAccessibleLabel(pendingOf('not-charged', intentOf(sent)), now);
+    assert.match(spoken, /Not charged, confirmed by 2 checks, /);
   });
 
   it('a sentence about the money never denies a possible charge, nor suggests an impossible one', () => {

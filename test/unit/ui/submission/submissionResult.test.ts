@@ -153,9 +153,9 @@ describe('the result of a submission', () => {
   it('promises to keep checking only if that happens, and gives the reason otherwise', async () => {
     const text = async (error: Error) => (await report({ kind: 'unknown', error })).text;
     for (const error of [BROKEN, new CancelledError(), new ServiceError('idempotency_conflict', 409)])
-      assert.match(await text(error), /We’ll keep checking\.$/);
+      assert.match(await text(error), /The extension keeps checking\.$/);
     for (const error of [new WindowClosedError(), new ServiceError('invalid_api_key', 401)])
-      assert.doesNotMatch(await text(error), /keep checking/);
+      assert.doesNotMatch(await text(error), /keeps checking/);
   });
 
   it('resolves the submission that is open already', async () => {

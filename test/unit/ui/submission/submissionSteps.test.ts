@@ -207,7 +207,7 @@ describe('the steps of a submission', () => {
     for (const terms_url of [undefined, ''])
       assert.deepEqual(await rowsOf({ terms_url, use_policy_url: '' }), [
         one,
-        ['The service gives no license link for this model', undefined],
+        ['The service provides no license link for this model', undefined],
       ]);
     assert.deepEqual(await rowsOf({ terms_url: 'http://maker.test/terms', use_policy_url: '' }), [
       one,
