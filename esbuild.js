@@ -31,7 +31,6 @@ async function bundleExtension() {
     target: 'node22.19',
     external: ['vscode'],
     minify,
-    keepNames: minify,
     sourcemap: minify ? false : 'inline',
     // Their licences stand whole in THIRD-PARTY-NOTICES.txt.
     legalComments: 'none',

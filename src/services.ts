@@ -82,7 +82,12 @@ export async function createServices(context: vscode.ExtensionContext) {
       onSetAside: (file) => void showWarning(unreadableRecordSentence(file)),
     }),
   );
-  const openJournal = lazy(() => journal.open());
+  /** Fires when the journal could be read for the first time. */
+  const journalOpened = disposables.add(new vscode.EventEmitter<void>());
+  const openJournal = lazy(async () => {
+    await journal.open();
+    journalOpened.fire();
+  });
   const submitter = disposables.add(new Submitter(journal));
   const submissionRows = disposables.add(new SubmissionRows(sessions, submitter));
 
@@ -137,6 +142,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     createClient,
     journal,
     openJournal,
+    journalOpened,
     submitter,
     submissionRows,
     submitted,

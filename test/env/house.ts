@@ -84,7 +84,6 @@ async function eagerBytes(): Promise<number> {
     target: 'node22.19',
     external: ['vscode'],
     minify: true,
-    keepNames: true,
     legalComments: 'none',
     metafile: true,
     write: false,

@@ -4,10 +4,6 @@
  */
 export abstract class ExpectedError extends Error {
   abstract readonly code: string;
-
-  override get name(): string {
-    return this.constructor.name;
-  }
 }
 
 /** The user, or a shutdown, stopped it. Never shown. */

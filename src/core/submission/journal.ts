@@ -112,17 +112,17 @@ export class Journal implements Disposable {
   /**
    * Makes an intent durable and owned, unless one that is open, and was not refused, is for the same bytes and model of the
    * same service: by one window at a time.
-   * @param besideOtherAccounts whether those of other accounts of the service are no obstacle
+   * @param besides ids of those of other accounts of the service that are no obstacle
    * @throws LeaseUnavailableError, JournalBusyError, JournalUnreadableError, LaterVersionError, and what the file system
    * says: then there is no intent
    */
   async create(
     intent: Intent,
-    besideOtherAccounts = false,
+    besides: readonly string[] = [],
   ): Promise<{ lease: Lease } | { existing: Intent }> {
     const gate = await this.#takeGate();
     try {
-      return await this.#inTurn(() => this.#createAlone(gate, intent, besideOtherAccounts));
+      return await this.#inTurn(() => this.#createAlone(gate, intent, besides));
     } finally {
       gate.release();
     }
@@ -229,10 +229,10 @@ export class Journal implements Disposable {
   async #createAlone(
     gate: Lease,
     intent: Intent,
-    besideOtherAccounts: boolean,
+    besides: readonly string[],
   ): Promise<{ lease: Lease } | { existing: Intent }> {
     const { later, unread } = await this.#read();
-    const isPassedBy = ({ accountId }: Intent) => besideOtherAccounts && accountId !== intent.accountId;
+    const isPassedBy = ({ id, accountId }: Intent) => accountId !== intent.accountId && besides.includes(id);
     const existing = this.#intents.find(
       (other) =>
         other.id === intent.id ||

@@ -125,5 +125,7 @@ function isRefusal(error: unknown): boolean {
 
 function isWorthRepeating(error: unknown, { sameStatus }: AttemptHistory): boolean {
   if (error instanceof TooEarlyError) return true;
+  // A 425 after the closing boundary says nothing of a charge.
+  if (statusOf(error) === 425) return false;
   return mayPass(error, NOT_REPEATED) && ((statusOf(error) ?? 0) < 500 || sameStatus < MAX_SAME_SERVER_ERROR);
 }

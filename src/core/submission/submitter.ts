@@ -91,11 +91,11 @@ export class Submitter implements Disposable {
   /**
    * Makes an intent of a draft and sends it, after the uploads that were asked for earlier. After `charged` the session's runs
    * and balance know it; after `unknown`, too, they are read again.
-   * @param besideOtherAccounts whether the user agreed to submit what other accounts of the service have open submissions of
+   * @param besides the open submissions of other accounts of the service beside which the user agreed to submit the same
    */
-  submit(session: Session, draft: Draft, signal: AbortSignal, besideOtherAccounts = false): Submission {
+  submit(session: Session, draft: Draft, signal: AbortSignal, besides: readonly string[] = []): Submission {
     const intent = newIntent(session.account, draft, this.#time.clock);
-    return this.#handleOf(intent.id, this.#submit(session, intent, signal, besideOtherAccounts));
+    return this.#handleOf(intent.id, this.#submit(session, intent, signal, besides));
   }
 
   /**
@@ -118,7 +118,7 @@ export class Submitter implements Disposable {
     session: Session,
     intent: Intent,
     signal: AbortSignal,
-    besideOtherAccounts: boolean,
+    besides: readonly string[],
   ): Promise<SubmissionResult> {
     const { id } = intent;
     // Before it is shown for the first time: the user can cancel what is shown.
@@ -132,7 +132,7 @@ export class Submitter implements Disposable {
     };
     let created: Awaited<ReturnType<Journal['create']>>;
     try {
-      created = await this.#journal.create(intent, besideOtherAccounts);
+      created = await this.#journal.create(intent, besides);
     } catch (error) {
       // Nothing connects before the intent is on disk.
       return giveUp({ kind: 'not-charged', error, kept: false });
@@ -231,12 +231,23 @@ export class Submitter implements Disposable {
     }
   }
 
-  /** Gives an intent up, as the user asked. @returns false where another window owns it @throws what writing throws */
-  async discard(id: string): Promise<boolean> {
+  /**
+   * Gives an intent up, as the user asked.
+   * @param confirmed what the user confirmed: one that may have been charged is only given up by who was told so
+   * @returns false where another window owns it, or it may have been charged meanwhile @throws what writing throws
+   */
+  async discard(
+    id: string,
+    confirmed: 'may-be-charged' | 'not-charged' = 'may-be-charged',
+  ): Promise<boolean> {
     if (this.#cancels.has(id)) return false;
     await this.#checks.get(id)?.catch(() => undefined);
     const owned = await this.#journal.acquire(id);
     if (owned === undefined) return false;
+    if (confirmed === 'not-charged' && isUncertain(owned.intent)) {
+      owned.lease.release();
+      return false;
+    }
     const at = this.#now();
     await this.#settle(
       owned,

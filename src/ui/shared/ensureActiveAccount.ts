@@ -14,5 +14,6 @@ export async function ensureActiveAccount(
   }
   if (!(await offerAccount(account.name))) return false;
   await accounts.activate(accountId);
-  return true;
+  // Meanwhile the account may have been signed out of.
+  return accounts.active?.id === accountId;
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { ExpectedError } from '../../core/base/errors.ts';
 import { redact } from './redact.ts';
 
 /** The extension's log. Everything is redacted before it is written; users never read it as sentences. */
@@ -30,5 +31,7 @@ export class Log implements vscode.Disposable {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : `\ncause: ${describe(error.cause)}`;
-  return `${error.stack ?? `${error.name}: ${error.message}`}${cause}`;
+  // The names of classes are minified.
+  const code = error instanceof ExpectedError ? `${error.code}: ` : '';
+  return `${code}${error.stack ?? `${error.name}: ${error.message}`}${cause}`;
 }

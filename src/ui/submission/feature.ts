@@ -6,7 +6,7 @@ import { foundRunReporter } from './submissionResult.ts';
 
 /** From a dataset to a run that is charged once, and what became of a submission whose answer was lost. */
 export function activateSubmission(services: Services): void {
-  const { disposables, journal, openJournal, registerCommands, reportError } = services;
+  const { disposables, journal, journalOpened, openJournal, registerCommands, reportError } = services;
   const reportFoundRun = foundRunReporter((runId) => journal.claimNotice(runId));
   const parts = { ...services, reportFoundRun };
   disposables.add(
@@ -29,13 +29,9 @@ export function activateSubmission(services: Services): void {
     }),
   );
   const notices = disposables.add(new SubmissionNotices(parts));
-  const start = async (): Promise<void> => {
-    try {
-      await openJournal();
-      await notices.start();
-    } catch (error) {
-      reportError(asStorageError(error), () => void start());
-    }
+  disposables.add(journalOpened.event(() => void notices.start()));
+  const open = (): void => {
+    openJournal().catch((error: unknown) => reportError(asStorageError(error), open));
   };
-  void start();
+  open();
 }

@@ -3,7 +3,7 @@ import type { RunDetail } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
-import { uncertaintyOf } from '../../core/submission/reconcilePolicy.ts';
+import { isUncertain, uncertaintyOf } from '../../core/submission/reconcilePolicy.ts';
 import {
   canCheck,
   canContinue,
@@ -93,7 +93,7 @@ export async function resolveSubmission(parts: Parts, argument?: unknown, action
         cancel(submitter, now);
         return;
       case 'discard':
-        if (await discard(submitter, now)) return;
+        if (canDiscard(now) && (await discard(submitter, now))) return;
         break;
       case 'stay':
         break;
@@ -291,12 +291,15 @@ function actionRows(
 /** Sends the same bytes again with the same Idempotency-Key, after the last question; a refused one goes through the steps. */
 async function continueSubmission(
   parts: Parts,
-  { id, accountId, intent, state }: PendingSubmission,
+  { id, accountId }: PendingSubmission,
 ): Promise<'back' | undefined> {
   const { ensureActiveAccount, sessions, submitter } = parts;
   if (!(await ensureActiveAccount(accountId))) return undefined;
   const session = sessions.find(accountId);
-  if (session === undefined) return undefined;
+  // The question may have waited: what is said of the money is what is true now.
+  const submission = submitter.pending.find((one) => one.id === id);
+  if (session === undefined || submission === undefined) return undefined;
+  const { intent, state } = submission;
   const { dataset, model_id, priority_processing } = intent;
   if (state === 'refused') {
     const preset = { ...presetOf(intent), replaces: id };
@@ -324,15 +327,20 @@ async function continueSubmission(
 /** @returns whether it was decided */
 async function discard(
   submitter: Services['submitter'],
-  { id, intent, state }: PendingSubmission,
+  { id, intent }: PendingSubmission,
 ): Promise<boolean> {
   const name = submissionName(intent);
   const yes = resolveMessages.discardYes();
-  const detail = resolveMessages.discardWarning(state === 'unknown');
+  const mayBeCharged = isUncertain(intent);
+  const detail = resolveMessages.discardWarning(mayBeCharged);
   const choice = await showWarning(resolveMessages.discardQuestion(name), { modal: true, detail }, yes);
   if (choice !== yes) return false;
-  if (!(await usingStorage(() => submitter.discard(id))))
-    void showInformation(submissionMessages.elsewhere(name));
+  const confirmed = mayBeCharged ? 'may-be-charged' : 'not-charged';
+  if (await usingStorage(() => submitter.discard(id, confirmed))) return true;
+  const now = submitter.pending.find((one) => one.id === id);
+  // It may have been charged meanwhile: the user decides again, with what is known now.
+  if (now !== undefined && now.state !== 'elsewhere') return false;
+  void showInformation(submissionMessages.elsewhere(name));
   return true;
 }
 

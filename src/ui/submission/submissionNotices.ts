@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Session } from '../../core/runs/session.ts';
+import { mayBeCharged } from '../../core/submission/intent.ts';
 import { canCheck, canContinue, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
@@ -168,7 +169,10 @@ export class SubmissionNotices implements Disposable {
     this.#leftOpen.delete(account.id);
     const open = this.#parts.submitter.pending.filter(({ id }) => ids.includes(id));
     const uncharged = open.filter(({ state }) => state === 'unsent');
-    const unknown = open.filter(({ state }) => state === 'unknown' || state === 'checking');
+    const unknown = open.filter(
+      ({ state, intent }) =>
+        state === 'unknown' || state === 'checking' || (state === 'elsewhere' && mayBeCharged(intent)),
+    );
     const isSandbox = account.kind === 'sandbox';
     const [first, second] = unknown.length > 0 ? unknown : uncharged;
     if (first === undefined) return;

@@ -75,12 +75,12 @@ export async function submitDataset(
   if (dataset === undefined) return;
   const openOnes = submitter.openOnesOf(account, dataset.sha256);
   if (!(await mayGoBeside(openOnes, session, dataset))) return;
-  const besideOtherAccounts = openOnes.some(({ accountId }) => accountId !== account.id);
+  const besides = openOnes.map((one) => one.id);
   const preset = presetFrom(given);
   const draft = await askForDraft(session, dataset, argument, preset, services);
   if (draft === undefined) return;
   const { id, result } = await withSubmissionProgress(session, draft, (signal) =>
-    submitter.submit(session, draft, signal, besideOtherAccounts),
+    submitter.submit(session, draft, signal, besides),
   );
   const isBegun = result.kind !== 'open' && !(result.kind === 'not-charged' && !result.kept);
   if (isBegun) await discardReplaced(submitter, account.id, preset.replaces);
@@ -137,7 +137,7 @@ async function discardReplaced(
 ): Promise<void> {
   const replaced = submitter.pending.find(({ id }) => id === replaces);
   if (replaced?.state === 'refused' && replaced.accountId === accountId)
-    await submitter.discard(replaced.id).catch(() => false);
+    await submitter.discard(replaced.id, 'not-charged').catch(() => false);
 }
 
 async function startSomewhere(sessions: Services['sessions']): Promise<Session | undefined> {

@@ -21,7 +21,6 @@ describe('errors', () => {
       [error.code, error.known, error.httpStatus, error.serviceMessage, error.retryAfterMs],
       ['brand_new', false, 418, 'words', 5],
     );
-    assert.equal(error.name, 'ServiceError');
   });
 
   it('hold nothing in their messages that came in', () => {

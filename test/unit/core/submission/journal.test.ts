@@ -131,8 +131,9 @@ describe('Journal', () => {
       await create(journal, intent);
       const theirs = sameWish(intent, { accountId: 'b' });
       assert.deepEqual(await journal.create(theirs), { existing: intent });
-      assert.deepEqual(await journal.create(sameWish(intent), true), { existing: intent });
-      const created = await journal.create(theirs, true);
+      assert.deepEqual(await journal.create(sameWish(intent), [intent.id]), { existing: intent });
+      assert.deepEqual(await journal.create(theirs, ['another']), { existing: intent });
+      const created = await journal.create(theirs, [intent.id]);
       assert.ok('lease' in created);
       created.lease.release();
       assert.equal(journal.intents.length, 2);

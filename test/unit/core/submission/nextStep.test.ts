@@ -68,6 +68,7 @@ const TABLE: Row[] = [
   answered(400, 'validation_failed', ASKED),
   answered(403, 'invalid_api_key', ASKED),
   answered(413, 'too_large', ASKED),
+  answered(425, 'too_early', ASKED),
   // A refusal that is not the contract's says nothing of a charge.
   ...[401, 402, 422].map((status) => answered(status, 'quota', ASKED)),
   ...[401, 402, 404, 409, 413, 422].map((status) => strange(status, 'no-error-body', ASKED)),

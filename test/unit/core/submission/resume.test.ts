@@ -489,6 +489,14 @@ describe('Submitter, afterwards', () => {
       assert.equal(await submitter.discard(id), false);
     });
 
+    it('do not give up what may have been charged when the user confirmed that it was not', async () => {
+      const id = await leaveUnknown();
+      assert.equal(await submitter.discard(id, 'not-charged'), false);
+      assert.deepEqual([submitter.pending.map((one) => one.id), await receipt()], [[id], undefined]);
+      // Its lock is free again.
+      assert.equal(await submitter.discard(id, 'may-be-charged'), true);
+    });
+
     it('settle as not charged what was not: never sent, refused, or found so', async () => {
       const leaveRefused = async () => {
         stage.answers = [tooPoor];

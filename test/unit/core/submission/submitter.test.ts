@@ -228,7 +228,14 @@ describe('Submitter', () => {
         [other, {}],
       ] as const)
         assert.equal(
-          (await submitter.submit(whose, { ...draft, ...changes }, silent(), true).result).kind,
+          (
+            await submitter.submit(
+              whose,
+              { ...draft, ...changes },
+              silent(),
+              submitter.pending.map((one) => one.id),
+            ).result
+          ).kind,
           'charged',
         );
     });
@@ -245,7 +252,7 @@ describe('Submitter', () => {
       const { id } = stage.intent;
       const other = stage.session('account-2');
       assert.equal(
-        (await submitter.submit(other, await stage.bench.draft(), silent(), true).result).kind,
+        (await submitter.submit(other, await stage.bench.draft(), silent(), [id]).result).kind,
         'charged',
       );
       await submitter.check(session, id);

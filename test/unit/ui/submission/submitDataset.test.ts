@@ -33,7 +33,7 @@ describe('submitDataset', () => {
   let file: string;
   let pending: PendingSubmission[];
   let drafts: Draft[];
-  let besides: (boolean | undefined)[];
+  let besides: (readonly string[] | undefined)[];
   let result: SubmissionResult;
   let receipts: Receipt[];
   let parts: Parts;
@@ -82,9 +82,9 @@ describe('submitDataset', () => {
           return pending;
         },
         openOnesOf: Reflect.get(Submitter.prototype, 'openOnesOf'),
-        submit: (_session: unknown, draft: Draft, _signal: unknown, besideOtherAccounts?: boolean) => {
+        submit: (_session: unknown, draft: Draft, _signal: unknown, others?: string[]) => {
           drafts.push(draft);
-          besides.push(besideOtherAccounts);
+          besides.push(others);
           const onProgress = new Emitter<PendingSubmission>().event;
           return { id: 'mine', onProgress, result: Promise.resolve(result) };
         },
@@ -211,7 +211,7 @@ describe('submitDataset', () => {
     await submit({ modelId: 'm' }, [], ['Open It']);
     assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'theirs']]]);
     await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Submit Anyway', SUBMIT]);
-    assert.deepEqual([drafts.length, besides], [1, [true]]);
+    assert.deepEqual([drafts.length, besides], [1, [['theirs']]]);
   });
 
   it('asks nothing about another file, another service, or a refused submission', async () => {

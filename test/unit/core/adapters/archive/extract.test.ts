@@ -127,7 +127,7 @@ describe('unpacking an adapter', () => {
       code: 'disk',
     });
     await assert.rejects(extractAdapter(path.join(folder, 'missing'), path.join(folder, 'out')), {
-      name: 'DiskError',
+      code: 'folder-missing',
     });
   });
 });
