@@ -154,14 +154,6 @@ export class DownloadStore implements Disposable {
     );
   }
 
-  /** Forgets what was downloaded. @throws what the state store does */
-  forgetRecords(): Promise<void> {
-    this.#unstored.clear();
-    return this.#change((tables, accountId) => {
-      tables.run('DELETE FROM download WHERE account = ?', accountId);
-    });
-  }
-
   dispose(): void {
     this.#disposed = true;
     clearTimeout(this.#timer);

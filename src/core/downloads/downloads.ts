@@ -136,7 +136,7 @@ export class Downloads implements Disposable {
     if (found !== undefined) await this.#store(found.accountId).discard(found.unfinished);
   }
 
-  /** Forgets everything of an account, before its folder is removed; what cannot be removed stays. Never throws. */
+  /** Discards what is unfinished of an account; its records stay. Never throws. */
   async discardAll(accountId: string): Promise<void> {
     const store = this.#store(accountId);
     await store.open();
@@ -145,7 +145,6 @@ export class Downloads implements Disposable {
       [...store.unfinished, ...running.map(({ download }) => download.unfinished)].map(({ id }) => id),
     );
     await Promise.allSettled([...ids].map((id) => this.discard(id)));
-    await store.forgetRecords().catch(() => undefined);
   }
 
   /** Ends this window's downloads and keeps what came: they are interrupted. Resolves when that is done; never rejects. */

@@ -20,9 +20,10 @@ export function activateAccounts(services: Services): void {
     await openJournal();
     return [...journal.intents, ...(await journal.receipts())];
   };
-  const unfinishedOf = (accountId: string) =>
-    pendingWorkOf(submitter.pending, accountId) ??
-    (downloads.active.some((download) => download.accountId === accountId) ? 'download' : undefined);
+  const unfinishedOf = (accountId: string) => ({
+    submissions: pendingWorkOf(submitter.pending, accountId),
+    hasDownloads: downloads.active.some((download) => download.accountId === accountId),
+  });
   disposables.add(
     registerCommands('accounts', {
       [COMMANDS.signIn]: async () =>

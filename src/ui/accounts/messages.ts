@@ -128,22 +128,26 @@ export function notifySandboxHasNoKey(): void {
   void showInformation(vscode.l10n.t('The sandbox creates its own API key at each start.'));
 }
 
-/** What of an account is not finished: a possible charge, submissions that can be continued, or a download. */
-export type Unfinished = 'charge' | 'kept' | 'download' | undefined;
+/** What of an account is not finished. */
+export interface Unfinished {
+  /** A possible charge, or submissions that can be continued. */
+  submissions: 'charge' | 'kept' | undefined;
+  hasDownloads: boolean;
+}
 
 /** Whether to sign out; says what becomes of what the account has. */
 export async function confirmSignOut(
   { kind, name }: { kind: 'service' | 'sandbox'; name: string },
-  unfinished: Unfinished,
+  { submissions, hasDownloads }: Unfinished,
 ): Promise<boolean> {
   const { l10n } = vscode;
   const signOut = l10n.t('Sign Out');
-  const downloads = unfinished === 'download' ? [l10n.t('Unfinished downloads will be removed.')] : [];
+  const downloads = hasDownloads ? [l10n.t('Unfinished downloads will be removed.')] : [];
   const detail =
     kind === 'sandbox'
       ? [...downloads, l10n.t('Choose “{0}” to get back its runs and downloads.', accountWords.useSandbox())]
       : [
-          ...submissionsLeft(unfinished),
+          ...submissionsLeft(submissions),
           ...downloads,
           l10n.t('Its API key will be deleted from this machine. Runs on the service continue.'),
         ];
@@ -155,15 +159,15 @@ export async function confirmSignOut(
   return choice === signOut;
 }
 
-function submissionsLeft(unfinished: Unfinished): string[] {
+function submissionsLeft(submissions: Unfinished['submissions']): string[] {
   const { l10n } = vscode;
-  if (unfinished === 'charge')
+  if (submissions === 'charge')
     return [
       l10n.t(
         'A submission is still in progress or unresolved. You may be charged, and can check that only after you sign in to this account again.',
       ),
     ];
-  return unfinished === 'kept'
+  return submissions === 'kept'
     ? [l10n.t('Its open submissions were not charged. To continue them, sign in to this account again.')]
     : [];
 }

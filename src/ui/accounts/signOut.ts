@@ -3,8 +3,8 @@ import type { ApiKeys } from './apiKeys.ts';
 import { confirmSignOut, type Unfinished } from './messages.ts';
 
 /**
- * Signs out of the active account and deletes its API key. Signing in to it again brings back its submissions and receipts.
- * @param discardDownloads removes the unfinished downloads of an account
+ * Signs out of the active account, deletes its API key and discards its unfinished downloads. Signing in to it again brings
+ * back its submissions, its receipts and the records of its downloads.
  */
 export async function signOut(
   accounts: AccountStore,

@@ -7,11 +7,11 @@ import { remindBeforeExpiry } from './reminders.ts';
 
 /** Downloading adapters: on request, when a run completes, and a reminder before they expire. */
 export function activateDownloads(services: Services): void {
-  const { disposables, downloads, log, registerCommands, sessions, ledger } = services;
+  const { disposables, downloads, ensureActiveAccount, log, registerCommands, sessions, ledger } = services;
   const isQuiet = () => notificationsSetting() === 'badge';
   const claim = (accountId: string, runId: string, what: string) => ledger.claim(accountId, runId, what);
   disposables.add(downloadWhenComplete({ sessions, downloads, claim, log, isQuiet }));
-  disposables.add(offerInterruptedDownloads({ sessions, downloads, claim }));
+  disposables.add(offerInterruptedDownloads({ sessions, downloads, claim, ensureActiveAccount }));
   disposables.add(remindBeforeExpiry({ sessions, downloads, claim }));
   disposables.add(
     registerCommands('account', {

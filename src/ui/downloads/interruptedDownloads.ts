@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { ActiveDownload } from '../../core/downloads/types.ts';
+import type { Services } from '../../services.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
@@ -16,13 +17,19 @@ interface Parts {
   downloads: Pick<Downloads, 'active' | 'open' | 'onDidChange'>;
   /** Whether this window is the one that shows something of a run. */
   claim: (accountId: string, runId: string, what: string) => Promise<boolean>;
+  ensureActiveAccount: Services['ensureActiveAccount'];
 }
 
 /**
  * Offers, in one window and once for each end, to resume what a window left that ended: after a restart, or when another
  * window is killed.
  */
-export function offerInterruptedDownloads({ sessions, downloads, claim }: Parts): Disposable {
+export function offerInterruptedDownloads({
+  sessions,
+  downloads,
+  claim,
+  ensureActiveAccount,
+}: Parts): Disposable {
   /** Why this window itself gave up was reported here. */
   const leftOf = ({ account }: Session): ActiveDownload[] =>
     downloads.active.filter(
@@ -34,11 +41,14 @@ export function offerInterruptedDownloads({ sessions, downloads, claim }: Parts)
     const { account, runs } = session;
     const claimed: ActiveDownload[] = [];
     for (const download of leftOf(session)) {
+      // What is claimed is offered, also if the account is left meanwhile: no window claims it again.
+      if (isEnded()) break;
       const what = `interrupted ${download.id} ${download.receivedBytes}`;
       if (await claim(account.id, download.runId, what)) claimed.push(download);
     }
-    if (isEnded()) return;
-    const resume = () => {
+    const resume = async () => {
+      // Asked once, for all of them.
+      if (!(await ensureActiveAccount(account.id))) return;
       for (const id of new Set(claimed.map(({ runId }) => runId))) {
         const target = { accountId: account.id, id };
         void vscode.commands.executeCommand(COMMANDS.downloadAdapter, target, 'resume');
@@ -51,7 +61,7 @@ export function offerInterruptedDownloads({ sessions, downloads, claim }: Parts)
         if (!running.includes(id)) void vscode.commands.executeCommand(COMMANDS.cancelDownload, id);
     };
     const views = claimed.map((view) => ({ name: runNameOf(runs, view.runId), view }));
-    offerInterrupted(views, account.kind === 'sandbox', { resume, discard });
+    offerInterrupted(views, account.kind === 'sandbox', { resume: () => void resume(), discard });
   }
 
   return followActive(sessions, (session) => {

@@ -39,22 +39,26 @@ export function remindBeforeExpiry(
     let timer: NodeJS.Timeout | undefined;
     let isChecking = false;
     let isEnded = false;
+    /** Nothing once the account is left. */
     const due = (rows = session.runs.rows ?? []) =>
-      dueOf(session, rows, downloads).filter((reminder) => !claimed.has(keyOf(reminder)));
+      isEnded ? [] : dueOf(session, rows, downloads).filter((reminder) => !claimed.has(keyOf(reminder)));
 
     async function check(): Promise<void> {
       if (session === undefined || session.isLocked || isChecking) return;
       isChecking = true;
+      // What is downloaded must be known first.
+      await downloads.open(session.account.id);
       const won: DueReminder[] = [];
       for (const reminder of due()) {
-        if (!(await knowCompletion(session, reminder))) continue;
+        // What is claimed is shown, also if the account is left meanwhile: no window claims it again.
+        if (isEnded || !(await knowCompletion(session, reminder))) continue;
         const row = session.runs.get(reminder.runId);
         if (row === undefined || !due([row]).some(({ what }) => what === reminder.what)) continue;
         claimed.add(keyOf(reminder));
         if (await claim(session.account.id, reminder.runId, reminder.what)) won.push(reminder);
       }
       isChecking = false;
-      if (!isEnded && won.length > 0) remind(session, won);
+      if (won.length > 0) remind(session, won);
     }
 
     const plan = () => {
@@ -140,12 +144,16 @@ async function knowCompletion({ runs, budget }: Session, { runId, what }: DueRem
   if (runs.detail(runId) !== undefined) return true;
   // The last one must not be missed for a detail.
   const isLast = what === 'expires-in-2-hours';
+  const canRemind = (failure: unknown) =>
+    // The service knows nothing about it; after another failure it may be read later.
+    isLast || (failure instanceof ServiceError && failure.code === 'not_found');
+  const failure = runs.detailFailure(runId);
+  if (failure !== undefined) return canRemind(failure);
   if (!budget.takeSpare()) return isLast;
   try {
     await runs.loadDetail(runId, { isBackground: true });
     return true;
   } catch (error) {
-    // The service knows nothing about it; after a failure of the network it may be read later.
-    return isLast || (error instanceof ServiceError && error.code === 'not_found');
+    return canRemind(error);
   }
 }

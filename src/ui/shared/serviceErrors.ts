@@ -12,6 +12,7 @@ import { DiskError } from '../../core/base/diskError.ts';
 import { ExpectedError } from '../../core/base/errors.ts';
 import { formatDuration, formatTime } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
+import { sanitizeText } from './serviceText.ts';
 
 /** What the button of an error does: a command, or `again`, what failed from its first question on. */
 interface Action {
@@ -53,11 +54,13 @@ export function explain(error: unknown): Explanation {
   };
 }
 
-/** Sentence and service's words as one text. */
+/** Sentence and service's words as one text, which may stand anywhere on the screen. */
 export function asText({ sentence, serviceMessage }: Explanation): string {
-  return serviceMessage === undefined
-    ? sentence
-    : vscode.l10n.t('{0} The service says: “{1}”', sentence, serviceMessage);
+  return sanitizeText(
+    serviceMessage === undefined
+      ? sentence
+      : vscode.l10n.t('{0} The service says: “{1}”', sentence, serviceMessage),
+  );
 }
 
 /** Does what an action's button says. @param again does again what failed */

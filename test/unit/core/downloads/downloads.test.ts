@@ -257,6 +257,16 @@ describe('Downloads', () => {
       await assertNothingLeft();
     });
 
+    it('leaves what its account has downloaded when it is discarded with that', async () => {
+      const record = await window.start(bench.request(path.join(bench.out, 'other.zip')));
+      assert.equal(window.active.length, 1);
+      await window.discardAll(ACCOUNT);
+      assert.deepEqual(window.active, []);
+      const next = bench.window();
+      await next.open(ACCOUNT);
+      assert.deepEqual(next.records(ACCOUNT), [record]);
+    });
+
     it('is swept when its disk is there again, where that was away when it was discarded', async () => {
       const away = `${bench.out}-away`;
       await rename(bench.out, away);

@@ -60,7 +60,7 @@ describe('"Sign In" to a service that was used before', () => {
     await signOut(
       accounts,
       apiKeys,
-      () => 'charge',
+      () => ({ submissions: 'charge', hasDownloads: false }),
       () => Promise.resolve(),
     );
     assert.equal(accounts.active, undefined);

@@ -25,7 +25,8 @@ describe('"Sign Out"', () => {
       remove: step('remove'),
     } as unknown as AccountStore;
     const apiKeys = { delete: step('delete') } as unknown as ApiKeys;
-    const run = () => signOut(accounts, apiKeys, () => 'download', step('forget'));
+    const run = () =>
+      signOut(accounts, apiKeys, () => ({ submissions: undefined, hasDownloads: true }), step('forget'));
     await run();
     assert.deepEqual(done, []);
     assert.match(standIn.told.details[0] ?? '', /^Unfinished downloads will be removed\. Its API key /);
@@ -34,18 +35,32 @@ describe('"Sign Out"', () => {
     assert.deepEqual(done, ['remove one', 'delete one', 'forget one']);
   });
 
-  it('says of the sandbox, which has no API key of the person, that it comes back as it is', async () => {
-    const accounts = { active: { id: 'one', kind: 'sandbox', name: 'Sandbox' } } as unknown as AccountStore;
-    const staying = 'Choose “Use the Sandbox” to get back its runs and downloads.';
-    for (const stake of [undefined, 'charge', 'kept', 'download'] as const)
+  it('says what becomes of open submissions and of unfinished downloads', async () => {
+    const accounts = { active: { id: 'one', kind: 'service', name: 'Work' } } as unknown as AccountStore;
+    for (const submissions of ['charge', 'kept'] as const)
       await signOut(
         accounts,
         {} as unknown as ApiKeys,
-        () => stake,
+        () => ({ submissions, hasDownloads: true }),
+        () => assert.fail('not confirmed'),
+      );
+    const [charge, kept] = standIn.told.details;
+    assert.match(charge ?? '', /You may be charged.+Unfinished downloads will be removed\./);
+    assert.match(kept ?? '', /not charged.+Unfinished downloads will be removed\./);
+  });
+
+  it('says of the sandbox, which has no API key of the person, that it comes back as it is', async () => {
+    const accounts = { active: { id: 'one', kind: 'sandbox', name: 'Sandbox' } } as unknown as AccountStore;
+    const staying = 'Choose “Use the Sandbox” to get back its runs and downloads.';
+    for (const submissions of [undefined, 'charge', 'kept'] as const)
+      await signOut(
+        accounts,
+        {} as unknown as ApiKeys,
+        () => ({ submissions, hasDownloads: submissions === 'kept' }),
         () => assert.fail('not confirmed'),
       );
     const discarded = `Unfinished downloads will be removed. ${staying}`;
-    assert.deepEqual(standIn.told.details, [staying, staying, staying, discarded]);
+    assert.deepEqual(standIn.told.details, [staying, staying, discarded]);
   });
 
   it('takes away what is unfinished also where the keyring fails, and says that it does', async () => {
@@ -59,7 +74,7 @@ describe('"Sign Out"', () => {
       signOut(
         accounts,
         apiKeys,
-        () => 'download',
+        () => ({ submissions: undefined, hasDownloads: true }),
         (id) => Promise.resolve(void done.push(id)),
       );
     standIn.told.answer = ([button]) => button;

@@ -26,7 +26,7 @@ describe('downloads that were interrupted', () => {
 
   beforeEach(async () => {
     standIn.forget();
-    faces = [];
+    [faces, asked, agrees] = [[], [], true];
     stage = await DownloadStage.start();
   });
   afterEach(async () => {
@@ -34,7 +34,14 @@ describe('downloads that were interrupted', () => {
     await stage.end();
   });
 
-  const watch = (window: Window) => faces.push(create(window));
+  /** The accounts that the user was asked to switch to. */
+  let asked: string[];
+  let agrees: boolean;
+  const ensureActiveAccount = (accountId: string) => {
+    asked.push(accountId);
+    return Promise.resolve(agrees);
+  };
+  const watch = (window: Window) => faces.push(create({ ...window, ensureActiveAccount }));
   const said = () => standIn.told.sentences;
   /** For what must not happen, or not again. */
   const later = () => new Promise((resolve) => setTimeout(resolve, 700));
@@ -120,6 +127,39 @@ describe('downloads that were interrupted', () => {
     Object.assign(window.sessions, { active: undefined });
     await later();
     assert.deepEqual(said(), []);
+  });
+
+  it('are all resumed after one question about the account, or none is', async () => {
+    const before = stage.window();
+    const runIds = await begin(before, 'one', 'two');
+    await before.downloads.dispose();
+    standIn.told.answer = () => 'Resume All';
+    for (const isAgreed of [false, true]) {
+      [asked, agrees] = [[], isAgreed];
+      faces.push(create({ ...stage.window(), claim: () => Promise.resolve(true), ensureActiveAccount }));
+      await until(() => asked.length > 0);
+      await later();
+      assert.deepEqual(asked, ['account-1']);
+      const resumed = standIn.executed.map(([, target]) => (target as { id: string }).id);
+      assert.deepEqual(resumed.sort(), isAgreed ? runIds.sort() : []);
+      faces.pop()?.dispose();
+    }
+  });
+
+  it('are offered where they are claimed when their account is left, and claimed no longer after that', async () => {
+    const before = stage.window();
+    await begin(before, 'one', 'two');
+    await before.downloads.dispose();
+    const claims: string[] = [];
+    const claim = (_accountId: string, runId: string) => {
+      claims.push(runId);
+      faces[0]?.dispose();
+      return Promise.resolve(true);
+    };
+    faces.push(create({ ...stage.window(), claim, ensureActiveAccount }));
+    await until(() => said().length > 0);
+    assert.equal(claims.length, 1);
+    assert.match(said()[0] ?? '', /^The download of .+ was interrupted/);
   });
 
   it('are not offered while another window is at them, and are when that one ends', async () => {

@@ -164,6 +164,7 @@ describe('reminders of adapters', () => {
         rows: [run],
         get: () => run,
         detail: () => detail,
+        detailFailure: () => undefined,
         label: () => undefined,
         loadDetail: () => {
           detail = { ...run, completed_at: new Date(completedAtMs).toISOString() };
@@ -190,6 +191,50 @@ describe('reminders of adapters', () => {
     [completedAtMs, spare, detail] = [nowMs - 5 * HOUR, 1, undefined];
     await toFront();
     assert.equal(said().length, 1);
+  });
+
+  it('come where they are claimed when their account is left, and are claimed no longer after that', async () => {
+    await finished('one');
+    await finished('two');
+    stage.pass(6 * DAY + 21 * HOUR);
+    const claims: string[] = [];
+    const claim = (_accountId: string, runId: string) => {
+      claims.push(runId);
+      faces[0]?.dispose();
+      return Promise.resolve(true);
+    };
+    watch({ ...first, claim });
+    await look(first);
+    await saidTimes(1);
+    assert.equal(claims.length, 1);
+  });
+
+  it('do not come before it is known what is downloaded', async () => {
+    await finished('maths');
+    stage.pass(6 * DAY);
+    const opened = Promise.withResolvers<undefined>();
+    const downloads = { active: [], records: () => [], open: () => opened.promise };
+    watch({ ...first, downloads } as unknown as Window);
+    await look(first);
+    await look(first);
+    assert.deepEqual(said(), []);
+    opened.resolve(undefined);
+    await saidTimes(1);
+  });
+
+  it('read the detail of a run no more where that failed', async () => {
+    await finished('maths');
+    await first.session.runs.refresh();
+    stage.pass(6 * DAY);
+    let reads = 0;
+    first.session.runs.loadDetail = () => Promise.reject(new Error(`read ${++reads}`));
+    first.session.runs.detailFailure = () => (reads > 0 ? new Error('failed') : undefined);
+    watch(first);
+    await look(first);
+    await look(first);
+    await until(() => reads > 0);
+    assert.equal(reads, 1);
+    assert.deepEqual(said(), []);
   });
 
   it('lead to the download and to the run', async () => {

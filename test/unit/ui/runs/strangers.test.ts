@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
+import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -61,6 +62,23 @@ describe('what strangers wrote, in trees and the status bar', () => {
       created_at: HOSTILE,
     };
     isHarmless(views.runs.runFacts({ ...detail, price_cents: 1 }, `${HOSTILE}!`, HOSTILE));
+  });
+
+  it('why the details of a run could not be read', async () => {
+    const { factRows, FactItem } = await import('../../../../src/ui/runs/runRows.ts');
+    const { ServiceError } = await import('../../../../src/core/api/errors.ts');
+    const runs = { detail: () => undefined, detailFailure: () => new ServiceError('x', 500, HOSTILE) };
+    const [node] = await factRows({ runs } as unknown as Session, 'r');
+    assert.ok(node?.kind === 'fact');
+    const item = new FactItem('r', node.fact);
+    assert.ok(JSON.stringify(item.label).includes(SHOWN));
+    isHarmless(item);
+  });
+
+  it('why a page shows no run, or no details', async () => {
+    const { asText, explain } = await import('../../../../src/ui/shared/serviceErrors.ts');
+    const { ServiceError } = await import('../../../../src/core/api/errors.ts');
+    isHarmless(asText(explain(new ServiceError('x', 500, HOSTILE))));
   });
 
   it('the status bar, where an icon stands for the kind of account', () => {
