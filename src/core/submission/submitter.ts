@@ -233,7 +233,7 @@ export class Submitter implements Disposable {
 
   /**
    * Gives an intent up, as the user asked.
-   * @param confirmed what the user confirmed: one that may have been charged is only given up by who was told so
+   * @param confirmed what the user confirmed: one that may have been charged is only given up by a user who read so
    * @returns false where another window owns it, or it may have been charged meanwhile @throws what writing throws
    */
   async discard(
