@@ -182,7 +182,7 @@ export class UploadAttempts {
     assertMayResend(intent, this.#moment(client));
   }
 
-  /** Marks it as being sent, durably, before anything connects. */
+  /** Marks it as being sent, durably, before the dataset is sent. */
   async #begin(client: Client): Promise<void> {
     const next = {
       ...this.#intent,
