@@ -36,4 +36,16 @@ describe('ensureActiveAccount', () => {
     assert.match(standIn.told.sentences.at(-1) ?? '', /Work/);
     assert.deepEqual(standIn.executed.slice(-2), [['fineTuning.signIn'], ['fineTuning.signIn']]);
   });
+
+  it('does not take a switch for done that did not happen: the account was signed out of meanwhile', async () => {
+    standIn.forget();
+    const accounts = {
+      accounts: ['one', 'two'].map((id) => ({ id, name: id })),
+      former: [],
+      active: { id: 'one' },
+      activate: () => Promise.resolve(),
+    };
+    standIn.told.answer = ([button]) => button;
+    assert.equal(await ensureActive(accounts as unknown as AccountStore, 'two'), false);
+  });
 });

@@ -212,6 +212,23 @@ describe('commands of open submissions', () => {
       await resolve('one');
       assert.equal(calls.at(-1), 'discard one');
     });
+
+    it('discards nothing that another window began to check while the dialog was open', async () => {
+      pending = [unknown()];
+      const rows = ['Discard'];
+      standIn.told.pick = () => {
+        pending = [pendingOf('elsewhere', unknown().intent)];
+        return rows.shift();
+      };
+      press('Discard');
+      await resolve('one');
+      assert.equal(
+        calls.some((call) => call.startsWith('discard')),
+        false,
+      );
+      // No warning was shown that could have said "Not charged".
+      assert.deepEqual(standIn.told.details, []);
+    });
   });
 
   describe('Continue and Resend', () => {
