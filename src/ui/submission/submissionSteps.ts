@@ -4,7 +4,7 @@ import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types
 import type { Summary } from '../../core/datasets/report.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import type { Prior } from '../../core/submission/priors.ts';
+import type { Prior } from '../../core/submission/runFacts.ts';
 import { checkRows, sizePhrase } from '../shared/datasetMessages.ts';
 import { cutLabel } from '../shared/label.ts';
 import { modelLinks } from '../../core/api/address.ts';
