@@ -5,7 +5,7 @@ import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import type { Summary } from '../../core/datasets/report.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import type { Prior } from '../../core/submission/priors.ts';
+import type { Prior } from '../../core/submission/runFacts.ts';
 import { checkRows, sizePhrase } from '../shared/datasetMessages.ts';
 import { modelLinks } from '../../core/api/address.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
