@@ -4,12 +4,17 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StateStore } from '../../../../src/core/storage/state.ts';
-import { sendJson } from '../../../helpers/httpServer.ts';
-import { made, WatchBench, type WatchWindow } from '../../../helpers/runs/watchBench.ts';
+import { made, WatchBench, type Answer, type WatchWindow } from '../../../helpers/runs/watchBench.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+
+const rateLimited = (seconds: number): Answer => [
+  429,
+  { error: { code: 'rate_limited', message: '' } },
+  { 'retry-after': String(seconds) },
+];
 
 describe('Watcher', function () {
   this.timeout(30_000);
@@ -85,10 +90,7 @@ describe('Watcher', function () {
     it('asks whether the service is back where another request found it out of reach', async () => {
       bench.rows = [made(bench, 'r', MINUTE, 'complete')];
       const [a] = await open('a');
-      bench.instead = (request) => {
-        request.socket.destroy();
-        return true;
-      };
+      bench.instead = () => 'lost';
       await assert.rejects(
         a?.session.call((client) => client.getBalance({ isBackground: true })) ?? Promise.resolve(),
       );
@@ -168,10 +170,7 @@ describe('Watcher', function () {
     it('backs off where the service does not answer, reports each cause once, and repeats no request', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
-      bench.instead = (request) => {
-        request.socket.destroy();
-        return true;
-      };
+      bench.instead = () => 'lost';
       await bench.pass(HOUR);
       assert.deepEqual([a?.errors.length, a?.session.state], [1, 'offline']);
       // 7.5 s, 15 s, 30 s, 60 s, 120 s, and then each 150 s.
@@ -260,10 +259,7 @@ describe('Watcher', function () {
         );
         assert.deepEqual([session.runs.activeCount, session.runs.rows?.length], [1, 2]);
       }
-      bench.instead = (request) => {
-        request.socket.destroy();
-        return true;
-      };
+      bench.instead = () => 'lost';
       await bench.pass(2 * MINUTE);
       await bench.until(() => b.session.state === 'offline' && c.session.state === 'offline');
       assert.equal(b.session.offlineSince, a.session.offlineSince);
@@ -302,10 +298,9 @@ describe('Watcher', function () {
       const windows = await open('a', 'b', 'c');
       bench.instead = () => {
         change();
-        return false;
+        return undefined;
       };
       bench.asked.length = 0;
-      bench.askedAtMs.length = 0;
       let spare = 0;
       const readDetails = async ({ session }: WatchWindow) => {
         if (!session.budget.takeSpare()) return;
@@ -385,11 +380,7 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b] = await open('a', 'b');
       assert.ok(a && b);
-      bench.instead = (_request, response) => {
-        const error = { code: 'rate_limited', message: '' };
-        sendJson(response, 429, { error }, { 'retry-after': '600' });
-        return true;
-      };
+      bench.instead = () => rateLimited(600);
       bench.asked.length = 0;
       await bench.pass(5 * SECOND);
       assert.deepEqual(bench.asked, ['a /runs']);
@@ -409,11 +400,7 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
       assert.ok(a);
-      bench.instead = (_request, response) => {
-        const error = { code: 'rate_limited', message: '' };
-        sendJson(response, 429, { error }, { 'retry-after': '86400' });
-        return true;
-      };
+      bench.instead = () => rateLimited(86_400);
       await bench.pass(5 * SECOND);
       await bench.list((list) => list.notBeforeMs !== undefined);
       a.dispose();
@@ -435,11 +422,8 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b] = await open('a', 'b');
       assert.ok(a && b);
-      bench.instead = (request, response) => {
-        if (request.headers.authorization !== 'Bearer a') return false;
-        sendJson(response, 401, { error: { code: 'invalid_api_key', message: '' } });
-        return true;
-      };
+      bench.instead = (_what, who) =>
+        who === 'a' ? [401, { error: { code: 'invalid_api_key', message: '' } }] : undefined;
       await bench.pass(5 * SECOND);
       assert.equal(a.session.state, 'key-rejected');
       bench.asked.length = 0;
@@ -475,14 +459,14 @@ describe('Watcher', function () {
 
     it('has the names of those models alone that its runs have, and not all of a long one', async () => {
       bench.rows = [made(bench, 'r', HOUR, 'complete')];
-      bench.instead = (request, response) => {
-        if (request.url?.includes('/models') !== true) return false;
+      bench.instead = (what) => {
+        if (what !== '/models') return undefined;
         const name = 'N'.repeat(5_000);
         const models = ['m', 'm', ...Array.from({ length: 500 }, (_, index) => `other-${index}`)];
-        sendJson(response, 200, {
-          data: models.map((model_id) => ({ model_id, name, provider: 'p', available: true })),
-        });
-        return true;
+        return [
+          200,
+          { data: models.map((model_id) => ({ model_id, name, provider: 'p', available: true })) },
+        ];
       };
       const [a] = await open('a');
       await a?.session.models.refresh();
@@ -497,10 +481,7 @@ describe('Watcher', function () {
       await a?.session.models.refresh();
       await bench.list(({ modelNames = [] }) => modelNames.length === 1);
       a?.dispose();
-      bench.instead = (request) => {
-        request.socket.destroy();
-        return true;
-      };
+      bench.instead = () => 'lost';
       const { session, watcher } = bench.window('b');
       await watcher.poll();
       assert.deepEqual([session.state, session.runs.rows?.length], ['offline', 1]);
@@ -664,10 +645,7 @@ describe('Watcher', function () {
     it('resets no backoff where the window is reloaded', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
-      bench.instead = (request) => {
-        request.socket.destroy();
-        return true;
-      };
+      bench.instead = () => 'lost';
       await bench.pass(10 * MINUTE);
       const { backoff } = await bench.list(({ backoff: stored }) => (stored?.failures ?? 0) >= 5);
       a?.dispose();
