@@ -189,7 +189,7 @@ export function hasLocks(folder: string, Database: typeof DatabaseSync): boolean
   }
 }
 
-/** Also those of processes that were killed; another one that is probing does not need its name any more. */
+/** Also those of processes that were killed; another one that is probing has no use for the name. */
 function removeProbes(folder: string): void {
   try {
     for (const name of readdirSync(folder))

@@ -8,7 +8,8 @@ import { NetworkError } from '../../../src/core/api/errors.ts';
 import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import type { RunSummary } from '../../../src/core/api/types.ts';
-import { readList, type SavedList } from '../../../src/core/runs/sharedList.ts';
+import { readList } from '../../../src/core/runs/sharedList.ts';
+import type { SavedList } from '../../../src/core/runs/savedList.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Moved } from '../../../src/core/runs/runStore.ts';
 import { Session } from '../../../src/core/runs/session.ts';
@@ -24,6 +25,7 @@ export interface WatchWindow {
   errors: unknown[];
   moved: Moved[];
   isFocused: boolean;
+  areRowsShown: boolean;
   isAwaiting: boolean;
   dispose(): void;
 }
@@ -121,6 +123,7 @@ export class WatchBench {
       state,
       lockFile: path.join(this.folder, 'watch.lock'),
       isFocused: () => window.isFocused,
+      areRowsShown: () => window.areRowsShown,
       isAwaiting: () => window.isAwaiting,
       recallSubmitted: () => this.recallSubmitted(session),
       clock,
@@ -140,6 +143,7 @@ export class WatchBench {
       errors,
       moved,
       isFocused,
+      areRowsShown: false,
       isAwaiting: false,
       dispose,
     };
@@ -208,6 +212,9 @@ export class WatchBench {
         },
       ];
     if (what === '/balance') return [200, { balance_cents: this.balance_cents, currency: 'EUR' }];
+    const runId = what.replace('/runs/', '');
+    const run = this.rows.find(({ run_id }) => run_id === runId);
+    if (run !== undefined) return [200, { run: { ...run, label: `L ${runId}` } }];
     return [404, { error: { code: 'not_found', message: '' } }];
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
 import { StateStore } from '../../../../src/core/storage/state.ts';
 import { made, WatchBench, type Answer, type WatchWindow } from '../../../helpers/runs/watchBench.ts';
@@ -204,35 +205,89 @@ describe('Watcher', function () {
       assert.equal(polls(), 2);
     });
 
-    it('counts all pages in the budget: what is deep in the list is polled less often', async () => {
-      bench.rows = Array.from({ length: 1_000 }, (_, index) =>
-        made(bench, `r${index}`, (index + 10) * SECOND, index === 950 ? 'running' : 'complete'),
-      );
-      const [a] = await open('a');
-      while (a?.session.runs.hasMore) await a.session.runs.loadMore();
-      const before = polls();
+    describe('with a run that is active deep in the list', () => {
+      let a: WatchWindow;
+
+      beforeEach(async () => {
+        bench.rows = Array.from({ length: 1_000 }, (_, index) =>
+          made(bench, `r${index}`, (index + 10) * SECOND, index === 950 ? 'running' : 'complete'),
+        );
+        a = bench.window('a');
+        await a.watcher.poll();
+        while (a.session.runs.hasMore) await a.session.runs.loadMore();
+      });
+      const end = (runId: string) => {
+        bench.rows = bench.rows.map((row) => (row.run_id === runId ? { ...row, status: 'complete' } : row));
+      };
+
+      it('counts all pages in the budget, and polls less often', async () => {
+        const before = polls();
+        await bench.pass(HOUR / 3);
+        const pages = polls() - before;
+        // A look that has begun is ended.
+        assert.ok(pages >= 35 && pages <= 74, String(pages));
+      });
+
+      it('polls a new run often, and that again when there is plenty', async () => {
+        bench.rows = [made(bench, 'new', 0), ...bench.rows];
+        await a.watcher.poll();
+        await bench.pass(30 * SECOND);
+        end('new');
+        await bench.pass(10 * SECOND);
+        assert.equal(statusIn(a, 'new'), 'complete');
+        end('r950');
+        await bench.pass(HOUR);
+        assert.equal(statusIn(a, 'r950'), 'complete');
+      });
+    });
+  });
+
+  describe('of what the rows show', () => {
+    it('reads models and balance again once the service answers, and reports each failure', async () => {
+      const a = bench.window('a');
+      bench.instead = () => 'lost';
+      a.watcher.readAll();
+      await bench.pass(2 * MINUTE);
+      assert.deepEqual([a.session.state, a.session.models.models], ['offline', undefined]);
+      bench.instead = undefined;
+      await bench.pass(3 * MINUTE);
+      assert.equal(a.session.models.nameOf('m'), 'Model M');
+      assert.equal(a.session.balance.current?.balance_cents, 1_000);
+      const before = bench.asked.length;
       await bench.pass(HOUR);
-      const pages = polls() - before;
-      // A look that has begun is ended.
-      assert.ok(pages >= 70 && pages <= 124, String(pages));
+      assert.equal(bench.asked.length, before);
     });
 
-    it('polls a new run often, whatever is deep in the list, and that again when there is plenty', async () => {
-      bench.rows = Array.from({ length: 1_000 }, (_, index) =>
-        made(bench, `r${index}`, (index + 10) * SECOND, index === 950 ? 'running' : 'complete'),
-      );
+    it('reads all again after the connection changed', async () => {
+      const [a] = await open('a');
+      a?.session.reconnect();
+      await bench.pass(5 * SECOND);
+      for (const what of ['/models', '/balance', '/runs']) assert.ok(bench.asked.includes(`a ${what}`), what);
+      assert.equal(polls(), 2);
+    });
+
+    it('reads labels while the rows are shown, none that the disk knows, and stores them', async () => {
+      bench.rows = ['known', 'new'].map((runId) => made(bench, runId, MINUTE, 'complete'));
       const [a] = await open('a');
       assert.ok(a);
-      while (a.session.runs.hasMore) await a.session.runs.loadMore();
-      bench.rows = [made(bench, 'new', 0), ...bench.rows];
-      await a.watcher.poll();
-      await bench.pass(30 * SECOND);
-      bench.rows = bench.rows.map((row) => (row.run_id === 'new' ? { ...row, status: 'complete' } : row));
-      await bench.pass(10 * SECOND);
-      assert.equal(statusIn(a, 'new'), 'complete');
-      bench.rows = bench.rows.map((row) => (row.run_id === 'r950' ? { ...row, status: 'complete' } : row));
-      await bench.pass(HOUR);
-      assert.equal(statusIn(a, 'r950'), 'complete');
+      const detail = { run_id: 'known', status: 'completed', model_id: 'm', label: 'L known' };
+      a.session.runs.knowDetails([detail]);
+      await bench.pass(MINUTE);
+      assert.ok(!bench.asked.some((one) => one.includes('/runs/')));
+      a.dispose();
+      bench.asked.length = 0;
+      const b = bench.window('b');
+      b.areRowsShown = true;
+      await b.watcher.poll();
+      await bench.pass(5 * SECOND);
+      assert.deepEqual(bench.asked, ['b /runs', 'b /runs/new']);
+      assert.equal(b.session.runs.label('known'), 'L known');
+      b.dispose();
+      bench.asked.length = 0;
+      const c = bench.window('c');
+      await c.watcher.poll();
+      await bench.settle();
+      assert.deepEqual([bench.asked, c.session.runs.label('new')], [['c /runs'], 'L new']);
     });
   });
 
@@ -611,6 +666,29 @@ describe('Watcher', function () {
       assert.deepEqual(bench.asked, ['a /runs', 'b /runs', 'a /runs', 'b /runs']);
       const codes = [a, b].map((window) => window?.errors.map((error) => (error as { code?: string }).code));
       assert.deepEqual(codes, [['state-unavailable'], ['state-unavailable']]);
+    });
+
+    it('polls in one window alone where the stored list is locked for a while, and shares it afterwards', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const first = new StateStore(bench.folder);
+      await first.open();
+      first.dispose();
+      const holder = new DatabaseSync(path.join(bench.folder, 'state.sqlite'));
+      holder.exec('BEGIN EXCLUSIVE');
+      let nowMs = 0;
+      const now = mock.method(performance, 'now', () => (nowMs += 3_000));
+      const windows = ['a', 'b'].map((name) => bench.window(name));
+      await Promise.all(windows.map(({ state }) => state.open()));
+      now.mock.restore();
+      await Promise.all(windows.map(({ watcher }) => watcher.poll()));
+      await bench.pass(MINUTE);
+      const who = () => [...new Set(bench.asked.map((one) => one.split(' ')[0]))];
+      const [only] = who();
+      assert.equal(who().length, 1);
+      holder.close();
+      await bench.pass(MINUTE);
+      for (const one of windows) assert.equal(statusIn(one, 'r'), 'running');
+      assert.deepEqual(who(), [only]);
     });
 
     it('writes nothing for a poll that changed nothing', async () => {
