@@ -9,10 +9,10 @@ const MOST_SPELLED = 500;
 
 /** In these scripts joiners shape letters, and are part of ordinary text. */
 const SHAPED =
-  'Arabic Syriac Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar Tibetan'
-    .split(' ')
-    .map((script) => `\\p{Script=${script}}`)
-    .join('');
+  'Arabic|Syriac|Mongolian|Devanagari|Bengali|Gurmukhi|Gujarati|Oriya|Tamil|Telugu|Kannada|Malayalam|Sinhala|Khmer|Myanmar|Tibetan'.replace(
+    /(\w+)\|?/g,
+    '\\p{Script=$1}',
+  );
 
 /** Runs of characters that a reader does not see: they change the direction, join, hide, or have no shape at all. */
 const INVISIBLE = new RegExp(

@@ -42,7 +42,7 @@ describe('Reports', () => {
           options,
           finish: async () => {
             const [sizeBytes, mtimeMs, ctimeMs] = (await begun).map(Number);
-            resolve(reportOf({ path, sizeBytes, mtimeMs, ctimeMs } as Partial<Report>));
+            resolve(reportOf({ path, sizeBytes, mtimeMs, ctimeMs }));
             await promise;
           },
           fail: reject,
