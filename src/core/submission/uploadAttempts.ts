@@ -62,8 +62,6 @@ export class UploadAttempts {
   /** Since the service gave its time. */
   #timeWatch: ClockWatch;
   #intent: Intent;
-  /** As it was before the mark of the closing boundary. */
-  #unmarked: Intent | undefined;
 
   constructor(
     session: Session,
@@ -132,38 +130,29 @@ export class UploadAttempts {
       this.#assertMaySend(client);
       assertNotTooEarly(this.#intent, this.#moment(client));
       await this.#begin(client);
-      this.#show({
-        state: 'uploading',
-        attempt: this.#intent.attempts.length,
-        startedAtMs: this.#clock.nowMs(),
-        sentBytes: 0,
-      });
+      this.#show({ state: 'uploading', startedAtMs: this.#clock.nowMs(), sentBytes: 0 });
       return this.#upload(client, signal);
     });
   }
 
   async #upload(client: Client, signal: AbortSignal): Promise<RunCreation> {
-    const boundary = { hasLeft: false };
-    this.#unmarked = undefined;
+    let hasLeft = false;
+    const unmarked = this.#intent;
     try {
       return await client.createRun(submissionOf(this.#intent), {
         signal,
         onProgress: (sentBytes, totalBytes) => this.#show({ sentBytes, totalBytes }),
         beforeClose: () => this.#beforeClose(client),
         onClosed: () => {
-          boundary.hasLeft = true;
+          hasLeft = true;
           this.#show({ state: 'validating' });
         },
       });
     } catch (error) {
       // The mark was made before the boundary could leave; then it did not.
-      if (!boundary.hasLeft) this.#unmark();
+      if (!hasLeft) this.#intent = unmarked;
       throw error;
     }
-  }
-
-  #unmark(): void {
-    if (this.#unmarked !== undefined) this.#intent = this.#unmarked;
   }
 
   /**
@@ -204,7 +193,6 @@ export class UploadAttempts {
   /** The last moment at which nothing has happened: what is written here is durable before the boundary leaves. */
   async #beforeClose(client: Client): Promise<void> {
     const before = this.#intent;
-    this.#unmarked = before;
     this.#assertMaySend(client);
     // What was seen before says nothing of what may happen now.
     this.#intent = withoutObservations(before);
