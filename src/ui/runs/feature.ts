@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
 import { lazy } from '../../core/base/lazy.ts';
-import { autoDownloadFolder } from '../shared/autoDownloadFolder.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
-import { downloadWhenCompleteSetting } from '../shared/settings.ts';
+import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { keepActiveFresh } from './activeRuns.ts';
 import { ModelsTree } from './modelsTree.ts';
 import { dimOfflineRows } from './runRows.ts';

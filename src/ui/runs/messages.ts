@@ -2,9 +2,8 @@ import { l10n } from 'vscode';
 import type { Phase } from '../../core/runs/phase.ts';
 import type { RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { formatCount, formatDay, formatMoment } from '../shared/format.ts';
+import { formatCount, formatDay, formatMoment, sandboxNote } from '../shared/format.ts';
 import { runDescription, type RunView } from '../shared/runMessages.ts';
-import { sandboxNote } from '../shared/sandboxMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 // What the views say, rows and what is above them; details, dialogs and notifications are loaded at their first use.

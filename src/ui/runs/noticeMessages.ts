@@ -1,8 +1,7 @@
 import { commands, l10n, window } from 'vscode';
 import { COMMANDS } from '../shared/ids.ts';
-import { formatCount, formatTime } from '../shared/format.ts';
+import { formatCount, formatTime, withSandboxNote } from '../shared/format.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
-import { withSandboxNote } from '../shared/sandboxMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { runCount } from './messages.ts';
 

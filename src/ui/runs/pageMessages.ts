@@ -26,10 +26,10 @@ import {
   formatMoney,
   formatPrice,
   formatTime,
+  sandboxNote,
 } from '../shared/format.ts';
-import { revealOf } from '../shared/revealMessages.ts';
+import { revealOf } from '../shared/openMessages.ts';
 import { runStatus, serviceText } from '../shared/runMessages.ts';
-import { sandboxNote } from '../shared/sandboxMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import type {

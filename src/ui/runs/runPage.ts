@@ -8,7 +8,7 @@ import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { receiptOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
-import { revealOf } from '../shared/revealMessages.ts';
+import { revealOf } from '../shared/openMessages.ts';
 import { isRecord, isText, WebviewHost, WebviewPanels } from '../shared/webview.ts';
 import { runPageState, type FileNow, type Loading } from './pageMessages.ts';
 import type { RunPageButton, RunPageMemory, RunPageRequest, RunPageState } from './protocol.ts';
@@ -227,7 +227,8 @@ export class RunPage implements Disposable {
       case 'cancelDownload':
         return executeCommand(COMMANDS.cancelDownload, target);
       case 'reveal':
-        { revealOf(vscode.Uri.file(target)).show(); return; }
+        revealOf(vscode.Uri.file(target)).show();
+        return undefined;
       case 'useAccount':
         return this.#parts.accounts.activate(accountId);
       case 'switchAccount':
