@@ -2,10 +2,7 @@ import * as vscode from 'vscode';
 import { accountFolder } from '../../core/accounts/accountFolder.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Event } from '../../core/base/event.ts';
-import { DetailReader } from '../../core/runs/detailReader.ts';
-import { MissingRead, type Missing } from '../../core/runs/missingRead.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { StoredDetails } from '../../core/runs/storedDetails.ts';
 import { Watcher } from '../../core/runs/watcher.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
@@ -30,91 +27,47 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
   return followActive(parts.sessions, (session) => {
     if (session === undefined) return [];
     showReceiptLabels(session, parts).catch(onError);
-    return [...watch(session, parts, onError), ...readDetails(session, parts, view, onError)];
+    return watch(session, parts, view, onError);
   });
 }
 
-/** Reads everything now and after the connection changed, and runs and balance on focus; watches runs while some are active. */
+/** Watches the account, and reads what is missing on focus and when the Runs view is shown. */
 function watch(
   session: Session,
   { journal, runsFolder, state, submitter }: ActiveRunsParts,
-  onError: (error: unknown) => void,
-): Disposable[] {
-  const { account, models, balance } = session;
-  const isFocused = () => vscode.window.state.focused;
-  const watcher = new Watcher({
-    session,
-    state,
-    lockFile: accountFolder(runsFolder, account.id).watchLock,
-    isFocused,
-    isAwaiting: () => submitter.isUnknown(account.id),
-    recallSubmitted: () => recallSubmitted(session, journal),
-    onError,
-  });
-  const missing = (what: Missing) => new MissingRead(session, what, isFocused, onError);
-  const missingModels = missing({
-    isMissing: () => models.models === undefined,
-    read: () => models.readMissing(),
-  });
-  const missingBalance = missing({
-    isMissing: () => balance.current === undefined,
-    read: () => balance.readMissing(),
-  });
-  const wake = () => {
-    missingModels.wake();
-    missingBalance.wake();
-  };
-  let readAtMs = -Infinity;
-  const read = () => {
-    readAtMs = performance.now();
-    void watcher.poll();
-    wake();
-  };
-  const readAll = () => {
-    read();
-    missingModels.begin(models.refresh());
-    missingBalance.begin(balance.refresh());
-  };
-  readAll();
-  return [
-    watcher,
-    missingModels,
-    missingBalance,
-    vscode.window.onDidChangeWindowState(({ focused }) => {
-      if (focused && performance.now() - readAtMs > FOCUS_PAUSE_MS) read();
-    }),
-    session.onDidChangeState((now) => {
-      if (now === 'connecting') readAll();
-      if (now === 'ready') wake();
-    }),
-    // The charge may come minutes after the answer was given up: runs are watched until the user has decided.
-    submitter.onDidChange(({ id, accountId, state: now }) => {
-      if (accountId !== account.id) return;
-      // Another window ended it: the result is in the runs and the balance.
-      const isEnded = now === 'elsewhere' && !submitter.pending.some((pending) => pending.id === id);
-      if (now === 'unknown' || isEnded) void watcher.poll();
-    }),
-  ];
-}
-
-/** Stores the details of the runs and, while the Runs view is open, reads those that its rows need. */
-function readDetails(
-  session: Session,
-  { state }: ActiveRunsParts,
   view: RunsView,
   onError: (error: unknown) => void,
 ): Disposable[] {
-  const stored = new StoredDetails(session.runs, state, session.account.id, onError);
-  let isOpen = false;
-  const isWanted = () => isOpen && view.isVisible && session.state === 'ready';
-  const reader = new DetailReader(session.runs, isWanted, session.budget);
-  const wake = () => reader.wake();
-  // What the disk knows is not asked for.
-  void stored.open().then(() => {
-    isOpen = true;
-    wake();
+  const { id } = session.account;
+  const watcher = new Watcher({
+    session,
+    state,
+    lockFile: accountFolder(runsFolder, id).watchLock,
+    isFocused: () => vscode.window.state.focused,
+    areRowsShown: () => view.isVisible,
+    isAwaiting: () => submitter.isUnknown(id),
+    recallSubmitted: () => recallSubmitted(session, journal),
+    onError,
   });
-  return [stored, reader, view.onDidShow(wake), session.onDidChangeState(wake)];
+  let readAtMs = performance.now();
+  watcher.readAll();
+  return [
+    watcher,
+    view.onDidShow(() => watcher.readMissing()),
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (!focused || performance.now() - readAtMs <= FOCUS_PAUSE_MS) return;
+      readAtMs = performance.now();
+      void watcher.poll();
+      watcher.readMissing();
+    }),
+    // The charge may come minutes after the answer was given up: runs are watched until the user has decided.
+    submitter.onDidChange(({ id: changed, accountId, state: now }) => {
+      if (accountId !== id) return;
+      // Another window ended it: the result is in the runs and the balance.
+      const isEnded = now === 'elsewhere' && !submitter.pending.some((pending) => pending.id === changed);
+      if (now === 'unknown' || isEnded) void watcher.poll();
+    }),
+  ];
 }
 
 /** The runs that were charged, newest receipts included, with their labels: the service's list of runs has none. */
