@@ -20,11 +20,9 @@ import { notifySignedOut } from './ui/shared/accountMessages.ts';
 import { commandRegistry } from './ui/shared/commands.ts';
 import { ensureActiveAccount as ensureActive } from './ui/shared/ensureActiveAccount.ts';
 import { Log } from './ui/shared/log.ts';
-import { showWarning } from './ui/shared/notifications.ts';
 import { ErrorReporter } from './ui/shared/reportError.ts';
 import { onDidChangeProxySettings, proxySettings } from './ui/shared/settings.ts';
 import { reportStateSetAside } from './ui/shared/stateMessages.ts';
-import { unreadableRecordSentence } from './ui/submission/messages.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
 /** What every feature gets: the stores of core, and VS Code's context. Everything in it is disposed with the extension. */
@@ -79,7 +77,10 @@ export async function createServices(context: vscode.ExtensionContext) {
   // Submissions: the journal outlives this window.
   const journal = disposables.add(
     new Journal(path.join(storage, 'submissions'), {
-      onSetAside: (file) => void showWarning(unreadableRecordSentence(file)),
+      onSetAside: (file) =>
+        void import('./ui/submission/resultMessages.ts').then(({ notifyUnreadableRecord }) =>
+          notifyUnreadableRecord(file),
+        ),
     }),
   );
   /** Fires when the journal could be read for the first time. */

@@ -19,7 +19,7 @@ import { withViewProgress } from '../shared/progress.ts';
 import { chooseRun, runChoices } from '../shared/chooseRun.ts';
 import { labelMarkerSetting } from '../shared/settings.ts';
 import { usingStorage } from '../shared/storageError.ts';
-import { openMessages, submissionMessages } from './messages.ts';
+import { openMessages, stepMessages } from './stepMessages.ts';
 import { reportResult, withSubmissionProgress } from './submissionResult.ts';
 import { askToSubmit, rowsOf } from './submissionSteps.ts';
 
@@ -178,12 +178,12 @@ async function askForDraft(
   services: Parts,
 ): Promise<Draft | undefined> {
   const [models, balance, receipts] = await withProgress(
-    { location: vscode.ProgressLocation.Window, title: submissionMessages.preparing() },
+    { location: vscode.ProgressLocation.Window, title: stepMessages.preparing() },
     () => readFacts(session, services),
   );
   const available = models.filter((model) => model.available);
   if (available.length === 0) {
-    void showWarning(submissionMessages.noModels());
+    void showWarning(stepMessages.noModels());
     return undefined;
   }
   const filename = path.basename(file.path);
