@@ -17,10 +17,9 @@ import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
-import { autoDownloadFolder } from '../shared/autoDownloadFolder.ts';
+import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
-import { downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { reportAutoDownloadFailed, reportDownloaded, runNameOf } from './messages.ts';
 
 interface Parts {

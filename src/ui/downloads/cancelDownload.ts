@@ -1,7 +1,6 @@
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { runIdOf } from '../shared/arguments.ts';
-import { chooseRun } from '../shared/chooseRun.ts';
+import { runIdOf, chooseRun } from '../shared/arguments.ts';
 import { downloadText, reportNoDownload, runNameOf } from './messages.ts';
 
 /**

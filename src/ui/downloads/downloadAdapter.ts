@@ -17,10 +17,8 @@ import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/dow
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { withProgress } from '../shared/notifications.ts';
-import { withCancellableProgress } from '../shared/progress.ts';
-import { runIdOf } from '../shared/arguments.ts';
-import { chooseRun, runChoices } from '../shared/chooseRun.ts';
+import { withProgress, withCancellableProgress } from '../shared/notifications.ts';
+import { runIdOf, chooseRun, runChoices } from '../shared/arguments.ts';
 import { downloadDirectorySetting } from '../shared/settings.ts';
 import {
   askDownloadAgain,

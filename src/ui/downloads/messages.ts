@@ -2,11 +2,10 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { ActiveDownload, ArtifactName, DownloadRecord } from '../../core/downloads/types.ts';
-import { formatBytes, formatCount, formatDuration, formatTime } from '../shared/format.ts';
+import { formatBytes, formatCount, formatDuration, formatTime, withSandboxNote } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
-import { revealOf } from '../shared/revealMessages.ts';
-import { withSandboxNote } from '../shared/sandboxMessages.ts';
+import { revealOf } from '../shared/openMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 

@@ -2,8 +2,7 @@ import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { formatBytes, formatMoney, formatRows } from '../shared/format.ts';
-import { sandboxNote } from '../shared/sandboxMessages.ts';
+import { formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { moneySentence } from './resultMessages.ts';
 

@@ -1,7 +1,7 @@
+import { asDiskError } from '../../core/base/diskError.ts';
 import { lazy } from '../../core/base/lazy.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { asStorageError } from '../shared/storageError.ts';
 import type { ReportFoundRun } from './submissionResult.ts';
 
 /** From a dataset to a run that is charged once, and what became of a submission whose answer was lost. */
@@ -46,7 +46,7 @@ export function activateSubmission(services: Services): void {
     }),
   );
   const open = (): void => {
-    openJournal().catch((error: unknown) => reportError(asStorageError(error), open));
+    openJournal().catch((error: unknown) => reportError(asDiskError(error, 'submissions'), open));
   };
   open();
 }

@@ -10,8 +10,8 @@ import {
   formatMoney,
   formatRows,
   formatTime,
+  sandboxNote,
 } from '../shared/format.ts';
-import { sandboxNote } from '../shared/sandboxMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** The dialog of an open submission: its rows and the questions they lead to. */

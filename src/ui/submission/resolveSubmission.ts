@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { RunCreation, RunDetail } from '../../core/api/types.ts';
+import { asDiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
@@ -14,11 +15,9 @@ import { isUncertain, uncertaintyOf } from '../../core/submission/reconcilePolic
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { showInformation, showWarning } from '../shared/notifications.ts';
-import { withCancellableProgress } from '../shared/progress.ts';
+import { showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { pick, type Choice } from '../shared/steps.ts';
-import { asStorageError, usingStorage } from '../shared/storageError.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import { factRows, resolveMessages } from './resolveMessages.ts';
 import { moneySentence, submissionMessages } from './resultMessages.ts';
@@ -179,7 +178,7 @@ async function check(
   } catch (error) {
     if (error instanceof CancelledError) return {};
     log.error('not-checked', error);
-    return { failure: asText(explain(asStorageError(error))) };
+    return { failure: asText(explain(asDiskError(error, 'submissions'))) };
   }
 }
 
@@ -316,7 +315,7 @@ async function discard(submitter: Services['submitter'], submission: PendingSubm
   const choice = await showWarning(resolveMessages.discardQuestion(name), { modal: true, detail }, yes);
   if (choice !== yes) return false;
   const confirmed = mayBeCharged ? 'may-be-charged' : 'not-charged';
-  if (await usingStorage(() => submitter.discard(id, confirmed))) return true;
+  if (await onDisk(submitter.discard(id, confirmed), 'submissions')) return true;
   const now = find(submitter, id);
   // It may have been charged meanwhile: the user decides again, with what is known now.
   if (now !== undefined && now.state !== 'elsewhere') return false;
@@ -337,7 +336,7 @@ async function adopt(
   const detail = resolveMessages.isRunDetail(run, facts);
   const choice = await showWarning(resolveMessages.isRun(name), { modal: true, detail }, yes);
   if (choice !== yes) return false;
-  if (await usingStorage(() => parts.submitter.adopt(session, id, run.run_id)))
+  if (await onDisk(parts.submitter.adopt(session, id, run.run_id), 'submissions'))
     await reportRun(parts, session, intent, run);
   else void showInformation(submissionMessages.elsewhere(name));
   return true;

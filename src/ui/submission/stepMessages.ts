@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
 import type { Summary } from '../../core/datasets/report.ts';
-import type { Prior } from '../../core/submission/priors.ts';
+import type { Prior } from '../../core/submission/runFacts.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { checkRows, sizePhrase } from '../shared/datasetMessages.ts';
 import { formatAgo, formatBytes, formatCount, formatDay, formatMoney } from '../shared/format.ts';

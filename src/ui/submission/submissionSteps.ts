@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { modelLinks } from '../../core/api/address.ts';
+import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import type { Summary } from '../../core/datasets/report.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import { cutLabel } from '../shared/label.ts';
-import { openServiceLink } from '../shared/modelMessages.ts';
+import { openServiceLink } from '../shared/openMessages.ts';
 import {
   ask,
   pick,
@@ -88,7 +88,7 @@ async function labelStep({ marker }: SubmissionContext, state: State, place: Pla
             severity: vscode.InputBoxValidationSeverity.Warning,
           },
   });
-  return next(answer, (text) => ({ ...state, label: cutLabel(text.trim(), maxLength) }));
+  return next(answer, (text) => ({ ...state, label: cutAtWholeCharacters(text.trim(), maxLength) }));
 }
 
 async function queueStep(_: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
