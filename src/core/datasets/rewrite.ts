@@ -93,17 +93,9 @@ export class NotAnArrayError extends ExpectedError {
   }
 }
 
-const TAB = 0x09;
-const LF = 0x0a;
-const CR = 0x0d;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_ARRAY = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
+const [TAB, LF, CR, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
+const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 /** Longer white space becomes one space too. */
 const MAX_SPACES = 1_000;
@@ -147,15 +139,12 @@ export class ArrayToLines {
 
   #outside(byte: number, out: Buffer, length: number): number {
     if (this.#place === 'between') {
-      if (byte === COMMA) return length;
-      if (byte !== CLOSE_ARRAY) {
+      if (byte === CLOSE_ARRAY) this.#place = 'after';
+      else if (byte !== COMMA) {
         this.#place = 'element';
         return this.#inElement(byte, out, length);
       }
-      this.#place = 'after';
-      return length;
-    }
-    if (this.#place === 'before' && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;
+    } else if (this.#place === 'before' && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;
     else if (this.#place === 'before' && byte === OPEN_ARRAY && this.#bomBytes % BOM.length === 0)
       this.#place = 'between';
     else throw new NotAnArrayError();
