@@ -87,6 +87,7 @@ class RowCursor {
   /** For each segment, the place of its first row. */
   readonly #firsts: number[] = [];
   readonly length: number;
+  hash = 0;
   #segment: HashedSegment | undefined;
   /** Where the rows of the segment begin and end, and the row's index in it. */
   #first = 0;
@@ -108,6 +109,7 @@ class RowCursor {
   seek(place: number): void {
     if (place < this.#first || place >= this.#end) this.#seekSegment(place);
     this.#index = place - this.#first;
+    this.hash = this.#segment?.hashes[this.#index] ?? 0;
   }
 
   #seekSegment(place: number): void {
@@ -126,10 +128,6 @@ class RowCursor {
   get #known(): HashedSegment {
     if (this.#segment === undefined) throw new RangeError('no such row');
     return this.#segment;
-  }
-
-  get hash(): number {
-    return this.#known.hashes[this.#index] ?? 0;
   }
 
   /** Byte offset in the file. */

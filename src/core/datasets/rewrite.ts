@@ -93,9 +93,17 @@ export class NotAnArrayError extends ExpectedError {
   }
 }
 
-const [TAB, LF, CR, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
-const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
-const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const TAB = 0x09;
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
 const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 /** Longer white space becomes one space too. */
 const MAX_SPACES = 1_000;
