@@ -136,7 +136,7 @@ export class UploadAttempts {
   }
 
   async #upload(client: Client, signal: AbortSignal): Promise<RunCreation> {
-    let hasLeft = false;
+    const boundary = { hasLeft: false };
     const unmarked = this.#intent;
     try {
       return await client.createRun(submissionOf(this.#intent), {
@@ -144,13 +144,13 @@ export class UploadAttempts {
         onProgress: (sentBytes, totalBytes) => this.#show({ sentBytes, totalBytes }),
         beforeClose: () => this.#beforeClose(client),
         onClosed: () => {
-          hasLeft = true;
+          boundary.hasLeft = true;
           this.#show({ state: 'validating' });
         },
       });
     } catch (error) {
       // The mark was made before the boundary could leave; then it did not.
-      if (!hasLeft) this.#intent = unmarked;
+      if (!boundary.hasLeft) this.#intent = unmarked;
       throw error;
     }
   }
