@@ -5,14 +5,8 @@ import { DiskError, onDisk } from '../../core/base/diskError.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
-import {
-  adapterFirst,
-  isAdapter,
-  isSoundAdapter,
-  localAdapter,
-  placeIn,
-  runFolderName,
-} from '../../core/downloads/downloadTarget.ts';
+import { adapterFirst, placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
+import { isAdapter, isSoundAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';

@@ -5,14 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { DiskError, onDisk } from '../../core/base/diskError.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
-import {
-  adapterFirst,
-  directoryOf,
-  isDownloadOf,
-  localAdapter,
-  placeIn,
-  runFolderName,
-} from '../../core/downloads/downloadTarget.ts';
+import { adapterFirst, isDownloadOf, placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
+import { directoryOf, localAdapter } from '../../core/downloads/localFiles.ts';
 import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';

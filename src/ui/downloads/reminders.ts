@@ -4,7 +4,7 @@ import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { instantOf } from '../../core/base/instant.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
-import { isAdapter, localAdapter } from '../../core/downloads/downloadTarget.ts';
+import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import { dueReminders, type DueReminder, type ExpiringRun } from '../../core/downloads/reminders.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';

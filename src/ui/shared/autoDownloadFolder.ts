@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { directoryOf } from '../../core/downloads/downloadTarget.ts';
+import { directoryOf } from '../../core/downloads/localFiles.ts';
 import { downloadDirectorySetting, downloadWhenCompleteSetting } from './settings.ts';
 
 /** The folder that adapters of completed runs are downloaded into without a question; undefined where the user wants to be asked. */

@@ -54,7 +54,9 @@ describe('downloads that were interrupted', () => {
     stage.sandbox.control.setScenario('slow-download');
     for (const runId of runIds) {
       const target = path.join(stage.out, `${runId}.zip`);
-      window.downloads.start({ session: window.session, runId, target }).catch(() => undefined);
+      window.downloads
+        .start({ session: window.session, runId, artifact: { type: 'model' }, target })
+        .catch(() => undefined);
     }
     await until(
       () => window.downloads.active.filter(({ receivedBytes }) => receivedBytes > 0).length === labels.length,
@@ -184,9 +186,12 @@ describe('downloads that were interrupted', () => {
     const follow = mine.downloads.onDidChange(() => {
       if (mine.downloads.active[0]?.state === 'downloading') writeFileSync(target, 'mine');
     });
-    await assert.rejects(mine.downloads.start({ session: mine.session, runId, target }), {
-      code: 'file-exists',
-    });
+    await assert.rejects(
+      mine.downloads.start({ session: mine.session, runId, artifact: { type: 'model' }, target }),
+      {
+        code: 'file-exists',
+      },
+    );
     follow.dispose();
     const other = stage.window('account-2');
     await begin(other, 'theirs');

@@ -113,7 +113,7 @@ describe('reminders of adapters', () => {
     const runId = await finished('maths');
     const target = path.join(stage.out, 'a.zip');
     await first.session.runs.refresh();
-    await first.downloads.start({ session: first.session, runId, target });
+    await first.downloads.start({ session: first.session, runId, artifact: { type: 'model' }, target });
     watch(first);
     stage.pass(6 * DAY);
     await look(first);
