@@ -16,14 +16,10 @@ import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
 import { notifyAccountsSetAside } from './ui/accounts/messages.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
-import { notifySignedOut } from './ui/shared/accountMessages.ts';
-import { commandRegistry } from './ui/shared/commands.ts';
-import { ensureActiveAccount as ensureActive } from './ui/shared/ensureActiveAccount.ts';
-import { Log } from './ui/shared/log.ts';
+import { commandRegistry, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
+import { Log, reportError as report } from './ui/shared/log.ts';
 import { showWarning } from './ui/shared/notifications.ts';
-import { ErrorReporter } from './ui/shared/reportError.ts';
 import { onDidChangeProxySettings, proxySettings } from './ui/shared/settings.ts';
-import { reportStateSetAside } from './ui/shared/stateMessages.ts';
 import { unreadableRecordSentence } from './ui/submission/messages.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
@@ -36,9 +32,13 @@ export async function createServices(context: vscode.ExtensionContext) {
   const storage = context.globalStorageUri.fsPath;
   const dist = (file: string) => path.join(context.extensionPath, 'dist', file);
   const log = disposables.add(new Log());
-  const reporter = new ErrorReporter(log);
   // What all windows share, money aside. Made first, so that it is closed last.
-  const state = disposables.add(new StateStore(storage, reportStateSetAside));
+  const state = disposables.add(
+    new StateStore(
+      storage,
+      (file) => void import('./ui/shared/serviceErrors.ts').then((m) => m.notifyStateSetAside(file)),
+    ),
+  );
   state.requireShared().catch((error: unknown) => log.warn(String(error)));
 
   // The way to the service. A new transport when VS Code's proxy settings change; clients ask for it at each request.
@@ -55,7 +55,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     try {
       await accounts.open();
     } catch (error) {
-      reporter.report(error, () => void openAccounts());
+      report(log, error, () => void openAccounts());
     }
   };
   await openAccounts();
@@ -125,7 +125,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const ensureActiveAccount = (accountId: string) => ensureActive(accounts, accountId);
   /** Reports an error that ended what the user asked for, unless the session's state says the same. */
   const reportError = (error: unknown, retry: () => void): void => {
-    if (!sessions.isReportedByState(error)) reporter.report(error, retry);
+    if (!sessions.isReportedByState(error)) report(log, error, retry);
   };
   /** Fires when a run was charged, so that the Runs view shows it. */
   const submitted = disposables.add(new vscode.EventEmitter<{ runId: string }>());
@@ -155,11 +155,6 @@ export async function createServices(context: vscode.ExtensionContext) {
     dist,
     ensureActiveAccount,
     reportError,
-    registerCommands: commandRegistry({
-      accounts,
-      ensureActiveAccount,
-      reportSignedOut: notifySignedOut,
-      reportError,
-    }),
+    registerCommands: commandRegistry(accounts, reportError),
   };
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import * as vscode from 'vscode';
 import { ApiKeys } from '../../src/ui/accounts/apiKeys.ts';
+import type { AccountStore } from '../../src/core/accounts/accountStore.ts';
 import { commandRegistry } from '../../src/ui/shared/commands.ts';
 import { messagesOf } from './messages.ts';
 
@@ -76,12 +77,7 @@ describe('a command that fails', () => {
       calls.push(args);
       throw new Error('x');
     };
-    const register = commandRegistry({
-      accounts: { active: undefined, isUnreadable: false, open: () => Promise.resolve() },
-      ensureActiveAccount: () => Promise.resolve(true),
-      reportSignedOut: () => undefined,
-      reportError: (_error, retry) => failures.push(retry),
-    });
+    const register = commandRegistry({} as unknown as AccountStore, (_error, retry) => failures.push(retry));
     const registration = register('nothing', { 'fineTuning.test.fails': fails } as object);
     try {
       await run('test.fails', 'a', 2);

@@ -38,12 +38,17 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
+/** An error of the file system as a DiskError, any other as it is. */
+export function asDiskError(error: unknown, place: DiskError['place']): unknown {
+  return isSystemError(error) ? new DiskError(error, place) : error;
+}
+
 /** @throws DiskError in place of the file system's errors, and what else the work throws */
-export async function onDisk<T>(work: Promise<T>): Promise<T> {
+export async function onDisk<T>(work: Promise<T>, place?: DiskError['place']): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (error instanceof ExpectedError || !(error instanceof Error) || !('code' in error)) throw error;
-    throw new DiskError(error as NodeJS.ErrnoException);
+    throw new DiskError(error as NodeJS.ErrnoException, place);
   }
 }

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { IDEMPOTENCY_WINDOW_MS } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { placeOf, type Account } from '../accounts/account.ts';
 
@@ -126,6 +127,9 @@ export type Draft = Pick<
   Intent,
   'dataset' | 'model_id' | 'label' | 'marker' | 'priority_processing' | 'consents' | 'balanceBefore'
 >;
+
+/** After this nothing is sent again with an Idempotency-Key: the service knows it for 24 hours (spec: "Limits"). */
+export const RESEND_MS = IDEMPOTENCY_WINDOW_MS - 60 * 60_000;
 
 /** Whether an attempt has released its closing boundary, and was not the one that the service refused: from then on it may have been charged. */
 export function mayBeCharged({ attempts, refused }: Intent): boolean {

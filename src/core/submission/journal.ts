@@ -56,6 +56,12 @@ export class LaterVersionError extends ExpectedError {
   }
 }
 
+/** An open intent and the lease of this window, which has to end. */
+export interface Owned {
+  lease: Lease;
+  intent: Intent;
+}
+
 export interface JournalOptions {
   /** Called with each file that cannot be read as ours: where it was moved to, or where it was left. */
   onSetAside?: (file: string) => void;
@@ -132,7 +138,7 @@ export class Journal implements Disposable {
    * Takes an open intent over, as the disk has it. Undefined when another living owner has it, or it is settled or gone.
    * @throws LeaseUnavailableError, and what the file system says
    */
-  async acquire(id: string): Promise<{ lease: Lease; intent: Intent } | undefined> {
+  async acquire(id: string): Promise<Owned | undefined> {
     if (!isIntentId(id)) return undefined;
     const lease = await Lease.take(this.#folder.lockFile(id), ACQUIRE_TRIES);
     if (lease === undefined) return undefined;

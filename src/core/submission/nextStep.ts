@@ -1,12 +1,9 @@
-import { IDEMPOTENCY_WINDOW_MS } from '../api/types.ts';
 import { DatasetChangedError, mayPass, retryAfterOf, ServiceError, statusOf } from '../api/errors.ts';
 import { CancelledError, ExpectedError } from '../base/errors.ts';
 import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
-import { mayBeCharged, type Intent, type Moment } from './intent.ts';
+import { mayBeCharged, RESEND_MS, type Intent, type Moment } from './intent.ts';
 import { passedMs } from './reconcilePolicy.ts';
 
-/** After this nothing is sent again with an Idempotency-Key: the service knows it for 24 hours (spec: "Limits"). */
-export const RESEND_MS = IDEMPOTENCY_WINDOW_MS - 60 * 60_000;
 /** How far two times of the service may seem to be apart for rounding and travel. */
 export const MARGIN_MS = 15 * 60_000;
 

@@ -1,9 +1,8 @@
 import type { RunCreation } from '../api/types.ts';
 import type { Event } from '../base/event.ts';
 import type { Disposable } from '../base/disposable.ts';
-import { mayBeCharged, type Intent } from './intent.ts';
+import { mayBeCharged, RESEND_MS, type Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
-import { RESEND_MS } from './nextStep.ts';
 import { uncertaintyOf } from './reconcilePolicy.ts';
 
 /**
@@ -120,7 +119,8 @@ export function pendingWorkOf(
   return states.every(isKept) ? 'kept' : 'charge';
 }
 
-type Live = Partial<Omit<PendingSubmission, 'id' | 'accountId' | 'intent'>> &
+/** What this window does with one. */
+export type Live = Partial<Omit<PendingSubmission, 'id' | 'accountId' | 'intent'>> &
   Pick<PendingSubmission, 'state'>;
 
 /** Whether other windows still own what is theirs is checked this often, while they own anything. */

@@ -4,8 +4,9 @@ import type { RunCreation, RunSubmission } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { mayBeCharged, type Attempt, type Intent } from './intent.ts';
-import type { Journal } from './journal.ts';
+import type { Journal, Owned } from './journal.ts';
 import type { Lease } from '../storage/lease.ts';
+import type { Live } from './pendingSubmission.ts';
 import {
   assertMayResend,
   assertNotTooEarly,
@@ -35,17 +36,18 @@ export class LeaseLostError extends ExpectedError {
   }
 }
 
-/** What the sender is notified of. */
-interface AttemptEvents {
-  onAttempt(attempt: number): void;
-  onProgress(sentBytes: number, totalBytes: number): void;
-  onClosed(): void;
-  onWaiting(retryAtMs: number): void;
+/** Time, and the random numbers from 0 up to 1 of the jitter. */
+export interface Time {
+  clock: Clock;
+  random: () => number;
 }
 
-type LastStep = Exclude<NextStep, { kind: 'retry' }>;
+type Ended = { error: unknown; intent: Intent };
 export type AttemptsEnd =
-  { kind: 'charged'; run: RunCreation; intent: Intent } | (LastStep & { error: unknown; intent: Intent });
+  | { kind: 'charged'; run: RunCreation; intent: Intent }
+  /** `kept`: whether the refusal could be stored. */
+  | ({ kind: 'refused'; kept: boolean } & Ended)
+  | (Exclude<NextStep, { kind: 'retry' | 'refused' }> & Ended);
 
 /** The attempts that follow when the user asks to send an intent: the same Idempotency-Key and the same bytes each time. */
 export class UploadAttempts {
@@ -54,7 +56,7 @@ export class UploadAttempts {
   readonly #lease: Lease;
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #events: AttemptEvents;
+  readonly #show: (live: Partial<Live>) => void;
   /** Since the user asked. */
   readonly #askedWatch: ClockWatch;
   /** Since the service gave its time. */
@@ -66,9 +68,9 @@ export class UploadAttempts {
   constructor(
     session: Session,
     journal: Journal,
-    owned: { lease: Lease; intent: Intent },
-    time: { clock: Clock; random: () => number },
-    events: AttemptEvents,
+    owned: Owned,
+    time: Time,
+    show: (live: Partial<Live>) => void,
   ) {
     this.#session = session;
     this.#journal = journal;
@@ -76,7 +78,7 @@ export class UploadAttempts {
     this.#intent = owned.intent;
     this.#clock = time.clock;
     this.#random = time.random;
-    this.#events = events;
+    this.#show = show;
     this.#askedWatch = new ClockWatch(time.clock);
     this.#timeWatch = this.#askedWatch;
   }
@@ -98,7 +100,8 @@ export class UploadAttempts {
         sameStatus = status === lastStatus ? sameStatus + 1 : 1;
         lastStatus = status;
         const step = nextStep(error, { closedBefore, closedNow, attempts, sameStatus }, this.#random());
-        if (begun) await this.#end(error, step);
+        const kept = await this.#end(error, step, begun);
+        if (step.kind === 'refused') return { kind: 'refused', error, kept, intent: this.#intent };
         if (step.kind !== 'retry') return { ...step, error, intent: this.#intent };
         const stopped = await this.#wait(step.afterMs, signal);
         if (stopped !== undefined) return stopped;
@@ -108,7 +111,7 @@ export class UploadAttempts {
 
   /** Waits for the next attempt. @returns how it ends instead, when it is cancelled or the clocks part */
   async #wait(ms: number, signal: AbortSignal): Promise<AttemptsEnd | undefined> {
-    this.#events.onWaiting(this.#clock.nowMs() + ms);
+    this.#show({ state: 'waiting', retryAtMs: this.#clock.nowMs() + ms });
     try {
       await this.#clock.sleep(ms, signal);
       throwIfCancelled(signal);
@@ -129,7 +132,12 @@ export class UploadAttempts {
       this.#assertMaySend(client);
       assertNotTooEarly(this.#intent, this.#moment(client));
       await this.#begin(client);
-      this.#events.onAttempt(this.#intent.attempts.length);
+      this.#show({
+        state: 'uploading',
+        attempt: this.#intent.attempts.length,
+        startedAtMs: this.#clock.nowMs(),
+        sentBytes: 0,
+      });
       return this.#upload(client, signal);
     });
   }
@@ -140,11 +148,11 @@ export class UploadAttempts {
     try {
       return await client.createRun(submissionOf(this.#intent), {
         signal,
-        onProgress: (sent, total) => this.#events.onProgress(sent, total),
+        onProgress: (sentBytes, totalBytes) => this.#show({ sentBytes, totalBytes }),
         beforeClose: () => this.#beforeClose(client),
         onClosed: () => {
           boundary.hasLeft = true;
-          this.#events.onClosed();
+          this.#show({ state: 'validating' });
         },
       });
     } catch (error) {
@@ -208,21 +216,33 @@ export class UploadAttempts {
     if (!this.#lease.isHeld()) throw new LeaseLostError();
   }
 
-  /** Notes how an attempt ended; where that cannot be written, the file says that it is still open, which is no less true. */
-  async #end(error: unknown, step: NextStep): Promise<void> {
+  /**
+   * Notes how an attempt ended, if one had begun; where that cannot be written, the file says that it is still open, which is no
+   * less true. @returns whether it was written
+   */
+  async #end(error: unknown, step: NextStep, begun: boolean): Promise<boolean> {
     const ended = this.#now();
     const waitMs = 'waitMs' in step ? step.waitMs : 0;
     const httpStatus = statusOf(error);
-    this.#changeLast((attempt) => ({
-      ...attempt,
-      ended,
-      code: error instanceof ExpectedError ? error.code : 'unexpected',
-      ...(httpStatus !== undefined && { httpStatus }),
-      ...(waitMs > 0 && { notBefore: later(ended, waitMs) }),
-    }));
-    // In one write: between two a crash would leave a refusal that looks like a charge.
-    if (step.kind === 'refused') this.#intent = { ...this.#intent, refused: refusalOf(error, ended) };
-    await this.#journal.write(this.#lease, this.#intent).catch(() => undefined);
+    if (begun)
+      this.#changeLast((attempt) => ({
+        ...attempt,
+        ended,
+        code: error instanceof ExpectedError ? error.code : 'unexpected',
+        ...(httpStatus !== undefined && { httpStatus }),
+        ...(waitMs > 0 && { notBefore: later(ended, waitMs) }),
+      }));
+    // In one write: between two a crash would leave a refusal that looks like a charge. Its code is stored, and no word of it.
+    if (step.kind === 'refused')
+      this.#intent = {
+        ...this.#intent,
+        refused: { at: ended, code: error instanceof ServiceError ? error.code : '' },
+      };
+    else if (!begun) return true;
+    return this.#journal.write(this.#lease, this.#intent).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** The service's time comes from an answer; it is unknown after a clock was set, or after a sleep. */
@@ -265,11 +285,6 @@ function submissionOf(intent: Intent): RunSubmission {
 /** By the clocks that a wait is measured with. */
 function later({ localMs, serviceMs }: Attempt['started'], ms: number): Attempt['started'] {
   return { localMs: localMs + ms, ...(serviceMs !== undefined && { serviceMs: serviceMs + ms }) };
-}
-
-/** What is stored of a refusal: its code, and no word of it. */
-export function refusalOf(error: unknown, at: Attempt['started']): NonNullable<Intent['refused']> {
-  return { at, code: error instanceof ServiceError ? error.code : '' };
 }
 
 /** How much wall and monotonic clock may differ: more is a clock that was set, or a machine that slept. */

@@ -4,7 +4,7 @@ import { isUnauthorized } from '../../core/api/errors.ts';
 import { API_KEY_PREFIX } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { CommandId } from '../shared/ids.ts';
-import { withCancellableProgress } from '../shared/progress.ts';
+import { withCancellableProgress } from '../shared/notifications.ts';
 import { ask, type Answer, type Place } from '../shared/steps.ts';
 import { UNTRIED_KEY_ID } from './apiKeys.ts';
 import {

@@ -5,10 +5,9 @@ import type { Balance } from '../../core/api/types.ts';
 import { API_KEY_PREFIX } from '../../core/api/types.ts';
 import type { SessionState } from '../../core/runs/session.ts';
 import { accountWords } from '../shared/accountMessages.ts';
-import { formatDay, formatMoney } from '../shared/format.ts';
+import { formatDay, formatMoney, sandboxNote } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';
-import { sandboxNote } from '../shared/sandboxMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 

@@ -1,8 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { NotAnArrayError, rewriteDataset, type Rewriting } from '../../core/datasets/rewrite.ts';
-import { withLateProgress } from '../shared/progress.ts';
-import { showError, showInformation } from '../shared/notifications.ts';
+import { withLateProgress, showError, showInformation } from '../shared/notifications.ts';
 import { chooseDataset } from '../shared/prepareDataset.ts';
 import { rewriteMessages } from './messages.ts';
 

@@ -10,10 +10,11 @@ import {
   formatMoment,
   formatPrice,
   formatTime,
+  sandboxNote,
+  withSandboxNote,
 } from '../shared/format.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
 import { runDescription, runStatus, serviceText, type RunView } from '../shared/runMessages.ts';
-import { sandboxNote, withSandboxNote } from '../shared/sandboxMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** Words of the trees. */

@@ -18,9 +18,9 @@ import {
   formatMoney,
   formatPrice,
   formatTime,
+  sandboxNote,
 } from '../shared/format.ts';
 import { runStatus, serviceText } from '../shared/runMessages.ts';
-import { sandboxNote } from '../shared/sandboxMessages.ts';
 import { sanitizeText, sanitizeServiceText } from '../shared/serviceText.ts';
 import type { RunPageEntry, RunPageHeading } from './protocol.ts';
 

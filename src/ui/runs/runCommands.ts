@@ -1,11 +1,10 @@
 import * as vscode from 'vscode';
 import { CancelledError, unlessCancelled } from '../../core/base/errors.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { chooseRun, runChoices } from '../shared/chooseRun.ts';
+import { chooseRun, runChoices, modelOf } from '../shared/arguments.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { modelOf } from '../shared/arguments.ts';
-import { openServiceLink, notifyNoLink } from '../shared/modelMessages.ts';
-import { withCancellableProgress, withViewProgress } from '../shared/progress.ts';
+import { openServiceLink, notifyNoLink } from '../shared/openMessages.ts';
+import { withCancellableProgress, withViewProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { loadAllWords, notifyMayBeIncomplete, notifyNotAllLoaded, notifyRunIdCopied } from './messages.ts';
 

@@ -11,7 +11,7 @@ import type { Receipt } from '../../core/submission/intent.ts';
 import { receiptOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
-import { revealOf } from '../shared/revealMessages.ts';
+import { revealOf } from '../shared/openMessages.ts';
 import {
   isOneOf,
   isRecord,

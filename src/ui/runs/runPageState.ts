@@ -14,7 +14,7 @@ import {
   usualTime,
   type ChargedReceipt,
 } from '../../core/submission/runFacts.ts';
-import { revealOf } from '../shared/revealMessages.ts';
+import { revealOf } from '../shared/openMessages.ts';
 import { serviceText } from '../shared/runMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import {

@@ -15,25 +15,24 @@ export type Command = (...args: unknown[]) => unknown;
 /** `account`: an active account; `accounts`: accounts that could be read; `nothing`: works without either. */
 export type Needs = 'nothing' | 'accounts' | 'account';
 
-interface Parts {
-  accounts: Pick<AccountStore, 'active' | 'isUnreadable' | 'open'>;
-  /** Makes an account the active one, if it is not and the user agrees. */
-  ensureActiveAccount: (accountId: string) => Promise<boolean>;
-  reportSignedOut: () => void;
-  /** Gets the error that ended a command, and what calls it again with its arguments. */
-  reportError: (error: unknown, retry: () => void) => void;
-}
-
-/** Makes what registers commands. A command that needs an account and is called with a `Target` runs with the target's account and its id. */
-export function commandRegistry({ accounts, ensureActiveAccount, reportSignedOut, reportError }: Parts) {
+/**
+ * Makes what registers commands. A command that needs an account and is called with a `Target` runs with the target's account and its
+ * id.
+ * @param reportError gets the error that ended a command, and what calls it again with its arguments
+ */
+export function commandRegistry(
+  accounts: AccountStore,
+  reportError: (error: unknown, retry: () => void) => void,
+) {
   async function run(command: Command, needs: Needs, args: unknown[]): Promise<void> {
     if (needs !== 'nothing' && accounts.isUnreadable) await accounts.open();
     const [first, ...rest] = args;
     if (isTarget(first)) {
-      if (needs === 'account' && !(await ensureActiveAccount(first.accountId))) return;
+      if (needs === 'account' && !(await ensureActiveAccount(accounts, first.accountId))) return;
       args = [first.id, ...rest];
     }
-    if (needs === 'account' && accounts.active === undefined) reportSignedOut();
+    if (needs === 'account' && accounts.active === undefined)
+      (await import('./accountMessages.ts')).notifySignedOut();
     else await command(...args);
   }
   return (needs: Needs, commands: Partial<Record<CommandId, Command>>): vscode.Disposable =>
@@ -54,4 +53,22 @@ function isTarget(argument: unknown): argument is Target {
   if (typeof argument !== 'object' || argument === null) return false;
   const { accountId, id } = argument as Record<string, unknown>;
   return typeof accountId === 'string' && typeof id === 'string';
+}
+
+/** Whether an account is the active one, or the user agrees to switch to it: a notification may be older than a switch. */
+export async function ensureActiveAccount(
+  accounts: Pick<AccountStore, 'accounts' | 'former' | 'active' | 'activate'>,
+  accountId: string,
+): Promise<boolean> {
+  if (accounts.active?.id === accountId) return true;
+  const account = accounts.accounts.find(({ id }) => id === accountId);
+  const { notifyAccountGone, offerAccount } = await import('./accountMessages.ts');
+  if (account === undefined) {
+    notifyAccountGone(accounts.former.find(({ id }) => id === accountId)?.name);
+    return false;
+  }
+  if (!(await offerAccount(account.name))) return false;
+  await accounts.activate(accountId);
+  // Meanwhile the account may have been signed out of.
+  return accounts.active?.id === accountId;
 }

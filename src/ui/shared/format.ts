@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 import { instantOf } from '../../core/base/instant.ts';
-import { amountText } from './amount.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
 /** A currency code has three letters; this is room for what a service may call one. */
@@ -86,4 +85,28 @@ export function formatCount(count: number): string {
 
 export function formatRows(count: number): string {
   return count === 1 ? vscode.l10n.t('1 row') : vscode.l10n.t('{0} rows', formatCount(count));
+}
+
+/**
+ * Cents with two decimals, as the language groups and points them; undefined where the number is none. The service's
+ * amounts are integers of cents (spec: "Balance"); should one not be, they are rounded, half a cent away from zero.
+ */
+export function amountText(cents: number, language: string): string | undefined {
+  if (!Number.isFinite(cents)) return undefined;
+  const whole = BigInt(Math.round(Math.abs(cents)));
+  const sign = cents < 0 && whole > 0n ? '-' : '';
+  const decimals = String(whole % 100n).padStart(2, '0');
+  // As a text: a number would lose the cents of a large amount.
+  const exact = `${sign}${whole / 100n}.${decimals}` as `${number}`;
+  return new Intl.NumberFormat(language, { minimumFractionDigits: 2 }).format(exact);
+}
+
+/** What is always true of the sandbox. */
+export function sandboxNote(): string {
+  return vscode.l10n.t('Sandbox: no training, no charges.');
+}
+
+/** A message, which in the sandbox says that it is the sandbox. */
+export function withSandboxNote(text: string, isSandbox: boolean): string {
+  return isSandbox ? `${text} ${sandboxNote()}` : text;
 }

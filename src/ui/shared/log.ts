@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { ExpectedError } from '../../core/base/errors.ts';
-import { redact } from './redact.ts';
+import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 
 /** The extension's log. Everything is redacted before it is written; users never read it as sentences. */
 export class Log implements vscode.Disposable {
@@ -34,4 +33,30 @@ function describe(error: unknown): string {
   // The names of classes are minified.
   const code = error instanceof ExpectedError ? `${error.code}: ` : '';
   return `${code}${error.stack ?? `${error.name}: ${error.message}`}${cause}`;
+}
+
+/**
+ * Makes a text fit for the log: API keys, authorization values and the query strings of addresses (signatures), whole or
+ * without their host, are masked; rather too much than too little.
+ */
+export function redact(text: string): string {
+  return text
+    .replace(/\b(bearer|basic)\s+\S+/gi, '$1 ***')
+    .replace(/service_\S+/g, 'service_***')
+    .replace(/(https?:\/\/)[^\s/?#]*@/gi, '$1***@')
+    .replace(/\S+/g, withoutQuery);
+}
+
+function withoutQuery(word: string): string {
+  const path = word.indexOf('/');
+  if (path === -1) return word;
+  const query = word.slice(path).search(/[?#]./);
+  return query === -1 ? word : `${word.slice(0, path + query)}?***`;
+}
+
+/** Reports an error that ended what the user asked for, and logs it. A cancel is silent. @param again does again what failed */
+export function reportError(log: Log, error: unknown, again: () => void): void {
+  if (error instanceof CancelledError) return;
+  log.error('reported', error);
+  void import('./serviceErrors.ts').then(({ notifyFailed }) => notifyFailed(error, again));
 }

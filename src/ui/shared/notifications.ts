@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { sanitizeText } from './serviceText.ts';
 
@@ -48,4 +49,87 @@ export function withProgress<T>(
       token,
     ),
   );
+}
+
+/** Reports progress: a text, and a fraction from 0 to 1 where it is known. */
+export type Report = (message: string, fraction?: number) => void;
+
+/** Between two reports of progress. */
+const LEAST_MS = 100;
+
+/** Shows work with Cancel in a notification; the signal is aborted when the user cancels. */
+export function withCancellableProgress<T>(
+  title: string,
+  work: (signal: AbortSignal, report: Report) => Promise<T>,
+): Thenable<T> {
+  return withProgress(
+    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
+    async (progress, token) => {
+      const stop = new AbortController();
+      const subscription = token.onCancellationRequested(() => stop.abort());
+      let shown = 0;
+      let reportedAtMs = 0;
+      let late: NodeJS.Timeout | undefined;
+      const show: Report = (message, fraction) => {
+        reportedAtMs = Date.now();
+        const increment = fraction === undefined ? 0 : Math.max(0, fraction * 100 - shown);
+        shown += increment;
+        progress.report({ message, increment });
+      };
+      try {
+        return await work(stop.signal, (message, fraction) => {
+          // Every chunk reports: ten a second are enough, and always the last one.
+          const waitMs = fraction === undefined || fraction >= 1 ? 0 : reportedAtMs + LEAST_MS - Date.now();
+          clearTimeout(late);
+          if (waitMs <= 0) show(message, fraction);
+          else late = setTimeout(() => show(message, fraction), waitMs);
+        });
+      } finally {
+        clearTimeout(late);
+        subscription.dispose();
+      }
+    },
+  );
+}
+
+/** Shows work in the Runs and Models views' own progress bars. */
+export function withViewProgress<T>(viewId: string, work: () => Promise<T>): Thenable<T> {
+  return withProgress({ location: { viewId } }, work);
+}
+
+/** What takes less is done before anybody would have read of it. */
+const QUIET_MS = 300;
+
+/** Like `withCancellableProgress`, but work that is done at once shows nothing. */
+export async function withLateProgress<T>(
+  title: string,
+  work: (signal: AbortSignal, report: (fraction: number) => void) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  let fraction = 0;
+  let show: ((fraction: number) => void) | undefined;
+  const done = work(stop.signal, (next) => {
+    fraction = next;
+    show?.(next);
+  });
+  const quiet = new AbortController();
+  try {
+    const isDone = await Promise.race([
+      done.then(() => true),
+      delay(QUIET_MS, false, { ref: false, signal: quiet.signal }).catch(() => true),
+    ]);
+    if (isDone) return await done;
+  } finally {
+    quiet.abort();
+  }
+  return withCancellableProgress(title, (signal, report) => {
+    signal.addEventListener('abort', () => stop.abort());
+    show = (next) => report(percent(next), next);
+    show(fraction);
+    return done;
+  });
+}
+
+function percent(fraction: number): string {
+  return `${Math.floor(fraction * 100)} %`;
 }

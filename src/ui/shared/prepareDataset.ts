@@ -6,9 +6,8 @@ import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.t
 import type { Reports } from '../../core/datasets/reports.ts';
 import { chooseMessages, failureSentence, gateMessages, refusal } from './datasetMessages.ts';
 import { COMMANDS } from './ids.ts';
-import { withLateProgress } from './progress.ts';
+import { withLateProgress, showError, showWarning } from './notifications.ts';
 import type { Log } from './log.ts';
-import { showError, showWarning } from './notifications.ts';
 import { pick, type Choice } from './steps.ts';
 import { urisOf } from './tabs.ts';
 

@@ -12,6 +12,7 @@ import { DiskError } from '../../core/base/diskError.ts';
 import { ExpectedError } from '../../core/base/errors.ts';
 import { formatDuration, formatTime } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
+import { showError, showWarning } from './notifications.ts';
 import { sanitizeText } from './serviceText.ts';
 
 /** What the button of an error does: a command, or `again`, what failed from its first question on. */
@@ -60,6 +61,23 @@ export function asText({ sentence, serviceMessage }: Explanation): string {
     serviceMessage === undefined
       ? sentence
       : vscode.l10n.t('{0} The service says: “{1}”', sentence, serviceMessage),
+  );
+}
+
+/** Shows an error with its button. @param again does again what failed */
+export async function notifyFailed(error: unknown, again: () => void): Promise<void> {
+  const explanation = explain(error);
+  const { action } = explanation;
+  if ((await showError(asText(explanation), action.title)) !== undefined) act(action, again);
+}
+
+/** Reports that the file of lists and downloads was damaged. */
+export function notifyStateSetAside(file: string): void {
+  void showWarning(
+    vscode.l10n.t(
+      'The stored run lists and download history were damaged and moved to {0}. Downloaded files are not affected.',
+      file,
+    ),
   );
 }
 

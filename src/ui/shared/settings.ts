@@ -1,5 +1,7 @@
+import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import type { ProxySettings } from '../../core/api/transport.ts';
+import { directoryOf } from '../../core/downloads/localFiles.ts';
 import { SETTINGS } from './ids.ts';
 
 const SECTION = 'fineTuning';
@@ -50,6 +52,13 @@ export function downloadDirectorySetting(): string {
 export function downloadWhenCompleteSetting(): 'off' | 'ask' | 'always' {
   const value = own().get<string>(SETTINGS.downloadWhenComplete, 'ask');
   return value === 'off' || value === 'always' ? value : 'ask';
+}
+
+/** The folder that adapters of completed runs are downloaded into without a question; undefined where the user wants to be asked. */
+export function autoDownloadFolder(): string | undefined {
+  if (downloadWhenCompleteSetting() !== 'always') return undefined;
+  const directory = directoryOf(downloadDirectorySetting(), homedir());
+  return directory.kind === 'there' ? directory.path : undefined;
 }
 
 /** VS Code's own settings of proxies and certificates. */

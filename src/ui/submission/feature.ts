@@ -1,6 +1,6 @@
+import { asDiskError } from '../../core/base/diskError.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { asStorageError } from '../shared/storageError.ts';
 import { SubmissionNotices } from './submissionNotices.ts';
 import { foundRunReporter } from './submissionResult.ts';
 
@@ -31,7 +31,7 @@ export function activateSubmission(services: Services): void {
   const notices = disposables.add(new SubmissionNotices(parts));
   disposables.add(journalOpened.event(() => void notices.start()));
   const open = (): void => {
-    openJournal().catch((error: unknown) => reportError(asStorageError(error), open));
+    openJournal().catch((error: unknown) => reportError(asDiskError(error, 'submissions'), open));
   };
   open();
 }

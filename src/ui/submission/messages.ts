@@ -18,9 +18,9 @@ import {
   formatPrice,
   formatRows,
   formatTime,
+  withSandboxNote,
 } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { withSandboxNote } from '../shared/sandboxMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 

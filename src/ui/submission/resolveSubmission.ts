@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { asDiskError, onDisk } from '../../core/base/diskError.ts';
 import type { RunDetail } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -13,11 +14,9 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { showInformation, showWarning } from '../shared/notifications.ts';
-import { withCancellableProgress } from '../shared/progress.ts';
+import { showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { pick, type Choice } from '../shared/steps.ts';
-import { asStorageError, usingStorage } from '../shared/storageError.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import {
   factRows,
@@ -201,7 +200,7 @@ async function check(
   } catch (error) {
     if (error instanceof CancelledError) return {};
     log.error('not-checked', error);
-    return { failure: asText(explain(asStorageError(error))) };
+    return { failure: asText(explain(asDiskError(error, 'submissions'))) };
   }
 }
 
@@ -336,7 +335,7 @@ async function discard(
   const choice = await showWarning(resolveMessages.discardQuestion(name), { modal: true, detail }, yes);
   if (choice !== yes) return false;
   const confirmed = mayBeCharged ? 'may-be-charged' : 'not-charged';
-  if (await usingStorage(() => submitter.discard(id, confirmed))) return true;
+  if (await onDisk(submitter.discard(id, confirmed), 'submissions')) return true;
   const now = submitter.pending.find((one) => one.id === id);
   // It may have been charged meanwhile: the user decides again, with what is known now.
   if (now !== undefined && now.state !== 'elsewhere') return false;
@@ -360,7 +359,7 @@ async function adopt(
     yes,
   );
   if (choice !== yes) return false;
-  if (await usingStorage(() => submitter.adopt(session, id, run.run_id))) {
+  if (await onDisk(submitter.adopt(session, id, run.run_id), 'submissions')) {
     await reportFoundRun(run, intent, session);
     submitted.fire({ runId: run.run_id });
   } else void showInformation(submissionMessages.elsewhere(name));

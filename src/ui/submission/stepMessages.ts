@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
-import type { Prior } from '../../core/submission/priors.ts';
+import type { Prior } from '../../core/submission/runFacts.ts';
 import { formatAgo, formatBytes, formatCount, formatDay, formatMoney, formatRows } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { accountText } from './messages.ts';

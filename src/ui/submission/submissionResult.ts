@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import { asDiskError } from '../../core/base/diskError.ts';
 import type { Account } from '../../core/accounts/account.ts';
 import type { RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
@@ -13,9 +14,7 @@ import type {
 } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { showError, showInformation, showWarning } from '../shared/notifications.ts';
-import { withCancellableProgress } from '../shared/progress.ts';
-import { asStorageError } from '../shared/storageError.ts';
+import { showError, showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
 import {
   chargedSentence,
   mayBeChargedSentence,
@@ -92,7 +91,7 @@ export async function reportResult(
       }
       log.error('not-submitted', result.error);
       const { text, buttons } = notChargedNotification(
-        asStorageError(result.error),
+        asDiskError(result.error, 'submissions'),
         draft,
         models.nameOf(draft.model_id),
         account,
@@ -105,7 +104,11 @@ export async function reportResult(
     }
     case 'unknown': {
       log.error('outcome-unknown', result.error);
-      const text = mayBeChargedSentence(name, asStorageError(result.error), account.kind === 'sandbox');
+      const text = mayBeChargedSentence(
+        name,
+        asDiskError(result.error, 'submissions'),
+        account.kind === 'sandbox',
+      );
       const check = submissionMessages.checkNow();
       void showWarning(text, check).then((choice) => {
         if (choice === check) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);

@@ -1,14 +1,14 @@
 import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
+import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import type { Summary } from '../../core/datasets/report.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import type { Prior } from '../../core/submission/priors.ts';
+import type { Prior } from '../../core/submission/runFacts.ts';
 import { checkRows, sizePhrase } from '../shared/datasetMessages.ts';
-import { cutLabel } from '../shared/label.ts';
 import { modelLinks } from '../../core/api/address.ts';
-import { openServiceLink } from '../shared/modelMessages.ts';
+import { openServiceLink } from '../shared/openMessages.ts';
 import { ask, pick, runSteps, type Choice, type Place, type Step, type StepEnd } from '../shared/steps.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import { priorRows, stepMessages, summaryMessages } from './stepMessages.ts';
@@ -107,7 +107,7 @@ async function labelStep({ marker }: SubmissionContext, state: State, place: Pla
           },
   });
   return answer.kind === 'value'
-    ? { kind: 'next', state: { ...state, label: cutLabel(answer.value.trim(), maxLength) } }
+    ? { kind: 'next', state: { ...state, label: cutAtWholeCharacters(answer.value.trim(), maxLength) } }
     : answer;
 }
 

@@ -2,23 +2,22 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { placeOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
+import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
+import { onDisk } from '../../core/base/diskError.ts';
+import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import { newMarker, withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { priorsOf } from '../../core/submission/priors.ts';
+import { priorsOf } from '../../core/submission/runFacts.ts';
 import type { Services } from '../../services.ts';
 import { askWhereToWork } from '../shared/accountMessages.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { cutLabel, defaultLabel } from '../shared/label.ts';
-import { modelOf } from '../shared/arguments.ts';
-import { showWarning, withProgress } from '../shared/notifications.ts';
+import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
+import { showWarning, withProgress, withViewProgress } from '../shared/notifications.ts';
 import { prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
-import { withViewProgress } from '../shared/progress.ts';
-import { chooseRun, runChoices } from '../shared/chooseRun.ts';
 import { labelMarkerSetting } from '../shared/settings.ts';
-import { usingStorage } from '../shared/storageError.ts';
 import { openMessages, submissionMessages } from './messages.ts';
 import { reportResult, withSubmissionProgress } from './submissionResult.ts';
 import { askToSubmit, rowsOf } from './submissionSteps.ts';
@@ -61,7 +60,7 @@ export async function submitDataset(
   const session = sessions.active ?? (await startSomewhere(sessions));
   if (session === undefined) return;
   const { account } = session;
-  await usingStorage(openJournal);
+  await onDisk(openJournal(), 'submissions');
   const dataset = await prepareDataset(argument, selection, account.name, {
     reports: await reports(),
     log,
@@ -204,7 +203,7 @@ async function askForDraft(
     },
     {
       model: modelOf(preset.modelId ?? argument, available),
-      label: preset.label === undefined ? defaultLabel(filename) : cutLabel(preset.label),
+      label: cutAtWholeCharacters(preset.label ?? path.parse(filename).name, MAX_LABEL_LENGTH),
       priority: preset.priority ?? false,
     },
   );

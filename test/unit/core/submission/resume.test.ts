@@ -388,7 +388,7 @@ describe('Submitter, afterwards', () => {
       await submitter.submit(session, await stage.marked(), silent()).result;
       stage.gets.length = 0;
       assert.deepEqual(await submitter.check(session, stage.intent.id), { verdict: 'not-charged' });
-      assert.deepEqual(stage.gets, []);
+      assert.ok(!stage.gets.some((path) => path.startsWith('/runs')));
     });
   });
 

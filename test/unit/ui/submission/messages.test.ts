@@ -5,7 +5,7 @@ import type {
   PendingSubmission,
   SubmissionState,
 } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { Prior } from '../../../../src/core/submission/priors.ts';
+import type { Prior } from '../../../../src/core/submission/runFacts.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
 

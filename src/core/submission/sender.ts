@@ -1,0 +1,347 @@
+import { placeOf } from '../accounts/account.ts';
+import { ServiceError } from '../api/errors.ts';
+import type { RunCreation } from '../api/types.ts';
+import { CancelledError, unlessCancelled } from '../base/errors.ts';
+import { RETRIES } from '../base/retry.ts';
+import type { Session } from '../runs/session.ts';
+import { isSameWish, mayBeCharged, type Intent, type Moment, type Settlement } from './intent.ts';
+import { NotOwnerError, type Journal, type Owned } from './journal.ts';
+import { assertNotTooEarly, TooEarlyError } from './nextStep.ts';
+import { canCheck, type PendingSubmissions, type SubmissionResult } from './pendingSubmission.ts';
+import {
+  CandidatesError,
+  hasNewCandidates,
+  isMarked,
+  Reconciler,
+  type ReconcileResult,
+} from './reconciler.ts';
+import { isUncertain, uncertaintyOf } from './reconcilePolicy.ts';
+import { LeaseLostError, UploadAttempts, type AttemptsEnd, type Time } from './uploadAttempts.ts';
+
+type How = Extract<Settlement, { kind: 'charged' }>['how'];
+
+/** Sends, checks and settles intents for the `Submitter`, whose methods say what each one does. */
+export class Sender {
+  readonly #journal: Journal;
+  readonly #pending: PendingSubmissions;
+  readonly #cancels: Map<string, AbortController>;
+  readonly #time: Time;
+  readonly #stopping: AbortSignal;
+  readonly #reconciler: Reconciler;
+  readonly #uploads = new UploadQueue();
+  readonly #checks = new Map<string, Promise<ReconcileResult | undefined>>();
+
+  /** @param stopping aborted when the extension ends */
+  constructor(
+    journal: Journal,
+    pending: PendingSubmissions,
+    cancels: Map<string, AbortController>,
+    time: Time,
+    stopping: AbortSignal,
+  ) {
+    this.#journal = journal;
+    this.#pending = pending;
+    this.#cancels = cancels;
+    this.#time = time;
+    this.#stopping = stopping;
+    this.#reconciler = new Reconciler(journal, time.clock);
+  }
+
+  /** Never rejects. */
+  async submit(
+    session: Session,
+    intent: Intent,
+    signal: AbortSignal,
+    besides: readonly string[],
+  ): Promise<SubmissionResult> {
+    const { id } = intent;
+    // Before it is shown for the first time: the user can cancel what is shown.
+    const anySignal = this.#cancellable(id, signal);
+    this.#pending.set(id, { state: this.#stateBefore() });
+    // Nothing connects before the intent is on disk.
+    const created = await this.#journal.create(intent, besides).catch((error: unknown) => ({ error }));
+    if ('lease' in created) {
+      void this.#dropRefused(intent);
+      const owned = { lease: created.lease, intent };
+      return this.#holding(owned, () => this.#send(session, owned, anySignal));
+    }
+    this.#rest(id);
+    if ('error' in created) return { kind: 'not-charged', error: created.error, kept: false };
+    this.#pending.unhide(created.existing.id);
+    return { kind: 'open', id: created.existing.id };
+  }
+
+  /** Never rejects. */
+  async resume(session: Session, id: string, signal: AbortSignal): Promise<SubmissionResult> {
+    const known = this.#journal.intents.find((intent) => intent.id === id);
+    let isOpen = known !== undefined && isUncertain(known);
+    try {
+      const result = await this.#owning(id, session, async (owned): Promise<SubmissionResult | undefined> => {
+        if (owned.intent.refused !== undefined) return undefined;
+        isOpen = isUncertain(owned.intent);
+        const anySignal = this.#cancellable(id, signal);
+        await this.#waitAsAsked(owned.intent, anySignal);
+        if (!mayBeCharged(owned.intent)) return this.#send(session, owned, anySignal);
+        this.#pending.set(id, { state: 'checking' });
+        const { result: found, intent } = await this.#reconcile(session, owned, signal);
+        if (found.verdict === 'charged') return this.#chargedBy(found.run, true);
+        // What the user did not know of when they asked, they decide about first.
+        if (hasNewCandidates(owned.intent, intent)) return { kind: 'unknown', error: new CandidatesError() };
+        return this.#send(session, { ...owned, intent }, anySignal);
+      });
+      return result ?? { kind: 'elsewhere' };
+    } catch (error) {
+      return isOpen ? { kind: 'unknown', error } : { kind: 'not-charged', error, kept: true };
+    }
+  }
+
+  check(session: Session, id: string, signal?: AbortSignal): Promise<ReconcileResult | undefined> {
+    const running = this.#checks.get(id);
+    if (running !== undefined) return unlessCancelled(running, signal);
+    const check = this.#owning(id, session, async (owned) => {
+      this.#pending.set(id, { state: 'checking' });
+      return (await this.#reconcile(session, owned, signal)).result;
+    }).finally(() => this.#checks.delete(id));
+    this.#checks.set(id, check);
+    return check;
+  }
+
+  /** Never rejects. */
+  async checkDue(session: Session): Promise<void> {
+    await this.#pending.probe();
+    for (const { id, accountId, state } of this.#pending.all) {
+      if (accountId !== session.account.id || state !== 'unknown' || !this.#reconciler.isDue(id)) continue;
+      await this.check(session, id, this.#stopping).catch(() => undefined);
+    }
+  }
+
+  /** Never rejects. */
+  async settleMarked(session: Session): Promise<void> {
+    const { account, runs } = session;
+    for (const submission of this.#pending.all) {
+      const { id, accountId, intent } = submission;
+      if (accountId !== account.id || !canCheck(submission)) continue;
+      const run = runs.rows?.find(({ run_id }) => isMarked(intent, { label: runs.label(run_id) ?? '' }));
+      if (run !== undefined) await this.adopt(session, id, run.run_id, 'found').catch(() => false);
+    }
+  }
+
+  async adopt(session: Session, id: string, runId: string, how: How): Promise<boolean> {
+    const isDone = await this.#owning(id, session, async (owned) => {
+      const run = await this.#reconciler.read(session, runId);
+      await this.#settleCharged(session, owned, run, how);
+      return true;
+    });
+    return isDone ?? false;
+  }
+
+  async discard(id: string, confirmed: 'may-be-charged' | 'not-charged'): Promise<boolean> {
+    const isDone = await this.#owning(id, undefined, async (owned) => {
+      const isOpen = isUncertain(owned.intent);
+      if (isOpen && confirmed === 'not-charged') return false;
+      await this.#settle(owned, { kind: isOpen ? 'discarded' : 'not-charged', at: this.#now() });
+      return true;
+    });
+    return isDone ?? false;
+  }
+
+  /**
+   * Does something as the owner of an open intent, after the check that is in progress.
+   * @param session whose account it has to belong to
+   * @returns undefined where another window owns it, it is resolved, or it belongs to another account
+   */
+  async #owning<T>(
+    id: string,
+    session: Session | undefined,
+    work: (owned: Owned) => Promise<T>,
+  ): Promise<T | undefined> {
+    await this.#checks.get(id)?.catch(() => undefined);
+    if (this.#cancels.has(id)) return undefined;
+    const owned = await this.#journal.acquire(id);
+    if (owned === undefined) return undefined;
+    return this.#holding(owned, () => {
+      const { accountId, origin } = owned.intent;
+      const isOthers = session && (accountId !== session.account.id || origin !== placeOf(session.account));
+      return isOthers ? Promise.resolve(undefined) : work(owned);
+    });
+  }
+
+  async #holding<T>({ lease, intent }: Owned, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } finally {
+      lease.release();
+      this.#rest(intent.id);
+    }
+  }
+
+  /** From now on it can be canceled, until it rests. */
+  #cancellable(id: string, signal: AbortSignal): AbortSignal {
+    const cancel = new AbortController();
+    this.#cancels.set(id, cancel);
+    return AbortSignal.any([signal, cancel.signal, this.#stopping]);
+  }
+
+  #rest(id: string): void {
+    this.#cancels.delete(id);
+    this.#pending.rest(id);
+  }
+
+  /** Checks once, and settles what is found. */
+  async #reconcile(session: Session, owned: Owned, signal?: AbortSignal) {
+    const checked = await this.#reconciler.check(session, owned, signal);
+    if (checked.result.verdict === 'charged')
+      await this.#settleCharged(session, owned, checked.result.run, 'found');
+    return checked;
+  }
+
+  /**
+   * Waits until the service may be asked again, as it demanded after the last attempt.
+   * @throws TooEarlyError where nobody would wait that long, CancelledError
+   */
+  async #waitAsAsked(intent: Intent, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#time;
+    try {
+      assertNotTooEarly(intent, this.#now());
+    } catch (error) {
+      if (!(error instanceof TooEarlyError) || error.retryAfterMs > RETRIES.submission.longestRetryAfterMs)
+        throw error;
+      this.#pending.set(intent.id, { state: 'waiting', retryAtMs: clock.nowMs() + error.retryAfterMs });
+      await clock.sleep(error.retryAfterMs, signal);
+    }
+  }
+
+  /** A draft that was refused is replaced by the submission that came of it. */
+  async #dropRefused(intent: Intent): Promise<void> {
+    for (const other of this.#journal.intents)
+      if (other.refused !== undefined && other.accountId === intent.accountId && isSameWish(other, intent))
+        await this.discard(other.id, 'may-be-charged').catch(() => false);
+  }
+
+  /** Of one that is about to be sent. */
+  #stateBefore() {
+    return this.#uploads.isBusy ? 'queued' : 'uploading';
+  }
+
+  async #send(session: Session, owned: Owned, signal: AbortSignal): Promise<SubmissionResult> {
+    const { id } = owned.intent;
+    this.#pending.set(id, { state: this.#stateBefore() });
+    const upload = () => {
+      // It waits for no other now: the balance is read before the first byte.
+      this.#pending.set(id, { state: 'uploading' });
+      const show = this.#pending.set.bind(this.#pending, id);
+      return new UploadAttempts(session, this.#journal, owned, this.#time, show).run(signal);
+    };
+    const end = (await this.#uploads.run(upload, signal)) ?? stillQueued(owned.intent);
+    const ended = { lease: owned.lease, intent: end.intent };
+    const result = await this.#settleEnd(session, ended, end);
+    // Checks before it says that the result is unknown, unless the service asked for a pause.
+    if (result.kind !== 'unknown' || this.#stopping.aborted) return result;
+    if ('waitMs' in end && end.waitMs > 0) return result;
+    this.#pending.set(id, { state: 'checking' });
+    try {
+      // Who canceled wants to know, too; who cancels now need not wait for it.
+      const until = signal.aborted ? this.#stopping : signal;
+      const { result: found } = await this.#reconcile(session, ended, until);
+      return found.verdict === 'charged' ? this.#chargedBy(found.run, true) : result;
+    } catch {
+      return result;
+    }
+  }
+
+  /** Settles what is certain after the last attempt, and says what is true. */
+  async #settleEnd(session: Session, owned: Owned, end: AttemptsEnd): Promise<SubmissionResult> {
+    if (end.kind === 'charged') {
+      await this.#settleCharged(session, owned, end.run, 'answered');
+      return this.#chargedBy(end.run);
+    }
+    const { error, kind } = end;
+    if (kind === 'refused') {
+      if (error instanceof ServiceError && error.code === 'insufficient_balance')
+        void session.balance.refresh().catch(() => undefined);
+      return { kind: 'not-charged', error, kept: end.kept };
+    }
+    if (kind === 'reconcile') {
+      // Two checks have said so, and nothing was sent since.
+      if (uncertaintyOf(end.intent) === undefined) return { kind: 'not-charged', error, kept: true };
+      readAgain(session);
+      return { kind: 'unknown', error };
+    }
+    // Not by us; but who owns it now may be sending it.
+    if (error instanceof LeaseLostError || error instanceof NotOwnerError) return { kind: 'elsewhere' };
+    // When the extension ends, nothing is settled that the user did not decide.
+    if (kind === 'unsent' || this.#stopping.aborted) return { kind: 'not-charged', error, kept: true };
+    const kept = await this.#settle(owned, { kind: 'not-charged', at: this.#now() }).then(
+      () => false,
+      () => true,
+    );
+    return { kind: 'not-charged', error, kept };
+  }
+
+  /** Settles an intent with its run, which runs and balance of the session then know. */
+  async #settleCharged(session: Session, owned: Owned, run: RunCreation, how: How): Promise<void> {
+    const { model_id, label } = owned.intent;
+    await this.#settle(owned, { kind: 'charged', at: this.#now(), run, how });
+    session.runs.insertCreated(run, model_id, label);
+    if (run.balance_after_cents !== undefined && run.currency !== undefined)
+      session.balance.set({ balance_cents: run.balance_after_cents, currency: run.currency });
+    readAgain(session);
+  }
+
+  /**
+   * Where it cannot be written the file stays open, which asks for a check and never for money. A charge is reported anyway.
+   * @throws what writing anything else throws
+   */
+  async #settle({ lease, intent }: Owned, settled: Settlement): Promise<void> {
+    try {
+      await this.#journal.settle(lease, { ...intent, settled });
+    } catch (error) {
+      if (settled.kind !== 'charged') throw error;
+      this.#pending.hide(intent.id);
+    }
+  }
+
+  #now(): Moment {
+    return { localMs: this.#time.clock.nowMs() };
+  }
+
+  #chargedBy(run: RunCreation, found = false): SubmissionResult {
+    const onReported = () => void this.#journal.claimNotice(run.run_id);
+    return { kind: 'charged', run, onReported, ...(found && { found }) };
+  }
+}
+
+function stillQueued(intent: Intent): AttemptsEnd {
+  const kind = mayBeCharged(intent) ? 'reconcile' : 'dropped';
+  return { kind, waitMs: 0, error: new CancelledError(), intent };
+}
+
+/** Not awaited, and never an error: the result is reported at once, and what is read later shows when it comes. */
+function readAgain({ runs, balance }: Session): void {
+  void Promise.allSettled([runs.refresh(), balance.refresh()]);
+}
+
+/** Lets one upload run at a time; the others wait in order. */
+class UploadQueue {
+  #last: Promise<unknown> = Promise.resolve();
+  #asked = 0;
+
+  /** Whether the next one has to wait. */
+  get isBusy(): boolean {
+    return this.#asked > 0;
+  }
+
+  /** Runs the work when its turn comes. @returns undefined when it is canceled before; @throws what the work throws */
+  run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+    const before = this.#last;
+    this.#asked++;
+    const turn = unlessCancelled(before, signal)
+      .then(
+        () => (signal.aborted ? undefined : work()),
+        () => undefined,
+      )
+      .finally(() => this.#asked--);
+    this.#last = Promise.allSettled([before, turn]);
+    return turn;
+  }
+}

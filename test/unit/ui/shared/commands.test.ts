@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import type { Model } from '../../../../src/core/api/types.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+describe('commands', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let commands: typeof import('../../../../src/ui/shared/commands.ts');
+  let given: typeof import('../../../../src/ui/shared/arguments.ts');
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    commands = await import('../../../../src/ui/shared/commands.ts');
+    given = await import('../../../../src/ui/shared/arguments.ts');
+  });
+  after(() => hooks.deregister());
+  beforeEach(() => standIn.forget());
+
+  function accountsOf(activate: boolean) {
+    const accounts = {
+      accounts: ['one', 'two'].map((id) => ({ id, name: `Näme ${id}` })),
+      former: [{ id: 'former', name: 'Work' }],
+      active: { id: 'one' },
+      activate: (id: string) => {
+        if (activate) accounts.active = { id };
+        return Promise.resolve();
+      },
+    };
+    const ensure = (id: string) => commands.ensureActiveAccount(accounts as unknown as AccountStore, id);
+    return { accounts, ensure };
+  }
+
+  it('switch to another account only after a question', async () => {
+    const { accounts, ensure } = accountsOf(true);
+    const { told } = standIn;
+    told.answer = () => undefined;
+    assert.deepEqual([await ensure('one'), told.sentences], [true, []]);
+    assert.deepEqual([await ensure('two'), accounts.active.id], [false, 'one']);
+    assert.match(told.sentences[0] ?? '', /Näme two/);
+    told.answer = ([button]) => button;
+    assert.deepEqual([await ensure('two'), accounts.active.id], [true, 'two']);
+    for (const id of ['gone', 'former'])
+      assert.deepEqual([await ensure(id), accounts.active.id], [false, 'two']);
+    assert.match(told.sentences.at(-1) ?? '', /Work/);
+    assert.deepEqual(standIn.executed.slice(-2), [['fineTuning.signIn'], ['fineTuning.signIn']]);
+  });
+
+  it('do not run where the switch did not happen, as after a sign-out', async () => {
+    standIn.told.answer = ([button]) => button;
+    assert.equal(await accountsOf(false).ensure('two'), false);
+  });
+
+  /** What menus, key bindings, agents and other extensions may hand over. */
+  const JUNK = [undefined, null, '', 0, true, Symbol('x'), [], {}, () => 'x', new Date(), { fsPath: '/x' }];
+
+  it('take a run by its row or its ID, and nothing else', () => {
+    const { runIdOf } = given;
+    assert.equal(runIdOf('../x'), '../x');
+    assert.equal(runIdOf({ kind: 'run', runId: 'run-2' }), 'run-2');
+    for (const junk of [...JUNK, { runId: 1 }, { runId: { toString: () => 'x' } }, { run_id: 'x' }])
+      assert.equal(runIdOf(junk), undefined);
+  });
+
+  it('take a listed model by its row or its ID, and nothing else', () => {
+    const { modelOf } = given;
+    const model: Model = { model_id: 'm', name: 'M', provider: 'P', available: true };
+    assert.equal(modelOf('m', [model]), model);
+    assert.equal(modelOf({ kind: 'model', model: { ...model, name: 'old' } }, [model]), model);
+    for (const junk of [
+      ...JUNK,
+      'M',
+      '__proto__',
+      { model: null },
+      { model: 'm' },
+      { model: { model_id: 1 } },
+    ])
+      assert.equal(modelOf(junk, [model]), undefined);
+    assert.equal(modelOf({ model }, []), undefined);
+  });
+});

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import { ServiceError, UnexpectedAnswerError } from '../../../../src/core/api/errors.ts';
+import { sanitizeServiceText, sanitizeText } from '../../../../src/ui/shared/serviceText.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+const HOSTILE = '[Continue](command:workbench.action.quit) $(check) \u202etxt';
+const HARMLESS = '[Continue] (command:workbench.action.quit) $ (check) <U+202E>txt';
+
+describe('texts', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let notifications: typeof import('../../../../src/ui/shared/notifications.ts');
+  let format: typeof import('../../../../src/ui/shared/format.ts');
+  let explain: typeof import('../../../../src/ui/shared/serviceErrors.ts').explain;
+  let redact: typeof import('../../../../src/ui/shared/log.ts').redact;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    notifications = await import('../../../../src/ui/shared/notifications.ts');
+    format = await import('../../../../src/ui/shared/format.ts');
+    ({ explain } = await import('../../../../src/ui/shared/serviceErrors.ts'));
+    ({ redact } = await import('../../../../src/ui/shared/log.ts'));
+  });
+  after(() => hooks.deregister());
+  beforeEach(() => standIn.forget());
+
+  describe('amounts of money', () => {
+    it('have two decimals, are rounded half away from zero, and never lose cents', () => {
+      for (const [cents, text] of [
+        [0, '0.00'],
+        [-0, '0.00'],
+        [1, '0.01'],
+        [517, '5.17'],
+        [100_000, '1,000.00'],
+        [-5, '-0.05'],
+        [-123_456, '-1,234.56'],
+        [99.5, '1.00'],
+        [-0.4, '0.00'],
+        [-199.7, '-2.00'],
+        [Number.MAX_SAFE_INTEGER, '90,071,992,547,409.91'],
+        [1e21, '10,000,000,000,000,000,000.00'],
+      ] as const)
+        assert.equal(format.amountText(cents, 'en'), text);
+      assert.equal(format.amountText(123_456, 'de'), '1.234,56');
+      for (const cents of [NaN, Infinity, -Infinity]) assert.equal(format.amountText(cents, 'en'), undefined);
+    });
+
+    it('show the currency code as it came, without what it hides', () => {
+      assert.equal(format.formatMoney(517, 'USD'), '5.17 USD');
+      assert.equal(format.formatMoney(517), '5.17');
+      assert.equal(format.formatMoney(NaN, 'USD'), 'unknown');
+      assert.equal(format.formatMoney(1, '\u202eU'), '0.01 <U+202E>U');
+    });
+  });
+
+  describe('untrusted texts', () => {
+    it('are one line without links and icons, and name each hidden character', () => {
+      assert.equal(sanitizeServiceText(' [x](command:y)\r\n\t$(check)  z '), '[x] (command:y) $ (check) z');
+      for (const [hidden, shown] of [
+        ['\u0000', '<U+0000>'],
+        ['\u0085', '<U+0085>'],
+        ['\u00ad', '<U+00AD>'],
+        ['\u200d', '<U+200D>'],
+        ['\u202e', '<U+202E>'],
+        ['\u3164', '<U+3164>'],
+        ['\ufe0f', '<U+FE0F>'],
+        ['\ud800', '<U+D800>'],
+        ['\u{e0041}\u{e0042}', '<U+E0041><U+E0042>'],
+        ['\u{e0100}', '<U+E0100>'],
+      ] as const)
+        assert.equal(sanitizeServiceText(`a${hidden}b`), `a${shown}b`);
+    });
+
+    it('keep what belongs to an emoji or to the letters of a script', () => {
+      for (const text of ['👩‍👩‍👧‍👦', '👩🏽‍🚀', '❤️', '1️⃣', 'می‌خواهم', 'क्‍ष', '芽\ufe00', 'e\u0301'])
+        assert.equal(sanitizeServiceText(text), text);
+    });
+
+    it('are cut in the middle, between characters', () => {
+      assert.equal(sanitizeServiceText(`${'a'.repeat(100)}.jsonl`, 20), `${'a'.repeat(10)}…aaa.jsonl`);
+      assert.equal(sanitizeServiceText('👩‍👩‍👧‍👦'.repeat(10), 30), '👩‍👩‍👧‍👦…👩‍👩‍👧‍👦');
+      assert.equal(sanitizeServiceText('x'.repeat(60)), 'x'.repeat(60));
+      assert.equal(sanitizeServiceText('x'.repeat(61)).length, 60);
+    });
+
+    it('do not change when they are sanitized twice', () => {
+      for (const text of [HOSTILE, 'x'.repeat(100)])
+        assert.equal(sanitizeServiceText(sanitizeServiceText(text)), sanitizeServiceText(text));
+    });
+
+    it('keep the line breaks of a text of several lines', () =>
+      assert.equal(sanitizeText('Account: a\u200b\n$(b)'), 'Account: a<U+200B>\n$ (b)'));
+  });
+
+  describe('notifications, message boxes and progress', () => {
+    it('show no link, no icon and nothing hidden', async () => {
+      const { showError, showInformation, showWarning, withProgress } = notifications;
+      for (const show of [showInformation, showWarning, showError]) {
+        standIn.forget();
+        void show(HOSTILE, 'Show');
+        void show(HOSTILE, { modal: true, detail: `${HOSTILE}\n${HOSTILE}` }, 'Show');
+        const { sentences, details, buttons, isModal } = standIn.told;
+        assert.deepEqual([sentences, details], [[HARMLESS, HARMLESS], [`${HARMLESS}\n${HARMLESS}`]]);
+        assert.deepEqual(
+          [buttons, isModal],
+          [
+            [['Show'], ['Show']],
+            [false, true],
+          ],
+        );
+      }
+      const options = { location: { viewId: 'x' }, title: HOSTILE };
+      const result = await withProgress(options, (progress) => {
+        progress.report({ message: HOSTILE });
+        return Promise.resolve(7);
+      });
+      assert.deepEqual([result, standIn.told.titles, standIn.told.progress], [7, [HARMLESS], [HARMLESS]]);
+    });
+
+    it('resolve to the button that was pressed', async () => {
+      standIn.told.answer = (buttons) => buttons[1];
+      assert.equal(await notifications.showWarning('x', 'A', 'B'), 'B');
+    });
+
+    it('show an Arabic date without naming its direction marks', () => {
+      const { formatDay, formatMoment, formatTime } = format;
+      standIn.env.language = 'ar';
+      try {
+        const texts = [formatTime, formatDay, (ms: number) => formatMoment(ms, ms)].map((one) => one(0));
+        for (const text of texts) void notifications.showInformation(text);
+        assert.deepEqual(standIn.told.sentences, texts);
+      } finally {
+        standIn.env.language = 'en';
+      }
+    });
+  });
+
+  describe('the sentence for an error', () => {
+    it('says for how long the service is unavailable, whoever answered', () => {
+      for (const status of [502, 503, 504])
+        for (const [retryAfterMs, end] of [
+          [undefined, 'later.'],
+          [120_000, 'in 2 min.'],
+        ] as const)
+          for (const error of [
+            new UnexpectedAnswerError(status, 'no-error-body', retryAfterMs),
+            new ServiceError('maintenance', status, '', retryAfterMs),
+            // While nothing is sent.
+            new ServiceError('unavailable', 429, '', retryAfterMs),
+          ]) {
+            const { sentence, action } = explain(error);
+            assert.match(sentence, /unavailable/);
+            assert.ok(sentence.endsWith(end), sentence);
+            assert.equal(action.command, 'again');
+          }
+    });
+
+    it('never names too short a wait', () => {
+      for (const [ms, wait] of [
+        [400, '1 s'],
+        [29_001, '30 s'],
+        [60_000, '1 min'],
+        [60_001, '2 min'],
+      ] as const)
+        for (const status of [429, 503]) {
+          const { sentence } = explain(new UnexpectedAnswerError(status, 'no-error-body', ms));
+          assert.ok(sentence.endsWith(` in ${wait}.`), `${status}: ${sentence}`);
+        }
+    });
+
+    it('names the status of an answer that is not the service’s', () => {
+      for (const status of [413, 422, 404]) {
+        const { sentence } = explain(new UnexpectedAnswerError(status, 'no-error-body'));
+        assert.ok(sentence.includes(`(${status})`), sentence);
+      }
+    });
+  });
+
+  describe('the log', () => {
+    const CANARY = 'CaNaRy';
+
+    it('masks API keys, authorization values and signatures', () => {
+      for (const text of [
+        `authorization: Bearer ${CANARY}`,
+        `authorization: bearer   ${CANARY}+/=`,
+        `{"authorization":"Bearer ${CANARY}","accept":"*/*"}`,
+        `Proxy-Authorization: Basic ${CANARY}==`,
+        `Bearer a$b%${CANARY}`,
+        `Bearer\n${CANARY}`,
+        `key service_${CANARY} was refused`,
+        `service_a!b#c$${CANARY}`,
+        `service_a(${CANARY})`,
+        `"service_${CANARY}"`,
+        `https://storage.test/a.zip?X-Signature=${CANARY}&x=1`,
+        `https://storage.test?sig=${CANARY}`,
+        `(https://storage.test/a?x=1&sig=${CANARY})`,
+        `https://storage.test/a?sig='${CANARY}'`,
+        `https://storage.test/a#token=${CANARY}`,
+        `HTTP://127.0.0.1:1234/artifacts/a?expires=1&signature=${CANARY}`,
+        `GET /artifacts/a.zip?signature=${CANARY} failed`,
+        `https://user:${CANARY}@proxy.test:8080`,
+        `https://${CANARY}@proxy.test/`,
+        `https://user:p@ss-${CANARY}@proxy.test/`,
+        `first https://a.test/?x=${CANARY} and then https://b.test/?y=${CANARY} and service_${CANARY}`,
+      ])
+        assert.doesNotMatch(redact(text), new RegExp(CANARY), text);
+    });
+
+    it('keeps what helps', () => {
+      for (const text of [
+        'the service answered 422 model_not_available',
+        'https://api.test:8443/prefix/api/v1/runs was refused (ECONNREFUSED)',
+        'Error: x\n    at Client.#send (/opt/extension/dist/extension.cjs:12:34)',
+        'charged? not known',
+      ])
+        assert.equal(redact(text), text);
+      assert.equal(redact('GET https://a.test/x?sig=1 403'), 'GET https://a.test/x?*** 403');
+    });
+  });
+});
