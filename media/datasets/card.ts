@@ -4,7 +4,7 @@ import type {
   PreviewProblemClass,
   PreviewWord,
 } from '../../src/ui/datasets/protocol.ts';
-import { copyButton, element, fill, icon } from '../shared/dom.ts';
+import { copyButton, element, icon } from '../shared/dom.ts';
 
 /** What the card is drawn with. */
 export interface CardContext {
@@ -17,9 +17,10 @@ export interface CardContext {
 
 /** Draws the card of the dataset. */
 export function drawCard(card: PreviewCard, context: CardContext): HTMLElement[] {
+  const { progress, verdict, problems } = card;
   const drawn: HTMLElement[] = [element('h2', { class: 'fileName', text: context.fileName })];
-  if (card.progress !== undefined) {
-    const { text, fraction } = card.progress;
+  if (progress !== undefined) {
+    const { text, fraction } = progress;
     drawn.push(
       element('div', { class: 'progress' }, [
         element('progress', { attributes: { value: String(fraction), max: '1', 'aria-label': text } }),
@@ -27,28 +28,18 @@ export function drawCard(card: PreviewCard, context: CardContext): HTMLElement[]
       ]),
     );
   }
-  if (card.verdict.text !== '') drawn.push(drawVerdict(card.verdict));
+  if (verdict.text !== '') drawn.push(drawVerdict(verdict));
   drawn.push(drawFacts(card.facts, context));
-  if (card.problems !== undefined) {
-    drawn.push(
-      element('section', {}, [
-        element('h2', { text: card.problems.title }),
-        element(
-          'ul',
-          { class: 'classes' },
-          card.problems.classes.map((one) => drawClass(one, context)),
-        ),
-      ]),
-    );
+  if (problems !== undefined) {
+    const classes = problems.classes.map((one) => drawClass(one, context));
+    drawn.push(drawSection(problems.title, element('ul', { class: 'classes' }, classes)));
   }
-  for (const chart of card.charts)
-    drawn.push(
-      element('section', {}, [
-        element('h2', { text: chart.title }),
-        ...(chart.kind === 'columns' ? drawColumns(chart, context) : [drawBars(chart)]),
-      ]),
-    );
+  for (const { title, parts } of card.charts) drawn.push(drawSection(title, drawBars(parts)));
   return drawn;
+}
+
+function drawSection(title: string, content: HTMLElement): HTMLElement {
+  return element('section', {}, [element('h2', { text: title }), content]);
 }
 
 function drawVerdict({ kind, text }: PreviewCard['verdict']): HTMLElement {
@@ -71,93 +62,44 @@ function drawFacts(facts: PreviewCard['facts'], { words }: CardContext): HTMLEle
   );
 }
 
-function drawClass(one: PreviewProblemClass, context: CardContext): HTMLElement {
-  const { choice, name, count, codes } = one;
-  return element('li', {}, [
-    drawChoice(choice, name, count, context),
-    element(
-      'ul',
-      {},
-      codes.map((code) => {
-        const drawn = drawChoice(code.choice, code.name, code.count, context);
-        drawn.prepend(icon(code.severity));
-        return element('li', {}, [drawn]);
-      }),
-    ),
-  ]);
+function drawClass({ codes, ...all }: PreviewProblemClass, context: CardContext): HTMLElement {
+  const items = codes.map((code) => {
+    const drawn = drawChoice(code, context);
+    drawn.prepend(icon(code.severity));
+    return element('li', {}, [drawn]);
+  });
+  return element('li', {}, [drawChoice(all, context), element('ul', {}, items)]);
 }
 
-function drawChoice(choice: string, name: string, count: string, context: CardContext): HTMLElement {
+function drawChoice(
+  { choice, name, count }: Omit<PreviewProblemClass, 'codes'>,
+  { chosen, onChoose }: CardContext,
+): HTMLElement {
+  const isPressed = String(chosen() === choice);
   return element(
     'button',
     {
       class: 'choice',
-      attributes: {
-        type: 'button',
-        'data-key': choice,
-        'aria-pressed': String(context.chosen() === choice),
-      },
-      on: { click: () => context.onChoose(choice) },
+      attributes: { type: 'button', 'data-key': choice, 'aria-pressed': isPressed },
+      on: { click: () => onChoose(choice) },
     },
-    [element('span', { class: 'choiceName', text: name }), element('span', { class: 'count', text: count })],
+    drawCount(name, count),
   );
 }
 
-/** Columns for the eye, and the same as a table. */
-function drawColumns(chart: PreviewChart, { words }: CardContext): HTMLElement[] {
-  const columns = element(
-    'div',
-    { class: 'columns', attributes: { 'aria-hidden': 'true' } },
-    chart.parts.map(({ name, value, share }) => {
-      const bar = element('div', { class: 'bar' });
-      bar.style.height = share === 0 ? '0' : `max(2px, ${share * 100}%)`;
-      return element('div', { class: 'column', attributes: { title: `${name}: ${value}` } }, [bar]);
-    }),
-  );
-  const first = chart.parts[0]?.name ?? '';
-  const last = chart.parts.at(-1)?.name ?? '';
-  const ends = element('div', { class: 'ends note', attributes: { 'aria-hidden': 'true' } }, [
-    element('span', { text: first }),
-    element('span', { text: first === last ? '' : last }),
-  ]);
-  const table = element('table', {}, [
-    element('thead', {}, [
-      element('tr', {}, [
-        element('th', { text: chart.nameHeader, attributes: { scope: 'col' } }),
-        element('th', { text: chart.valueHeader, attributes: { scope: 'col' } }),
-      ]),
-    ]),
-    element(
-      'tbody',
-      {},
-      chart.parts.map(({ name, value }) =>
-        element('tr', {}, [
-          element('th', { text: name, attributes: { scope: 'row' } }),
-          element('td', { text: value }),
-        ]),
-      ),
-    ),
-  ]);
+function drawCount(name: string, count: string): HTMLElement[] {
   return [
-    columns,
-    ends,
-    element('details', {}, [element('summary', { text: fill(words.asTable, chart.title) }), table]),
+    element('span', { class: 'choiceName', text: name }),
+    element('span', { class: 'count', text: count }),
   ];
 }
 
-/** Bars with their names and numbers beside them. */
-function drawBars({ parts }: PreviewChart): HTMLElement {
-  return element(
-    'ul',
-    { class: 'bars' },
-    parts.map(({ name, value, share }) => {
-      const bar = element('div', { class: 'bar', attributes: { 'aria-hidden': 'true' } });
-      bar.style.width = `max(2px, ${share * 100}%)`;
-      return element('li', {}, [
-        element('span', { class: 'choiceName', text: name }),
-        element('span', { class: 'count', text: value }),
-        bar,
-      ]);
-    }),
-  );
+/** Bars with their names and numbers above them. */
+function drawBars(parts: PreviewChart['parts']): HTMLElement {
+  const items = parts.map(({ name, value, share }) => {
+    const bar = element('div', { class: 'bar', attributes: { 'aria-hidden': 'true' } });
+    bar.style.width = share === 0 ? '0' : `max(2px, ${share * 100}%)`;
+    return element('li', {}, [...drawCount(name, value), bar]);
+  });
+  return element('ul', { class: 'bars' }, items);
 }

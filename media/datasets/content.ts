@@ -109,12 +109,8 @@ function foldAt(text: string, characters: number): number {
   // A little more is shown at once rather than folded.
   if (text.length <= cut * 1.2 && at === -1) return text.length;
   if (cut >= text.length) return text.length;
-  return isLowSurrogate(text, cut) ? cut - 1 : cut;
-}
-
-function isLowSurrogate(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit >= 0xdc00 && unit <= 0xdfff;
+  // Not between the two halves of a surrogate pair.
+  return /[\udc00-\udfff]/.test(text.charAt(cut)) ? cut - 1 : cut;
 }
 
 function drawField(name: string, value: unknown, key: string, context: RowDrawing): HTMLElement {
@@ -203,14 +199,17 @@ function drawTurn(turn: Record<string, unknown>, key: string, context: RowDrawin
   return drawn;
 }
 
-/** The colour of a speaker; other formats have other names for the same. */
+/** Who gets which colour; formats have other names for the same speaker. */
+const SPEAKERS: Readonly<Record<string, readonly string[]>> = {
+  system: ['system', 'developer'],
+  user: ['user', 'human'],
+  assistant: ['assistant', 'gpt', 'model', 'bot'],
+  tool: ['tool', 'function', 'observation'],
+};
+
 function speakerOf(role: string): string {
   const name = role.toLowerCase();
-  if (['system', 'developer'].includes(name)) return 'system';
-  if (['user', 'human'].includes(name)) return 'user';
-  if (['assistant', 'gpt', 'model', 'bot'].includes(name)) return 'assistant';
-  if (['tool', 'function', 'observation'].includes(name)) return 'tool';
-  return 'other';
+  return Object.keys(SPEAKERS).find((speaker) => SPEAKERS[speaker]?.includes(name)) ?? 'other';
 }
 
 function drawParts(content: unknown, key: string, context: RowDrawing): HTMLElement {
@@ -238,19 +237,16 @@ function drawCalls(calls: unknown, key: string, context: RowDrawing): HTMLElemen
     const called = isObject(call) ? call['function'] : undefined;
     if (!isObject(called) || typeof called['name'] !== 'string')
       return drawField('tool_calls', call, callKey, context);
-    return element('div', { class: 'call' }, [
-      element('div', { class: 'name' }, drawReadable(fill(context.words.toolCall, called['name']), context)),
-      called['arguments'] === undefined
-        ? element('div')
-        : drawArguments(called['arguments'], callKey, context),
+    const name = fill(context.words.toolCall, called['name']);
+    const drawn = element('div', { class: 'call' }, [
+      element('div', { class: 'name' }, drawReadable(name, context)),
     ]);
+    if (called['arguments'] === undefined) return drawn;
+    const given = drawValue(called['arguments'], callKey, context);
+    given.classList.add('code');
+    drawn.append(given);
+    return drawn;
   });
-}
-
-function drawArguments(value: unknown, key: string, context: RowDrawing): HTMLElement {
-  const drawn = drawValue(value, key, context);
-  drawn.classList.add('code');
-  return drawn;
 }
 
 /** A number whose digits say more than the value that JavaScript keeps of it. */

@@ -8,26 +8,11 @@ const MOST_CODES = 4;
 const MOST_SPELLED = 500;
 
 /** In these scripts joiners shape letters, and are part of ordinary text. */
-const SHAPED = [
-  'Arabic',
-  'Syriac',
-  'Mongolian',
-  'Devanagari',
-  'Bengali',
-  'Gurmukhi',
-  'Gujarati',
-  'Oriya',
-  'Tamil',
-  'Telugu',
-  'Kannada',
-  'Malayalam',
-  'Sinhala',
-  'Khmer',
-  'Myanmar',
-  'Tibetan',
-]
-  .map((script) => `\\p{Script=${script}}`)
-  .join('');
+const SHAPED =
+  'Arabic|Syriac|Mongolian|Devanagari|Bengali|Gurmukhi|Gujarati|Oriya|Tamil|Telugu|Kannada|Malayalam|Sinhala|Khmer|Myanmar|Tibetan'.replace(
+    /(\w+)\|?/g,
+    '\\p{Script=$1}',
+  );
 
 /** Runs of characters that a reader does not see: they change the direction, join, hide, or have no shape at all. */
 const INVISIBLE = new RegExp(

@@ -3,6 +3,7 @@
 import type {
   PreviewCard,
   PreviewFilter,
+  PreviewList,
   PreviewMessage,
   PreviewStart,
 } from '../../src/ui/datasets/protocol.ts';
@@ -23,7 +24,6 @@ class Page {
   readonly #details: HTMLElement;
   readonly #highlighter = new Highlighter();
   #filter: PreviewFilter;
-  #detailsHidden: boolean;
   #focusRow = false;
 
   /** @param left the row at the top when the page was left, to which the extension will scroll */
@@ -33,17 +33,19 @@ class Page {
     this.#client = client;
     this.#start = start;
     this.#filter = state?.filter ?? { text: '', matchCase: false, problems: undefined };
-    // Where there is little room, the rows come first.
-    this.#detailsHidden = state?.detailsHidden ?? window.innerWidth < 700;
     this.#feed = new RowFeed(client, start, state?.switched ?? [], left, () => this.#didScroll());
-    this.#toolbar = new Toolbar(words, this.#detailsHidden, {
+    this.#toolbar = new Toolbar(words, {
       onFilter: (filter) => client.send({ type: 'filter', filter }),
       onGoTo: (row) => {
         this.#focusRow = true;
         client.send({ type: 'goTo', row });
       },
       onMore: () => client.send({ type: 'more' }),
-      onDetails: (isHidden) => this.#showDetails(isHidden),
+      onDetails: () => {
+        this.#details.hidden = !this.#details.hidden;
+        this.#toolbar.showDetails(this.#details.hasAttribute('hidden'));
+        this.#remember();
+      },
     });
     this.#noMatch = element('p', { class: 'noMatch', text: words.noMatch });
     this.#noMatch.hidden = true;
@@ -52,7 +54,9 @@ class Page {
       class: 'card',
       attributes: { id: 'details', 'aria-label': words.details, tabindex: '0' },
     });
-    this.#details.hidden = this.#detailsHidden;
+    // Where there is little room, the rows come first.
+    this.#details.hidden = state === undefined ? window.innerWidth < 700 : state.detailsHidden;
+    this.#toolbar.showDetails(this.#details.hasAttribute('hidden'));
     document.body.replaceChildren(
       this.#toolbar.root,
       this.#notice,
@@ -70,42 +74,28 @@ class Page {
     this.#toolbar.focusSearch();
   }
 
-  take(message: PreviewMessage): void {
-    switch (message.type) {
-      case 'list':
-        this.#filter = message.filter;
-        this.#showChoice(message.filter.problems);
-        this.#toolbar.show(message);
-        this.#feed.show(message);
-        this.#noMatch.hidden = message.length > 0 || message.busy;
-        this.#remember();
-        return;
-      case 'rows':
-        this.#feed.take(message);
-        return;
-      case 'stale':
-        this.#feed.forget();
-        return;
-      case 'card':
-        this.#showCard(message);
-        return;
-      case 'goTo':
-        this.#feed.goTo(message.position, this.#focusRow);
-        this.#focusRow = false;
-        return;
-      case 'notice':
-        this.#showNotice(message.text, message.canReload);
-        return;
-      case 'failure':
-        document.body.replaceChildren(
-          this.#notice,
-          element('main', { class: 'failure', text: message.text }),
-        );
-        return;
-      case 'start':
-        // It makes another page.
-        return;
+  take(message: Exclude<PreviewMessage, PreviewStart>): void {
+    if (message.type === 'list') this.#showList(message);
+    else if (message.type === 'rows') this.#feed.take(message);
+    else if (message.type === 'stale') this.#feed.forget();
+    else if (message.type === 'card') this.#showCard(message);
+    else if (message.type === 'notice') this.#showNotice(message.text, message.canReload);
+    else if (message.type === 'goTo') {
+      this.#feed.goTo(message.position, this.#focusRow);
+      this.#focusRow = false;
+    } else {
+      const failure = element('main', { class: 'failure', text: message.text });
+      document.body.replaceChildren(this.#notice, failure);
     }
+  }
+
+  #showList(list: PreviewList): void {
+    this.#filter = list.filter;
+    this.#showChoice(list.filter.problems);
+    this.#toolbar.show(list);
+    this.#feed.show(list);
+    this.#noMatch.hidden = list.length > 0 || list.busy;
+    this.#remember();
   }
 
   #showCard(card: PreviewCard): void {
@@ -136,25 +126,12 @@ class Page {
       one.setAttribute('aria-pressed', String(one.getAttribute('data-key') === problems));
   }
 
-  #showDetails(isHidden: boolean): void {
-    this.#detailsHidden = isHidden;
-    this.#details.hidden = isHidden;
-    this.#remember();
-  }
-
   #showNotice(text: string | undefined, canReload: boolean): void {
     this.#notice.hidden = text === undefined;
     this.#notice.replaceChildren(element('span', { text: text ?? '' }));
-    if (canReload)
-      this.#notice.append(
-        button(
-          this.#start.words.reload,
-          () => this.#client.send({ type: 'reload', row: this.#feed.topRow }),
-          {
-            class: 'secondary',
-          },
-        ),
-      );
+    if (!canReload) return;
+    const reload = () => this.#client.send({ type: 'reload', row: this.#feed.topRow });
+    this.#notice.append(button(this.#start.words.reload, reload, { class: 'secondary' }));
   }
 
   #didScroll(): void {
@@ -167,7 +144,7 @@ class Page {
       // Not the text: a search may contain a secret, and this is stored on disk.
       filter: { ...this.#filter, text: '' },
       row: this.#feed.topRow,
-      detailsHidden: this.#detailsHidden,
+      detailsHidden: this.#details.hasAttribute('hidden'),
       switched: this.#feed.switched.slice(-200),
     }));
   }

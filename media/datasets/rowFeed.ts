@@ -9,7 +9,7 @@ import type {
 } from '../../src/ui/datasets/protocol.ts';
 import type { Client } from '../shared/client.ts';
 import { element } from '../shared/dom.ts';
-import { drawPending, drawRow } from './rowView.ts';
+import { drawRow } from './rowView.ts';
 import { VirtualList } from './virtualList.ts';
 
 export type PreviewClient = Client<{
@@ -36,7 +36,8 @@ export class RowFeed {
   #isReturning: boolean;
   /** The position with the keyboard. */
   #active = 0;
-  #asked: { from: number; count: number } | undefined;
+  /** Whether rows were asked for, or came empty: then they are asked for again when more are known. */
+  #asked: 'pending' | 'empty' | undefined;
   #shown = { first: 0, last: -1 };
 
   /** @param left the row at the top when the page was left, to which the extension will scroll */
@@ -90,8 +91,8 @@ export class RowFeed {
       this.#list.reset(0);
     } else {
       // What was asked for before it was known may be there now.
-      if (this.#asked !== undefined && this.#asked.count === 0) this.#asked = undefined;
-      this.#updateSizes();
+      if (this.#asked === 'empty') this.#asked = undefined;
+      for (const [, drawn] of this.#drawn()) drawn.setAttribute('aria-setsize', this.#setSize());
       this.#list.update();
     }
     this.#list.feed.setAttribute('aria-busy', String(state.busy));
@@ -100,7 +101,7 @@ export class RowFeed {
   /** Takes rows that were asked for. */
   take({ generation, from, rows }: PreviewRows): void {
     if (generation !== this.#state?.generation) return;
-    this.#asked = rows.length === 0 ? { from, count: 0 } : undefined;
+    this.#asked = rows.length === 0 ? 'empty' : undefined;
     this.#rows.keep(from, rows, this.#shown.first, this.#shown.last);
     for (const index of rows.keys()) this.#redraw(from + index);
     this.#ask();
@@ -139,39 +140,32 @@ export class RowFeed {
     if (from === undefined) return;
     let count = 1;
     while (from + count <= last && this.#rows.isMissing(from + count)) count += 1;
-    this.#request(from, count);
-  }
-
-  #request(from: number, count: number): void {
-    if (this.#state === undefined) return;
-    this.#asked = { from, count };
+    this.#asked = 'pending';
     this.#client.send({ type: 'need', generation: this.#state.generation, from, count });
   }
 
   #draw(position: number): HTMLElement {
     const row = this.#rows.at(position);
     const titleId = `row${position}`;
-    const { words, language, hasSource } = this.#start;
     const drawn = element('article', {
       class: 'row',
       attributes: {
         tabindex: '-1',
         'data-position': String(position),
         'aria-posinset': String(position + 1),
-        'aria-setsize': String(this.#setSize()),
+        'aria-setsize': this.#setSize(),
         ...(row === undefined ? { 'aria-busy': 'true' } : { 'aria-labelledby': titleId }),
       },
     });
+    const { words } = this.#start;
     if (row === undefined) {
-      drawn.append(...drawPending(words));
+      drawn.append(element('div', { class: 'note pending', text: words.rowsLoading }));
       return drawn;
     }
     const partKey = (key: string) => `${row.row}/${key}`;
     drawn.append(
       ...drawRow(row, titleId, {
-        words,
-        language,
-        hasSource,
+        ...this.#start,
         isOpen: (key) => this.#open.has(partKey(key)),
         toggle: (key) => this.#toggle(this.#open, partKey(key), position),
         isSwitched: this.#switched.has(row.row),
@@ -193,36 +187,35 @@ export class RowFeed {
   #redraw(position: number): void {
     const old = this.#list.elementAt(position);
     const focused = document.activeElement;
-    const hadFocus = old !== undefined && old.contains(focused);
-    const key = hadFocus ? focused?.getAttribute('data-key') : undefined;
+    const hadFocus = old?.contains(focused) === true;
+    const key = focused?.getAttribute('data-key') ?? '';
     this.#list.redraw(position);
     this.#updateTabStop();
     if (!hadFocus) return;
     const made = this.#list.elementAt(position);
-    const again = [...(made?.querySelectorAll<HTMLElement>('[data-key]') ?? [])].find(
-      (candidate) => candidate.getAttribute('data-key') === key,
-    );
+    const again = made?.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
     (again ?? made)?.focus({ preventScroll: true });
   }
 
-  #setSize(): number {
+  #setSize(): string {
     // −1 says that it is not known.
-    return this.#state === undefined || this.#state.busy ? -1 : this.#state.length;
+    return this.#state === undefined || this.#state.busy ? '-1' : String(this.#state.length);
   }
 
-  #updateSizes(): void {
-    for (let position = this.#shown.first; position <= this.#shown.last; position++)
-      this.#list.elementAt(position)?.setAttribute('aria-setsize', String(this.#setSize()));
+  /** The rows in the page with their positions. */
+  *#drawn(): Generator<[position: number, drawn: HTMLElement]> {
+    for (let position = this.#shown.first; position <= this.#shown.last; position++) {
+      const drawn = this.#list.elementAt(position);
+      if (drawn !== undefined) yield [position, drawn];
+    }
   }
 
   /** Only the active row and its buttons are reached with Tab; if it is not in the page, the one at the top. */
   #updateTabStop(): void {
     const stop = this.#list.elementAt(this.#active) === undefined ? this.#list.position : this.#active;
-    for (let position = this.#shown.first; position <= this.#shown.last; position++) {
-      const drawn = this.#list.elementAt(position);
+    for (const [position, drawn] of this.#drawn()) {
       const tabindex = position === stop ? '0' : '-1';
-      drawn?.setAttribute('tabindex', tabindex);
-      for (const inner of drawn?.querySelectorAll('button') ?? []) inner.setAttribute('tabindex', tabindex);
+      for (const one of [drawn, ...drawn.querySelectorAll('button')]) one.setAttribute('tabindex', tabindex);
     }
   }
 
@@ -241,14 +234,13 @@ export class RowFeed {
 
   #key(event: KeyboardEvent): void {
     if (event.altKey || event.metaKey || this.#state === undefined) return;
-    const target = event.target as Element;
-    const isOnRow = target.matches('article, [role=feed]');
     if (event.ctrlKey && event.key !== 'Home' && event.key !== 'End') return;
     const last = this.#state.length - 1;
     // After the pointer has scrolled elsewhere, the keyboard continues from there.
     const isThere = this.#list.elementAt(this.#active) !== undefined;
     const from = isThere ? this.#active : this.#list.position;
     const page = this.#list.viewHeight * 0.9;
+    const row = this.#rows.at(from);
     switch (event.key) {
       case 'ArrowDown':
       case 'ArrowUp':
@@ -267,8 +259,9 @@ export class RowFeed {
         this.goTo(last, true);
         break;
       case 'Enter':
-        if (!isOnRow) return;
-        this.#switch(from);
+        // On a button it presses that.
+        if (!(event.target as Element).matches('article, [role=feed]')) return;
+        if (row !== undefined) this.#toggle(this.#switched, row.row, from);
         break;
       default:
         return;
@@ -293,11 +286,6 @@ export class RowFeed {
     const next = Math.max(0, Math.min(last, from + by));
     this.#list.reveal(next);
     this.#activate(next);
-  }
-
-  #switch(position: number): void {
-    const row = this.#rows.at(position);
-    if (row !== undefined) this.#toggle(this.#switched, row.row, position);
   }
 }
 

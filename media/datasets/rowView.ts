@@ -89,11 +89,6 @@ function drawProblem(problem: PreviewProblem, index: number, context: RowContext
   return item;
 }
 
-/** The placeholder of a row until it is loaded. */
-export function drawPending(words: ContentContext['words']): HTMLElement[] {
-  return [element('div', { class: 'note pending', text: words.rowsLoading })];
-}
-
 /** A control character has no shape of its own: U+2400 and the following are pictures of them, one unit each. */
 function visible(text: string, budget: MarkBudget): Node[] {
   return drawReadable(

@@ -1,5 +1,5 @@
 import type { PreviewCard, PreviewFilter, PreviewList, PreviewWord } from '../../src/ui/datasets/protocol.ts';
-import { button, element } from '../shared/dom.ts';
+import { button, element, type Parts } from '../shared/dom.ts';
 
 const TYPING_MS = 250;
 
@@ -8,7 +8,7 @@ export interface ToolbarActions {
   onFilter: (filter: PreviewFilter) => void;
   onGoTo: (row: number) => void;
   onMore: () => void;
-  onDetails: (isHidden: boolean) => void;
+  onDetails: () => void;
 }
 
 /** The bar above the rows: search, filter, go to a row, and what is listed. */
@@ -28,21 +28,13 @@ export class Toolbar {
   readonly #details: HTMLButtonElement;
   #typing: ReturnType<typeof setTimeout> | undefined;
   #problems: string | undefined;
-  #detailsHidden: boolean;
 
-  constructor(words: Readonly<Record<PreviewWord, string>>, detailsHidden: boolean, actions: ToolbarActions) {
+  constructor(words: Readonly<Record<PreviewWord, string>>, actions: ToolbarActions) {
     this.#words = words;
     this.#actions = actions;
-    this.#detailsHidden = detailsHidden;
-    this.#search = element('input', {
-      class: 'search',
-      attributes: {
-        type: 'text',
-        placeholder: words.search,
-        'aria-label': words.search,
-        spellcheck: 'false',
-      },
-      on: { input: () => this.#planFilter(), keydown: (event) => this.#searchKey(event as KeyboardEvent) },
+    this.#search = field('search', words.search, {
+      input: () => this.#planFilter(),
+      keydown: (event) => this.#searchKey(event as KeyboardEvent),
     });
     this.#matchCase = button('Aa', () => this.#toggleCase(), {
       class: 'toggle',
@@ -54,24 +46,18 @@ export class Toolbar {
     });
     this.#clear = button(words.clearFilter, () => this.#clearAll(), { class: 'secondary' });
     this.#clear.hidden = true;
-    this.#row = element('input', {
-      class: 'rowNumber',
-      attributes: {
-        type: 'text',
-        inputmode: 'numeric',
-        placeholder: words.goToRowHint,
-        'aria-label': words.goToRowHint,
-      },
-      on: {
-        keydown: (event) => {
-          if ((event as KeyboardEvent).key === 'Enter') this.#goTo();
-        },
+    this.#row = field('rowNumber', words.goToRowHint, {
+      keydown: (event) => {
+        if ((event as KeyboardEvent).key === 'Enter') this.#goTo();
       },
     });
+    this.#row.inputMode = 'numeric';
     this.#more = button(words.continueSearch, () => actions.onMore(), { class: 'secondary' });
     this.#more.hidden = true;
-    this.#details = button('', () => this.#toggleDetails(), { class: 'secondary details' });
-    this.#nameDetails();
+    this.#details = button('', () => actions.onDetails(), {
+      class: 'secondary details',
+      attributes: { 'aria-controls': 'details' },
+    });
     this.root = element('header', { class: 'toolbar' }, [
       element('div', { class: 'searchBox' }, [this.#search, this.#matchCase]),
       this.#select,
@@ -107,20 +93,18 @@ export class Toolbar {
 
   /** Offers the problems that the dataset has. */
   showProblems(problems: PreviewCard['problems']): void {
-    const option = (value: string, text: string) => element('option', { text, attributes: { value } });
-    const options: HTMLElement[] = [option('', this.#words.allRows)];
+    const { allRows, problemFilter } = this.#words;
+    const option = (value: string, text: string) => new Option(text, value);
+    this.#select.replaceChildren(option('', allRows));
     if (problems !== undefined) {
-      options.push(option('all', this.#words.problemFilter));
-      for (const { choice, name, count, codes } of problems.classes) {
-        options.push(
-          element('optgroup', { attributes: { label: name } }, [
-            option(choice, `${name} (${count})`),
-            ...codes.map((code) => option(code.choice, `${code.name} (${code.count})`)),
-          ]),
+      this.#select.append(option('all', problemFilter));
+      for (const { codes, ...all } of problems.classes) {
+        const options = [all, ...codes].map(({ choice, name, count }) =>
+          option(choice, `${name} (${count})`),
         );
+        this.#select.append(element('optgroup', { attributes: { label: all.name } }, options));
       }
     }
-    this.#select.replaceChildren(...options);
     this.#select.disabled = problems === undefined;
     this.#select.value = this.#problems ?? '';
   }
@@ -149,14 +133,17 @@ export class Toolbar {
     this.#typing = undefined;
     this.#actions.onFilter({
       text: this.#search.value,
-      matchCase: this.#matchCase.getAttribute('aria-pressed') === 'true',
+      matchCase: this.#matchesCase,
       problems: this.#problems,
     });
   }
 
+  get #matchesCase(): boolean {
+    return this.#matchCase.getAttribute('aria-pressed') === 'true';
+  }
+
   #toggleCase(): void {
-    const isOn = this.#matchCase.getAttribute('aria-pressed') === 'true';
-    this.#matchCase.setAttribute('aria-pressed', String(!isOn));
+    this.#matchCase.setAttribute('aria-pressed', String(!this.#matchesCase));
     if (this.#search.value !== '') this.#filter();
   }
 
@@ -172,15 +159,14 @@ export class Toolbar {
     if (row >= 1) this.#actions.onGoTo(row);
   }
 
-  #toggleDetails(): void {
-    this.#detailsHidden = !this.#detailsHidden;
-    this.#nameDetails();
-    this.#actions.onDetails(this.#detailsHidden);
+  /** Says what the button for the details does. */
+  showDetails(isHidden: boolean): void {
+    this.#details.textContent = isHidden ? this.#words.showDetails : this.#words.hideDetails;
+    this.#details.setAttribute('aria-expanded', String(!isHidden));
   }
+}
 
-  #nameDetails(): void {
-    this.#details.textContent = this.#detailsHidden ? this.#words.showDetails : this.#words.hideDetails;
-    this.#details.setAttribute('aria-expanded', String(!this.#detailsHidden));
-    this.#details.setAttribute('aria-controls', 'details');
-  }
+function field(name: string, label: string, on: NonNullable<Parts['on']>): HTMLInputElement {
+  const attributes = { type: 'text', placeholder: label, 'aria-label': label, spellcheck: 'false' };
+  return element('input', { class: name, attributes, on });
 }

@@ -135,9 +135,13 @@ export class VirtualList {
       this.#position = this.#target;
       this.#offset = 0;
     }
+    // Rows that were scrolled far past are skipped.
+    if (Math.abs(this.#offset) > view * 20) {
+      this.#position += Math.trunc(this.#offset / this.#drawn.meanHeight);
+      this.#offset = 0;
+    }
     this.#position = Math.max(0, Math.min(this.#position, length - 1));
-    if (Math.abs(this.#offset) > view * 20) this.#jump();
-    this.#keepAnchor();
+    if (this.elementAt(this.#position) === undefined) this.#drawn.clear(this.#position);
     let heights = this.#fill(view, length);
     this.#normalize(heights);
     // The last row does not go higher than the lower end of the view.
@@ -151,12 +155,6 @@ export class VirtualList {
     this.#place(heights, view, length);
     this.#source.shown(this.#drawn.first, this.#drawn.end - 1);
     this.#source.scrolled();
-  }
-
-  /** Drops the drawn rows if the position is not among them. */
-  #keepAnchor(): void {
-    if (this.#position < this.#drawn.first || this.#position >= this.#drawn.end)
-      this.#drawn.clear(this.#position);
   }
 
   /** Draws rows until the view and its surroundings are full. @returns the height of each */
@@ -224,13 +222,6 @@ export class VirtualList {
     this.#scrollbar.show(fraction, isAll ? 1 : Math.min(0.98, visible / length));
   }
 
-  /** Skips rows that are scrolled past. */
-  #jump(): void {
-    const rows = Math.trunc(this.#offset / this.#drawn.meanHeight);
-    this.#position = Math.max(0, Math.min(this.#position + rows, this.#source.length() - 1));
-    this.#offset = 0;
-  }
-
   #goToFraction(fraction: number): void {
     const length = this.#source.length();
     const visible = Math.min(length, this.viewHeight / this.#drawn.meanHeight);
@@ -251,10 +242,9 @@ export class VirtualList {
   }
 }
 
+/** The height of the first ones together. */
 function sum(heights: readonly number[], count: number): number {
-  let total = 0;
-  for (let index = 0; index < count; index++) total += heights[index] ?? 0;
-  return total;
+  return heights.slice(0, count).reduce((total, height) => total + height, 0);
 }
 
 /** Rows that are made at once at most, before they are measured. */
@@ -296,8 +286,7 @@ export class DrawnRows {
   /** The height of each, in pixels. */
   measure(): number[] {
     const heights = this.#elements.map((drawn) => drawn.getBoundingClientRect().height);
-    if (heights.length > 0)
-      this.#meanHeight = Math.max(10, heights.reduce((sum, height) => sum + height, 0) / heights.length);
+    if (heights.length > 0) this.#meanHeight = Math.max(10, sum(heights, heights.length) / heights.length);
     return heights;
   }
 

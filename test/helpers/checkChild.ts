@@ -3,15 +3,13 @@ import { readFileSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DatasetChecker, type CheckerFiles } from '../../src/core/datasets/checker.ts';
-import { verdictOf } from '../../src/core/datasets/report.ts';
 
-/** A file that repeats a text, up to a size, between what stands around it. */
+/** A file that repeats a text up to a size, between two others. */
 export interface HardFile {
-  name: string;
   sizeBytes: number;
   repeat: string;
-  before?: string;
-  after?: string;
+  before: string;
+  after: string;
 }
 
 export interface ChildJob {
@@ -22,10 +20,7 @@ export interface ChildJob {
 
 /** What was found in one. */
 export interface HardResult {
-  name: string;
   ms: number;
-  verdict: string;
-  kind: string;
   rows: number;
   /** How many there are of each code. */
   problems: Record<string, number>;
@@ -35,7 +30,7 @@ export interface HardResult {
 
 const PIECE_BYTES = 256 * 1024;
 
-async function write(file: string, { sizeBytes, repeat, before = '', after = '' }: HardFile): Promise<void> {
+async function write(file: string, { sizeBytes, repeat, before, after }: HardFile): Promise<void> {
   const unit = Buffer.from(repeat, 'latin1');
   const piece = Buffer.alloc(unit.length * Math.ceil(PIECE_BYTES / unit.length), unit);
   const handle = await open(file, 'w');
@@ -46,7 +41,7 @@ async function write(file: string, { sizeBytes, repeat, before = '', after = '' 
   await handle.close();
 }
 
-/** The most memory that the process had. On Linux `maxRSS` begins with that of the process which started it. */
+/** The most memory of the process. On Linux `maxRSS` begins with that of the process which started it. */
 function peakKb(): number {
   if (process.platform !== 'linux') return process.resourceUsage().maxRSS;
   const [, peak] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
@@ -56,7 +51,7 @@ function peakKb(): number {
 const { folder, files, hard } = JSON.parse(process.argv[2] ?? '') as ChildJob;
 const checker = new DatasetChecker(files);
 const small = path.join(folder, 'small.jsonl');
-await write(small, { name: 'small', sizeBytes: 100, repeat: '{"text":"a"}\n' });
+await write(small, { sizeBytes: 100, repeat: '{"text":"a"}\n', before: '', after: '' });
 // Modules, worker and compiled scanner are there before anything is measured.
 await checker.check(small);
 const beginKb = process.memoryUsage.rss() / 1024;
@@ -67,10 +62,7 @@ for (const each of hard) {
   const startMs = performance.now();
   const report = await checker.check(file);
   results.push({
-    name: each.name,
     ms: performance.now() - startMs,
-    verdict: verdictOf(report),
-    kind: report.kind,
     rows: report.rows,
     problems: Object.fromEntries(report.problems.map(({ code, total }) => [code, total])),
     grownMb: (peakKb() - beginKb) / 1024,

@@ -31,11 +31,6 @@ export async function checkerFiles(): Promise<CheckerFiles> {
   return { worker: path.join(root, 'src/core/datasets/worker.ts'), scanner };
 }
 
-/** A checker over the sources; the caller disposes it. */
-export async function datasetChecker(): Promise<DatasetChecker> {
-  return new DatasetChecker(await checkerFiles());
-}
-
 /** A checker and a folder for the tests of one `describe`, which calls this; both are gone after the last. */
 export function useChecker(): { check: Check; checker: () => DatasetChecker; folder: () => string } {
   let checker: DatasetChecker | undefined;
@@ -44,7 +39,7 @@ export function useChecker(): { check: Check; checker: () => DatasetChecker; fol
 
   before(async function () {
     this.timeout(60_000);
-    checker = await datasetChecker();
+    checker = new DatasetChecker(await checkerFiles());
     folder = await mkdtemp(path.join(tmpdir(), 'dataset-test-'));
   });
 
@@ -78,13 +73,4 @@ export function codesOf(report: Report, row: number): string[] {
     .filter((problem) => problem.row === row)
     .map(({ code }) => code)
     .sort();
-}
-
-/** Rows that have an error. */
-export function rowsWithErrors(report: Report): Set<number> {
-  return new Set(
-    problemsOf(report)
-      .filter(({ severity }) => severity === 'error')
-      .map(({ row }) => row),
-  );
 }

@@ -1,10 +1,10 @@
-import { watch, type FSWatcher } from 'node:fs';
 import { mkdir, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
 import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { writeFileDurably } from '../storage/durableFile.ts';
+import { FolderWatch } from '../storage/folderWatch.ts';
 import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { Account } from './account.ts';
@@ -57,7 +57,7 @@ export class AccountStore implements Disposable {
   readonly #onDidChange = new Emitter<void>();
   #content: Content = { accounts: [], former: [] };
   #isUnreadable = false;
-  #watcher: FSWatcher | undefined;
+  #watch: FolderWatch | undefined;
   #work: Promise<unknown> = Promise.resolve();
 
   /**
@@ -82,8 +82,9 @@ export class AccountStore implements Disposable {
    */
   async open(): Promise<void> {
     try {
-      await mkdir(path.dirname(this.#file), { recursive: true });
-      this.#watch();
+      const folder = path.dirname(this.#file);
+      await mkdir(folder, { recursive: true });
+      this.#watch ??= new FolderWatch(folder, path.basename(this.#file), () => this.#reload());
       await this.#reload();
     } catch (error) {
       this.#isUnreadable = true;
@@ -147,21 +148,8 @@ export class AccountStore implements Disposable {
   }
 
   dispose(): void {
-    this.#watcher?.close();
+    this.#watch?.dispose();
     this.#onDidChange.dispose();
-  }
-
-  #watch(): void {
-    if (this.#watcher !== undefined) return;
-    try {
-      this.#watcher = watch(path.dirname(this.#file), { persistent: false }, (_event, name) => {
-        if (name === null || name === path.basename(this.#file)) this.#reload().catch(() => undefined);
-      });
-      // A folder that vanishes ends the watching, not the extension host.
-      this.#watcher.on('error', () => this.#watcher?.close());
-    } catch {
-      // The system has no watch left to give: other windows' changes show at the next start.
-    }
   }
 
   /** One change at a time among all windows, on what the disk holds now. */

@@ -12,16 +12,7 @@ import {
   readRunPage,
   type Reader,
 } from './answer.ts';
-import { Digest, OpenDataset, sha256Of } from './dataset.ts';
-import {
-  DatasetChangedError,
-  DigestError,
-  isForLater,
-  mayPass,
-  retryAfterOf,
-  ServiceError,
-  UnexpectedAnswerError,
-} from './errors.ts';
+import { isForLater, mayPass, retryAfterOf, ServiceError, UnexpectedAnswerError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { RateGate } from './rateGate.ts';
 import type { Transport } from './transport.ts';
@@ -35,7 +26,7 @@ import type {
   RunPage,
   RunSubmission,
 } from './types.ts';
-import { encodeMultipart, uploadBody, uploadLength, type Expected, type UploadHooks } from './upload.ts';
+import type { UploadHooks } from './upload.ts';
 
 /** A repeat would fail the same way (`tls`, `proxy`), or the user has waited long enough (the others). */
 const NOT_REPEATED = ['tls', 'proxy', 'connect-timeout', 'stalled', 'answer-timeout'] as const;
@@ -153,43 +144,19 @@ export class Client {
   }
 
   /**
-   * POST /runs, sent once; not at all before the service may be asked again. Before `onClosed` was called nothing can have been charged, whatever this throws.
+   * POST /runs, sent once; not at all before the service may be asked again. Before `onClosed` was called nothing can have been
+   * charged, whatever this throws.
    * @throws DatasetChangedError when the file is not what the submission says, DigestError when that could not be found
    * out, and what `beforeClose` throws
    */
   async createRun(submission: RunSubmission, options: CallOptions & UploadHooks = {}): Promise<RunCreation> {
-    return this.#slots.run(() => this.#upload(submission, options), options.signal);
-  }
-
-  async #upload(submission: RunSubmission, options: CallOptions & UploadHooks): Promise<RunCreation> {
-    this.#gate.assertOpen(false);
-    const multipart = encodeMultipart(submission);
-    const { path, sizeBytes, sha256, mtimeMs } = submission.dataset;
-    const dataset = await OpenDataset.open(path, sizeBytes);
-    const over = new AbortController();
-    let expected: Expected | undefined;
-    try {
-      if (sha256 !== undefined) {
-        const worker = this.#digestWorker;
-        if (worker === undefined) throw new DigestError();
-        // Hashed first: otherwise all of it would be sent before that is known.
-        const isOtherFile = mtimeMs !== undefined && mtimeMs !== dataset.mtimeMs;
-        if (isOtherFile && (await sha256Of(dataset, worker, options.signal)) !== sha256)
-          throw new DatasetChangedError('changed');
-        expected = { sha256, digest: new Digest(worker) };
-      }
-      const headers = {
-        'content-type': multipart.contentType,
-        'content-length': String(uploadLength(multipart, dataset)),
-        'idempotency-key': submission.idempotencyKey,
-      };
-      const body = uploadBody(multipart, dataset, options, over.signal, expected);
-      return await this.#send({ method: 'POST', headers, body }, '/runs', readRunCreation, options);
-    } finally {
-      over.abort();
-      // An answer that is there stays one, whatever the file system says of the file.
-      await Promise.allSettled([expected?.digest.dispose(), dataset.close()]);
-    }
+    const { upload } = await import('./upload.ts');
+    return this.#slots.run(() => {
+      this.#gate.assertOpen(false);
+      return upload(submission, options, this.#digestWorker, (request) =>
+        this.#send({ method: 'POST', ...request }, '/runs', readRunCreation, options),
+      );
+    }, options.signal);
   }
 
   async #get<T>(path: string, read: Reader<T>, options?: CallOptions): Promise<T> {

@@ -16,14 +16,6 @@ export interface Timeouts {
   stallMs: number;
 }
 
-export const TIMEOUTS: Readonly<Timeouts> = {
-  connectMs: 30_000,
-  answerMs: 30_000,
-  pricingMs: 15 * 60_000,
-  bodyMs: 60_000,
-  stallMs: 2 * 60_000,
-};
-
 export interface HttpRequest {
   method: 'GET' | 'POST';
   url: URL;

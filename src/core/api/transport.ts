@@ -5,7 +5,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { isSecure } from './address.ts';
 import { NetworkError } from './errors.ts';
-import { Exchange, type HttpAnswer, type HttpRequest, type Timeouts, TIMEOUTS } from './exchange.ts';
+import type { HttpAnswer, HttpRequest, Timeouts } from './exchange.ts';
 import { type ProxySettings, resolveRoute, type Route } from './proxy.ts';
 
 export type { ProxySettings } from './proxy.ts';
@@ -15,6 +15,14 @@ type UsableRoute = Exclude<Route, { kind: 'unusable' }>;
 type TlsOptions = { secureContext?: SecureContext; rejectUnauthorized?: false };
 type SocketOptions = TlsOptions & { signal?: AbortSignal };
 type Connect = NonNullable<ConstructorParameters<Undici['Agent']>[0]>['connect'];
+
+const TIMEOUTS: Readonly<Timeouts> = {
+  connectMs: 30_000,
+  answerMs: 30_000,
+  pricingMs: 15 * 60_000,
+  bodyMs: 60_000,
+  stallMs: 2 * 60_000,
+};
 
 /**
  * Every byte to and from the service goes through here: owns the connections, and knows the way (directly or through a
@@ -42,7 +50,7 @@ export class Transport implements Disposable {
     if (!isSecure(request.url)) throw new NetworkError('other', 'ERR_NOT_HTTPS');
     const route = resolveRoute(request.url, this.#settings);
     if (route.kind === 'unusable') throw new NetworkError('proxy', 'ERR_UNUSABLE_PROXY');
-    const undici = await import('./undici.ts');
+    const [undici, { Exchange }] = await Promise.all([import('./undici.ts'), import('./exchange.ts')]);
     const exchange = new Exchange(request, this.#timeouts, route.kind === 'proxy');
     if (request.method === 'GET')
       return exchange.run(undici.request, this.#kept(undici, route, request.url.protocol));

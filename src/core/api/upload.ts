@@ -1,7 +1,7 @@
 import { throwIfCancelled } from '../base/errors.ts';
-import type { Digest } from './dataset.ts';
-import { DatasetChangedError } from './errors.ts';
-import type { OpenDataset } from './dataset.ts';
+import { Digest, OpenDataset, sha256Of } from './dataset.ts';
+import { DatasetChangedError, DigestError } from './errors.ts';
+import type { HttpRequest } from './exchange.ts';
 import type { RunSubmission } from './types.ts';
 
 /** What the one who submits hears of, and decides, while the dataset is sent. */
@@ -21,7 +21,7 @@ export interface UploadHooks {
 }
 
 /** What the bytes of the dataset have to be. */
-export interface Expected {
+interface Expected {
   digest: Digest;
   /** In lower-case hexadecimal. */
   sha256: string;
@@ -31,8 +31,47 @@ export interface Expected {
 const MIN_SLICE_BYTES = 64 * 1024;
 const MAX_SLICE_BYTES = 1024 * 1024;
 
+/**
+ * Sends a submission once.
+ * @param digestWorker as in `ClientOptions`
+ * @param send the request's headers and body; it must neither repeat nor outlive what it returns
+ * @throws DatasetChangedError, DigestError, and what `send` and the hooks throw
+ */
+export async function upload<T>(
+  submission: RunSubmission,
+  { signal, ...hooks }: UploadHooks & { signal?: AbortSignal },
+  digestWorker: string | undefined,
+  send: (request: Pick<HttpRequest, 'headers' | 'body'>) => Promise<T>,
+): Promise<T> {
+  const multipart = encodeMultipart(submission);
+  const { path, sizeBytes, sha256, mtimeMs } = submission.dataset;
+  const dataset = await OpenDataset.open(path, sizeBytes);
+  const over = new AbortController();
+  let expected: Expected | undefined;
+  try {
+    if (sha256 !== undefined) {
+      if (digestWorker === undefined) throw new DigestError();
+      // Hashed first: otherwise all of it would be sent before that is known.
+      const isOtherFile = mtimeMs !== undefined && mtimeMs !== dataset.mtimeMs;
+      if (isOtherFile && (await sha256Of(dataset, digestWorker, signal)) !== sha256)
+        throw new DatasetChangedError('changed');
+      expected = { sha256, digest: new Digest(digestWorker) };
+    }
+    const headers = {
+      'content-type': multipart.contentType,
+      'content-length': String(uploadLength(multipart, dataset)),
+      'idempotency-key': submission.idempotencyKey,
+    };
+    return await send({ headers, body: uploadBody(multipart, dataset, hooks, over.signal, expected) });
+  } finally {
+    over.abort();
+    // An answer that is there stays one, whatever the file system says of the file.
+    await Promise.allSettled([expected?.digest.dispose(), dataset.close()]);
+  }
+}
+
 /** The exact length of the request body in bytes. */
-export function uploadLength(multipart: Multipart, dataset: OpenDataset): number {
+function uploadLength(multipart: Multipart, dataset: OpenDataset): number {
   return multipart.head.byteLength + dataset.sizeBytes + multipart.tail.byteLength;
 }
 

@@ -17,7 +17,7 @@ export function linesOf(text: string): string[] {
 }
 
 /** Whether a line is a blank row; what follows the last line end is none if it is empty. */
-export function isBlankRow(lines: readonly string[], index: number): boolean {
+function isBlankRow(lines: readonly string[], index: number): boolean {
   const line = lines[index];
   return line === '' ? index < lines.length - 1 : line !== undefined && /^[ \t]+$/.test(line);
 }
@@ -27,9 +27,9 @@ export function removeBlankRows(lines: readonly string[]): LineEdit[] {
   return deleteLines(lines, (_line, index) => isBlankRow(lines, index));
 }
 
-/** Removes one line with its end. */
-export function removeLine(lines: readonly string[], index: number): LineEdit[] {
-  return deleteLines(lines, (_line, other) => other === index);
+/** Removes one blank row with its line end. */
+export function removeBlankRow(lines: readonly string[], index: number): LineEdit[] {
+  return deleteLines(lines, (_line, other) => other === index && isBlankRow(lines, index));
 }
 
 /**
@@ -61,21 +61,28 @@ function isObject(line: string): boolean {
   }
 }
 
+/** Removes the byte order mark at a place. */
+export function removeBom(lines: readonly string[], line: number, character: number): LineEdit[] {
+  return lines[line]?.[character] === BOM ? [deletion(line, character, line, character + 1)] : [];
+}
+
 /** Removes byte order marks from the beginnings of rows: elsewhere one may belong to a text. */
 export function removeRowBoms(lines: readonly string[]): LineEdit[] {
   const edits: LineEdit[] = [];
   for (const [index, line] of lines.entries()) {
-    const length = bomsAtStart(line);
-    if (length > 0)
-      edits.push({ startLine: index, startCharacter: 0, endLine: index, endCharacter: length, text: '' });
+    const length = /^\uFEFF*/.exec(line)?.[0].length ?? 0;
+    if (length > 0) edits.push(deletion(index, 0, index, length));
   }
   return few(lines, edits);
 }
 
-function bomsAtStart(line: string): number {
-  let length = 0;
-  while (line.startsWith(BOM, length)) length += 1;
-  return length;
+function deletion(
+  startLine: number,
+  startCharacter: number,
+  endLine: number,
+  endCharacter: number,
+): LineEdit {
+  return { startLine, startCharacter, endLine, endCharacter, text: '' };
 }
 
 /** Deletes lines with their ends, neighbours by one edit. */
@@ -90,14 +97,9 @@ function deleteLines(
     if (line !== undefined && isDeleted(line, index)) {
       if (first === -1) first = index;
     } else if (first !== -1) {
-      const isLast = index === lines.length;
-      edits.push({
-        startLine: first,
-        startCharacter: 0,
-        endLine: isLast ? index - 1 : index,
-        endCharacter: isLast ? (lines[index - 1]?.length ?? 0) : 0,
-        text: '',
-      });
+      // After the last line there is no place.
+      if (index < lines.length) edits.push(deletion(first, 0, index, 0));
+      else edits.push(deletion(first, 0, index - 1, lines[index - 1]?.length ?? 0));
       first = -1;
     }
   }
@@ -109,24 +111,17 @@ function few(lines: readonly string[], edits: LineEdit[]): LineEdit[] {
   const first = edits[0];
   const last = edits.at(-1);
   if (first === undefined || last === undefined || edits.length <= MAX_EDITS) return edits;
-  const between: string[] = [];
+  // What is between two edits stays, line by line: the editor converts line endings.
+  const left: string[] = [];
   let from = first;
-  for (const edit of edits) {
-    if (edit !== first) between.push(textBetween(lines, from, edit));
+  for (const edit of edits.slice(1)) {
+    const between = lines.slice(from.endLine, edit.startLine + 1);
+    between[between.length - 1] = between.at(-1)?.slice(0, edit.startCharacter) ?? '';
+    between[0] = between[0]?.slice(from.endCharacter) ?? '';
+    left.push(between.join('\n'));
     from = edit;
   }
   const { startLine, startCharacter } = first;
   const { endLine, endCharacter } = last;
-  return [{ startLine, startCharacter, endLine, endCharacter, text: between.join('') }];
-}
-
-/** The text after one edit and before the next; the editor converts line endings. */
-function textBetween(lines: readonly string[], before: LineEdit, after: LineEdit): string {
-  if (before.endLine === after.startLine)
-    return (lines[before.endLine] ?? '').slice(before.endCharacter, after.startCharacter);
-  return [
-    (lines[before.endLine] ?? '').slice(before.endCharacter),
-    ...lines.slice(before.endLine + 1, after.startLine),
-    (lines[after.startLine] ?? '').slice(0, after.startCharacter),
-  ].join('\n');
+  return [{ startLine, startCharacter, endLine, endCharacter, text: left.join('') }];
 }

@@ -23,7 +23,6 @@ export class BalanceStore implements Disposable {
         const before = this.#balance;
         const balance = await call((client) => client.getBalance());
         if (!isCurrent()) return balance;
-        // What a submission returned meanwhile is newer than this answer may be.
         if (this.#balance !== before) continue;
         this.set(balance);
         return balance;
@@ -31,10 +30,12 @@ export class BalanceStore implements Disposable {
     });
   }
 
-  /** Reads it where it is unknown, with nobody waiting: no request is repeated. @throws ApiError, KeyMissingError */
-  async readMissing(): Promise<void> {
+  /** Reads it with nobody waiting: no request is repeated. @throws ApiError, KeyMissingError */
+  async readInBackground(): Promise<void> {
+    const before = this.#balance;
     const balance = await this.#call((client) => client.getBalance({ isBackground: true }));
-    if (this.#balance === undefined) this.set(balance);
+    // What a submission returned meanwhile is newer than this answer may be.
+    if (this.#balance === before) this.set(balance);
   }
 
   /** Undefined until it is known. */

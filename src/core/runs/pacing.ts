@@ -1,5 +1,4 @@
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
-import type { Disposable } from '../base/disposable.ts';
 
 /** GETs added in an hour. With those in store, no hour sees more than 115 (the limit is 120). */
 const PER_HOUR = 75;
@@ -25,7 +24,7 @@ export class Budget {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #inStore: number;
   readonly #refillMs: number;
-  #holder: Disposable | undefined;
+  #isOpen = false;
   #tokens: number;
   #countedAtMs: number;
 
@@ -38,19 +37,15 @@ export class Budget {
     this.#countedAtMs = clock.monotonicMs();
   }
 
-  /**
-   * This window polls now, until what is returned is disposed.
-   * @param isAfterAnother whether another window did until now
-   */
-  open(isAfterAnother: boolean): Disposable {
+  /** This window polls now. @param isAfterAnother whether another window did until now */
+  open(isAfterAnother: boolean): void {
     if (isAfterAnother) this.#tokens = Math.min(AFTER_ANOTHER, this.#count());
-    const holder: Disposable = {
-      dispose: () => {
-        if (this.#holder === holder) this.#holder = undefined;
-      },
-    };
-    this.#holder = holder;
-    return holder;
+    this.#isOpen = true;
+  }
+
+  /** Another window may poll now. */
+  close(): void {
+    this.#isOpen = false;
   }
 
   /** Whether polls should be rare, so that something is left. */
@@ -80,22 +75,13 @@ export class Budget {
 
   /** How long until `take` gives one, in milliseconds. */
   get waitMs(): number {
-    return this.#untilMs(0);
-  }
-
-  /** How long until `takeSpare` may give one; undefined where this window does not poll. */
-  get spareWaitMs(): number | undefined {
-    return this.#holder && this.#untilMs(LEFT_FOR_POLLS);
+    return Math.max(0, Math.ceil((1 - this.#count()) * this.#refillMs));
   }
 
   #takeAbove(left: number): boolean {
-    if (this.#holder === undefined || this.#count() < left + 1) return false;
+    if (!this.#isOpen || this.#count() < left + 1) return false;
     this.#tokens--;
     return true;
-  }
-
-  #untilMs(left: number): number {
-    return Math.max(0, Math.ceil((left + 1 - this.#count()) * this.#refillMs));
   }
 
   #count(): number {

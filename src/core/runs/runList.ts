@@ -3,6 +3,7 @@ import { MAX_PAGE_SIZE, type RunPage, type RunSummary } from '../api/types.ts';
 import type { Budget } from './pacing.ts';
 import { createdAtMs, mergeFirstPage, mergeLaterPage, PageSearch } from './runPages.ts';
 import { RunRows, type RowChange } from './runRows.ts';
+import type { SavedRuns } from './savedList.ts';
 import { shared, type Shared } from '../base/sharedWork.ts';
 
 /** How many pages are read to close a gap between the newest runs and those that are loaded, or to find one that is new. */
@@ -11,20 +12,6 @@ const MAX_GAP_PAGES = 10;
 const MAX_PAGES = 1_000;
 /** How many runs are stored for other windows, besides the active ones. */
 const MAX_SAVED_ROWS = 200;
-
-/** What is stored of the runs: the newest ones and all active ones. */
-export interface SavedRuns {
-  /** The fields of the contract alone; those without a time, which no list has named yet, are not among them. */
-  rows: readonly RunSummary[];
-  /** How many at the beginning have no gap between them; what follows are older ones that are active. */
-  contiguous: number;
-  /** Whether the service has older ones than the contiguous ones. */
-  hasMore: boolean;
-  skipped: number;
-  labels: readonly (readonly [runId: string, label: string])[];
-  /** When each active one was last seen to change. */
-  changedAtMs: readonly (readonly [runId: string, atMs: number])[];
-}
 
 /** Who hears of a list. */
 export interface ListListener {
@@ -125,7 +112,7 @@ export class RunList {
     }
     const rows = [...newest, ...watched.filter((row) => !newest.has(row))];
     return {
-      rows: rows.map(savedRow),
+      rows,
       contiguous: newest.size,
       hasMore: this.#hasMore || isCut,
       skipped: this.#skipped,
@@ -295,17 +282,4 @@ export class RunList {
 /** A cursor counts only where the service says that there is more (spec: "Pagination envelope"), and leads further. */
 function cursorAfter(page: RunPage, before: string | undefined): string | undefined {
   return page.has_more && page.next_cursor !== before ? page.next_cursor : undefined;
-}
-
-/** A row as it is stored: what the contract does not name could be anything. */
-function savedRow(run: RunSummary): RunSummary {
-  const { run_id, status, model_id, created_at, artifacts_available, artifacts_expires_at } = run;
-  return {
-    run_id,
-    status,
-    model_id,
-    ...(created_at !== undefined && { created_at }),
-    artifacts_available,
-    ...(artifacts_expires_at !== undefined && { artifacts_expires_at }),
-  };
 }

@@ -5,8 +5,9 @@ import { Emitter } from '../base/event.ts';
 import type { Budget } from './pacing.ts';
 import { DetailStore } from './detailStore.ts';
 import { phaseOf, type Phase } from './phase.ts';
-import { RunList, type SavedRuns } from './runList.ts';
+import { RunList } from './runList.ts';
 import type { Moved, RowChange } from './runRows.ts';
+import type { SavedList, SavedRuns } from './savedList.ts';
 
 export type { Moved };
 
@@ -15,13 +16,6 @@ export interface RunChange {
   /** Rows, details or labels; what moved is among them. */
   changed: readonly string[];
   moved: readonly Moved[];
-}
-
-/** What another window has read of the runs. */
-interface SavedState {
-  readAtMs: number;
-  runs?: SavedRuns | undefined;
-  offlineSinceMs?: number | undefined;
 }
 
 /** Owns what is known of an account's runs, newest first; details and labels are added as they become known. */
@@ -142,7 +136,11 @@ export class RunStore implements Disposable {
   }
 
   /** Takes in what the window that polls has read, unless something was read here since. */
-  acceptSaved({ readAtMs, runs, offlineSinceMs }: SavedState): void {
+  acceptSaved({
+    readAtMs,
+    runs,
+    offlineSinceMs,
+  }: Pick<SavedList, 'readAtMs' | 'runs' | 'offlineSinceMs'>): void {
     if (runs !== undefined) {
       this.knowLabels(runs.labels);
       if (this.#list.acceptSaved(runs, readAtMs)) this.#failed = false;

@@ -10,6 +10,7 @@ import { BalanceStore } from './balanceStore.ts';
 import { Budget } from './pacing.ts';
 import { ModelStore } from './modelStore.ts';
 import { RunStore } from './runStore.ts';
+import type { SavedList } from './savedList.ts';
 
 /** What is known of the way to the service: nothing yet, it answers, it cannot be reached, or the API key is no good. */
 export type SessionState = 'connecting' | 'ready' | 'offline' | 'key-rejected' | 'key-missing';
@@ -30,20 +31,6 @@ export class KeyRejectedError extends ExpectedError {
   constructor() {
     super('the API key was refused earlier; nothing was sent');
   }
-}
-
-/** What windows share about the way to the service. */
-export interface SharedState {
-  /** Whether that window still runs: what one that has ended knew of the way is old. */
-  isOfLiving: boolean;
-  /** Undefined when the service answers. */
-  offlineSinceMs?: number | undefined;
-  /** The service asked for nothing to be sent before then: milliseconds since the epoch by this machine's clock. */
-  notBeforeMs?: number | undefined;
-  /** How far the service's clock was ahead of this machine's. */
-  clockSkewMs?: number | undefined;
-  /** The same for what somebody waits for, which is held for some minutes only. */
-  readsNotBeforeMs?: number | undefined;
 }
 
 /** One account at work: its client, its truth (runs, models, balance) and whether the service can be reached. */
@@ -122,9 +109,14 @@ export class Session implements Disposable {
     return this.#opened?.clockSkewMs ?? this.#sharedClockSkewMs;
   }
 
-  /** Takes in what another window knows of the way to the service. What a refused API key means is not its matter. */
-  acceptShared(shared: SharedState): void {
-    const { isOfLiving, offlineSinceMs, notBeforeMs, readsNotBeforeMs, clockSkewMs } = shared;
+  /**
+   * Takes in what another window knows of the way to the service. What a refused API key means is not its matter.
+   * @param isOfLiving whether that window still runs: what one that has ended knew of the way is old
+   */
+  acceptShared(
+    { offlineSinceMs, notBeforeMs, readsNotBeforeMs, clockSkewMs }: Partial<SavedList>,
+    isOfLiving: boolean,
+  ): void {
     this.#sharedClockSkewMs = clockSkewMs ?? this.#sharedClockSkewMs;
     if (notBeforeMs !== undefined) {
       this.#heldUntilMs = notBeforeMs;

@@ -12,8 +12,6 @@ const MAX_STORED = 2_000;
 const MAX_BYTES = 3_500;
 /** How far the times of creation in list and detail may differ: one of them may be in whole seconds. */
 const SAME_TIME_MS = 1_000;
-/** For more runs, reading all that is stored is faster. */
-const MAX_LOOKUPS = 500;
 const TOPIC = 'run-details';
 
 /** No other field of the service: what it is called or holds is unknown, and does not belong on the disk. */
@@ -29,13 +27,6 @@ const detailSchema = v.object({
   completed_at: v.exactOptional(v.string()),
 });
 
-interface StoredRow {
-  id: number;
-  /** The run's status in the list when the detail was read. */
-  listed: string;
-  detail: string;
-}
-
 /**
  * Stores the final details of an account for all windows, and gives its run store those that still match the list. Owns the
  * table `run_detail`.
@@ -46,9 +37,9 @@ export class StoredDetails implements Disposable {
   readonly #accountId: string;
   readonly #onError: (error: unknown) => void;
   readonly #disposables: Disposable[];
-  /** The status under which the detail of each run is stored, as far as this window knows. */
-  readonly #listed = new Map<string, string>();
-  #lastId = 0;
+  /** Those that are stored, as far as this window knows. */
+  readonly #stored = new WeakSet<RunDetail>();
+  #reading: Promise<void> = Promise.resolve();
 
   /** @param onError gets what the store did not take: it is read from the service again another time */
   constructor(runs: RunStore, state: StateStore, accountId: string, onError: (error: unknown) => void) {
@@ -56,28 +47,20 @@ export class StoredDetails implements Disposable {
     this.#state = state;
     this.#accountId = accountId;
     this.#onError = onError;
+    const readAll = () => this.#read(runs.rows ?? []);
     this.#disposables = [
       runs.onDidChange((change) => this.#follow(change)),
-      state.follow(TOPIC, accountId, () => void this.open()),
+      state.follow(TOPIC, accountId, readAll),
     ];
+    readAll();
   }
 
-  /** Reads what was stored since, here or in another window. Never rejects. */
-  async open(): Promise<void> {
-    await this.#offer((tables) => {
-      const [newest] = tables.all<{ id: number }>(
-        'SELECT max(id) AS id FROM run_detail WHERE account = ?',
-        this.#accountId,
-      );
-      // The file may have become another one.
-      const after = (newest?.id ?? 0) < this.#lastId ? 0 : this.#lastId;
-      this.#lastId = newest?.id ?? 0;
-      return tables.all<StoredRow>(
-        'SELECT id, listed, detail FROM run_detail WHERE account = ? AND id > ? ORDER BY id',
-        this.#accountId,
-        after,
-      );
-    });
+  /** Resolves once the run store has what is stored of its runs. Never rejects. */
+  async idle(): Promise<void> {
+    for (let seen; seen !== this.#reading;) {
+      seen = this.#reading;
+      await seen;
+    }
   }
 
   dispose(): void {
@@ -85,103 +68,68 @@ export class StoredDetails implements Disposable {
   }
 
   #follow({ added, changed, moved }: RunChange): void {
-    const missing: string[] = [];
-    const final: { run: RunSummary; detail: RunDetail }[] = [];
-    for (const runId of [...added, ...changed]) {
-      const run = this.#runs.get(runId);
-      const detail = this.#runs.detail(runId);
-      if (run === undefined) continue;
-      if (detail === undefined) missing.push(runId);
-      else if (this.#listed.get(runId) !== run.status && isFinal(run, detail)) final.push({ run, detail });
-    }
-    // What this window has not heard of yet, another one may have stored: only what left its state is removed.
-    const left = moved
-      .filter(({ before, after }) => before.status !== after.status)
-      .map(({ runId, before }) => ({ runId, listed: before.status }));
-    if (left.length + final.length > 0) void this.#store(left, final);
-    if (missing.length > 0) void this.#offerStored(missing, new Set(added));
-  }
-
-  async #store(
-    left: readonly { runId: string; listed: string }[],
-    final: readonly { run: RunSummary; detail: RunDetail }[],
-  ): Promise<void> {
-    for (const { runId } of left) this.#listed.delete(runId);
-    for (const { run } of final) this.#listed.set(run.run_id, run.status);
-    try {
-      await this.#state.transaction((tables) => {
+    const rows = [...added, ...changed].flatMap((runId) => this.#runs.get(runId) ?? []);
+    this.#read(rows);
+    const final = rows.flatMap((run) => {
+      const detail = this.#runs.detail(run.run_id);
+      const isNews = detail !== undefined && !this.#stored.has(detail) && isFinal(run, detail);
+      return isNews ? [{ run, detail }] : [];
+    });
+    const left = moved.filter(({ before, after }) => before.status !== after.status);
+    if (left.length + final.length === 0) return;
+    for (const { detail } of final) this.#stored.add(detail);
+    this.#state
+      .transaction((tables) => {
         let changes = 0;
-        for (const { runId, listed } of left)
+        // What this window has not heard of yet, another one may have stored: only what left its state is removed.
+        for (const { runId, before } of left)
           changes += tables.run(
             'DELETE FROM run_detail WHERE account = ? AND run_id = ? AND listed = ?',
             this.#accountId,
             runId,
-            listed,
+            before.status,
           );
-        for (const { run, detail } of final) changes += insert(tables, this.#accountId, run.status, detail);
+        for (const { run, detail } of final) changes += store(tables, this.#accountId, run.status, detail);
         if (changes > 0) tables.touch(TOPIC, this.#accountId);
-      });
-    } catch (error) {
-      this.#onError(error);
-    }
+      })
+      .catch(this.#onError);
   }
 
-  /** @param added those of them that are new here: what is stored of another state is of a run that has changed since */
-  async #offerStored(runIds: readonly string[], added: ReadonlySet<string>): Promise<void> {
-    const columns = 'SELECT id, listed, detail FROM run_detail WHERE account = ?';
-    const stale = await this.#offer((tables) =>
-      runIds.length > MAX_LOOKUPS
-        ? tables.all<StoredRow>(columns, this.#accountId)
-        : tables.all<StoredRow>(
-            `${columns} AND run_id IN (SELECT value FROM json_each(?))`,
-            this.#accountId,
-            JSON.stringify(runIds),
-          ),
+  /** Gives the run store what is stored of those runs whose final detail it does not have. */
+  #read(rows: readonly RunSummary[]): void {
+    const missing = rows.filter(
+      (run) => phaseOf(run) === 'finished' && this.#runs.detail(run.run_id) === undefined,
     );
-    const left = stale.filter(({ runId }) => added.has(runId));
-    if (left.length > 0) await this.#store(left, []);
-  }
-
-  /** Gives stored details to the run store. @returns those of another state of their run than the list's */
-  async #offer(read: (tables: Tables) => StoredRow[]): Promise<{ runId: string; listed: string }[]> {
-    const stale: { runId: string; listed: string }[] = [];
-    const known: RunDetail[] = [];
-    try {
-      for (const { listed, detail: text } of await this.#state.read(read)) {
+    if (missing.length === 0) return;
+    const runIds = JSON.stringify(missing.map(({ run_id }) => run_id));
+    const read = async () => {
+      const stored = await this.#state.read((tables) =>
+        tables.all<{ listed: string; detail: string }>(
+          `SELECT listed, detail FROM run_detail
+           WHERE account = ? AND run_id IN (SELECT value FROM json_each(?))`,
+          this.#accountId,
+          runIds,
+        ),
+      );
+      const known = stored.flatMap(({ listed, detail: text }) => {
         const detail = detailOf(text);
         const run = detail && this.#runs.get(detail.run_id);
-        if (detail === undefined || run === undefined) continue;
-        if (!matches(run, listed, detail)) {
-          stale.push({ runId: run.run_id, listed });
-          continue;
-        }
-        this.#listed.set(run.run_id, listed);
-        known.push(detail);
-      }
-    } catch (error) {
-      this.#onError(error);
-    }
-    if (known.length > 0) this.#runs.knowDetails(known);
-    return stale;
+        return detail !== undefined && run !== undefined && matches(run, listed, detail) ? [detail] : [];
+      });
+      for (const detail of known) this.#stored.add(detail);
+      this.#runs.knowDetails(known);
+    };
+    this.#reading = this.#reading.then(read).catch(this.#onError);
   }
 }
 
-function insert(tables: Tables, accountId: string, listed: string, detail: RunDetail): number {
+/** @returns how many rows it changed */
+function store(tables: Tables, accountId: string, listed: string, detail: RunDetail): number {
   // Through JSON: a field that the service did not provide is left out.
   const text = JSON.stringify(v.parse(detailSchema, JSON.parse(JSON.stringify(detail))));
   if (Buffer.byteLength(text) > MAX_BYTES) return 0;
-  const [stored] = tables.all(
-    'SELECT id FROM run_detail WHERE account = ? AND run_id = ? AND listed = ? AND detail = ?',
-    accountId,
-    detail.run_id,
-    listed,
-    text,
-  );
-  if (stored !== undefined) return 0;
-  // A new id, so that other windows find it.
-  tables.run('DELETE FROM run_detail WHERE account = ? AND run_id = ?', accountId, detail.run_id);
   tables.run(
-    'INSERT INTO run_detail (account, run_id, listed, detail) VALUES (?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO run_detail (account, run_id, listed, detail) VALUES (?, ?, ?, ?)',
     accountId,
     detail.run_id,
     listed,
@@ -197,8 +145,7 @@ function insert(tables: Tables, accountId: string, listed: string, detail: RunDe
 
 function detailOf(text: string): RunDetail | undefined {
   try {
-    const parsed = v.safeParse(detailSchema, JSON.parse(text));
-    return parsed.success ? parsed.output : undefined;
+    return v.parse(detailSchema, JSON.parse(text));
   } catch {
     return undefined;
   }

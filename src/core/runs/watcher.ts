@@ -3,10 +3,13 @@ import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import { Lease } from '../storage/lease.ts';
 import type { StateStore } from '../storage/state.ts';
+import { DetailReader, MissingRead } from './backgroundReads.ts';
 import { OFFLINE_MS, pollEveryMs } from './pacing.ts';
 import type { RunChange } from './runStore.ts';
+import type { Backoff } from './savedList.ts';
 import type { Session } from './session.ts';
-import { LIST_TOPIC, SharedList, type Backoff } from './sharedList.ts';
+import { LIST_TOPIC, SharedList } from './sharedList.ts';
+import { StoredDetails } from './storedDetails.ts';
 
 const TICK_MS = 5_000;
 /** The topic by which a window asks the one that polls to do so now. */
@@ -30,29 +33,35 @@ export interface WatchOptions {
   lockFile: string;
   /** Whether this window has the focus. */
   isFocused: () => boolean;
+  /** Whether the rows are on the screen: then the details that they show are read. */
+  areRowsShown: () => boolean;
   /** Whether something of the account may have been charged and is not listed yet. */
   isAwaiting: () => boolean;
   /** Adds what was submitted since the stored list was read: a window may have ended before a list named it. */
   recallSubmitted: () => Promise<void>;
-  clock: Clock;
-  /** From 0 up to 1; for the jitter. */
-  random: () => number;
   /** Gets why polling or storing failed, once for each cause in a row. */
   onError: (error: unknown) => void;
+  clock?: Clock;
+  /** From 0 up to 1; for the jitter. */
+  random?: () => number;
 }
 
 /**
- * Keeps one account's runs fresh in this window. One window of the machine holds the lock and polls; the others read what it
- * stores, ask it to poll, and one of them takes over when it ends. Every window ticks every 5 seconds.
+ * Keeps what this window knows of one account fresh. One window of the machine holds the lock and polls; the others read what
+ * it stores, ask it to poll, and one of them takes over when it ends. Every window ticks every 5 seconds, and nothing else
+ * sends by itself.
  */
 export class Watcher implements Disposable {
-  readonly #options: WatchOptions;
+  readonly #options: Required<WatchOptions>;
   readonly #list: SharedList;
+  readonly #details: DetailReader;
+  readonly #models: MissingRead;
+  readonly #balance: MissingRead;
   readonly #disposables = new DisposableStore();
   readonly #end = new AbortController();
   readonly #started: Promise<void>;
-  /** While this window polls. */
-  #polls: { budget: Disposable; lease: Lease | undefined } | undefined;
+  /** While this window polls; without a lease only where nothing can be shared with other windows. */
+  #polls: { lease: Lease | undefined } | undefined;
   #takingOver: Promise<boolean> | undefined;
   #polling: Promise<void> | undefined;
   /** Somebody asked for a poll that could not be sent yet. */
@@ -66,27 +75,69 @@ export class Watcher implements Disposable {
   #backoff: Backoff | undefined;
   #reportedError = '';
 
-  constructor({
-    isAwaiting = () => false,
-    recallSubmitted = () => Promise.resolve(),
-    clock = SYSTEM_CLOCK,
-    random = Math.random,
-    onError = () => undefined,
-    ...options
-  }: Pick<WatchOptions, 'session' | 'state' | 'lockFile' | 'isFocused'> & Partial<WatchOptions>) {
-    this.#options = { ...options, isAwaiting, recallSubmitted, clock, random, onError };
-    const { session, state } = options;
-    const { id } = session.account;
+  constructor(options: WatchOptions) {
+    this.#options = { clock: SYSTEM_CLOCK, random: Math.random, ...options };
+    const { session, state, clock, onError, areRowsShown, isFocused } = this.#options;
+    const { runs, models, balance, budget, account } = session;
     this.#balanceReadAtMs = this.#askedAtMs = clock.monotonicMs();
-    this.#list = this.#disposables.add(new SharedList(state, session, clock));
-    this.#disposables.add(state.follow(LIST_TOPIC, id, () => void this.#listChanged()));
-    this.#disposables.add(state.follow(POLL_TOPIC, id, () => this.#asked()));
-    this.#disposables.add(session.balance.onDidChange(() => (this.#balanceReadAtMs = clock.monotonicMs())));
-    this.#disposables.add(session.runs.onDidChange((change) => this.#runsChanged(change)));
-    for (const { onDidChange } of [session.balance, session.models])
-      this.#disposables.add(onDidChange(() => void this.#store()));
-    this.#disposables.add(session.onDidChangeState(() => void this.#store()));
+    const add = <T extends Disposable>(one: T) => this.#disposables.add(one);
+    this.#list = add(new SharedList(state, session, clock));
+    const stored = add(new StoredDetails(runs, state, account.id, onError));
+    const mayReadDetails = async () => {
+      await stored.idle();
+      return areRowsShown() && session.state === 'ready' && !this.#end.signal.aborted;
+    };
+    this.#details = new DetailReader(runs, mayReadDetails, budget, clock);
+    // A window that does not poll has nothing to spare, and reads while the user waits in it.
+    const mayRepeat = () => budget.takeSpare() || (this.#polls === undefined && isFocused());
+    const isMissing = (one: unknown) => session.state === 'ready' && one === undefined;
+    this.#models = new MissingRead(
+      { isMissing: () => isMissing(models.models), read: () => models.readMissing(), mayRepeat, onError },
+      clock,
+    );
+    this.#balance = new MissingRead(
+      {
+        isMissing: () => isMissing(balance.current),
+        read: () => balance.readInBackground(),
+        mayRepeat,
+        onError,
+      },
+      clock,
+    );
+    add(state.follow(LIST_TOPIC, account.id, () => void this.#listChanged()));
+    add(state.follow(POLL_TOPIC, account.id, () => this.#asked()));
+    add(runs.onDidChange((change) => this.#runsChanged(change)));
+    add(models.onDidChange(() => void this.#store()));
+    add(
+      balance.onDidChange(() => {
+        this.#balanceReadAtMs = clock.monotonicMs();
+        void this.#store();
+      }),
+    );
+    add(
+      session.onDidChangeState((now) => {
+        void this.#store();
+        if (now === 'connecting') this.readAll();
+        else this.readMissing();
+      }),
+    );
     this.#started = this.#start();
+  }
+
+  /** Reads runs, models and balance, as at the start and after the connection changed. */
+  readAll(): void {
+    const { models, balance } = this.#options.session;
+    void this.poll();
+    this.#models.begin(models.refresh());
+    this.#balance.begin(balance.refresh());
+  }
+
+  /** Reads what is missing of what the views show, if that is due: they came to the screen, or the service answers again. */
+  readMissing(): void {
+    if (this.#end.signal.aborted) return;
+    this.#models.tick();
+    this.#balance.tick();
+    void this.#details.tick();
   }
 
   /**
@@ -123,6 +174,7 @@ export class Watcher implements Disposable {
       } catch {
         return;
       }
+      this.readMissing();
       await this.#tick(clock.nowMs() - beforeMs > SLEPT_MS).catch(onError);
     }
   }
@@ -152,7 +204,9 @@ export class Watcher implements Disposable {
     if (isAfterAnother && session.isLocked) return false;
     let lease: Lease | undefined;
     try {
-      await state.requireShared();
+      await state.open();
+      // Busy is for a while: what is read is stored then.
+      if (state.problem !== 'busy') await state.requireShared();
       lease = await Lease.take(lockFile, isAfterAnother ? 1 : undefined);
       if (lease === undefined) return false;
       // What was stored before this window polls: the first answer is compared to it.
@@ -171,7 +225,8 @@ export class Watcher implements Disposable {
       lease?.release();
       return false;
     }
-    this.#polls = { lease, budget: session.budget.open(isAfterAnother) };
+    session.budget.open(isAfterAnother);
+    this.#polls = { lease };
     if (isAfterAnother) {
       // What the window before has read is as good as a poll of this one, unless it ended before it had read anything.
       this.#polledAtMs = clock.monotonicMs();
@@ -181,8 +236,9 @@ export class Watcher implements Disposable {
   }
 
   #stopPolling(): void {
-    this.#polls?.budget.dispose();
-    this.#polls?.lease?.release();
+    if (this.#polls === undefined) return;
+    this.#options.session.budget.close();
+    this.#polls.lease?.release();
     this.#polls = undefined;
   }
 
@@ -224,6 +280,7 @@ export class Watcher implements Disposable {
   }
 
   #runsChanged({ added }: RunChange): void {
+    void this.#details.tick();
     if (this.#polls !== undefined) {
       void this.#store();
       return;
@@ -249,7 +306,7 @@ export class Watcher implements Disposable {
   async #pollOnce(): Promise<void> {
     const { session, isAwaiting, clock, random } = this.#options;
     if (session.isLocked || this.#end.signal.aborted) return;
-    if (this.#heldMs > 0 || !session.budget.take()) {
+    if (this.#isHeld || !session.budget.take()) {
       this.#isWanted = true;
       return;
     }
@@ -273,12 +330,8 @@ export class Watcher implements Disposable {
   async #readBalance(): Promise<void> {
     const { session } = this.#options;
     if (!session.budget.take()) return;
-    const { balance } = session;
-    const before = balance.current;
-    const read = await session.call((client) => client.getBalance({ isBackground: true }));
+    await session.balance.readInBackground();
     this.#isBalanceWanted = false;
-    // What a submission learned meanwhile is newer than this answer may be.
-    if (balance.current === before) balance.set(read);
   }
 
   /** Stores what changed beside polls, which do so at their end. */
@@ -291,15 +344,15 @@ export class Watcher implements Disposable {
     await this.#list.write(this.#backoff).catch((error: unknown) => this.#report(error));
   }
 
-  /** How long the service asked for nothing to be sent. */
-  get #heldMs(): number {
+  /** Whether the service asked for nothing to be sent yet. */
+  get #isHeld(): boolean {
     const { session, clock } = this.#options;
-    return Math.max(0, (session.notBeforeMs ?? 0) - clock.nowMs());
+    return (session.notBeforeMs ?? 0) > clock.nowMs();
   }
 
   #isDue(): boolean {
     const { session, clock } = this.#options;
-    if (this.#heldMs > 0 || session.budget.waitMs > 0) return false;
+    if (this.#isHeld || session.budget.waitMs > 0) return false;
     if (this.#isWanted) return true;
     if (this.#polledAtMs === undefined) return false;
     // Half a tick early is nearer than half a tick late.

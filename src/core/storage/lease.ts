@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync, statSync, unlinkSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -13,6 +13,7 @@ const TRIES = 5;
 const MAX_OTHER_FILES = 3;
 const TRY_AGAIN_MS = 12;
 const SQLITE_BUSY = 5;
+const PROBE = '.probe';
 
 /** The file system does not lock, or not here: who owns something cannot be known, so nobody does. */
 export class LeaseUnavailableError extends ExpectedError {
@@ -175,16 +176,25 @@ export function isBusy(error: unknown): boolean {
  * a file that no other process knows.
  */
 export function hasLocks(folder: string, Database: typeof DatabaseSync): boolean {
-  const file = path.join(folder, `${randomUUID()}.probe`);
   let database: DatabaseSync | undefined;
   try {
-    database = new Database(file);
+    database = new Database(path.join(folder, `${randomUUID()}${PROBE}`));
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');
     return true;
   } catch (error) {
     return !isBusy(error);
   } finally {
     database?.close();
-    rmSync(file, { force: true });
+    removeProbes(folder);
+  }
+}
+
+/** Also those of processes that were killed; another one that is probing has no use for the name. */
+function removeProbes(folder: string): void {
+  try {
+    for (const name of readdirSync(folder))
+      if (name.endsWith(PROBE)) rmSync(path.join(folder, name), { force: true });
+  } catch {
+    // One is open on Windows, or the folder is gone: another time.
   }
 }

@@ -22,8 +22,9 @@ const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 const MOVED = 1032;
 
-/** Why windows cannot share state. */
-export type StateProblem = 'module-missing' | 'no-locks' | 'read-only' | 'newer' | 'corrupt' | 'failed';
+/** Why windows cannot share state; only while it is `busy`, another window holding the lock, is that tried again. */
+export type StateProblem =
+  'module-missing' | 'no-locks' | 'read-only' | 'newer' | 'corrupt' | 'busy' | 'failed';
 
 /** There is no usable store, so nothing can be agreed on with other windows. */
 export class StateUnavailableError extends ExpectedError {
@@ -206,6 +207,7 @@ export class StateStore implements Disposable {
   /** Checks what other windows changed; happens every 5 seconds and when the folder changes. Never rejects. */
   async check(): Promise<void> {
     await this.open();
+    if (this.problem === 'busy') await this.#openShared();
     if (this.#isDisposed || this.#problem !== undefined) return;
     try {
       const changed = await this.read((tables) => this.#changedSince(tables));
@@ -228,7 +230,7 @@ export class StateStore implements Disposable {
     const folder = path.dirname(this.#file);
     await mkdir(folder, { recursive: true }).catch(() => undefined);
     await this.#openFile();
-    if (this.#isDisposed || this.#problem !== undefined) return;
+    if (this.#isDisposed || (this.#problem !== undefined && this.problem !== 'busy')) return;
     this.#acknowledge();
     // A commit makes and removes a journal in the folder.
     this.#watch = new FolderWatch(folder, `${FILE}-journal`, () => this.check());
@@ -301,6 +303,26 @@ export class StateStore implements Disposable {
     if (isDamaged(error)) await this.#setAside(identity);
     this.#opening = this.#openFile();
     await this.#opening;
+    this.#haveAllRead();
+  }
+
+  /** Leaves this window's memory for the file. Never rejects. */
+  async #openShared(): Promise<void> {
+    const { DatabaseSync: Database } = await import('node:sqlite');
+    if (this.#isDisposed || this.problem !== 'busy') return;
+    try {
+      const opened = this.#openOnce(Database);
+      this.#close();
+      this.#opened = opened;
+      this.#problem = undefined;
+      this.#haveAllRead();
+    } catch {
+      // The next tick tries again.
+    }
+  }
+
+  /** The file has become another one. */
+  #haveAllRead(): void {
     this.#acknowledge();
     for (const listeners of this.#followers.values()) for (const listener of [...listeners]) listener();
   }
@@ -334,15 +356,13 @@ export class StateStore implements Disposable {
         this.#opened = this.#openOnce(Database);
         return;
       } catch (error) {
-        if (isBusy(error) && performance.now() < endMs && hasLocks(path.dirname(this.#file), Database))
-          await delay(RETRY_EVERY_MS * (0.5 + Math.random()));
+        const isHeld = isBusy(error) && hasLocks(path.dirname(this.#file), Database);
+        if (isHeld && performance.now() < endMs) await delay(RETRY_EVERY_MS * (0.5 + Math.random()));
         else if (isDamaged(error) && !isRecovered) {
           isRecovered = true;
           await this.#setAside(identityOf(this.#file));
         } else {
-          // Another window has had the lock all the time.
-          const isHeld = isBusy(error) && hasLocks(path.dirname(this.#file), Database);
-          this.#problem = isHeld ? new StateUnavailableError('failed', error) : problemOf(error);
+          this.#problem = isHeld ? new StateUnavailableError('busy', error) : problemOf(error);
           const database = new Database(':memory:');
           migrate(database, this.#migrations);
           this.#opened = { database, tables: new Tables(database), identity: undefined };

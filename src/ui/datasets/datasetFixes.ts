@@ -1,35 +1,41 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import {
-  isBlankRow,
   linesOf,
+  removeBlankRow,
   removeBlankRows,
+  removeBom,
   removeDuplicateRows,
-  removeLine,
   removeRowBoms,
   type LineEdit,
 } from '../../core/datasets/fixes.ts';
 import { COMMANDS, EXTENSION_NAME, type CommandId } from '../shared/ids.ts';
 import { fixMessages } from './messages.ts';
 
-const BOM = '\uFEFF';
+const { QuickFix } = vscode.CodeActionKind;
 
 /** Its edit is computed when it is chosen, from the text at that moment: it never relies on an outdated report. */
 class Fix extends vscode.CodeAction {
-  readonly makeEdits: (lines: readonly string[]) => LineEdit[];
   readonly document: vscode.TextDocument;
+  readonly makeEdits: (lines: readonly string[]) => LineEdit[];
 
-  constructor(title: string, document: vscode.TextDocument, makeEdits: Fix['makeEdits']) {
-    super(title, vscode.CodeActionKind.QuickFix);
+  constructor(
+    title: string,
+    document: vscode.TextDocument,
+    makeEdits: Fix['makeEdits'],
+    isPreferred = false,
+  ) {
+    super(title, QuickFix);
     this.document = document;
     this.makeEdits = makeEdits;
+    this.isPreferred = isPreferred;
   }
 }
 
 /** Offers fixes that are always right, as edits that can be undone or in a new file. */
 export class DatasetFixes implements vscode.CodeActionProvider, Disposable {
   readonly #registration = vscode.languages.registerCodeActionsProvider({ scheme: 'file' }, this, {
-    providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
+    providedCodeActionKinds: [QuickFix],
   });
 
   dispose(): void {
@@ -41,14 +47,12 @@ export class DatasetFixes implements vscode.CodeActionProvider, Disposable {
     _range: vscode.Range,
     { diagnostics }: vscode.CodeActionContext,
   ): vscode.CodeAction[] {
-    return diagnostics
-      .filter(({ source }) => source === EXTENSION_NAME)
-      .flatMap((diagnostic) =>
-        actionsFor(document, diagnostic).map((action) => {
-          action.diagnostics = [diagnostic];
-          return action;
-        }),
-      );
+    const ours = diagnostics.filter(({ source }) => source === EXTENSION_NAME);
+    return ours.flatMap((diagnostic) => {
+      const actions = actionsFor(document, diagnostic);
+      for (const action of actions) action.diagnostics = [diagnostic];
+      return actions;
+    });
   }
 
   resolveCodeAction(action: vscode.CodeAction): vscode.CodeAction {
@@ -68,30 +72,12 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
   switch (code) {
     case 'blank-line':
       return [
-        preferred(
-          new Fix(fixMessages.removeBlankLine(), document, (lines) =>
-            isBlankRow(lines, line) ? removeLine(lines, line) : [],
-          ),
-        ),
+        new Fix(fixMessages.removeBlankLine(), document, (lines) => removeBlankRow(lines, line), true),
         new Fix(fixMessages.removeBlankLines(), document, removeBlankRows),
       ];
     case 'bom-inside':
       return [
-        preferred(
-          new Fix(fixMessages.removeBom(), document, (lines) =>
-            lines[line]?.[character] === BOM
-              ? [
-                  {
-                    startLine: line,
-                    startCharacter: character,
-                    endLine: line,
-                    endCharacter: character + 1,
-                    text: '',
-                  },
-                ]
-              : [],
-          ),
-        ),
+        new Fix(fixMessages.removeBom(), document, (lines) => removeBom(lines, line, character), true),
         ...(character === 0 ? [new Fix(fixMessages.removeBoms(), document, removeRowBoms)] : []),
       ];
     case 'duplicate-row':
@@ -108,22 +94,18 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
   }
 }
 
-function preferred(action: vscode.CodeAction): vscode.CodeAction {
-  action.isPreferred = true;
-  return action;
-}
-
 function lineFeeds(document: vscode.TextDocument): vscode.CodeAction {
-  const action = new vscode.CodeAction(fixMessages.lineFeeds(), vscode.CodeActionKind.QuickFix);
+  const action = new vscode.CodeAction(fixMessages.lineFeeds(), QuickFix);
   action.edit = new vscode.WorkspaceEdit();
   action.edit.set(document.uri, [vscode.TextEdit.setEndOfLine(vscode.EndOfLine.LF)]);
-  return preferred(action);
+  action.isPreferred = true;
+  return action;
 }
 
 /** A new file is made of the one on disk. */
 function copy(document: vscode.TextDocument, title: string, command: CommandId): vscode.CodeAction[] {
   if (document.isDirty) return [];
-  const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
+  const action = new vscode.CodeAction(title, QuickFix);
   action.command = { title, command, arguments: [document.uri] };
   return [action];
 }

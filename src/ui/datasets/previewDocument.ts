@@ -14,8 +14,8 @@ import { watchFile } from '../shared/webview.ts';
 /** The check begins then at the latest. */
 const CHECK_AFTER_MS = 1_000;
 
-/** What there is to show of a file: its rows, or why there are none. */
-export type PreviewContent = { file: RowFile } | { problem: DatasetProblem | 'not-on-disk' };
+/** Why there are no rows to show. */
+export type UnshownReason = DatasetProblem | 'not-on-disk';
 
 /**
  * `opened`: also when it was opened again or could not be. `counted`: more rows are known. `checked`: the check began, got on
@@ -38,7 +38,8 @@ export class PreviewDocument implements vscode.CustomDocument {
   readonly #log: Log;
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<PreviewChange>());
-  #content: PreviewContent | undefined;
+  #file: RowFile | undefined;
+  #problem: UnshownReason | undefined;
   #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
   #change: 'changed' | 'missing' | undefined;
   #isUnsaved = false;
@@ -58,9 +59,13 @@ export class PreviewDocument implements vscode.CustomDocument {
     void this.reload();
   }
 
-  /** Undefined until the file was opened. */
-  get content(): PreviewContent | undefined {
-    return this.#content;
+  /** Undefined until it was opened, or if there is a problem. */
+  get file(): RowFile | undefined {
+    return this.#file;
+  }
+
+  get problem(): UnshownReason | undefined {
+    return this.#problem;
   }
 
   get check(): PreviewCheck {
@@ -77,19 +82,20 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#close();
     const stop = new AbortController();
     this.#stop = stop;
-    const content = await this.#open();
+    const opened = await this.#open();
+    const file = typeof opened === 'string' ? undefined : opened;
     if (stop.signal.aborted || this.#store.disposed) {
-      if ('file' in content) content.file.dispose();
+      file?.dispose();
       return;
     }
-    this.#content = content;
+    this.#file = file;
+    this.#problem = typeof opened === 'string' ? opened : undefined;
     this.#change = undefined;
     this.#check = { progress: undefined, report: undefined, failure: undefined };
     this.#changed.fire('opened');
-    if ('file' in content) {
-      void this.#count(content.file, stop.signal);
-      this.#beginCheck = setTimeout(() => this.startCheck(), CHECK_AFTER_MS);
-    }
+    if (file === undefined) return;
+    void this.#count(file, stop.signal);
+    this.#beginCheck = setTimeout(() => this.startCheck(), CHECK_AFTER_MS);
   }
 
   /** Begins the check, if it has not begun: its workers would delay the first rows. */
@@ -97,20 +103,18 @@ export class PreviewDocument implements vscode.CustomDocument {
     if (this.#beginCheck === undefined) return;
     clearTimeout(this.#beginCheck);
     this.#beginCheck = undefined;
-    const content = this.#content;
-    if (content !== undefined && 'file' in content) void this.#checkFile(content.file, this.#stop.signal);
+    if (this.#file !== undefined) void this.#checkFile(this.#file, this.#stop.signal);
   }
 
   /** Checks whether the disk still holds what is shown. */
   async look(): Promise<void> {
-    const content = this.#content;
-    if (content === undefined) return;
-    if (!('file' in content)) {
-      if (content.problem !== 'not-on-disk') await this.reload();
+    const file = this.#file;
+    if (file === undefined) {
+      if (this.#problem !== undefined && this.#problem !== 'not-on-disk') await this.reload();
       return;
     }
-    const found = await content.file.look();
-    if (this.#content !== content) return;
+    const found = await file.look();
+    if (this.#file !== file) return;
     const change = found === 'same' ? undefined : found;
     if (change === this.#change) return;
     this.#change = change;
@@ -126,20 +130,17 @@ export class PreviewDocument implements vscode.CustomDocument {
     clearTimeout(this.#beginCheck);
     this.#beginCheck = undefined;
     this.#stop.abort();
-    if (this.#content !== undefined && 'file' in this.#content) this.#content.file.dispose();
+    this.#file?.dispose();
   }
 
-  async #open(): Promise<PreviewContent> {
-    if (this.uri.scheme !== 'file') return { problem: 'not-on-disk' };
+  async #open(): Promise<RowFile | UnshownReason> {
+    if (this.uri.scheme !== 'file') return 'not-on-disk';
     const { fsPath } = this.uri;
     const found = await inspectDataset(fsPath, Infinity);
-    if (typeof found === 'string') return { problem: found };
-    try {
-      return { file: await RowFile.open(fsPath) };
-    } catch (error) {
-      const isMissing = error instanceof CheckError && error.code === 'missing';
-      return { problem: isMissing ? 'missing' : 'unreadable' };
-    }
+    if (typeof found === 'string') return found;
+    return RowFile.open(fsPath).catch((error: unknown) =>
+      error instanceof CheckError && error.code === 'missing' ? 'missing' : 'unreadable',
+    );
   }
 
   async #count(file: RowFile, signal: AbortSignal): Promise<void> {
@@ -180,13 +181,12 @@ export class PreviewDocument implements vscode.CustomDocument {
 
   /** Takes over what is known of the file, if it is about the same bytes. */
   #take(changedPath: string): void {
-    const content = this.#content;
-    if (content === undefined || !('file' in content) || content.file.path !== changedPath) return;
+    const file = this.#file;
+    if (file?.path !== changedPath) return;
     const state = this.#reports.get(changedPath);
-    const { file } = content;
     // Without a new one, as after a failed check, the report of the shown bytes still holds.
     const known = state?.report ?? this.#check.report;
-    const isSame = known?.sizeBytes === file.sizeBytes && Math.trunc(known.mtimeMs) === file.mtimeMs;
+    const isSame = known?.sizeBytes === file.sizeBytes && known.mtimeMs === file.mtimeMs;
     const report = isSame ? known : undefined;
     const { failure } = this.#check;
     this.#check = { progress: state?.progress, report, failure: report === undefined ? failure : undefined };

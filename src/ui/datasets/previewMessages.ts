@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import type { ProblemClass, ProblemGroup } from '../../core/datasets/problems.ts';
-import type { CheckFailure, Format, ProblemRows, Report, Role, Summary } from '../../core/datasets/report.ts';
-import type { ListPhase } from '../../core/datasets/rowList.ts';
+import { summaryOf, type CheckFailure, type Report, type Role } from '../../core/datasets/report.ts';
+import type { RowFile } from '../../core/datasets/rowFile.ts';
+import type { RowList } from '../../core/datasets/rowList.ts';
 import {
   failureSentence,
   formatName,
@@ -12,7 +12,7 @@ import {
 } from '../shared/datasetMessages.ts';
 import { formatBytes, formatCount, formatRows } from '../shared/format.ts';
 import { problemClassName, problemName } from './messages.ts';
-import type { PreviewCard, PreviewChart, PreviewProblemClass, PreviewWord } from './protocol.ts';
+import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
 
 /** The words that the page itself needs; it fills in `{0}`. */
 export function pageWords(): Record<PreviewWord, string> {
@@ -30,7 +30,7 @@ export function pageWords(): Record<PreviewWord, string> {
     goToRowHint: l10n.t('Row number'),
     showDetails: l10n.t('Show Details'),
     hideDetails: l10n.t('Hide Details'),
-    details: l10n.t('Dataset details'),
+    details: l10n.t('Details'),
     raw: l10n.t('Raw'),
     openSource: l10n.t('Open in Editor'),
     showMore: l10n.t('Show More'),
@@ -44,10 +44,9 @@ export function pageWords(): Record<PreviewWord, string> {
     noRole: l10n.t('no role'),
     reload: l10n.t('Reload'),
     copy: l10n.t('Copy'),
-    asTable: l10n.t('{0} as a table', '{0}'),
     noMatch: l10n.t('No matching rows'),
-    problemsOfRow: l10n.t('Problems of this row'),
-    keyboard: l10n.t('Arrow keys move between rows, Enter toggles the raw text.'),
+    problemsOfRow: l10n.t('Problems'),
+    keyboard: l10n.t('Arrow keys: move. Enter: raw text.'),
   };
 }
 
@@ -68,13 +67,13 @@ export function restOfRow(bytes: number): string {
 
 /** A row has more problems than are listed with it. */
 export function moreProblems(): string {
-  return vscode.l10n.t('More problems are not shown.');
+  return vscode.l10n.t('More problems not shown');
 }
 
 /** Why there is no verdict on the dataset. */
 export function checkFailure(name: string, failure: CheckFailure | 'too-large'): string {
   return failure === 'too-large'
-    ? vscode.l10n.t('{0} is too large for the service and was not checked.', name)
+    ? vscode.l10n.t('Not checked: {0} is too large for the service.', name)
     : failureSentence(name, failure);
 }
 
@@ -84,41 +83,23 @@ export function placeOf(line: number, column: number): string {
 }
 
 /** What is listed, and how far the work is. */
-export function listStatus(list: {
-  phase: ListPhase;
-  length: number;
-  rows: number;
-  isCounted: boolean;
-  searched: number;
-  problems: ProblemRows | undefined;
-}): string {
+export function listStatus(
+  { phase, length, searched, problems }: Pick<RowList, 'phase' | 'length' | 'searched' | 'problems'>,
+  { rows, isCounted }: Pick<RowFile, 'rows' | 'isCounted'>,
+): string {
   const { l10n } = vscode;
-  const { phase, length, rows, isCounted, searched, problems } = list;
   if (!isCounted) return l10n.t('{0} rows so far…', formatCount(rows));
   if (phase === 'all') return formatRows(rows);
   if (phase === 'waiting') return l10n.t('Waiting for the check…');
   const [shown, all] = [formatCount(length), formatCount(rows)];
-  const listed =
-    problems !== undefined && problems.located < problems.total
-      ? l10n.t(
-          '{0} of {1} rows (first {2} of {3} problems)',
-          shown,
-          all,
-          formatCount(problems.located),
-          formatCount(problems.total),
-        )
-      : l10n.t('{0} of {1} rows', shown, all);
-  const percent = Math.floor(searched * 100);
-  switch (phase) {
-    case 'searching':
-      return l10n.t('{0}, {1} % searched…', listed, percent);
-    case 'resting':
-      return l10n.t('{0}, {1} % searched', listed, percent);
-    case 'failed':
-      return l10n.t('{0}, the rest of the file couldn’t be read', listed);
-    case 'done':
-      return listed;
+  let listed = l10n.t('{0} of {1} rows', shown, all);
+  if (problems !== undefined && problems.located < problems.total) {
+    listed = l10n.t('{0} of {1} rows (first {2} problems)', shown, all, formatCount(problems.located));
   }
+  const percent = Math.floor(searched * 100);
+  if (phase === 'searching') return l10n.t('{0}, {1} % searched…', listed, percent);
+  if (phase === 'resting') return l10n.t('{0}, {1} % searched', listed, percent);
+  return phase === 'failed' ? l10n.t('{0}, the rest is unreadable', listed) : listed;
 }
 
 /** The notice above the rows when they differ from the file on disk, or in an editor. */
@@ -128,7 +109,7 @@ export function changedNotice(name: string, change: 'changed' | 'missing' | 'uns
     case 'changed':
       return l10n.t('{0} has changed on disk.', name);
     case 'missing':
-      return l10n.t('{0} no longer exists. Its last known contents are shown.', name);
+      return l10n.t('{0} no longer exists.', name);
     case 'unsaved':
       return l10n.t('{0} has unsaved changes. The saved file is shown.', name);
   }
@@ -138,7 +119,6 @@ export function changedNotice(name: string, change: 'changed' | 'missing' | 'uns
 export interface CardSource {
   sizeBytes: number;
   report: Report | undefined;
-  summary: Summary | undefined;
   /** From 0 to 1 while it is checked. */
   progress: number | undefined;
   /** Why there is no report, as a sentence. */
@@ -146,60 +126,48 @@ export interface CardSource {
 }
 
 /** The card of a dataset: verdict, facts, charts and problems. */
-export function previewCard({ sizeBytes, report, summary, progress, failure }: CardSource): PreviewCard {
+export function previewCard({ sizeBytes, report, progress, failure }: CardSource): PreviewCard {
+  const percent = Math.floor((progress ?? 0) * 100);
   return {
     type: 'card',
     progress:
       progress === undefined
         ? undefined
-        : {
-            text: vscode.l10n.t('Checking, {0} %…', Math.floor(progress * 100)),
-            fraction: progress,
-          },
-    verdict: verdictOfCard(summary, failure),
-    facts: factsOf(sizeBytes, report, summary),
+        : { text: vscode.l10n.t('Checking, {0} %…', percent), fraction: progress },
+    verdict: failure === undefined ? verdictOfCard(report) : { kind: 'none', text: failure },
+    facts: factsOf(sizeBytes, report),
     charts: report?.kind === 'rows' ? chartsOf(report) : [],
     problems: report === undefined || report.problems.length === 0 ? undefined : problemsOf(report),
   };
 }
 
-function verdictOfCard(summary: Summary | undefined, failure: string | undefined): PreviewCard['verdict'] {
-  if (failure !== undefined) return { kind: 'none', text: failure };
-  if (summary === undefined) return { kind: 'none', text: '' };
+function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {
+  if (report === undefined) return { kind: 'none', text: '' };
+  const summary = summaryOf(report);
   const { kind, verdict } = summary;
   return { kind: verdict, text: kind === 'rows' ? `${verdictPhrase(summary)}.` : kindSentence(kind) };
 }
 
-function factsOf(
-  sizeBytes: number,
-  report: Report | undefined,
-  summary: Summary | undefined,
-): PreviewCard['facts'] {
+function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['facts'] {
   const { l10n } = vscode;
   const parts = [formatBytes(sizeBytes), sizePhrase(sizeBytes) ?? []].flat();
   const size = { name: l10n.t('Size'), value: parts.join(', ') };
-  if (report === undefined || summary === undefined) return [size];
-  const hash = {
-    name: l10n.t('SHA-256'),
-    value: `${report.sha256.slice(0, 12)}…`,
-    copy: report.sha256,
-  };
+  if (report === undefined) return [size];
+  const { rows, blankRows, sha256, statistics } = report;
+  const hash = { name: l10n.t('SHA-256'), value: `${sha256.slice(0, 12)}…`, copy: sha256 };
   if (report.kind !== 'rows') return [size, hash];
-  const { statistics } = report;
-  const hasTurns = statistics.maxTurns > 0;
+  const count = formatCount(rows);
+  const { characters, maxTurns } = statistics;
   return [
     size,
     {
       name: l10n.t('Rows'),
-      value:
-        report.blankRows === 0
-          ? formatCount(report.rows)
-          : l10n.t('{0}, {1} blank', formatCount(report.rows), formatCount(report.blankRows)),
+      value: blankRows === 0 ? count : l10n.t('{0}, {1} blank', count, formatCount(blankRows)),
     },
-    { name: l10n.t('Characters'), value: formatCount(statistics.characters) },
-    { name: l10n.t('Tokens'), value: tokensPhrase(summary) },
+    { name: l10n.t('Characters'), value: formatCount(characters) },
+    { name: l10n.t('Tokens'), value: tokensPhrase(statistics) },
     { name: l10n.t('Row length'), value: lengthsText(report) },
-    ...(hasTurns ? [{ name: l10n.t('Longest conversation'), value: messagesText(statistics.maxTurns) }] : []),
+    ...(maxTurns > 0 ? [{ name: l10n.t('Longest conversation'), value: messagesText(maxTurns) }] : []),
     { name: l10n.t('Duplicates'), value: duplicatesText(report) },
     hash,
   ];
@@ -207,7 +175,7 @@ function factsOf(
 
 function lengthsText({ statistics: { lengths } }: Report): string {
   return vscode.l10n.t(
-    'median {0}, 99 % up to {1}, longest {2}',
+    'median {0}, 99 % {1}, longest {2}',
     formatBytes(lengths.percentiles.p50),
     formatBytes(lengths.percentiles.p99),
     formatBytes(lengths.maxBytes),
@@ -234,58 +202,49 @@ function duplicatesOf(report: Report): number {
 function chartsOf(report: Report): PreviewChart[] {
   const { l10n } = vscode;
   const { lengths, roles } = report.statistics;
-  const columns = lengths.histogram.map(({ fromBytes, toBytes, rows }) => ({
-    name:
-      fromBytes <= 1
-        ? l10n.t('up to {0}', formatBytes(toBytes))
-        : l10n.t('{0} to {1}', formatBytes(fromBytes), formatBytes(toBytes)),
-    count: rows,
-  }));
-  const formats = Object.entries(report.formats).map(([format, count]) => ({
-    name: formatName(format as Format),
-    count,
-  }));
   const repeated = duplicatesOf(report);
-  const repeats =
-    repeated === 0
-      ? []
-      : [
-          { name: l10n.t('unique'), count: report.rows - report.blankRows - repeated },
-          { name: l10n.t('duplicate'), count: repeated },
-        ];
-  const turns = Object.entries(roles).map(([role, count]) => ({ name: roleName(role as Role), count }));
   return [
-    chart('columns', l10n.t('Row length'), l10n.t('Length'), l10n.t('Rows'), columns),
-    chart('bars', l10n.t('Formats'), l10n.t('Format'), l10n.t('Rows'), occurring(formats)),
-    chart('bars', l10n.t('Duplicates'), l10n.t('Row'), l10n.t('Rows'), repeats),
-    chart('bars', l10n.t('Messages by role'), l10n.t('Role'), l10n.t('Messages'), occurring(turns)),
+    chart(
+      l10n.t('Row length'),
+      lengths.histogram.map(({ fromBytes, toBytes, rows }) => [
+        fromBytes <= 1
+          ? l10n.t('up to {0}', formatBytes(toBytes))
+          : l10n.t('{0} to {1}', formatBytes(fromBytes), formatBytes(toBytes)),
+        rows,
+      ]),
+    ),
+    chart(l10n.t('Formats'), occurring(report.formats, formatName)),
+    chart(
+      l10n.t('Duplicates'),
+      repeated === 0
+        ? []
+        : [
+            [l10n.t('unique'), report.rows - report.blankRows - repeated],
+            [l10n.t('duplicate'), repeated],
+          ],
+    ),
+    chart(l10n.t('Roles'), occurring(roles, roleName)),
   ].filter(({ parts }) => parts.length > 0);
 }
 
-interface Part {
-  name: string;
-  count: number;
+type Part = [name: string, count: number];
+
+function occurring<K extends string>(
+  counts: Readonly<Record<K, number>>,
+  nameOf: (key: K) => string,
+): Part[] {
+  return (Object.entries(counts) as [K, number][])
+    .filter(([, count]) => count > 0)
+    .sort(([, a], [, b]) => b - a)
+    .map(([key, count]) => [nameOf(key), count]);
 }
 
-function occurring(parts: readonly Part[]): Part[] {
-  return parts.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count);
-}
-
-function chart(
-  kind: PreviewChart['kind'],
-  title: string,
-  nameHeader: string,
-  valueHeader: string,
-  parts: readonly Part[],
-): PreviewChart {
-  const sum = parts.reduce((total, { count }) => total + count, 0);
-  const largest = parts.reduce((most, { count }) => Math.max(most, count), 1);
+function chart(title: string, parts: readonly Part[]): PreviewChart {
+  const sum = parts.reduce((total, [, count]) => total + count, 0);
+  const largest = Math.max(1, ...parts.map(([, count]) => count));
   return {
-    kind,
     title,
-    nameHeader,
-    valueHeader,
-    parts: parts.map(({ name, count }) => ({
+    parts: parts.map(([name, count]) => ({
       name,
       value: vscode.l10n.t('{0} ({1} %)', formatCount(count), percentOf(count, sum)),
       share: count / largest,
@@ -303,43 +262,30 @@ function percentOf(count: number, sum: number): string {
 
 function roleName(role: Role): string {
   const { l10n } = vscode;
-  switch (role) {
-    case 'system':
-      return l10n.t('system');
-    case 'user':
-      return l10n.t('user');
-    case 'assistant':
-      return l10n.t('assistant');
-    case 'tool':
-      return l10n.t('tool');
-    case 'other':
-      return l10n.t('other');
-  }
+  const names: Record<Role, string> = {
+    system: l10n.t('system'),
+    user: l10n.t('user'),
+    assistant: l10n.t('assistant'),
+    tool: l10n.t('tool'),
+    other: l10n.t('other'),
+  };
+  return names[role];
 }
 
-function problemsOf(report: Report): NonNullable<PreviewCard['problems']> {
-  const classes = [...new Set(report.problems.map((group) => group.class))];
+function problemsOf({ problems }: Report): NonNullable<PreviewCard['problems']> {
+  const classes = Map.groupBy(problems, (group) => group.class);
   return {
     title: vscode.l10n.t('Problems'),
-    classes: classes.map((problemClass) =>
-      problemClassOf(
-        problemClass,
-        report.problems.filter((group) => group.class === problemClass),
-      ),
-    ),
-  };
-}
-
-function problemClassOf(problemClass: ProblemClass, groups: readonly ProblemGroup[]): PreviewProblemClass {
-  return {
-    choice: problemClass,
-    name: problemClassName(problemClass),
-    count: formatCount(groups.reduce((sum, { total }) => sum + total, 0)),
-    codes: groups.map(({ code, severity, total }) => ({
-      choice: code,
-      name: problemName(code),
-      count: formatCount(total),
-      severity,
+    classes: Array.from(classes, ([problemClass, groups]) => ({
+      choice: problemClass,
+      name: problemClassName(problemClass),
+      count: formatCount(groups.reduce((sum, { total }) => sum + total, 0)),
+      codes: groups.map(({ code, severity, total }) => ({
+        choice: code,
+        name: problemName(code),
+        count: formatCount(total),
+        severity,
+      })),
     })),
   };
 }

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { problemsOfRow, summaryOf, type ProblemChoice } from '../../core/datasets/report.ts';
-import { lineOfRow, type RowFile } from '../../core/datasets/rowFile.ts';
+import { problemsOfRow, type ProblemChoice } from '../../core/datasets/report.ts';
+import { lineOfRow } from '../../core/datasets/rowFile.ts';
 import { RowList } from '../../core/datasets/rowList.ts';
 import { kindSentence, refusal } from '../shared/datasetMessages.ts';
 import type { Log } from '../shared/log.ts';
@@ -82,7 +82,7 @@ export class PreviewPanel implements Disposable {
         else if (change === 'change') this.#postNotice();
         else if (change === 'checked') this.#cardTimer ??= setTimeout(() => this.#postCard(), UPDATE_MS);
         else {
-          if (this.#file?.isCounted === true) this.#list?.refresh();
+          if (this.#document.file?.isCounted === true) this.#list?.refresh();
           this.#planList();
         }
       }),
@@ -102,18 +102,12 @@ export class PreviewPanel implements Disposable {
     this.#store.dispose();
   }
 
-  get #file(): RowFile | undefined {
-    const { content } = this.#document;
-    return content !== undefined && 'file' in content ? content.file : undefined;
-  }
-
   async #answer(request: PreviewRequest): Promise<void> {
-    const { type } = request;
-    if (type === 'need') await this.#postRows(request);
-    else if (type === 'filter') this.#setFilter(request.filter);
-    else if (type === 'more') this.#list?.more();
-    else if (type === 'goTo') this.goTo(request.row);
-    else if (type === 'openSource') await this.#openSource(request.row, request.problem);
+    if (request.type === 'need') await this.#postRows(request);
+    else if (request.type === 'filter') this.#setFilter(request.filter);
+    else if (request.type === 'more') this.#list?.more();
+    else if (request.type === 'goTo') this.goTo(request.row);
+    else if (request.type === 'openSource') await this.#openSource(request.row, request.problem);
     else {
       this.#wantedRow = request.row;
       await this.#document.reload();
@@ -122,19 +116,17 @@ export class PreviewPanel implements Disposable {
 
   /** Posts everything, as when the page was loaded or the file was opened. */
   #start(): void {
-    const { content, name } = this.#document;
-    if (!this.#host.isReady || content === undefined) return;
+    const { file, problem, name } = this.#document;
+    if (!this.#host.isReady || (file === undefined && problem === undefined)) return;
     this.#list?.dispose();
     this.#list = undefined;
-    const hasSource = 'file' in content && content.file.sizeBytes <= MAX_SYNCED_UNITS;
+    const hasSource = file !== undefined && file.sizeBytes <= MAX_SYNCED_UNITS;
     const { language } = vscode.env;
     this.#host.post({ type: 'start', words: pageWords(), language, fileName: name, hasSource });
     this.#postNotice();
-    if (!('file' in content)) {
-      this.#host.post({ type: 'failure', text: refusal(name, content.problem) });
-      return;
-    }
-    this.#list = new RowList(content.file, () => this.#document.check.report);
+    if (problem !== undefined) this.#host.post({ type: 'failure', text: refusal(name, problem) });
+    if (file === undefined) return;
+    this.#list = new RowList(file, () => this.#document.check.report);
     this.#list.onDidChange(() => this.#planList());
     this.#postedReport = undefined;
     this.#setFilter(this.#filter);
@@ -155,16 +147,15 @@ export class PreviewPanel implements Disposable {
   #postList(): void {
     clearTimeout(this.#listTimer);
     this.#listTimer = undefined;
-    const [file, list] = [this.#file, this.#list];
+    const [file, list] = [this.#document.file, this.#list];
     if (list === undefined || file === undefined) return;
-    const { phase, length, searched, problems } = list;
-    const { rows, isCounted } = file;
+    const { phase, length } = list;
     this.#host.post({
       type: 'list',
       generation: this.#generation,
       length,
-      status: listStatus({ phase, length, rows, isCounted, searched, problems }),
-      busy: phase === 'searching' || phase === 'waiting' || (phase === 'all' && !isCounted),
+      status: listStatus(list, file),
+      busy: phase === 'searching' || phase === 'waiting' || (phase === 'all' && !file.isCounted),
       canContinue: phase === 'resting',
       filter: this.#filter,
     });
@@ -174,18 +165,11 @@ export class PreviewPanel implements Disposable {
   #postCard(): void {
     clearTimeout(this.#cardTimer);
     this.#cardTimer = undefined;
-    const { check, name } = this.#document;
-    if (!this.#host.isReady || this.#file === undefined) return;
+    const { check, file, name } = this.#document;
+    if (!this.#host.isReady || file === undefined) return;
     const { progress, report, failure } = check;
-    this.#host.post(
-      previewCard({
-        sizeBytes: this.#file.sizeBytes,
-        report,
-        summary: report === undefined ? undefined : summaryOf(report),
-        progress,
-        failure: failure === undefined ? undefined : checkFailure(name, failure),
-      }),
-    );
+    const reason = failure === undefined ? undefined : checkFailure(name, failure);
+    this.#host.post(previewCard({ sizeBytes: file.sizeBytes, report, progress, failure: reason }));
     // Without a report it is unknown which rows have problems.
     if (failure !== undefined && this.#filter.problems !== undefined)
       this.#setFilter({ ...this.#filter, problems: undefined });
@@ -210,7 +194,7 @@ export class PreviewPanel implements Disposable {
 
   /** Goes to the requested row; a filter that hides it is cleared. */
   #goToWanted(): void {
-    const [file, list, row] = [this.#file, this.#list, this.#wantedRow];
+    const [file, list, row] = [this.#document.file, this.#list, this.#wantedRow];
     if (!this.#host.isReady || row === undefined || list === undefined || file === undefined) return;
     if (row > file.rows && !file.isCounted) return;
     const known = Math.max(1, Math.min(row, file.rows));
@@ -226,7 +210,7 @@ export class PreviewPanel implements Disposable {
   }
 
   async #postRows({ generation, from, count }: PreviewRequest & { type: 'need' }): Promise<void> {
-    const [file, list] = [this.#file, this.#list];
+    const [file, list] = [this.#document.file, this.#list];
     if (generation !== this.#generation || list === undefined || file === undefined) return;
     const wanted: number[] = [];
     for (let position = from; position < from + Math.min(count, MOST_ROWS); position++) {
@@ -249,7 +233,7 @@ export class PreviewPanel implements Disposable {
    * @throws CheckError, CancelledError
    */
   async #openSource(row: number, problem: number | undefined): Promise<void> {
-    const file = this.#file;
+    const file = this.#document.file;
     const { check, uri } = this.#document;
     // Nothing can be selected in a document that is not synced.
     if (file === undefined || file.sizeBytes > MAX_SYNCED_UNITS) return;

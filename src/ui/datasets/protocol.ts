@@ -31,7 +31,6 @@ export type PreviewWord =
   | 'noRole'
   | 'reload'
   | 'copy'
-  | 'asTable'
   | 'noMatch'
   | 'problemsOfRow'
   | 'keyboard';
@@ -148,12 +147,9 @@ export interface PreviewCard {
   problems: { title: string; classes: readonly PreviewProblemClass[] } | undefined;
 }
 
-/** Shares with their names; `columns` are side by side, `bars` below each other. */
+/** Shares with their names. */
 export interface PreviewChart {
-  kind: 'columns' | 'bars';
   title: string;
-  nameHeader: string;
-  valueHeader: string;
   /** `share` is from 0 to 1, of the largest part. */
   parts: readonly { name: string; value: string; share: number }[];
 }

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
+import type { Event } from '../../core/base/event.ts';
 import type { Log } from '../shared/log.ts';
 import { accountFolder } from '../../core/accounts/accountFolder.ts';
 import type { Journal } from '../../core/submission/journal.ts';
-import { MissingRead, type Missing } from '../../core/runs/missingRead.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
@@ -15,6 +15,12 @@ import { followActive } from '../shared/activeSession.ts';
 /** When the window comes to the front, the watch looks at the runs and the balance, at most this often. */
 const FOCUS_PAUSE_MS = 10_000;
 
+/** The view whose rows show what the details tell. */
+interface RunsView {
+  readonly isVisible: boolean;
+  readonly onDidShow: Event<void>;
+}
+
 /**
  * Keeps the active account's stores fresh: reads them on a switch, after the connection changed and on focus, and watches
  * runs while some are active. What fails shows as the session's state; the log has the reason.
@@ -25,9 +31,9 @@ export class ActiveWatch implements Disposable {
   readonly #log: Log;
   readonly #runsFolder: string;
   readonly #state: StateStore;
+  readonly #view: RunsView;
   readonly #subscriptions: Disposable[];
   #watcher: Watcher | undefined;
-  #missing: readonly MissingRead[] = [];
   #readAtMs = -Infinity;
 
   /** @param runsFolder where the lock files of accounts are */
@@ -38,7 +44,9 @@ export class ActiveWatch implements Disposable {
     log: Log,
     runsFolder: string,
     state: StateStore,
+    view: RunsView,
   ) {
+    this.#view = view;
     this.#runsFolder = runsFolder;
     this.#state = state;
     this.#submitter = submitter;
@@ -58,41 +66,19 @@ export class ActiveWatch implements Disposable {
 
   #follow(session: Session | undefined): Disposable[] {
     this.#watcher = undefined;
-    this.#missing = [];
     if (session === undefined) return [];
     const { id: accountId } = session.account;
-    const onError = (error: unknown) => this.#log.warn(String(error));
     const watcher = new Watcher({
       session,
       state: this.#state,
       lockFile: accountFolder(this.#runsFolder, accountId).watchLock,
       isFocused: () => vscode.window.state.focused,
+      areRowsShown: () => this.#view.isVisible,
       isAwaiting: () => this.#submitter.isUnknown(accountId),
       recallSubmitted: () => this.#recall(session),
-      onError,
+      onError: (error) => this.#log.warn(String(error)),
     });
     this.#watcher = watcher;
-    const missing = (what: Missing) =>
-      new MissingRead(session, what, () => vscode.window.state.focused, onError);
-    const { models, balance } = session;
-    const missingModels = missing({
-      isMissing: () => models.models === undefined,
-      read: () => models.readMissing(),
-    });
-    const missingBalance = missing({
-      isMissing: () => balance.current === undefined,
-      read: () => balance.readMissing(),
-    });
-    this.#missing = [missingModels, missingBalance];
-    const readAll = () => {
-      this.#read();
-      missingModels.begin(models.refresh());
-      missingBalance.begin(balance.refresh());
-    };
-    const reconnecting = session.onDidChangeState((state) => {
-      if (state === 'connecting') readAll();
-      if (state === 'ready') for (const one of this.#missing) one.wake();
-    });
     // The charge may come minutes after the answer was given up: runs are watched until the user has decided.
     const awaiting = this.#submitter.onDidChange(({ id, accountId: changedId, state }) => {
       if (changedId !== accountId) return;
@@ -101,8 +87,9 @@ export class ActiveWatch implements Disposable {
       const isOpen = this.#submitter.pending.some((pending) => pending.id === id);
       if (state === 'elsewhere' && !isOpen) void watcher.poll();
     });
-    readAll();
-    return [watcher, missingModels, missingBalance, reconnecting, awaiting];
+    watcher.readAll();
+    this.#readAtMs = performance.now();
+    return [watcher, awaiting, this.#view.onDidShow(() => watcher.readMissing())];
   }
 
   /** Their end is shown as well, though no list named them before the windows were closed. */
@@ -117,6 +104,6 @@ export class ActiveWatch implements Disposable {
     if (this.#watcher === undefined) return;
     this.#readAtMs = performance.now();
     void this.#watcher.poll();
-    for (const one of this.#missing) one.wake();
+    this.#watcher.readMissing();
   }
 }

@@ -4,7 +4,6 @@ import { lazy } from '../../core/base/lazy.ts';
 import { runLinkPath } from '../../core/runs/runLink.ts';
 import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { COMMANDS, PANELS, VIEWS } from '../shared/ids.ts';
-import { keepActiveDetails } from './activeDetails.ts';
 import { ActiveWatch } from './activeWatch.ts';
 import { ModelsTree } from './modelsTree.ts';
 import { dimOfflineRows } from './runRows.ts';
@@ -26,8 +25,7 @@ export function activateRuns(services: Services): void {
   const tree = disposables.add(new RunsTree({ sessions, submitter, submissions, downloads, ledger, shown }));
   disposables.add(submitted.event(({ runId }) => void tree.reveal(runId).catch(() => undefined)));
   disposables.add(new ModelsTree(sessions));
-  disposables.add(new ActiveWatch(sessions, submitter, journal, log, runsFolder, state));
-  disposables.add(keepActiveDetails(sessions, state, tree, log));
+  disposables.add(new ActiveWatch(sessions, submitter, journal, log, runsFolder, state, tree));
   disposables.add(showReceiptLabels(sessions, openJournal, journal, log));
 
   const receipts = async () => {

@@ -76,7 +76,7 @@ export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string 
 }
 
 /** How much there is to train on. */
-export function tokensPhrase({ estimatedTokens }: Summary): string {
+export function tokensPhrase({ estimatedTokens }: Pick<Summary, 'estimatedTokens'>): string {
   const rounded = Number(estimatedTokens.toPrecision(2));
   return vscode.l10n.t('about {0} tokens (estimate)', formatCount(rounded));
 }

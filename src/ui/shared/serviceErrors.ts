@@ -31,27 +31,11 @@ export interface Explanation {
 
 /** Turns each error into a sentence and a button. */
 export function explain(error: unknown): Explanation {
-  if (error instanceof ServiceError) {
-    const explanation = explainService(error);
-    const { serviceMessage } = error;
-    return serviceMessage === '' ? explanation : { ...explanation, serviceMessage };
-  }
-  if (error instanceof NetworkError) return { sentence: networkSentence(error), action: actions.retry() };
-  if (error instanceof UnexpectedAnswerError) return explainUnexpected(error);
-  if (error instanceof SignedUrlRefusedError)
-    return { sentence: refusedLinkSentence(error), action: actions.downloadAgain() };
-  if (error instanceof DownloadLinkError)
-    return { sentence: downloadLinkSentence(error), action: actions.downloadAgain() };
-  if (error instanceof DatasetChangedError)
-    return { sentence: changedSentence(error), action: actions.submitAgain() };
-  if (error instanceof DiskError)
-    return error.place === 'submissions'
-      ? { sentence: recordsSentence(error), action: actions.showLog() }
-      : { sentence: folderSentence(error), action: actions.chooseFolder() };
-  if (error instanceof ExpectedError) return explainCode(error);
+  const serviceMessage = error instanceof ServiceError ? error.serviceMessage : '';
   return {
-    sentence: vscode.l10n.t('Something went wrong inside the extension.'),
-    action: actions.showLog(),
+    sentence: sentenceFor(error),
+    action: ACTIONS[actionFor(error)](),
+    ...(serviceMessage !== '' && { serviceMessage }),
   };
 }
 
@@ -75,7 +59,7 @@ export async function notifyFailed(error: unknown, again: () => void): Promise<v
 export function notifyStateSetAside(file: string): void {
   void showWarning(
     vscode.l10n.t(
-      'The stored run lists and download history were damaged and moved to {0}. Downloaded files are not affected.',
+      'The stored run lists and download history were damaged and moved to {0}. Your downloads are not affected.',
       file,
     ),
   );
@@ -87,7 +71,7 @@ export function act({ command }: Action, again: () => void): void {
   else void vscode.commands.executeCommand(command);
 }
 
-const actions = {
+const ACTIONS = {
   retry: (): Action => ({ title: vscode.l10n.t('Retry'), command: 'again' }),
   submitAgain: (): Action => ({ title: vscode.l10n.t('Submit Again…'), command: 'again' }),
   downloadAgain: (): Action => ({ title: vscode.l10n.t('Download Again…'), command: 'again' }),
@@ -103,213 +87,188 @@ const actions = {
   showLog: (): Action => ({ title: vscode.l10n.t('Show Log'), command: COMMANDS.showLog }),
 };
 
-const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
+/** The button for an error's code; for all others the log. */
+const ACTION_FOR_CODE: Readonly<Record<string, keyof typeof ACTIONS>> = {
+  network: 'retry',
+  'accounts-unreadable': 'retry',
+  'download-empty': 'retry',
+  'dataset-changed': 'submitAgain',
+  model_not_available: 'submitAgain',
+  consent_required: 'submitAgain',
+  storage: 'downloadAgain',
+  'signed-url-refused': 'downloadAgain',
+  'artifact-gone': 'downloadAgain',
+  'download-gone': 'downloadAgain',
+  'length-unknown': 'downloadAgain',
+  'file-exists': 'downloadAgain',
+  not_found: 'refreshRuns',
+  idempotency_conflict: 'refreshRuns',
+  'run-not-completed': 'refreshRuns',
+  'run-unknown': 'refreshRuns',
+  'artifacts-expired': 'refreshRuns',
+  'no-artifacts': 'refreshRuns',
+  insufficient_balance: 'refreshBalance',
+  invalid_api_key: 'replaceKey',
+  'key-rejected': 'replaceKey',
+  'key-missing': 'enterKey',
+};
 
-function explainService({ code, httpStatus, retryAfterMs }: ServiceError): Explanation {
-  const { l10n } = vscode;
-  switch (code) {
-    case 'invalid_api_key':
-      return { sentence: rejectedKeySentence(), action: actions.replaceKey() };
-    case 'rate_limited':
-      return { sentence: rateLimitedSentence(retryAfterMs), action: actions.retry() };
-    case 'validation_failed':
-      return { sentence: l10n.t('The service rejected the request as invalid.'), action: actions.showLog() };
-    case 'not_found':
-      return {
-        sentence: l10n.t('The service can’t find this: it is unknown, unfinished or expired.'),
-        action: actions.refreshRuns(),
-      };
-    case 'insufficient_balance':
-      return {
-        sentence: l10n.t(
-          'The balance is too low for this run. Add funds in the service’s dashboard, then continue.',
-        ),
-        action: actions.refreshBalance(),
-      };
-    case 'model_not_available':
-      return {
-        sentence: l10n.t('The model is currently not available. Choose another one.'),
-        action: actions.submitAgain(),
-      };
-    case 'consent_required':
-      return {
-        sentence: l10n.t('The service did not receive both consents.'),
-        action: actions.submitAgain(),
-      };
-    case 'idempotency_conflict':
-      return {
-        sentence: l10n.t('This Idempotency-Key was already used for a different request.'),
-        action: actions.refreshRuns(),
-      };
-  }
-  if (code === 'unavailable' || UNAVAILABLE.has(httpStatus))
-    return { sentence: unavailableSentence(retryAfterMs), action: actions.retry() };
-  return {
-    sentence: l10n.t('The service answered with the error “{0}” ({1}).', code, httpStatus),
-    action: actions.showLog(),
-  };
+function actionFor(error: unknown): keyof typeof ACTIONS {
+  if (isLimited(error) || isUnavailable(error)) return 'retry';
+  if (error instanceof DiskError) return error.place === 'folder' ? 'chooseFolder' : 'showLog';
+  return (error instanceof ExpectedError ? ACTION_FOR_CODE[error.code] : undefined) ?? 'showLog';
 }
 
-/** Errors that a code alone describes. */
-function explainCode(error: ExpectedError): Explanation {
+const UNAVAILABLE: readonly number[] = [502, 503, 504];
+
+type Answered = ServiceError | UnexpectedAnswerError;
+
+function isLimited(error: unknown): error is Answered {
+  return error instanceof ServiceError ? error.code === 'rate_limited' : isGateway(error, [429]);
+}
+
+function isUnavailable(error: unknown): error is Answered {
+  if (!(error instanceof ServiceError)) return isGateway(error, UNAVAILABLE);
+  return error.code === 'unavailable' || (!error.known && UNAVAILABLE.includes(error.httpStatus));
+}
+
+/** A proxy or gateway that answers in place of the service is known by its status alone. */
+function isGateway(error: unknown, statuses: readonly number[]): error is UnexpectedAnswerError {
+  return (
+    error instanceof UnexpectedAnswerError &&
+    error.kind === 'no-error-body' &&
+    statuses.includes(error.httpStatus)
+  );
+}
+
+function sentenceFor(error: unknown): string {
   const { l10n } = vscode;
-  const say = (sentence: string, action: Action): Explanation => ({ sentence, action });
+  if (isLimited(error))
+    return error.retryAfterMs === undefined
+      ? l10n.t('Too many requests. Wait a moment, then try again.')
+      : l10n.t('Too many requests. Try again in {0}.', waitText(error.retryAfterMs));
+  if (isUnavailable(error))
+    return error.retryAfterMs === undefined
+      ? l10n.t('The service is unavailable. Try again later.')
+      : l10n.t('The service is unavailable. Try again in {0}.', waitText(error.retryAfterMs));
+  if (error instanceof NetworkError) return networkSentence(error);
+  if (error instanceof UnexpectedAnswerError) return unexpectedSentence(error);
+  if (error instanceof SignedUrlRefusedError) return refusedLinkSentence(error);
+  if (error instanceof DownloadLinkError) return downloadLinkSentence(error);
+  if (error instanceof DatasetChangedError) return changedSentence(error);
+  if (error instanceof DiskError)
+    return error.place === 'submissions' ? recordsSentence(error) : folderSentence(error);
+  return error instanceof ExpectedError
+    ? codeSentence(error)
+    : l10n.t('Something went wrong inside the extension.');
+}
+
+/** For errors that a code alone describes. */
+function codeSentence(error: ExpectedError): string {
+  const { l10n } = vscode;
   switch (error.code) {
-    // Accounts and the sandbox
+    // The service's (spec: "Errors")
+    case 'invalid_api_key':
     case 'key-rejected':
-      return say(rejectedKeySentence(), actions.replaceKey());
+      return l10n.t('The service rejected this API key.');
+    case 'validation_failed':
+      return l10n.t('The service rejected the request as invalid.');
+    case 'not_found':
+      return l10n.t('The service can’t find this: it is unknown, unfinished or expired.');
+    case 'insufficient_balance':
+      return l10n.t('The balance is too low for this run. Add funds in the service’s dashboard.');
+    case 'model_not_available':
+      return l10n.t('This model isn’t available. Choose another one.');
+    case 'consent_required':
+      return l10n.t('The service did not receive both consents.');
+    case 'idempotency_conflict':
+      return l10n.t('This Idempotency-Key was already used for a different request.');
+
+    // Accounts and the sandbox
     case 'key-missing':
-      return say(
-        l10n.t(
-          'The API key of this account is not on this machine. If you just entered it in another window, reload this one.',
-        ),
-        actions.enterKey(),
+      return l10n.t(
+        'This account has no API key on this machine. If you entered it in another window, reload this one.',
       );
     case 'accounts-unreadable':
-      return say(
-        l10n.t('Your accounts can’t be read from {0}. Check the file and its permissions.', fileOf(error)),
-        actions.retry(),
-      );
+      return l10n.t('Your accounts can’t be read from {0}. Check its permissions.', fileOf(error));
     case 'sandbox-not-started':
-      return say(l10n.t('The sandbox could not be started. See the log for details.'), actions.showLog());
+      return l10n.t('The sandbox could not be started.');
 
     // Submissions
     case 'lease-unavailable':
-      return say(
-        l10n.t(
-          'The extension’s folder can’t be locked. Without a lock, two windows could submit the same dataset twice.',
-        ),
-        actions.showLog(),
-      );
+      return l10n.t('Can’t lock the extension’s folder: two windows could submit the same dataset.');
     case 'journal-busy':
-      return say(
-        l10n.t('Other windows are writing submission records. Try again in a moment.'),
-        actions.showLog(),
-      );
+      return l10n.t('Other windows are writing submission records. Try again in a moment.');
     case 'journal-unreadable':
-      return say(
-        'file' in error
-          ? l10n.t(
-              'Can’t read the submission record {0}. Submitting now could charge you twice.',
-              path.basename(fileOf(error)),
-            )
-          : l10n.t('Can’t read the submission records. Submitting now could charge you twice.'),
-        actions.showLog(),
-      );
+      return 'file' in error
+        ? l10n.t(
+            'Can’t read the submission record {0}. Submitting now could charge you twice.',
+            path.basename(fileOf(error)),
+          )
+        : l10n.t('Can’t read the submission records. Submitting now could charge you twice.');
     case 'later-version':
-      return say(
-        l10n.t(
-          'A newer version of this extension has an open submission of the same dataset and model. Update the extension to continue it.',
-        ),
-        actions.showLog(),
+      return l10n.t(
+        'A newer version of this extension has an open submission of this dataset and model. Update to continue it.',
       );
     case 'not-owner':
     case 'lease-lost':
-      return say(
-        l10n.t('Another window may have taken over this submission. This window stopped sending it.'),
-        actions.showLog(),
-      );
+      return l10n.t('Another window may have taken over this submission. This one stopped sending it.');
     case 'key-replaced':
-      return say(
-        l10n.t('Can’t resend: it was first sent with another API key, which may belong to another account.'),
-        actions.showLog(),
-      );
+      return l10n.t('Can’t resend: it was first sent with another API key, maybe of another account.');
     case 'window-closed':
-      return say(
-        l10n.t(
-          'Can’t resend: the first attempt was more than 23 hours ago, and the service only prevents double charges for 24 hours.',
-        ),
-        actions.showLog(),
+      return l10n.t(
+        'Can’t resend: the first attempt was more than 23 hours ago, and the service only prevents double charges for 24 hours.',
       );
     case 'clocks-disagree':
-      return say(
-        l10n.t('Can’t resend safely: the time of the first attempt is uncertain (clock change or sleep).'),
-        actions.showLog(),
+      return l10n.t(
+        'Can’t resend safely: the time of the first attempt is uncertain (clock change or sleep).',
       );
     case 'candidates':
-      return say(
-        l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.'),
-        actions.showLog(),
-      );
+      return l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.');
     case 'too-early':
-      return say(
-        'retryAfterMs' in error && typeof error.retryAfterMs === 'number'
-          ? l10n.t('The service asked to wait. Try again in {0}.', waitText(error.retryAfterMs))
-          : l10n.t('The service asked to wait. Try again later.'),
-        actions.showLog(),
-      );
+      return 'retryAfterMs' in error && typeof error.retryAfterMs === 'number'
+        ? l10n.t('The service asked to wait. Try again in {0}.', waitText(error.retryAfterMs))
+        : l10n.t('The service asked to wait. Try again later.');
     case 'digest-failed':
-      return say(
-        l10n.t('Couldn’t verify that the dataset is unchanged. See the log for details.'),
-        actions.showLog(),
-      );
+      return l10n.t('Couldn’t verify that the dataset is unchanged.');
 
     // Downloads
     case 'run-not-completed':
-      return say(l10n.t('This run is not finished yet, so it has no adapter.'), actions.refreshRuns());
+      return l10n.t('This run hasn’t finished, so it has no adapter.');
     case 'artifacts-expired':
-      return say(
-        'expiredAt' in error && typeof error.expiredAt === 'string'
-          ? l10n.t(
-              'This adapter expired on {0}. To get it again, start a new run.',
-              formatTime(error.expiredAt),
-            )
-          : l10n.t('This adapter has expired. To get it again, start a new run.'),
-        actions.refreshRuns(),
-      );
+      return 'expiredAt' in error && typeof error.expiredAt === 'string'
+        ? l10n.t(
+            'This adapter expired on {0}. To get it again, start a new run.',
+            formatTime(error.expiredAt),
+          )
+        : l10n.t('This adapter has expired. To get it again, start a new run.');
     case 'run-unknown':
-      return say(
-        l10n.t('The service does not know this run. It may belong to another account, or have expired.'),
-        actions.refreshRuns(),
-      );
+      return l10n.t('The service doesn’t know this run. It may have expired or belong to another account.');
     case 'no-artifacts':
-      return say(l10n.t('The service lists no files for this run.'), actions.refreshRuns());
+      return l10n.t('The service lists no files for this run.');
     case 'artifact-gone':
-      return say(l10n.t('The service no longer offers this file.'), actions.downloadAgain());
+      return l10n.t('The service no longer offers this file.');
     case 'download-busy':
-      return say(l10n.t('Another window is already downloading this to the same place.'), actions.showLog());
+      return l10n.t('Another window is already downloading this to the same place.');
     case 'download-gone':
-      return say(
-        l10n.t('There is nothing left to resume: another window finished or discarded this download.'),
-        actions.downloadAgain(),
-      );
+      return l10n.t('Nothing to resume: another window finished or discarded this download.');
     case 'download-empty':
-      return say(l10n.t('The downloaded file is empty. It was deleted.'), actions.retry());
+      return l10n.t('The downloaded file was empty and has been deleted.');
     case 'length-unknown':
-      return say(
-        l10n.t(
-          'The server didn’t report the file size, so the download couldn’t be verified. It was deleted.',
-        ),
-        actions.downloadAgain(),
+      return l10n.t(
+        'The server didn’t report the file size, so the download couldn’t be verified. It was deleted.',
       );
     case 'file-exists':
-      return say(
-        l10n.t('A file of that name appeared during the download and was not overwritten.'),
-        actions.downloadAgain(),
-      );
+      return l10n.t('A file of that name appeared during the download and was not overwritten.');
     default:
-      return say(l10n.t('Something went wrong ({0}).', error.code), actions.showLog());
+      return error instanceof ServiceError
+        ? l10n.t('The service answered with the error “{0}” ({1}).', error.code, error.httpStatus)
+        : l10n.t('Something went wrong ({0}).', error.code);
   }
 }
 
 function fileOf(error: Error): string {
   return 'file' in error ? String(error.file) : '';
-}
-
-function rejectedKeySentence(): string {
-  return vscode.l10n.t('The service rejected this API key.');
-}
-
-function rateLimitedSentence(retryAfterMs: number | undefined): string {
-  return retryAfterMs === undefined
-    ? vscode.l10n.t('Too many requests. Wait a moment, then try again.')
-    : vscode.l10n.t('Too many requests. Try again in {0}.', waitText(retryAfterMs));
-}
-
-function unavailableSentence(retryAfterMs: number | undefined): string {
-  return retryAfterMs === undefined
-    ? vscode.l10n.t('The service is unavailable. Try again later.')
-    : vscode.l10n.t('The service is unavailable. Try again in {0}.', waitText(retryAfterMs));
 }
 
 /** Rounded up: a request that comes too early is refused again. */
@@ -324,7 +283,7 @@ function networkSentence({ reason }: NetworkError): string {
     case 'refused':
       return l10n.t('Nothing answers at the service URL. Check the URL and your connection.');
     case 'dns':
-      return l10n.t('The host of the service URL cannot be found. Check the URL and your connection.');
+      return l10n.t('Can’t find the host of the service URL. Check the URL and your connection.');
     case 'tls':
       return l10n.t(
         'The service’s certificate is not trusted. Behind a company proxy, install its certificate.',
@@ -342,63 +301,54 @@ function networkSentence({ reason }: NetworkError): string {
   }
 }
 
-/** A proxy or gateway that answers in place of the service is known by its status alone. */
-function explainUnexpected({ kind, httpStatus, retryAfterMs }: UnexpectedAnswerError): Explanation {
+function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string {
   const { l10n } = vscode;
-  if (kind === 'no-error-body') {
-    if (UNAVAILABLE.has(httpStatus))
-      return { sentence: unavailableSentence(retryAfterMs), action: actions.retry() };
-    if (httpStatus === 429) return { sentence: rateLimitedSentence(retryAfterMs), action: actions.retry() };
-  }
-  const sentence = () => {
-    if (kind === 'redirect')
-      return l10n.t('The service redirected to another address ({0}). Check the service URL.', httpStatus);
-    if (kind === 'html')
-      return l10n.t(
-        'A web page answered instead of the service ({0}), such as a network’s sign-in page.',
-        httpStatus,
-      );
-    if (kind === 'no-error-body' && httpStatus === 413)
-      return l10n.t('A proxy or gateway rejected the upload as too large (413).');
-    if (kind === 'no-error-body' && httpStatus === 422)
-      return l10n.t('The request was rejected (422) without the service’s usual error message.');
-    return l10n.t('The answer is not from this service ({0}). Check the service URL.', httpStatus);
-  };
-  return { sentence: sentence(), action: actions.showLog() };
+  if (kind === 'redirect')
+    return l10n.t('The service redirected to another address ({0}). Check the service URL.', httpStatus);
+  if (kind === 'html')
+    return l10n.t(
+      'A web page answered instead of the service ({0}), such as a network’s sign-in page.',
+      httpStatus,
+    );
+  if (kind === 'no-error-body' && httpStatus === 413)
+    return l10n.t('A proxy or gateway rejected the upload as too large (413).');
+  if (kind === 'no-error-body' && httpStatus === 422)
+    return l10n.t('The request was rejected without a reason (422).');
+  return l10n.t('The answer is not from this service ({0}). Check the service URL.', httpStatus);
 }
 
 /** Why the server behind a download link did not send the file; the service has no part in it. */
 function downloadLinkSentence({ failure }: DownloadLinkError): string {
   const { l10n } = vscode;
-  if (failure instanceof UnexpectedAnswerError) {
-    if (failure.kind === 'unsafe-link')
-      return l10n.t(
-        'The service provided an unsafe download link: it isn’t https, or points to this machine or its network. It was not opened.',
-      );
-    return failure.kind === 'redirect'
-      ? l10n.t('The download link redirects too often or to an unsafe address ({0}).', failure.httpStatus)
-      : l10n.t(
-          'The download link returned something other than the file ({0}). Try again later.',
+  if (failure instanceof UnexpectedAnswerError)
+    switch (failure.kind) {
+      case 'unsafe-link':
+        return l10n.t('The download link is unsafe (not https, or inside your network) and was not opened.');
+      case 'redirect':
+        return l10n.t(
+          'The download link redirects too often or to an unsafe address ({0}).',
           failure.httpStatus,
         );
-  }
+      default:
+        return l10n.t('The download link returned something other than the file ({0}).', failure.httpStatus);
+    }
   if (failure.causeCode === 'ERR_TOO_SHORT')
-    return l10n.t('The download link keeps ending the file too early. Try again later.');
+    return l10n.t('The download server keeps ending the file too early.');
   if (failure.causeCode === 'ERR_TOO_LONG')
-    return l10n.t('The download link keeps sending more than the announced file size. Try again later.');
+    return l10n.t('The download server sends more than the announced file size.');
   switch (failure.reason) {
     case 'refused':
     case 'dns':
     case 'connect-timeout':
-      return l10n.t('The server of the download link can’t be reached. Check your connection.');
+      return l10n.t('The download server can’t be reached. Check your connection.');
     case 'tls':
       return l10n.t(
-        'The certificate of the download link’s server is not trusted. Behind a company proxy, install its certificate.',
+        'The download server’s certificate is not trusted. Behind a company proxy, install its certificate.',
       );
     case 'proxy':
-      return l10n.t('The proxy blocked the download link. Check the “http.proxy” settings and its password.');
+      return networkSentence(failure);
     default:
-      return l10n.t('The connection to the download link’s server was lost.');
+      return l10n.t('The connection to the download server was lost.');
   }
 }
 
@@ -406,7 +356,7 @@ function downloadLinkSentence({ failure }: DownloadLinkError): string {
 function refusedLinkSentence({ httpStatus }: SignedUrlRefusedError): string {
   return [400, 401, 403, 404, 410].includes(httpStatus)
     ? vscode.l10n.t('The server rejected every download link ({0}). Try again later.', httpStatus)
-    : vscode.l10n.t('The download server returned an error ({0}). Try again later.', httpStatus);
+    : vscode.l10n.t('The download server returned an error ({0}).', httpStatus);
 }
 
 function changedSentence({ change, causeCode }: DatasetChangedError): string {
@@ -432,9 +382,9 @@ function recordsSentence({ code }: DiskError): string {
     case 'disk-full':
       return l10n.t('The disk is full: submissions can’t be recorded.');
     case 'no-permission':
-      return l10n.t('The extension has no permission to write its submission records.');
+      return l10n.t('No permission to write the submission records.');
     default:
-      return l10n.t('The submission records could not be read or written. See the log for details.');
+      return l10n.t('The submission records can’t be read or written.');
   }
 }
 
@@ -443,7 +393,7 @@ function folderSentence({ code }: DiskError): string {
   const { l10n } = vscode;
   switch (code) {
     case 'disk-full':
-      return l10n.t('There is no space left in that folder. Partial files were removed.');
+      return l10n.t('That folder’s disk is full. Partial files were removed.');
     case 'no-permission':
       return l10n.t('You don’t have permission to write to that folder.');
     case 'folder-missing':

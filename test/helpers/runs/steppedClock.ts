@@ -35,14 +35,15 @@ export class SteppedClock implements Clock {
     });
   }
 
-  /** Passes time; whenever somebody wakes up, the clock stands still until `settle` says that all is done. */
+  /** Passes time; whenever some wake up, the clock stands still until `settle` says that all is done. */
   async pass(ms: number, settle: () => Promise<void>): Promise<void> {
     const endMs = this.#passedMs + ms;
     for (;;) {
-      const next = [...this.#sleepers].sort((a, b) => a.atMs - b.atMs)[0];
-      if (next === undefined || next.atMs > endMs) break;
-      this.#passedMs = Math.max(this.#passedMs, next.atMs);
-      next.wake();
+      const sleepers = [...this.#sleepers];
+      const nextMs = Math.min(...sleepers.map(({ atMs }) => atMs));
+      if (nextMs > endMs) break;
+      this.#passedMs = Math.max(this.#passedMs, nextMs);
+      for (const { atMs, wake } of sleepers) if (atMs === nextMs) wake();
       await settle();
     }
     this.#passedMs = endMs;

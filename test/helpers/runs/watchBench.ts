@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
-import type http from 'node:http';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { Client } from '../../../src/core/api/client.ts';
+import { NetworkError } from '../../../src/core/api/errors.ts';
 import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import type { RunSummary } from '../../../src/core/api/types.ts';
-import { readList, type SavedList } from '../../../src/core/runs/sharedList.ts';
+import { readList } from '../../../src/core/runs/sharedList.ts';
+import type { SavedList } from '../../../src/core/runs/savedList.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Moved } from '../../../src/core/runs/runStore.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { Watcher } from '../../../src/core/runs/watcher.ts';
-import { sendJson } from '../httpServer.ts';
 import { SteppedClock } from './steppedClock.ts';
-import { Bench } from './support.ts';
 
 /** A window that watches the account of a `WatchBench`. */
 export interface WatchWindow {
@@ -24,21 +25,45 @@ export interface WatchWindow {
   errors: unknown[];
   moved: Moved[];
   isFocused: boolean;
+  areRowsShown: boolean;
   isAwaiting: boolean;
   dispose(): void;
 }
 
-/** Knows how many requests wait for the head of an answer. */
-class CountingTransport extends Transport {
-  waiting = 0;
+/** An answer of the service; `lost`: the connection ends without one. */
+export type Answer = 'lost' | readonly [status: number, body: unknown, headers?: Record<string, string>];
+
+/** Hands requests to the service of a bench without a network. */
+class DirectTransport extends Transport {
+  readonly #answer: (request: HttpRequest) => Promise<Answer>;
+  readonly #date: () => string;
+  open = 0;
+
+  constructor(answer: (request: HttpRequest) => Promise<Answer>, date: () => string) {
+    super({ strictSsl: true, systemCertificates: false, env: {} });
+    this.#answer = answer;
+    this.#date = date;
+  }
 
   override async send(request: HttpRequest): Promise<HttpAnswer> {
-    this.waiting++;
-    try {
-      return await super.send(request);
-    } finally {
-      this.waiting--;
-    }
+    this.open++;
+    const answer = await this.#answer(request).finally(() => this.open--);
+    if (answer === 'lost') throw new NetworkError('reset');
+    const [httpStatus, body, more] = answer;
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      date: this.#date(),
+      ...more,
+    };
+    const bytes = Buffer.from(JSON.stringify(body));
+    return {
+      httpStatus,
+      header: (name) => headers[name],
+      body: (async function* () {
+        yield await Promise.resolve(bytes);
+      })(),
+      discard: () => undefined,
+    };
   }
 }
 
@@ -49,8 +74,8 @@ export class WatchBench {
   readonly folder: string;
   /** What the service has, newest first. */
   rows: RunSummary[] = [];
-  /** Answers in place of the service, where it returns true. */
-  instead: ((request: http.IncomingMessage, response: http.ServerResponse) => boolean) | undefined;
+  /** Answers in place of the service, where it has an answer. */
+  instead: ((what: string, who: string) => Answer | undefined) | undefined;
   /** While set, answers wait for it. */
   gate: Promise<unknown> | undefined;
   balance_cents = 1_000;
@@ -60,35 +85,24 @@ export class WatchBench {
   recallSubmitted: (session: Session) => Promise<void> = () => Promise.resolve();
   /** Who asked for what, such as `a /runs`. */
   readonly asked: string[] = [];
-  /** When, by the clock. */
-  readonly askedAtMs: number[] = [];
-  readonly #bench: Bench;
-  readonly #transport = new CountingTransport({ strictSsl: true, systemCertificates: false, env: {} });
+  readonly #transport = new DirectTransport(
+    (request) => this.#answer(request),
+    () => new Date(this.clock.nowMs() + this.aheadMs).toUTCString(),
+  );
   readonly #windows: WatchWindow[] = [];
-  #url = '';
-  #open = 0;
 
-  private constructor(bench: Bench) {
-    this.#bench = bench;
-    this.folder = path.join(bench.folder, 'storage');
+  private constructor(folder: string) {
+    this.folder = path.join(folder, 'storage');
   }
 
   static async start(): Promise<WatchBench> {
-    const bench = new WatchBench(await Bench.start());
-    const server = await bench.#bench.serve((request, response) => {
-      bench.#open++;
-      response.once('close', () => bench.#open--);
-      void bench.#answer(request, response);
-    });
-    bench.#url = server.url;
-    return bench;
+    return new WatchBench(await mkdtemp(path.join(tmpdir(), 'watch-')));
   }
 
   async end(): Promise<void> {
     for (const window of this.#windows) window.dispose();
     await this.settle();
-    this.#transport.dispose();
-    await this.#bench.end();
+    await rm(path.dirname(this.folder), { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** Opens a window; its API key is its name, so that the service knows who asks. */
@@ -96,7 +110,7 @@ export class WatchBench {
     const { clock } = this;
     const session = new Session(
       { kind: 'service', id: 'account-1', name, baseUrl: 'https://service.test' },
-      () => Promise.resolve({ baseUrl: this.#url, apiKey: name, keyId: 'key-1' }),
+      () => Promise.resolve({ baseUrl: 'https://service.test', apiKey: name, keyId: 'key-1' }),
       (connection) => new Client(connection, () => this.#transport, { clock }),
       clock,
     );
@@ -109,6 +123,7 @@ export class WatchBench {
       state,
       lockFile: path.join(this.folder, 'watch.lock'),
       isFocused: () => window.isFocused,
+      areRowsShown: () => window.areRowsShown,
       isAwaiting: () => window.isAwaiting,
       recallSubmitted: () => this.recallSubmitted(session),
       clock,
@@ -128,6 +143,7 @@ export class WatchBench {
       errors,
       moved,
       isFocused,
+      areRowsShown: false,
       isAwaiting: false,
       dispose,
     };
@@ -143,10 +159,9 @@ export class WatchBench {
   /** Until no request is open, and nothing is being written or read. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < 4; quiet++) {
-      await delay(1);
+      await turn();
       const isAtFiles = process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
-      const isAsking = this.#open + this.#transport.waiting > 0 && this.gate === undefined;
-      if (isAtFiles || isAsking) quiet = -1;
+      if (isAtFiles || (this.#transport.open > 0 && this.gate === undefined)) quiet = -1;
     }
   }
 
@@ -175,29 +190,32 @@ export class WatchBench {
     }
   }
 
-  async #answer(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
-    const { pathname, searchParams } = new URL(String(request.url), 'http://x.test');
-    const what = pathname.replace('/api/v1', '');
-    this.asked.push(`${String(request.headers.authorization).replace('Bearer ', '')} ${what}`);
-    this.askedAtMs.push(this.clock.monotonicMs());
-    const start = Number(searchParams.get('cursor') ?? 0);
-    const end = start + Number(searchParams.get('limit'));
+  async #answer({ url, headers }: HttpRequest): Promise<Answer> {
+    const what = url.pathname.replace('/api/v1', '');
+    const who = String(headers['authorization']).replace('Bearer ', '');
+    this.asked.push(`${who} ${what}`);
+    const start = Number(url.searchParams.get('cursor') ?? 0);
+    const end = start + Number(url.searchParams.get('limit'));
     const has_more = end < this.rows.length;
     const page = { data: this.rows.slice(start, end), has_more, next_cursor: has_more ? String(end) : null };
-    const text = JSON.stringify(page);
     await this.gate;
-    response.setHeader('date', new Date(this.clock.nowMs() + this.aheadMs).toUTCString());
-    if (this.instead?.(request, response)) return;
-    if (what === '/runs') response.setHeader('content-type', 'application/json').end(text);
-    else if (what === '/models')
-      sendJson(response, 200, {
-        data: [
-          { model_id: 'm', name: 'Model M', provider: 'p', available: true, terms_url: 'https://t.test' },
-        ],
-      });
-    else if (what === '/balance')
-      sendJson(response, 200, { balance_cents: this.balance_cents, currency: 'EUR' });
-    else sendJson(response, 404, { error: { code: 'not_found', message: '' } });
+    const instead = this.instead?.(what, who);
+    if (instead !== undefined) return instead;
+    if (what === '/runs') return [200, page];
+    if (what === '/models')
+      return [
+        200,
+        {
+          data: [
+            { model_id: 'm', name: 'Model M', provider: 'p', available: true, terms_url: 'https://t.test' },
+          ],
+        },
+      ];
+    if (what === '/balance') return [200, { balance_cents: this.balance_cents, currency: 'EUR' }];
+    const runId = what.replace('/runs/', '');
+    const run = this.rows.find(({ run_id }) => run_id === runId);
+    if (run !== undefined) return [200, { run: { ...run, label: `L ${runId}` } }];
+    return [404, { error: { code: 'not_found', message: '' } }];
   }
 }
 

@@ -25,27 +25,22 @@ describe('sandbox endpoints', () => {
       ['POST', '/runs/x/artifacts/download'],
       ['GET', '/unknown'],
     ] as const;
-    for (const [method, path] of endpoints) {
-      it(`asks for the API key at ${method} ${path}`, async () => {
-        const { apiKey } = bench().sandbox;
-        const values = ['', 'Bearer', 'Bearer wrong', apiKey, `Basic ${apiKey}`, `Bearer ${apiKey}x`];
-        for (const authorization of [...values, `Bearer ${apiKey.slice(0, -1)}`, `Bearer x ${apiKey}`]) {
+    it('is asked for at every path, with an API key that has the prefix of the contract', async () => {
+      const { apiKey } = bench().sandbox;
+      assert.match(apiKey, /^service_sandbox_[\w-]{32}$/);
+      const values = ['', 'Bearer', 'Bearer wrong', apiKey, `Basic ${apiKey}`, `Bearer ${apiKey}x`];
+      for (const [method, path] of endpoints)
+        for (const authorization of [...values, `Bearer ${apiKey.slice(0, -1)}`, `Bearer x ${apiKey}`])
           assertRefused(
             await bench().call(method, path, { headers: { authorization } }),
             401,
             'invalid_api_key',
           );
-        }
-      });
-    }
-
-    it('has an API key with the prefix of the contract', () => {
-      assert.match(bench().sandbox.apiKey, /^service_sandbox_[\w-]{32}$/);
     });
   });
 
   describe('paths and methods', () => {
-    for (const path of [
+    const UNKNOWN = [
       '/unknown',
       '/runs/',
       '/models/',
@@ -53,9 +48,10 @@ describe('sandbox endpoints', () => {
       '/runs/x/artifacts',
       '/runs/a/b',
       '/runs/%zz',
-    ]) {
-      it(`answers 404 at ${path}`, async () => assertRefused(await bench().get(path), 404, 'not_found'));
-    }
+    ];
+    it('that are unknown are answered 404', async () => {
+      for (const path of UNKNOWN) assertRefused(await bench().get(path), 404, 'not_found');
+    });
 
     for (const [method, path, allow] of [
       ['DELETE', '/runs', 'GET, POST'],
@@ -148,24 +144,24 @@ describe('sandbox endpoints', () => {
       assert.equal((await bench().get('/runs?limit=100')).body.data.length, 100);
     });
 
-    for (const query of [
-      'limit=0',
-      'limit=101',
-      'limit=-1',
-      'limit=1.5',
-      'limit=1e1',
-      'limit=',
-      'limit=ten',
-      'limit=5&limit=5',
-      'cursor=',
-      'cursor=nonsense',
-      'cursor=MQ',
-      // Another spelling of a cursor's bytes: padding.
-      `cursor=${encodeURIComponent(Buffer.from('1.1').toString('base64'))}%3D`,
-    ]) {
-      it(`refuses ${query}`, async () =>
-        assertRefused(await bench().get(`/runs?${query}`), 422, 'validation_failed'));
-    }
+    it('refuses limits and cursors that are none', async () => {
+      for (const query of [
+        'limit=0',
+        'limit=101',
+        'limit=-1',
+        'limit=1.5',
+        'limit=1e1',
+        'limit=',
+        'limit=ten',
+        'limit=5&limit=5',
+        'cursor=',
+        'cursor=nonsense',
+        'cursor=MQ',
+        // Another spelling of a cursor's bytes: padding.
+        `cursor=${encodeURIComponent(Buffer.from('1.1').toString('base64'))}%3D`,
+      ])
+        assertRefused(await bench().get(`/runs?${query}`), 422, 'validation_failed');
+    });
   });
 
   describe('a run on the clock', () => {

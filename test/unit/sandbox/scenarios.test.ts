@@ -56,6 +56,8 @@ describe('sandbox scenarios', () => {
 
   it('rate-limited: the first try of each request is 429 with Retry-After, its repeat goes through', async () => {
     control().setScenario('rate-limited');
+    const signedOut = { headers: { authorization: '' } };
+    assert.equal((await bench().call('GET', '/balance', signedOut)).status, 401);
     const keys = [randomUUID(), randomUUID()];
     for (const call of [
       () => bench().get('/balance'),
@@ -77,28 +79,19 @@ describe('sandbox scenarios', () => {
     assert.equal((await runs()).length, 2);
   });
 
-  it('rate-limited: does not let anybody in without the API key', async () => {
-    control().setScenario('rate-limited');
-    const answer = await bench().call('GET', '/balance', { headers: { authorization: '' } });
-    assert.equal(answer.status, 401);
-  });
-
-  it('insufficient-balance: 402, nothing charged', async () => {
-    const before = await balance();
-    control().setScenario('insufficient-balance');
-    const { status, body } = await bench().submit();
-    assert.deepEqual([status, body.error.code], [402, 'insufficient_balance']);
-    assert.deepEqual([await balance(), await runs()], [before, []]);
-  });
-
-  it('model-withdrawn: listed as available, refused at submission', async () => {
-    control().setScenario('model-withdrawn');
-    const models = (await bench().get('/models')).body.data as Record<string, unknown>[];
-    assert.ok(models.some((model) => model['model_id'] === 'qwen3-8b' && model['available']));
-    const { status, body } = await bench().submit();
-    assert.deepEqual([status, body.error.code], [422, 'model_not_available']);
-    assert.deepEqual(await runs(), []);
-  });
+  for (const [scenario, status, code] of [
+    ['insufficient-balance', 402, 'insufficient_balance'],
+    ['model-withdrawn', 422, 'model_not_available'],
+  ] as const)
+    it(`${scenario}: refused at submission with ${status}, and not charged`, async () => {
+      const before = await balance();
+      control().setScenario(scenario);
+      const models = (await bench().get('/models')).body.data;
+      assert.ok(models.some((model) => model.model_id === 'qwen3-8b' && model.available));
+      const { status: answered, body } = await bench().submit();
+      assert.deepEqual([answered, body.error.code], [status, code]);
+      assert.deepEqual([await balance(), await runs()], [before, []]);
+    });
 
   it('unknown-statuses: runs submitted meanwhile keep to them, others do not', async () => {
     await bench().submit();

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { appendFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { appendFile, open, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OpenDataset, sha256OfFile } from '../../../../src/core/api/dataset.ts';
-import { encodeMultipart, uploadBody } from '../../../../src/core/api/upload.ts';
+import type { RunSubmission } from '../../../../src/core/api/types.ts';
+import { encodeMultipart, uploadBody, type UploadHooks } from '../../../../src/core/api/upload.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
 import {
@@ -14,9 +16,41 @@ import {
   startHttpServer,
   startHttpsServer,
   startRawServer,
+  type TestServer,
 } from '../../../helpers/httpServer.ts';
 import { runChild } from '../../../helpers/runChild.ts';
-import { CLOSING, CREATED, MIB, noted, UploadBench } from '../../../helpers/api/support.ts';
+import {
+  CLOSING,
+  CREATED,
+  descriptors,
+  MIB,
+  noted,
+  sha256Of,
+  UploadBench,
+  type ClientSettings,
+} from '../../../helpers/api/support.ts';
+
+const MANY = 24 * MIB;
+const CHANGED = { code: 'dataset-changed', change: 'changed' };
+
+/** A digest worker with something between each message and its answer. */
+const workerThat = (lines: string) => `
+  import { createHash } from 'node:crypto';
+  import { setTimeout as delay } from 'node:timers/promises';
+  import { parentPort } from 'node:worker_threads';
+  const sha256 = createHash('sha256');
+  let pieces = 0;
+  let turn = Promise.resolve();
+  parentPort.on('message', (piece) => {
+    turn = turn.then(async () => {
+      pieces++;
+      ${lines}
+      if (piece !== null) sha256.update(piece);
+      parentPort.postMessage(piece === null ? sha256.digest('hex') : '');
+      if (piece === null) parentPort.close();
+    });
+  });`;
+const NEVER = 'await new Promise(() => setInterval(() => undefined, 1000));';
 
 describe('createRun', function () {
   this.timeout(20_000);
@@ -26,162 +60,233 @@ describe('createRun', function () {
   beforeEach(async () => (bench = await UploadBench.start()));
   afterEach(() => bench.end());
 
-  for (const sizeBytes of [0, 1, 64 * 1024, MIB - 1, MIB, MIB + 1, 5 * MIB + 12_345]) {
-    it(`sends ${sizeBytes} bytes exactly, with their length`, async () => {
+  async function worker(source: string): Promise<string> {
+    const script = path.join(bench.folder, 'worker.mjs');
+    await writeFile(script, source);
+    return script;
+  }
+
+  /** Writes into the dataset and sets its times to ones that can be restored exactly. */
+  async function overwrite(position: number, bytes: Uint8Array): Promise<void> {
+    const handle = await open(bench.file, 'r+');
+    await handle.write(bytes, 0, bytes.byteLength, position);
+    await handle.close();
+    await restoreTimes();
+  }
+  const restoreTimes = () => utimes(bench.file, 1_700_000_000, 1_700_000_000);
+
+  /** Submits what must fail, and leaves no descriptor open. @returns which hooks were called */
+  async function fails(
+    url: string,
+    submission: RunSubmission,
+    expected: object | ((error: unknown) => boolean),
+    {
+      hooks: given,
+      signal,
+      ...settings
+    }: ClientSettings & { hooks?: UploadHooks; signal?: AbortSignal } = {},
+  ): Promise<string[]> {
+    const { told, hooks } = noted(given);
+    const call = bench.clientOf(url, settings).createRun(submission, { ...hooks, ...(signal && { signal }) });
+    await assert.rejects(call, expected);
+    assert.equal(bench.openDescriptors(), 0);
+    return told;
+  }
+
+  for (const sizeBytes of [0, 1, MIB - 1, MIB, MIB + 1, 5 * MIB + 12_345]) {
+    it(`sends ${sizeBytes} bytes, the same ones at each attempt, with or without a digest`, async () => {
       const bytes = await bench.dataset(sizeBytes);
       const service = await bench.receiver();
-      const progress: [number, number][] = [];
-      const { told, hooks } = noted();
-      const run = await bench.clientOf(service.url).createRun(bench.submission(sizeBytes), {
-        ...hooks,
-        onProgress: (sent, total) => void progress.push([sent, total]),
-      });
-      assert.deepEqual(run, CREATED);
-      const [body = Buffer.alloc(0)] = service.bodies;
-      assert.equal(service.headers[0]?.['content-length'], String(body.byteLength));
-      assert.equal(service.headers[0]['transfer-encoding'], undefined);
-      assert.equal(service.headers[0]['idempotency-key'], bench.submission(0).idempotencyKey);
-      assert.equal(service.headers[0]['content-type'], 'multipart/form-data; boundary=b0undary');
+      for (const expected of [undefined, bytes]) {
+        const progress: [number, number][] = [];
+        const { told, hooks } = noted();
+        const run = await bench.clientOf(service.url).createRun(bench.submission(sizeBytes, expected), {
+          ...hooks,
+          onProgress: (sent, total) => void progress.push([sent, total]),
+        });
+        assert.deepEqual([run, told], [CREATED, ['beforeClose', 'onClosed']]);
+        const total = service.bodies[0]?.byteLength ?? 0;
+        assert.deepEqual(progress.at(-1), [total, total]);
+        assert.ok(progress.every(([sent], index) => sent > (progress[index - 1]?.[0] ?? 0)));
+      }
+      const [body = Buffer.alloc(0), again = Buffer.alloc(0)] = service.bodies;
       const start = body.indexOf('octet-stream\r\n\r\n') + 'octet-stream\r\n\r\n'.length;
       assert.ok(body.subarray(start, start + sizeBytes).equals(bytes), 'the bytes differ');
       assert.equal(body.subarray(start + sizeBytes).toString(), CLOSING);
-      assert.deepEqual(told, ['beforeClose', 'onClosed']);
-      assert.deepEqual(progress.at(-1), [body.byteLength, body.byteLength]);
-      assert.ok(progress.every(([sent], index) => sent > (progress[index - 1]?.[0] ?? 0)));
+      assert.ok(body.equals(again));
+      const [headers, headersAgain] = service.headers;
+      assert.deepEqual({ ...headersAgain, host: '' }, { ...headers, host: '' });
+      assert.deepEqual(
+        ['content-length', 'transfer-encoding', 'idempotency-key', 'content-type'].map(
+          (name) => headers?.[name],
+        ),
+        [
+          String(body.byteLength),
+          undefined,
+          bench.submission(0).idempotencyKey,
+          'multipart/form-data; boundary=b0undary',
+        ],
+      );
       assert.equal(bench.openDescriptors(), 0);
     });
   }
 
-  for (const start of [startHttpServer, startHttpsServer]) {
-    it(`overwrites no chunk that a slow reader has not taken (${start.name})`, async () => {
-      const bytes = await bench.dataset(12 * MIB);
-      const hash = createHash('sha256');
-      let received = 0;
-      const service = await bench.served(
-        start((request, response) => {
-          request.on('data', (chunk: Buffer) => {
-            hash.update(chunk);
-            received += chunk.byteLength;
-            if (received % 7 === 0) return; // a rhythm that fits no buffer
-            request.pause();
-            setTimeout(() => request.resume(), 1);
-          });
-          request.on('end', () => sendJson(response, 201, CREATED));
-        }),
-      );
-      const sent = bench.submission(bytes.byteLength);
-      await bench.clientOf(service.url, { strictSsl: false }).createRun(sent);
-      const { head, tail } = encodeMultipart(sent);
-      const expected = createHash('sha256').update(head).update(bytes).update(tail);
-      assert.equal(hash.digest('hex'), expected.digest('hex'));
+  for (const start of [startHttpServer, startHttpsServer])
+    it(`overwrites no chunk that a slow reader or a slow digest has not taken (${start.name})`, async () => {
+      const bytes = await bench.dataset(10 * MIB + 77);
+      const digestWorker = await worker(workerThat('await delay(pieces % 3 === 0 ? 40 : 0);'));
+      for (const expected of [undefined, bytes]) {
+        const received: Buffer[] = [];
+        const service = await bench.served(
+          start((request, response) => {
+            request.on('data', (chunk: Buffer) => {
+              received.push(chunk);
+              if (received.length % 11 !== 0) return; // a rhythm that fits no buffer
+              request.pause();
+              setTimeout(() => request.resume(), 1);
+            });
+            request.on('end', () => sendJson(response, 201, CREATED));
+          }),
+        );
+        const client = bench.clientOf(service.url, { strictSsl: false, digestWorker });
+        await client.createRun(bench.submission(bytes.byteLength, expected));
+        const { head, tail } = encodeMultipart(bench.submission(bytes.byteLength));
+        assert.ok(Buffer.concat(received).equals(Buffer.concat([head, bytes, tail])));
+      }
     });
-  }
 
-  describe('counts as done', () => {
-    for (const [name, status, value, expected] of [
-      ['any 2xx with a run_id', 200, { run_id: 'r' }, { run_id: 'r' }],
-      [
-        'a run_id among fields that cannot be read',
-        202,
-        { run_id: 'r', price_cents: '9', currency: 5, more: 1 },
-        { run_id: 'r', more: 1 },
-      ],
+  it('hashes each of several uploads at once for itself', async () => {
+    const service = await bench.receiver();
+    const client = bench.clientOf(service.url);
+    const submissions = await Promise.all(
+      [1, 2, 3].map(async (size) => {
+        const bytes = Buffer.alloc(size * MIB + size, size);
+        const file = path.join(bench.folder, `${size}.jsonl`);
+        await writeFile(file, bytes);
+        const submission = bench.submission(bytes.byteLength, bytes);
+        return { ...submission, dataset: { ...submission.dataset, path: file } };
+      }),
+    );
+    await Promise.all(submissions.map((submission) => client.createRun(submission)));
+    assert.equal(service.bodies.length, 3);
+  });
+
+  it('takes any 2xx with a run_id as a run, and nothing less', async () => {
+    await bench.dataset(10);
+    let answer: [status: number, value: unknown] = [200, {}];
+    const service = await bench.served(
+      startHttpServer((request, response) => void bodyOf(request).then(() => sendJson(response, ...answer))),
+    );
+    const client = bench.clientOf(service.url);
+    for (const [status, value, expected] of [
+      [200, { run_id: 'r' }, { run_id: 'r' }],
+      [202, { run_id: 'r', price_cents: '9', currency: 5, more: 1 }, { run_id: 'r', more: 1 }],
     ] as const) {
-      it(name, async () => {
-        await bench.dataset(10);
-        const service = await bench.served(
-          startHttpServer(
-            (request, response) => void bodyOf(request).then(() => sendJson(response, status, value)),
-          ),
-        );
-        const run = await bench.clientOf(service.url).createRun(bench.submission(10));
-        assert.deepEqual(JSON.parse(JSON.stringify(run)), expected);
-      });
+      answer = [status, value];
+      const run = await client.createRun(bench.submission(10));
+      assert.deepEqual(JSON.parse(JSON.stringify(run)), expected);
     }
-
     for (const value of [{ run_id: '' }, { run_id: 5 }, { id: 'r' }, ['r'], 'r']) {
-      it(`nothing less: ${JSON.stringify(value)}`, async () => {
-        await bench.dataset(10);
-        const service = await bench.served(
-          startHttpServer(
-            (request, response) => void bodyOf(request).then(() => sendJson(response, 201, value)),
-          ),
-        );
-        await assert.rejects(bench.clientOf(service.url).createRun(bench.submission(10)), {
-          code: 'unexpected-answer',
-          kind: 'wrong-shape',
-        });
-      });
+      answer = [201, value];
+      await fails(service.url, bench.submission(10), { code: 'unexpected-answer', kind: 'wrong-shape' });
     }
   });
 
-  describe('a dataset that is not what it was', () => {
-    const MANY = 24 * MIB;
-
-    for (const [name, change, changeCode] of [
-      ['grew', () => appendFile(bench.file, 'x'), 'grew'],
-      ['shrank', () => truncate(bench.file, MANY - 1), 'shrank'],
-      ['was touched', () => utimes(bench.file, 1, 1), 'changed'],
-    ] as const) {
-      it(`is not sent when it ${name} meanwhile`, async () => {
-        await bench.dataset(MANY);
+  describe('with a dataset that changes while it is sent', () => {
+    for (const [name, isHashed, change, code] of [
+      ['grows', false, () => appendFile(bench.file, 'x'), 'grew'],
+      ['shrinks', false, () => truncate(bench.file, MANY - 1), 'shrank'],
+      ['is touched', false, () => utimes(bench.file, 1, 1), 'changed'],
+      ['is overwritten ahead of the reader', true, () => overwrite(MANY - 1, Buffer.of(0)), 'changed'],
+      [
+        'shrinks and grows again',
+        true,
+        async () => {
+          await truncate(bench.file, MANY - 100);
+          await truncate(bench.file, MANY);
+          await restoreTimes();
+        },
+        'changed',
+      ],
+    ] as const)
+      it(`holds the closing boundary back: it ${name}`, async () => {
+        const bytes = await bench.dataset(MANY);
+        bytes[MANY - 1] = 1;
+        await overwrite(MANY - 1, bytes.subarray(-1));
         const service = await bench.standstill();
-        const { told, hooks } = noted();
-        const result = assert.rejects(bench.clientOf(service.url).createRun(bench.submission(MANY), hooks), {
+        const result = fails(service.url, bench.submission(MANY, isHashed ? bytes : undefined), {
           code: 'dataset-changed',
-          change: changeCode,
+          change: code,
         });
         await service.standing;
         await change();
         service.resume();
-        await result;
-        assert.deepEqual(told, []);
+        assert.deepEqual(await result, []);
         assert.ok(!service.last().includes(CLOSING.trim()));
-        assert.equal(bench.openDescriptors(), 0);
       });
+
+    for (const [name, change] of [
+      ['loses its name', () => rm(bench.file)],
+      [
+        'is replaced by another file',
+        async () => {
+          await writeFile(path.join(bench.folder, 'other'), Buffer.alloc(MANY));
+          await rename(path.join(bench.folder, 'other'), bench.file);
+        },
+      ],
+      ['is overwritten behind the reader', () => overwrite(0, Buffer.from('changed'))],
+    ] as const)
+      it(`sends the bytes that were hashed: it ${name}`, async () => {
+        const bytes = await bench.dataset(MANY);
+        await restoreTimes();
+        const service = await bench.standstill();
+        const run = bench.clientOf(service.url).createRun(bench.submission(MANY, bytes));
+        await service.standing;
+        await change();
+        service.resume();
+        assert.deepEqual(await run, CREATED);
+      });
+  });
+
+  it('holds the closing boundary back where the bytes have another digest', async () => {
+    const bytes = await bench.dataset(MIB + 5);
+    await restoreTimes();
+    const submission = bench.submission(bytes.byteLength, bytes);
+    let received = Buffer.alloc(0);
+    const service = await bench.served(
+      startHttpServer(
+        (request) =>
+          void request.on('data', (chunk: Buffer) => (received = Buffer.concat([received, chunk]))),
+      ),
+    );
+    for (const sha256 of [sha256Of(Buffer.from('x')), 'AB'.repeat(32), '']) {
+      const wrong = { ...submission, dataset: { ...submission.dataset, sha256 } };
+      assert.deepEqual(await fails(service.url, wrong, CHANGED), []);
     }
+    // Changed before, with its size and times restored.
+    await overwrite(MIB, Buffer.of(bytes[MIB]! ^ 1));
+    assert.deepEqual(await fails(service.url, submission, CHANGED), []);
+    assert.ok(received.length > MIB && !received.includes(CLOSING.trim()));
+  });
 
-    it('is not sent at all when it is of another size, a folder, or gone', async () => {
-      await bench.dataset(10);
-      const service = await bench.receiver();
-      const client = bench.clientOf(service.url);
-      await assert.rejects(client.createRun(bench.submission(9)), {
-        code: 'dataset-changed',
-        change: 'grew',
-      });
-      await assert.rejects(client.createRun(bench.submission(11)), {
-        code: 'dataset-changed',
-        change: 'shrank',
-      });
-      assert.equal(bench.openDescriptors(), 0);
-      await rm(bench.file);
-      await assert.rejects(client.createRun(bench.submission(10)), {
-        code: 'dataset-changed',
-        causeCode: 'ENOENT',
-      });
-      for (const place of [bench.folder, '/dev/null']) {
-        const { size } = await stat(place);
-        const inPlace = { ...bench.submission(10), dataset: { path: place, filename: 'x', sizeBytes: size } };
-        await assert.rejects(client.createRun(inPlace), { code: 'dataset-changed', change: 'changed' });
-      }
-      assert.deepEqual(service.headers, []);
-      assert.equal(bench.openDescriptors(), 0);
-    });
-
-    it('may lose its name, while its bytes stay', async () => {
-      await bench.dataset(MANY);
-      const service = await bench.receiver();
-      let removed: Promise<void> | undefined;
-      await bench.clientOf(service.url).createRun(bench.submission(MANY), {
-        onProgress: () => void (removed ??= rm(bench.file)),
-      });
-      await removed;
-      assert.equal(service.bodies.length, 1);
-    });
+  it('sends nothing of a file of another size, a folder, a device, a pipe or a missing file', async () => {
+    await bench.dataset(10);
+    const service = await bench.receiver();
+    await fails(service.url, bench.submission(9), { code: 'dataset-changed', change: 'grew' });
+    await fails(service.url, bench.submission(11), { code: 'dataset-changed', change: 'shrank' });
+    await rm(bench.file);
+    await fails(service.url, bench.submission(10), { code: 'dataset-changed', causeCode: 'ENOENT' });
+    execFileSync('mkfifo', [bench.file]);
+    for (const place of [bench.folder, '/dev/null', bench.file]) {
+      const { size } = await stat(place);
+      const dataset = { path: place, filename: 'x', sizeBytes: size };
+      await fails(service.url, { ...bench.submission(10), dataset }, CHANGED);
+    }
+    assert.deepEqual(service.headers, []);
   });
 
   describe('the closing boundary', () => {
-    it('is announced before it is handed over, in a chunk of its own after slices that fill a write buffer', async () => {
+    it('is a chunk of its own, announced before it is handed over', async () => {
       await bench.dataset(3 * MIB + 5);
       const multipart = encodeMultipart(bench.submission(0));
       const opened = await OpenDataset.open(bench.file, 3 * MIB + 5);
@@ -193,68 +298,50 @@ describe('createRun', function () {
       assert.deepEqual(chunks.shift(), { bytes: multipart.head.byteLength, told: '' });
       assert.deepEqual(chunks.pop(), { bytes: CLOSING.length, told: 'beforeClose,onClosed' });
       assert.deepEqual(chunks.pop(), { bytes: 5, told: '' });
+      // Slices fill a write buffer.
       for (const slice of chunks) assert.ok(slice.bytes >= 64 * 1024 && slice.told === '');
     });
 
-    it('stays when beforeClose throws, and its error is thrown', async () => {
+    it('is held back when beforeClose throws, and its error is thrown', async () => {
       await bench.dataset(MIB);
       const service = await bench.receiver();
       const lost = new Error('the lease is lost');
-      const { told, hooks } = noted({ beforeClose: () => Promise.reject(lost) });
-      await assert.rejects(
-        bench.clientOf(service.url).createRun(bench.submission(MIB), hooks),
-        (error) => error === lost,
-      );
-      assert.deepEqual(told, ['beforeClose']);
-      assert.deepEqual(service.bodies, []);
-      assert.equal(bench.openDescriptors(), 0);
+      const hooks = { beforeClose: () => Promise.reject(lost) };
+      const told = await fails(service.url, bench.submission(MIB), (error) => error === lost, { hooks });
+      assert.deepEqual([told, service.bodies], [['beforeClose'], []]);
     });
 
-    it('stays when an answer came while beforeClose was awaited', async () => {
-      await bench.dataset(1000);
-      let refuse = (): void => undefined;
-      const early = await bench.served(
-        startHttpServer((request, response) => {
-          request.resume();
-          refuse = () => sendJson(response, 402, { error: { code: 'insufficient_balance', message: 'no' } });
-        }),
-      );
-      const gate = Promise.withResolvers<undefined>();
-      const { told, hooks } = noted({
-        beforeClose: async () => {
-          await delay(20);
-          refuse();
-          await gate.promise;
-        },
+    for (const isAnswered of [true, false])
+      it(`is held back after ${isAnswered ? 'an answer' : 'a cancel'} during beforeClose`, async () => {
+        await bench.dataset(1000);
+        const stop = new AbortController();
+        let received = '';
+        let refuse = (): void => undefined;
+        const service = await bench.served(
+          startHttpServer((request, response) => {
+            request.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+            refuse = () => sendJson(response, 402, { error: { code: 'insufficient_balance', message: '' } });
+          }),
+        );
+        const gate = Promise.withResolvers<undefined>();
+        const { told, hooks } = noted({
+          beforeClose: async () => {
+            await delay(20);
+            if (isAnswered) refuse();
+            else stop.abort();
+            await gate.promise;
+          },
+        });
+        const client = bench.clientOf(service.url);
+        await assert.rejects(
+          client.createRun(bench.submission(1000), { ...hooks, signal: stop.signal }),
+          isAnswered ? { code: 'insufficient_balance' } : CancelledError,
+        );
+        gate.resolve(undefined);
+        await delay(20);
+        assert.deepEqual(told, ['beforeClose']);
+        assert.ok(!received.includes(CLOSING));
       });
-      await assert.rejects(bench.clientOf(early.url).createRun(bench.submission(1000), hooks), {
-        code: 'insufficient_balance',
-      });
-      gate.resolve(undefined);
-      await delay(20);
-      assert.deepEqual(told, ['beforeClose']);
-    });
-
-    it('stays when the person cancels while beforeClose is awaited', async () => {
-      await bench.dataset(1000);
-      const service = await bench.receiver();
-      const stop = new AbortController();
-      const gate = Promise.withResolvers<undefined>();
-      const { told, hooks } = noted({
-        beforeClose: () => {
-          setImmediate(() => stop.abort());
-          return gate.promise;
-        },
-      });
-      await assert.rejects(
-        bench.clientOf(service.url).createRun(bench.submission(1000), { ...hooks, signal: stop.signal }),
-        CancelledError,
-      );
-      gate.resolve(undefined);
-      await delay(20);
-      assert.deepEqual(told, ['beforeClose']);
-      assert.deepEqual(service.bodies, []);
-    });
 
     it('is all that is missing until beforeClose agreed', async () => {
       await bench.dataset(3 * MIB);
@@ -277,25 +364,20 @@ describe('createRun', function () {
     });
   });
 
-  describe('an early answer', () => {
+  describe('delivers an early answer', () => {
     const refusal = JSON.stringify({ error: { code: 'invalid_api_key', message: 'no' } });
     const head = `HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\ncontent-length: ${refusal.length}\r\n`;
+    const closing = `${head}connection: close\r\n\r\n${refusal}`;
 
     for (const [name, behave] of [
-      ['from a server that reads no further', (socket: Socket) => void socket.write(`${head}\r\n${refusal}`)],
+      ['reads no further', (socket: Socket) => void socket.write(`${head}\r\n${refusal}`)],
+      ['closes its side and reads on', (socket: Socket) => void socket.resume().end(closing)],
       [
-        'from a server that closes its side and reads on',
-        (socket: Socket) => void socket.resume().end(`${head}connection: close\r\n\r\n${refusal}`),
+        'closes everything a moment later',
+        (socket: Socket) => void socket.write(closing, () => setTimeout(() => socket.destroy(), 50)),
       ],
-      [
-        'from a server that closes everything a moment later',
-        (socket: Socket) =>
-          void socket.write(`${head}connection: close\r\n\r\n${refusal}`, () =>
-            setTimeout(() => socket.destroy(), 50),
-          ),
-      ],
-    ] as const) {
-      it(`is delivered ${name}`, async () => {
+    ] as const)
+      it(`from a server that ${name}`, async () => {
         await bench.dataset(32 * MIB);
         const server = await bench.served(
           startRawServer((socket) => {
@@ -305,32 +387,32 @@ describe('createRun', function () {
             });
           }),
         );
-        const { told, hooks } = noted();
-        await assert.rejects(bench.clientOf(server.url).createRun(bench.submission(32 * MIB), hooks), {
-          code: 'invalid_api_key',
-          httpStatus: 401,
-        });
-        assert.deepEqual(told, []);
-        assert.equal(bench.openDescriptors(), 0);
+        const expected = { code: 'invalid_api_key', httpStatus: 401 };
+        assert.deepEqual(await fails(server.url, bench.submission(32 * MIB), expected), []);
       });
-    }
 
-    it('is delivered from a common server that never looks at the body', async () => {
-      await bench.dataset(32 * MIB);
-      const server = await bench.served(
-        startHttpServer((_request, response) =>
-          sendJson(response, 413, { error: { code: 'too_big', message: '' } }),
-        ),
+    it('while the digest is awaited', async () => {
+      const bytes = await bench.dataset(MIB);
+      const digestWorker = await worker(workerThat(`if (piece === null) { ${NEVER} }`));
+      const service = await bench.served(
+        startHttpServer((request, response) => {
+          let left = Number(request.headers['content-length']) - CLOSING.length;
+          request.on('data', (chunk: Buffer) => {
+            left -= chunk.byteLength;
+            if (left === 0)
+              sendJson(response, 402, { error: { code: 'insufficient_balance', message: 'no' } });
+          });
+        }),
       );
-      await assert.rejects(bench.clientOf(server.url).createRun(bench.submission(32 * MIB)), {
-        code: 'too_big',
-        httpStatus: 413,
-      });
+      const expected = { code: 'insufficient_balance' };
+      const told = await fails(service.url, bench.submission(MIB, bytes), expected, { digestWorker });
+      await delay(20);
+      assert.deepEqual(told, []);
     });
   });
 
-  describe('the network', () => {
-    it('that is reset in the middle is told as such, once', async () => {
+  describe('over a network', () => {
+    it('that is reset in the middle fails, once', async () => {
       await bench.dataset(8 * MIB);
       let connections = 0;
       const server = await bench.served(
@@ -339,76 +421,57 @@ describe('createRun', function () {
           socket.once('data', () => socket.resetAndDestroy());
         }),
       );
-      const { told, hooks } = noted();
-      await assert.rejects(bench.clientOf(server.url).createRun(bench.submission(8 * MIB), hooks), {
-        code: 'network',
-        reason: 'reset',
-      });
-      assert.deepEqual([connections, told.length, bench.openDescriptors()], [1, 0, 0]);
+      const expected = { code: 'network', reason: 'reset' };
+      assert.deepEqual(await fails(server.url, bench.submission(8 * MIB), expected), []);
+      assert.equal(connections, 1);
     });
 
-    it('that takes no byte any more has stalled', async () => {
+    it('that takes no more bytes fails as stalled', async () => {
       await bench.dataset(32 * MIB);
       const server = await bench.served(
         startRawServer((socket) => void socket.once('data', () => socket.pause())),
       );
-      await assert.rejects(
-        bench.clientOf(server.url, { timeouts: { stallMs: 100 } }).createRun(bench.submission(32 * MIB)),
-        {
-          reason: 'stalled',
-        },
-      );
-      assert.equal(bench.openDescriptors(), 0);
+      const timeouts = { stallMs: 100 };
+      await fails(server.url, bench.submission(32 * MIB), { reason: 'stalled' }, { timeouts });
     });
 
-    it('may be slow, as long as it takes bytes', async () => {
+    it('that is slow but takes bytes does not fail', async () => {
       await bench.dataset(12 * MIB);
-      let received = 0;
       const service = await bench.served(
         startHttpServer((request, response) => {
-          request.on('data', (chunk: Buffer) => {
-            received += chunk.byteLength;
+          request.on('data', () => {
             request.pause();
             setTimeout(() => request.resume(), 6);
           });
           request.on('end', () => sendJson(response, 201, CREATED));
         }),
       );
-      await bench.clientOf(service.url, { timeouts: { stallMs: 700 } }).createRun(bench.submission(12 * MIB));
-      assert.ok(received > 12 * MIB);
+      const client = bench.clientOf(service.url, { timeouts: { stallMs: 700 } });
+      assert.deepEqual(await client.createRun(bench.submission(12 * MIB)), CREATED);
     });
 
-    it('that brings no answer is given the time of pricing, after the last byte', async () => {
+    it('without an answer has the time of pricing, after the last byte', async () => {
       await bench.dataset(MIB);
       const server = await bench.served(startHttpServer((request) => void request.resume()));
-      const { told, hooks } = noted({ beforeClose: () => delay(120) });
-      const client = bench.clientOf(server.url, { timeouts: { pricingMs: 60, answerMs: 1, stallMs: 60 } });
-      await assert.rejects(client.createRun(bench.submission(MIB), hooks), { reason: 'answer-timeout' });
+      const timeouts = { pricingMs: 60, answerMs: 1, stallMs: 60 };
+      const hooks = { beforeClose: () => delay(120) };
+      const expected = { reason: 'answer-timeout' };
+      const told = await fails(server.url, bench.submission(MIB), expected, { timeouts, hooks });
       assert.deepEqual(told, ['beforeClose', 'onClosed']);
     });
 
-    it('that ends after the last byte is no answer', async () => {
+    it('that ends after the last byte fails after the point of no return', async () => {
       await bench.dataset(MIB);
       const server = await bench.served(
         startHttpServer((request) => void bodyOf(request).then(() => request.socket.destroy())),
       );
-      const { told, hooks } = noted();
-      await assert.rejects(bench.clientOf(server.url).createRun(bench.submission(MIB), hooks), {
-        code: 'network',
-        reason: 'reset',
-      });
+      const told = await fails(server.url, bench.submission(MIB), { code: 'network', reason: 'reset' });
       assert.deepEqual(told, ['beforeClose', 'onClosed']);
-    });
-
-    it('that refuses leaves nothing open', async () => {
-      await bench.dataset(10);
-      const server = await bench.receiver();
       await server.close();
-      await assert.rejects(bench.clientOf(server.url).createRun(bench.submission(10)), { reason: 'refused' });
-      assert.equal(bench.openDescriptors(), 0);
+      await fails(server.url, bench.submission(MIB), { reason: 'refused' });
     });
 
-    it('is asked for a connection of its own: a kept one may just be closing', async () => {
+    it('uses a connection of its own: a kept one may just be closing', async () => {
       await bench.dataset(10);
       const sockets = new Set<Socket>();
       const server = await bench.served(
@@ -420,47 +483,134 @@ describe('createRun', function () {
         }),
       );
       const client = bench.clientOf(server.url);
-      await client.getBalance();
-      await delay(20);
-      await client.getBalance();
+      for (let round = 0; round < 2; round++) {
+        await client.getBalance();
+        await delay(20);
+      }
       assert.equal(sockets.size, 1);
-      await client.createRun(bench.submission(10));
-      await delay(20);
-      await client.createRun(bench.submission(10));
+      for (let round = 0; round < 2; round++) {
+        await client.createRun(bench.submission(10));
+        await delay(20);
+      }
       assert.equal(sockets.size, 3);
-      await delay(20);
       assert.equal([...sockets].filter(({ destroyed }) => !destroyed).length, 1);
     });
   });
 
-  it('ends at once when it is cancelled, connection and file closed', async () => {
-    await bench.dataset(32 * MIB);
-    const stop = new AbortController();
-    const ended = Promise.withResolvers<undefined>();
-    const server = await bench.served(
-      startRawServer((socket) => {
-        socket.once('data', () => {
-          socket.pause();
-          setTimeout(() => {
-            stop.abort();
-            socket.resume();
-          }, 20);
-        });
-        socket.on('close', () => ended.resolve(undefined));
-      }),
-    );
-    const { told, hooks } = noted();
-    const started = bench
-      .clientOf(server.url)
-      .createRun(bench.submission(32 * MIB), { ...hooks, signal: stop.signal });
-    await assert.rejects(started, CancelledError);
-    assert.equal(bench.openDescriptors(), 0);
-    await ended.promise;
-    assert.deepEqual(told, []);
+  describe('fails before the closing boundary when its digest worker', () => {
+    for (const [name, source] of [
+      ['has no script', undefined],
+      ['dies at its start', 'throw new Error("on purpose")'],
+      ['ends at its start', ''],
+      ['throws in the middle', workerThat('if (pieces === 3) throw new Error("on purpose");')],
+      ['ends quietly in the middle', workerThat('if (pieces === 3) { process.exit(0); }')],
+      ['dies before it sends the digest', workerThat('if (piece === null) process.exit(0);')],
+    ] as const)
+      it(name, async () => {
+        const bytes = await bench.dataset(6 * MIB);
+        const missing = path.join(bench.folder, 'missing.mjs');
+        const digestWorker = source === undefined ? missing : await worker(source);
+        const service = await bench.receiver();
+        const submission = bench.submission(bytes.byteLength, bytes);
+        const told = await fails(service.url, submission, { code: 'digest-failed' }, { digestWorker });
+        assert.deepEqual([told, service.bodies], [[], []]);
+        // Without a digest there is no thread.
+        if (source === undefined)
+          await bench.clientOf(service.url, { digestWorker }).createRun(bench.submission(bytes.byteLength));
+      });
+
+    it('is not known', async () => {
+      const bytes = await bench.dataset(10);
+      const service = await bench.receiver();
+      for (const digestWorker of [null, '', 'not/absolute.mjs'])
+        await fails(service.url, bench.submission(10, bytes), { code: 'digest-failed' }, { digestWorker });
+      assert.deepEqual(service.bodies, []);
+    });
   });
 
-  it('sends and hashes 600 MB without holding them, and its process ends', async () => {
-    await writeFile(bench.file, '');
+  describe('stops within half a second, leaving neither descriptor nor thread, when it is cancelled', () => {
+    const LIMIT_MS = 500;
+    const STAGES = ['handshake', 'proxy', 'sending', 'hashing', 'digest', 'beforeClose', 'pricing'] as const;
+    const threads = () => readdirSync('/proc/self/task').length;
+    let server: TestServer;
+    let sockets: Set<Socket>;
+
+    /** A server that reads what comes until `pausesAfter` bytes, and never answers. */
+    async function silent(pausesAfter = Infinity): Promise<void> {
+      sockets = new Set();
+      server = await bench.served(
+        startRawServer((socket) => {
+          sockets.add(socket);
+          let received = 0;
+          socket.on('data', (chunk: Buffer) => {
+            if ((received += chunk.byteLength) > pausesAfter) socket.pause();
+          });
+          socket.on('close', () => sockets.delete(socket));
+        }),
+      );
+    }
+
+    /** Those of this process but the server's own. */
+    const openHere = () => descriptors().length - sockets.size;
+
+    for (const when of STAGES)
+      it(`while at the stage “${when}”`, async () => {
+        const bytes = await bench.dataset(MANY);
+        const hang: Partial<Record<string, string>> = {
+          hashing: NEVER,
+          digest: `if (piece === null) { ${NEVER} }`,
+        };
+        const digestWorker = hang[when] === undefined ? DIGEST_WORKER : await worker(workerThat(hang[when]));
+        await silent(when === 'sending' ? 1 : Infinity);
+        const url = when === 'proxy' ? 'https://service.test' : server.url;
+        const client = bench.clientOf(when === 'handshake' ? url.replace('http:', 'https:') : url, {
+          digestWorker,
+          ...(when === 'proxy' && { env: { HTTPS_PROXY: server.url } }),
+        });
+        // Loads undici and fills the pool of threads.
+        const warm = AbortSignal.timeout(100);
+        const warmUp = bench.clientOf(server.url).createRun(bench.submission(MANY), { signal: warm });
+        await assert.rejects(warmUp, CancelledError);
+        for (const socket of sockets) socket.destroy();
+        while (sockets.size > 0) await delay(1);
+        const before = [openHere(), threads()] as const;
+
+        const stop = new AbortController();
+        const reached = Promise.withResolvers<undefined>();
+        const run = client.createRun(bench.submission(MANY, bytes), {
+          signal: stop.signal,
+          beforeClose: async () => {
+            if (when !== 'beforeClose') return;
+            reached.resolve(undefined);
+            await new Promise(() => undefined);
+          },
+          onClosed: () => reached.resolve(undefined),
+        });
+        run.catch(() => undefined);
+        if (STAGES.indexOf(when) < STAGES.indexOf('beforeClose'))
+          setTimeout(() => reached.resolve(undefined), 150);
+        await reached.promise;
+        if (when === 'pricing') await delay(20);
+        const startedMs = performance.now();
+        stop.abort();
+        await assert.rejects(run, CancelledError);
+        while (openHere() > before[0] || threads() > before[1]) {
+          assert.ok(performance.now() - startedMs < LIMIT_MS, descriptors().join());
+          await delay(5);
+        }
+        assert.ok(performance.now() - startedMs < LIMIT_MS);
+        assert.equal(bench.openDescriptors(), 0);
+      });
+
+    it('before it starts', async () => {
+      const bytes = await bench.dataset(10);
+      await silent();
+      await fails(server.url, bench.submission(10, bytes), CancelledError, { signal: AbortSignal.abort() });
+      assert.equal(sockets.size, 0);
+    });
+  });
+
+  it('sends and hashes more than it holds in memory, and its process ends', async () => {
     const sizes: [declared: number, received: number][] = [];
     const server = await bench.served(
       startHttpServer((request, response) => {
@@ -472,25 +622,20 @@ describe('createRun', function () {
         });
       }),
     );
-    const [small, big] = [16 * MIB, 629_145_600];
-    const warmUpFile = path.join(bench.folder, 'warm-up.jsonl');
-    await writeFile(warmUpFile, '');
-    await truncate(warmUpFile, small);
-    await truncate(bench.file, big);
-    const expected = async (place: string, sizeBytes: number) => ({
-      ...bench.submission(sizeBytes),
-      dataset: {
-        path: place,
-        filename: 'dataset.jsonl',
-        sizeBytes,
-        sha256: await sha256OfFile(place, { worker: DIGEST_WORKER }),
-      },
-    });
+    const [small, big] = [16 * MIB, 128 * MIB];
+    const submissionOf = async (name: string, sizeBytes: number) => {
+      const file = path.join(bench.folder, name);
+      await writeFile(file, '');
+      await truncate(file, sizeBytes);
+      const sha256 = await sha256OfFile(file, { worker: DIGEST_WORKER });
+      const submission = bench.submission(sizeBytes);
+      return { ...submission, dataset: { path: file, filename: name, sizeBytes, sha256 } };
+    };
     const { grownBytes } = await runChild({
       kind: 'memory',
       connection: { baseUrl: server.url, apiKey: 'k', keyId: 'key-1' },
-      warmUp: await expected(warmUpFile, small),
-      submission: await expected(bench.file, big),
+      warmUp: await submissionOf('1.jsonl', small),
+      submission: await submissionOf('2.jsonl', big),
     });
     const [warmUp, upload] = sizes;
     assert.ok(warmUp && upload);

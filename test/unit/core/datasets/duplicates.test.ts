@@ -3,71 +3,46 @@ import { closeSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ReportBuilder } from '../../../../src/core/datasets/buildReport.ts';
-import {
-  findDuplicates,
-  type Duplicates,
-  type HashedSegment,
-  FileRows,
-} from '../../../../src/core/datasets/duplicates.ts';
+import { findDuplicates, type Duplicates, FileRows } from '../../../../src/core/datasets/duplicates.ts';
 import type { Segment } from '../../../../src/core/datasets/segments.ts';
 import { problemsOf, useChecker } from '../../../helpers/checker.ts';
 import { Random } from '../../../helpers/random.ts';
 
 const SEGMENT_BYTES = 4 * 1024 * 1024;
+type Found = [row: number, line: number, of: string];
 
 describe('duplicate rows', () => {
   const { check, folder } = useChecker();
 
-  async function duplicatesIn(
-    content: string | Uint8Array,
-  ): Promise<[row: number, line: number, of: string][]> {
-    const report = await check(content);
-    return problemsOf(report)
-      .filter(({ code }) => code === 'duplicate-row')
-      .map(({ row, line, detail = '' }) => [row, line, detail]);
+  async function duplicatesIn(content: string): Promise<Found[]> {
+    const found = problemsOf(await check(content)).filter(({ code }) => code === 'duplicate-row');
+    return found.map(({ row, line, detail = '' }) => [row, line, detail]);
   }
+  const pretty = [1, 2, 3].map((n) => JSON.stringify({ text: String(n), more: [] }, null, 2)).join('\n');
 
-  it('are not parts of rows that were broken into lines', async () => {
-    const pretty = [1, 2, 3].map((n) => JSON.stringify({ text: String(n), more: [] }, null, 2)).join('\n');
-    assert.deepEqual(await duplicatesIn(pretty), []);
-    assert.deepEqual(await duplicatesIn(`${pretty}\n{"text":"a"}\n{"text":"a"}`), [[14, 14, '13']]);
-  });
-
-  it('are found, each with the first that is the same', async () => {
-    const rows = ['{"text":"a"}', '{"text":"b"}', '{"text":"a"}', '{"text":"a"}', '{"text":"b"}'];
-    assert.deepEqual(await duplicatesIn(rows.join('\n')), [
-      [3, 3, '1'],
-      [4, 4, '1'],
-      [5, 5, '2'],
-    ]);
-  });
-
-  it('are the same whatever ends them, and differ by a single byte', async () => {
-    assert.deepEqual(await duplicatesIn('{"text":"a"}\r\n{"text":"a"}\n{"text":"a"}'), [
-      [2, 2, '1'],
-      [3, 3, '1'],
-    ]);
-    assert.deepEqual(
-      await duplicatesIn('{"text":"a"}\n{"text":"a"} \n{"text":"A"}\n {"text":"a"}\n{"text":"a"}\r'),
-      [],
-    );
-  });
-
-  it('are none where rows are blank', async () => {
-    assert.deepEqual(await duplicatesIn('\n\n  \n  \n\r\n\r\n'), []);
-  });
-
-  it('have the right row and line behind blank rows, lone CRs and a byte order mark', async () => {
-    const content = '\ufeff\n{"text":\r"a"}\n\n \r\n{"text":"b"}\r\n\r\r\n{"text":\r"a"}\n\n{"text":"b"}';
+  for (const [title, content, expected] of [
+    ['are found, each with the first that is the same', 'a\nb\na\na\nb', ['3 3 1', '4 4 1', '5 5 2']],
+    ['are the same whatever ends them', 'a\r\na\na', ['2 2 1', '3 3 1']],
+    ['differ by a single byte', 'a\na \nA\n a\na\r', []],
+    ['are never blank', '\n\n  \n  \n\r\n\r\n', []],
+    ['are not parts of rows that were broken into lines', pretty, []],
+    ['are found behind such parts', `${pretty}\na\na`, ['14 14 13']],
     // The lone CRs are in the rows 2, 6 and 7.
-    assert.deepEqual(await duplicatesIn(content), [
-      [7, 9, '2'],
-      [9, 12, '5'],
-    ]);
-  });
+    [
+      'have the right row and line behind blank rows, lone CRs and a byte order mark',
+      '\ufeff\n{"text":\r"a"}\n\n \r\nb\r\n\r\r\n{"text":\r"a"}\n\nb',
+      ['7 9 2', '9 12 5'],
+    ],
+  ] as const)
+    it(title, async () => {
+      const rows = content.replace(/^( ?)([abA])/gm, '$1{"text":"$2"}');
+      assert.deepEqual(
+        (await duplicatesIn(rows)).map((one) => one.join(' ')),
+        expected,
+      );
+    });
 
-  it('are found across pieces of the file, with lone CRs in rows that go over their borders', async function () {
-    this.timeout(30_000);
+  it('are found across pieces of the file, with lone CRs in rows that go over their borders', async () => {
     const random = new Random(3);
     const rows: string[] = [];
     for (let bytes = 0; bytes < 3 * SEGMENT_BYTES; bytes += rows.at(-1)!.length + 1) {
@@ -77,72 +52,53 @@ describe('duplicate rows', () => {
       else rows.push(`{"id":${rows.length},"text":\r"${'x'.repeat(random.below(30_000))}"\r}`);
     }
     const seen = new Map<string, number>();
-    const expected: [number, number, string][] = [];
+    const expected: Found[] = [];
     let line = 1;
     for (const [index, row] of rows.entries()) {
       const content = row.replace(/\r$/, '');
       const first = seen.get(content);
       if (content.trim() !== '' && first !== undefined) expected.push([index + 1, line, String(first)]);
       else seen.set(content, index + 1);
-      line += 1 + content.split('\r').length - 1;
+      line += content.split('\r').length;
     }
     assert.ok(expected.length > 50);
     assert.deepEqual(await duplicatesIn(rows.join('\n')), expected);
   });
 
-  it('are compared to the last byte, however long', async function () {
-    this.timeout(30_000);
-    const long = (bytes: number, end: string, eol = '\n') => `{"text":"${'x'.repeat(bytes)}${end}"}${eol}`;
-    for (const bytes of [50, 8180, 8192, 262_130, 262_144, 1_000_000]) {
-      for (let more = 0; more < 16; more++) {
-        const length = bytes + more;
-        const content = [
-          long(length, 'a'),
-          long(length, 'b', '\r\n'),
-          long(length, 'a', '\r\n'),
-          long(length, 'b', ''),
-        ].join('');
-        assert.deepEqual(await duplicatesIn(content), [
-          [3, 3, '1'],
-          [4, 4, '2'],
-        ]);
-        if (bytes > 262_144) break;
-      }
+  it('are compared to the last byte, however long', async () => {
+    // Around the lengths of what is read at once, with the frame of the row.
+    const lengths = [50, 8180, 8192, 262_130, 262_144].flatMap((bytes) =>
+      Array.from({ length: bytes > 262_000 ? 15 : 8 }, (_, more) => bytes + more),
+    );
+    for (const length of [...lengths, 1_000_000]) {
+      const row = (end: string) => `{"text":"${'x'.repeat(length)}${end}"}`;
+      const content = `${row('a')}\n${row('b')}\r\n${row('a')}\r\n${row('b')}`;
+      const expected = [
+        [3, 3, '1'],
+        [4, 4, '2'],
+      ];
+      assert.deepEqual(await duplicatesIn(content), expected, String(length));
     }
   });
 
-  describe('where hashes are the same', () => {
-    /** Searches rows, all with one hash, as if they were in one segment. */
+  describe('where all hashes are the same', () => {
     async function search(
       rows: readonly string[],
-      options: { limit?: number; maxRows?: number; eol?: string } = {},
+      { limit = 100, eol = '\n', ...more }: { limit?: number; maxRows?: number; eol?: string } = {},
     ): Promise<Duplicates> {
-      const { limit = 100, maxRows, eol = '\n' } = options;
       const file = path.join(folder(), 'collisions.jsonl');
-      const content = Buffer.from(rows.join(eol));
+      const content = rows.join(eol);
       await writeFile(file, content);
-      const starts = Uint32Array.from(rows, (_, index) =>
-        Buffer.byteLength(
-          rows
-            .slice(0, index)
-            .map((row) => row + eol)
-            .join(''),
-        ),
+      const starts = Uint32Array.from(
+        rows,
+        (_, index) => rows.slice(0, index).join(eol).length + (index && eol.length),
       );
       const hashes = new Uint32Array(rows.length).fill(1);
-      const segment: HashedSegment = {
-        number: 0,
-        hashes,
-        starts,
-        rows: undefined,
-        firstRow: 0,
-        firstLine: 0,
-        firstOffset: 0,
-        lineBreaks: 0,
-      };
+      const begins = { number: 0, firstRow: 0, firstLine: 0, firstOffset: 0, lineBreaks: 0 };
       const fd = openSync(file, 'r');
       try {
-        return findDuplicates([segment], new FileRows(fd, content.length), limit, () => true, maxRows);
+        const segments = [{ ...begins, hashes, starts, rows: undefined }];
+        return findDuplicates(segments, new FileRows(fd, content.length), limit, () => true, more.maxRows);
       } finally {
         closeSync(fd);
       }
@@ -152,58 +108,57 @@ describe('duplicate rows', () => {
       const rows = ['{"a":1}', '{"a":2}', '{"a":10}', '{"a":1}', '{"a":1} ', '{"a":10}', '{"a":1', ''];
       for (const eol of ['\n', '\r\n']) {
         const { total, details, places } = await search(rows, { eol });
-        assert.equal(total, 2);
-        assert.deepEqual(details, ['1', '3']);
-        assert.deepEqual([places[0], places[5]], [4, 6]);
+        assert.deepEqual([total, details, places[0], places[5]], [2, ['1', '3'], 4, 6]);
       }
     });
 
     it('all are counted, and some located', async () => {
-      const { total, details } = await search(
-        Array.from({ length: 50 }, () => '{}'),
-        { limit: 7 },
-      );
-      assert.equal(total, 49);
-      assert.equal(details.length, 7);
+      const rows = Array.from({ length: 50 }, () => '{}');
+      const { total, details } = await search(rows, { limit: 7 });
+      assert.deepEqual([total, details.length], [49, 7]);
     });
 
     it('rows beyond a limit are not compared, and the result says so', async () => {
       const rows = ['{}', '[]', '1', '{}', '1', '{}'];
-      assert.deepEqual(
-        { ...(await search(rows, { maxRows: 4 })), places: undefined },
-        { total: 1, places: undefined, details: ['1'], lastRow: 4 },
-      );
+      const { total, details, lastRow } = await search(rows, { maxRows: 4 });
+      assert.deepEqual([total, details, lastRow], [1, ['1'], 4]);
       assert.equal((await search(rows, { maxRows: 6 })).lastRow, undefined);
     });
   });
 
   it('are searched in a bounded number of rows, whichever segment comes first', () => {
     const builder = new ReportBuilder(10, 5);
-    const segment = (number: number, rows: number[]): Segment => ({
-      ...{ number, rows: 10, blankRows: 10 - rows.length, lineBreaks: 0, characters: 0, places: [] },
-      firstOffset: number * 100,
-      hashed: {
-        hashes: new Uint32Array(rows.length),
-        starts: Uint32Array.from(rows),
-        rows: Uint32Array.from(rows),
+    const rows = () => Uint32Array.from([1, 5, 9]);
+    const segment = (number: number): Segment => ({
+      ...{
+        number,
+        rows: 10,
+        blankRows: 7,
+        lineBreaks: 0,
+        characters: 0,
+        places: [],
+        firstOffset: number * 100,
       },
+      hashed: { hashes: new Uint32Array(3), starts: rows(), rows: rows() },
     });
-    for (const number of [3, 1, 0, 2, 4]) builder.addSegment(segment(number, [1, 5, 9]));
-    const taken = builder.takeHashed();
+    for (const number of [3, 1, 0, 2, 4]) builder.addSegment(segment(number));
     assert.deepEqual(
-      taken.map(({ starts }) => starts.length),
-      [3, 3, 0, 0, 0],
+      builder.takeHashed().map(({ starts, firstRow, firstOffset }) => [starts.length, firstRow, firstOffset]),
+      [
+        [3, 0, 0],
+        [3, 10, 100],
+        [0, 20, 200],
+        [0, 30, 300],
+        [0, 40, 400],
+      ],
     );
-    assert.deepEqual(taken.map(({ firstRow, firstOffset }) => [firstRow, firstOffset]).slice(0, 2), [
-      [0, 0],
-      [10, 100],
-    ]);
-    const nothing = { total: 0, places: new Float64Array(), details: [] };
     const file = { path: '', sizeBytes: 0, mtimeMs: 0, ctimeMs: 0 };
-    assert.equal(builder.build(file, '', 'rows', { ...nothing, lastRow: 16 }).duplicatesLookedForRows, 16);
-    assert.equal(
-      builder.build(file, '', 'rows', { ...nothing, lastRow: undefined }).duplicatesLookedForRows,
-      50,
-    );
+    for (const [lastRow, expected] of [
+      [16, 16],
+      [undefined, 50],
+    ] as const) {
+      const duplicates = { total: 0, places: new Float64Array(), details: [], lastRow };
+      assert.equal(builder.build(file, '', 'rows', duplicates).duplicatesLookedForRows, expected);
+    }
   });
 });

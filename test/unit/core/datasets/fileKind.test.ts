@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, mkdir, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
@@ -9,29 +9,26 @@ import { inspectDataset } from '../../../../src/core/datasets/fileKind.ts';
 describe('inspectDataset', () => {
   let folder: string;
   let file: string;
+  let link: string;
 
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'inspect-'));
     file = path.join(folder, 'dätaset "1".jsonl');
+    link = path.join(folder, 'link.jsonl');
+    await symlink(file, link);
   });
   afterEach(() => rm(folder, { recursive: true }));
 
   const inspect = (name: string) => inspectDataset(name, MAX_DATASET_BYTES);
-  async function linkTo(target: string): Promise<string> {
-    const link = path.join(folder, 'link.jsonl');
-    await symlink(target, link);
-    return link;
-  }
 
   it('returns path, size and time of a file, or of what a link leads to', async () => {
     await writeFile(file, '{}');
-    const link = await linkTo(file);
-    const { mtimeMs } = await stat(file, { bigint: true });
+    await utimes(file, 1, 1_767_614_400.125);
     for (const name of [file, link])
-      assert.deepEqual(await inspect(name), { path: name, sizeBytes: 2, mtimeMs: Number(mtimeMs) });
+      assert.deepEqual(await inspect(name), { path: name, sizeBytes: 2, mtimeMs: 1_767_614_400_125 });
   });
 
-  it('returns the time of the last write in integer milliseconds, rounded down', async () => {
+  it('rounds the time of the last write down to integer milliseconds', async () => {
     await writeFile(file, '{}');
     // A number with a fraction would round this one up.
     execFileSync('touch', ['-d', '2026-01-05T12:00:00.122999999Z', file]);
@@ -54,7 +51,6 @@ describe('inspectDataset', () => {
   });
 
   it('refuses what is missing or a folder, also behind a link', async () => {
-    const link = await linkTo(file);
     for (const name of [file, link]) assert.equal(await inspect(name), 'missing');
     await mkdir(file);
     for (const name of [file, link]) assert.equal(await inspect(name), 'folder');
@@ -68,7 +64,7 @@ describe('inspectDataset', () => {
   });
 
   it('refuses what cannot be read: a loop of links, an impossible name', async () => {
-    await symlink(file, file);
+    await symlink(link, file);
     for (const name of [file, path.join(folder, 'x'.repeat(5000)), 'a\0b'])
       assert.equal(await inspect(name), 'unreadable');
   });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ProblemCode } from '../../../../src/core/datasets/problems.ts';
 import { shownProblems, summaryOf } from '../../../../src/core/datasets/report.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 
@@ -6,8 +7,6 @@ const rows = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({ row: from + index }));
 
 describe('shownProblems', () => {
-  const codes = (shown: readonly { code: string }[]) => [...new Set(shown.map(({ code }) => code))];
-
   it('shows all where they have room: errors, then secrets, then warnings, each in the order of the file', () => {
     const report = reportOf({
       problems: [
@@ -18,70 +17,63 @@ describe('shownProblems', () => {
         groupOf('api-key', [{ row: 8 }]),
       ],
     });
-    const { shown, hiddenErrors, hiddenWarnings } = shownProblems(report, 200);
-    assert.deepEqual(
-      shown.map(({ row, code }) => `${row} ${code}`),
-      [
-        '3 not-an-object',
-        '9 trailing-comma',
-        '12 trailing-comma',
-        '8 api-key',
-        '1 blank-line',
-        '1 duplicate-key',
-        '2 blank-line',
-      ],
+    const { shown, ...hidden } = shownProblems(report, 200);
+    assert.equal(
+      shown.map(({ row, code }) => `${row} ${code}`).join(', '),
+      '3 not-an-object, 9 trailing-comma, 12 trailing-comma, 8 api-key, 1 blank-line, 1 duplicate-key, 2 blank-line',
     );
-    assert.deepEqual([hiddenErrors, hiddenWarnings], [0, 0]);
+    assert.deepEqual(hidden, { hiddenErrors: 0, hiddenWarnings: 0 });
   });
 
-  it('never shows more than the limit, and counts the rest, also what was never located', () => {
-    const report = reportOf({
-      problems: [
+  for (const [title, problems, codes, hiddenErrors, hiddenWarnings] of [
+    [
+      'never shows more than the limit, and counts the rest, also what was never located',
+      [
         groupOf('bad-number', rows(1, 150), 5_000),
         groupOf('trailing-comma', rows(300, 150)),
         groupOf('blank-line', rows(1, 100), 1_000_000),
       ],
-    });
-    const { shown, hiddenErrors, hiddenWarnings } = shownProblems(report, 200);
-    assert.equal(shown.length, 200);
-    assert.ok(shown.every(({ severity }) => severity === 'error'));
-    assert.deepEqual([hiddenErrors, hiddenWarnings], [4_950, 1_000_000]);
-  });
-
-  it('gives each code its share, and what one leaves to the others', () => {
-    const report = reportOf({
-      problems: [
+      { 'bad-number': 100, 'trailing-comma': 100 },
+      4_950,
+      1_000_000,
+    ],
+    [
+      'gives each code its share, and what one leaves to the others',
+      [
         groupOf('blank-line', rows(1, 10_000)),
         groupOf('lone-surrogate', rows(1, 10_000)),
-        groupOf('duplicate-row', [{ row: 9_999, detail: '1' }]),
+        groupOf('duplicate-row', [{ row: 9_999 }]),
       ],
-    });
-    const { shown } = shownProblems(report, 200);
-    const count = (code: string) => shown.filter((problem) => problem.code === code).length;
-    assert.deepEqual([count('duplicate-row'), count('blank-line'), count('lone-surrogate')], [1, 99, 100]);
-  });
-
-  it('does not let a thousand errors hide a secret where there is room for all errors', () => {
-    const report = reportOf({
-      problems: [
+      { 'duplicate-row': 1, 'blank-line': 99, 'lone-surrogate': 100 },
+      0,
+      19_801,
+    ],
+    [
+      'does not let errors hide a secret where all of them have room',
+      [
         groupOf('bad-escape', rows(1, 199)),
         groupOf('blank-line', rows(1, 500)),
         groupOf('private-key', rows(7, 1)),
       ],
+      { 'bad-escape': 199, 'private-key': 1 },
+      0,
+      500,
+    ],
+    [
+      'shows CRLF once for the file',
+      [groupOf('crlf', rows(1, 5_000), 7_473), groupOf('blank-line', rows(1, 300))],
+      { crlf: 1, 'blank-line': 199 },
+      0,
+      101,
+    ],
+  ] as const)
+    it(title, () => {
+      const { shown, ...hidden } = shownProblems(reportOf({ problems }), 200);
+      const groups = Object.entries(Object.groupBy(shown, ({ code }) => code));
+      assert.deepEqual(Object.fromEntries(groups.map(([code, group]) => [code, group.length])), codes);
+      assert.deepEqual(hidden, { hiddenErrors, hiddenWarnings });
+      for (const { code, detail } of shown) if (code === 'crlf') assert.equal(detail, '7473');
     });
-    assert.deepEqual(codes(shownProblems(report, 200).shown), ['bad-escape', 'private-key']);
-  });
-
-  it('shows CRLF once for the file', () => {
-    const report = reportOf({
-      problems: [groupOf('crlf', rows(1, 5_000), 7_473), groupOf('blank-line', rows(1, 300))],
-    });
-    const { shown, hiddenWarnings } = shownProblems(report, 200);
-    const [first, second] = shown.filter(({ code }) => code === 'crlf');
-    assert.deepEqual([first?.row, first?.detail, second], [1, '7473', undefined]);
-    assert.equal(shown.length, 200);
-    assert.equal(hiddenWarnings, 101);
-  });
 });
 
 describe('summaryOf', () => {
@@ -96,37 +88,23 @@ describe('summaryOf', () => {
         groupOf('card-number', rows(1, 1)),
       ],
     });
+    const { sizeBytes, mtimeMs, sha256, rows: count } = report;
     assert.deepEqual(summaryOf(report), {
-      kind: 'rows',
-      sizeBytes: 1_000,
-      mtimeMs: 1_700_000_000_000,
-      verdict: 'errors',
-      rows: 10,
-      isBlank: false,
-      format: 'chat',
-      errors: 20,
-      secrets: 4,
-      sha256: '0'.repeat(64),
-      warnings: 14,
-      unchecked: 0,
-      emailAddresses: 12,
-      cardNumbers: 1,
-      estimatedTokens: 250,
+      ...{ kind: 'rows', sizeBytes, mtimeMs, sha256, rows: count, isBlank: false, format: 'chat' },
+      ...{ verdict: 'errors', errors: 20, secrets: 4, warnings: 14, unchecked: 0 },
+      ...{ emailAddresses: 12, cardNumbers: 1, estimatedTokens: 250 },
     });
   });
 
-  it('stops at secrets and at files without rows, and not at addresses', () => {
-    const verdict = (...problems: ReturnType<typeof groupOf>[]) => summaryOf(reportOf({ problems })).verdict;
-    assert.equal(verdict(), 'clean');
-    assert.equal(
-      verdict(groupOf('email-address', rows(1, 1)), groupOf('card-number', rows(1, 1))),
-      'warnings',
-    );
-    assert.equal(verdict(groupOf('private-key', rows(1, 1))), 'errors');
-    // It was not searched for secrets.
-    assert.equal(verdict(groupOf('row-too-long', rows(1, 1))), 'errors');
-    assert.equal(summaryOf(reportOf({ problems: [groupOf('row-too-long', rows(1, 2), 3)] })).unchecked, 3);
-    assert.equal(summaryOf(reportOf({ problems: [groupOf('crlf', rows(1, 10), 10)] })).warnings, 1);
+  it('stops at secrets, at rows not searched for them and at files without rows, and not at addresses', () => {
+    const of = (...codes: ProblemCode[]) =>
+      summaryOf(reportOf({ problems: codes.map((code) => groupOf(code, rows(1, 10))) }));
+    assert.equal(of().verdict, 'clean');
+    assert.equal(of('email-address', 'card-number').verdict, 'warnings');
+    for (const code of ['private-key', 'api-key', 'row-too-long'] as const)
+      assert.equal(of(code).verdict, 'errors');
+    assert.equal(of('row-too-long').unchecked, 10);
+    assert.equal(of('crlf').warnings, 1);
     assert.equal(summaryOf(reportOf({ kind: 'utf-16' })).verdict, 'errors');
   });
 });

@@ -33,19 +33,16 @@ describe('Reports', () => {
       check(path, options = {}) {
         const { promise, resolve, reject } = Promise.withResolvers<Report>();
         // Like the checker, it judges the bytes that are there when it begins.
-        const begun = stat(path, { bigint: true });
+        const begun = stat(path, { bigint: true }).then(({ size, mtimeMs, ctimeMs }) => [
+          size,
+          mtimeMs,
+          ctimeMs,
+        ]);
         checks.push({
           options,
           finish: async () => {
-            const { size, mtimeMs, ctimeMs } = await begun;
-            resolve(
-              reportOf({
-                path,
-                sizeBytes: Number(size),
-                mtimeMs: Number(mtimeMs),
-                ctimeMs: Number(ctimeMs),
-              }),
-            );
+            const [sizeBytes, mtimeMs, ctimeMs] = (await begun).map(Number);
+            resolve(reportOf({ path, sizeBytes, mtimeMs, ctimeMs }));
             await promise;
           },
           fail: reject,
@@ -69,8 +66,9 @@ describe('Reports', () => {
     return checks[count - 1]!;
   }
 
-  async function checked(): Promise<Report> {
-    const report = reports.check(file);
+  /** Asks for a report, and finishes the check that begins. */
+  async function checked(ask: 'check' | 'fresh' = 'check'): Promise<Report> {
+    const report = reports[ask](file);
     await (await begun(checks.length + 1)).finish();
     return report;
   }
@@ -92,35 +90,29 @@ describe('Reports', () => {
     assert.deepEqual(reports.get(file), { path: file, progress: undefined, report });
   });
 
-  it('does not take a file for the same whose first time was put back', async () => {
+  it('knows a file again by its size and both its times', async () => {
     const mtime = new Date('2026-05-01T12:00:00Z');
     await utimes(file, mtime, mtime);
-    const report = await checked();
-    const { ctimeMs } = await stat(file);
-    // Until the system's clock has ticked for it.
-    do {
-      await writeFile(file, '[]\n');
-      await utimes(file, mtime, mtime);
-    } while ((await stat(file)).ctimeMs === ctimeMs);
-    const again = reports.fresh(file);
-    await (await begun(2)).finish();
-    assert.notEqual(await again, report);
-  });
-
-  it('knows a fresh report by size and time', async () => {
-    const mtime = new Date('2026-05-01T12:00:00Z');
-    await utimes(file, mtime, mtime);
-    const report = await checked();
+    let report = await checked();
     assert.equal(await reports.fresh(file), report);
-    await appendFile(file, '{}\n');
-    await utimes(file, mtime, mtime);
-    const larger = reports.fresh(file);
-    await (await begun(2)).finish();
-    assert.notEqual(await larger, report);
-    await utimes(file, mtime, new Date(mtime.getTime() + 1_000));
-    const later = reports.fresh(file);
-    await (await begun(3)).finish();
-    assert.notEqual(await later, await larger);
+    const later = new Date(mtime.getTime() + 1_000);
+    for (const change of [
+      () => appendFile(file, '{}\n'),
+      () => utimes(file, mtime, later),
+      async () => {
+        // Rewritten, and the time put back: once the clock has ticked, the time of the change is another.
+        const { ctimeMs } = await stat(file);
+        do {
+          await writeFile(file, '{}\n[]\n');
+          await utimes(file, mtime, later);
+        } while ((await stat(file)).ctimeMs === ctimeMs);
+      },
+    ]) {
+      await change();
+      const again = await checked('fresh');
+      assert.notEqual(again, report);
+      report = again;
+    }
   });
 
   it('joins a check under way', async () => {
@@ -133,7 +125,7 @@ describe('Reports', () => {
     assert.equal(checks.length, 1);
   });
 
-  it('does not take the verdict of bytes that were replaced meanwhile', async () => {
+  it('never returns the verdict of bytes that were replaced meanwhile', async () => {
     const first = reports.check(file);
     const check = await begun(1);
     const joined = reports.fresh(file);
@@ -183,7 +175,7 @@ describe('Reports', () => {
     assert.equal(checks.length, 0);
   });
 
-  it('keeps the last report when a check is cancelled, and not when it fails', async () => {
+  it('has the last report when a check was cancelled, and not when it failed', async () => {
     const report = await checked();
     const stop = new AbortController();
     const cancelled = reports.check(file, stop.signal);
@@ -199,7 +191,7 @@ describe('Reports', () => {
     assert.deepEqual(changes.at(-1), { path: file, progress: undefined, report: undefined });
   });
 
-  it('does not let an abandoned check speak of the next one', async () => {
+  it('ignores the progress of an abandoned check', async () => {
     const stop = new AbortController();
     const cancelled = reports.check(file, stop.signal);
     const old = await begun(1);
@@ -214,9 +206,7 @@ describe('Reports', () => {
   });
 
   it('releases reports that the user did not ask for, and drops any', async () => {
-    const unasked = reports.fresh(file);
-    await (await begun(1)).finish();
-    await unasked;
+    await checked('fresh');
     reports.release(file);
     assert.equal(reports.get(file), undefined);
     await checked();

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../../../src/core/datasets/problems.ts';
+import type { ProblemCode } from '../../../../src/core/datasets/problems.ts';
 import { type Report, problemsOfRow, rowsWithProblems } from '../../../../src/core/datasets/report.ts';
 import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
 import { RowList, SEARCH_PAGE_ROWS, type ListPhase } from '../../../../src/core/datasets/rowList.ts';
+import { groupOf, reportOf } from '../../../helpers/report.ts';
 
 /** A report with problems of some codes in some rows; `total` is what the file holds of each. */
 function reportWith(found: Partial<Record<ProblemCode, number[]>>, total?: number): Report {
-  const problems = Object.entries(found).map(([code, rows]) => {
-    const places = rows.flatMap((row, index) => [row, row, index + 1, row * 100 + index, 1]);
-    const index = PROBLEMS.findIndex(([name]) => name === code);
-    return new ProblemGroup(index, total ?? rows.length, new Float64Array(places), []);
+  const groups = Object.entries(found).map(([code, rows]) => {
+    const places = rows.map((row, index) => ({ row, column: index + 1 }));
+    return groupOf(code as ProblemCode, places, total);
   });
-  return { problems } as unknown as Report;
+  return reportOf({ problems: groups });
 }
 
 describe('problems of rows', () => {
@@ -76,15 +76,17 @@ describe('RowList', () => {
   }
 
   it('lists all rows that are known', async () => {
-    assert.equal(list.length, 0);
-    assert.equal(list.rowAt(0), undefined);
+    assert.deepEqual([list.length, list.rowAt(0)], [0, undefined]);
     await count();
     assert.equal(list.length, 5_000);
-    assert.equal(list.rowAt(4_999), 5_000);
-    assert.equal(list.rowAt(5_000), undefined);
-    assert.equal(list.positionOf(5_000), 4_999);
-    assert.equal(list.positionOf(5_001), undefined);
-    assert.equal(list.positionOf(0), undefined);
+    assert.deepEqual(
+      [4_999, 5_000].map((at) => list.rowAt(at)),
+      [5_000, undefined],
+    );
+    assert.deepEqual(
+      [5_000, 5_001, 0].map((row) => list.positionOf(row)),
+      [4_999, undefined, undefined],
+    );
   });
 
   it('waits until rows are counted, then finds those with the text', async () => {
@@ -101,25 +103,21 @@ describe('RowList', () => {
   });
 
   it('pauses after a page of rows and continues on request', async () => {
+    file.dispose();
     await writeFile(file.path, 'some row\n'.repeat(100_000));
-    const large = await RowFile.open(file.path);
-    try {
-      await large.count(new AbortController().signal, () => undefined);
-      list = new RowList(large, () => report);
-      const lengths = [0];
-      list.set(filter('row'));
-      for (;;) {
-        await until('resting', 'done');
-        lengths.push(list.length);
-        if (list.phase === 'done') break;
-        list.more();
-      }
-      assert.equal(list.length, 100_000);
-      assert.ok(lengths.length > 4, lengths.join());
-      assert.ok((lengths[1] ?? 0) >= SEARCH_PAGE_ROWS && (lengths[1] ?? 0) < 20_000, lengths.join());
-    } finally {
-      large.dispose();
+    file = await RowFile.open(file.path);
+    list = new RowList(file, () => report);
+    await count();
+    list.set(filter('row'));
+    const lengths: number[] = [];
+    for (;;) {
+      await until('resting', 'done');
+      lengths.push(list.length);
+      if (list.phase === 'done') break;
+      list.more();
     }
+    assert.equal(list.length, 100_000);
+    assert.ok(lengths.length > 3 && lengths[0]! >= SEARCH_PAGE_ROWS && lengths[0]! < 20_000, lengths.join());
   });
 
   it('filters by problems, with and without text, once there is a report', async () => {

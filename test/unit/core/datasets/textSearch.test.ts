@@ -5,6 +5,7 @@ import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
 import { MAX_SEARCH_UNITS, searchPattern, searchRows } from '../../../../src/core/datasets/rowList.ts';
+import { Random } from '../../../helpers/random.ts';
 
 describe('search in rows', () => {
   let folder: string;
@@ -52,24 +53,24 @@ describe('search in rows', () => {
       '{"a":"C:\\\\temp a\\/b a/b"}',
       '{"a":"H\\u00C9"}',
     ].join('\n');
-    assert.deepEqual(await find(content, 'said "hi"'), [1]);
-    assert.deepEqual(await find(content, 'hé'), [2, 3, 5]);
+    for (const [text, rows] of [
+      ['said "hi"', [1]],
+      ['hé', [2, 3, 5]],
+      ['é 😀', [2, 3]],
+      ['c:\\temp', [4]],
+      ['a/b', [4]],
+    ] as const)
+      assert.deepEqual(await find(content, text), rows, text);
     assert.deepEqual(await find(content, 'HÉ', true), [5]);
-    assert.deepEqual(await find(content, 'é 😀'), [2, 3]);
-    assert.deepEqual(await find(content, 'c:\\temp'), [4]);
-    assert.deepEqual(await find(content, 'a/b'), [4]);
   });
 
   it('takes what is typed for text, not for a pattern', async () => {
     const content = 'a.c\nabc\n(x|y)*[z]{2}^$+?\n';
     assert.deepEqual(await find(content, 'a.c'), [1]);
+    assert.deepEqual(await find('ab\ncd\n', 'bc'), []);
     assert.deepEqual(await find(content, '(x|y)*[z]{2}^$+?'), [3]);
     assert.equal(searchPattern('', true), undefined);
     assert.equal(searchPattern('x'.repeat(1_000), true)?.expression.source.length, MAX_SEARCH_UNITS);
-  });
-
-  it('does not find across the end of a row', async () => {
-    assert.deepEqual(await find('ab\ncd\n', 'bc'), []);
   });
 
   it('finds what lies on the border of two pieces, whatever its bytes', async () => {
@@ -89,49 +90,39 @@ describe('search in rows', () => {
   });
 
   it('finds the same as comparing parsed rows, in random texts of all kinds of characters', async () => {
-    let seed = 11;
-    const random = (below: number) => {
-      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return Math.floor((seed / 2_147_483_648) * below);
-    };
+    const random = new Random(11);
     const characters = Array.from('aAbBéÉãÃ\u00c3\u00a9€🚀"\\/.*[- ');
-    const textOf = (length: number) =>
-      Array.from({ length }, () => characters[random(characters.length)]).join('');
+    const textOf = (length: number) => Array.from({ length }, () => random.of(characters)).join('');
     const asciiOnly = (json: string) =>
       json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-    const rows = Array.from({ length: 3_000 }, () => textOf(8));
-    const lines = rows.map((text, index) => {
+    const rows = Array.from({ length: 3_000 }, (_, index) => {
+      const text = textOf(8);
       const json = JSON.stringify([text]);
-      return index % 3 === 0 ? asciiOnly(json) : json;
+      return { text, line: index % 3 === 0 ? asciiOnly(json) : json };
     });
-    for (let round = 0; round < 60; round++) {
-      const text = textOf(1 + random(3));
-      for (const matchCase of [true, false]) {
-        const normal = (value: string) => (matchCase ? value : value.toLowerCase());
-        const expected = rows.flatMap((row, index) =>
-          normal(row).includes(normal(text)) ? [index + 1] : [],
-        );
-        const found = new Set(await find(lines.join('\n'), text, matchCase));
-        const missed = expected.filter((row) => !found.has(row));
-        assert.deepEqual(missed, [], `${JSON.stringify(text)} ${matchCase}`);
+    const content = rows.map(({ line }) => line).join('\n');
+    for (let round = 0; round < 40; round++) {
+      const text = textOf(1 + random.below(3));
+      const matchCase = round % 2 === 0;
+      const has = (value: string) =>
+        matchCase ? value.includes(text) : value.toLowerCase().includes(text.toLowerCase());
+      const found = new Set(await find(content, text, matchCase));
+      const wrong = rows.filter(({ text: value, line }, index) => {
+        const isFound = found.has(index + 1);
+        if (has(value)) return !isFound;
         // The file's own backslashes and quotes are found as well.
-        if (text.includes('\\')) continue;
-        const spelled = (row: number) => [JSON.stringify([rows[row - 1]]), lines[row - 1] ?? ''];
-        const wrong = [...found].filter(
-          (row) => !expected.includes(row) && !spelled(row).some((one) => normal(one).includes(normal(text))),
-        );
-        assert.deepEqual(wrong, [], `${JSON.stringify(text)} ${matchCase}`);
-      }
+        return isFound && !text.includes('\\') && !has(`["${value}"]`) && !has(line);
+      });
+      assert.deepEqual(wrong, [], `${JSON.stringify(text)} ${matchCase}`);
     }
   });
 
-  it('takes a long row full of matches as one', async function () {
-    this.timeout(20_000);
-    const content = Buffer.alloc(50_000_000, 'needle');
+  it('takes a long row full of matches as one', async () => {
+    const content = Buffer.alloc(20_000_000, 'needle');
     content.write('\nneedle', content.length - 20);
-    const begun = performance.now();
+    const { user } = process.cpuUsage();
     assert.deepEqual(await find(content, 'NEEDLE'), [1, 2]);
-    assert.ok(performance.now() - begun < 5_000);
+    assert.ok(process.cpuUsage().user - user < 2_000_000);
   });
 
   it('goes through invalid UTF-8', async () => {

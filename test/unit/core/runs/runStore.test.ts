@@ -461,6 +461,19 @@ describe('RunStore', () => {
     });
   });
 
+  it('reads a detail again for who waits where it failed in the background, and once where nobody waits', async () => {
+    let reads = 0;
+    const server = await bench.serve((request, response) => {
+      if (++reads < 3) request.socket.destroy();
+      else sendJson(response, 200, { run: { run_id: 'a', status: 'running', model_id: 'm', label: 'L' } });
+    });
+    const { runs } = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
+    await assert.rejects(runs.loadDetail('a', { isBackground: true }), { code: 'network' });
+    assert.equal(reads, 1);
+    const both = await Promise.all([runs.loadDetail('a', { isBackground: true }), runs.loadDetail('a')]);
+    assert.deepEqual([both.map(({ label }) => label), reads], [['L', 'L'], 3]);
+  });
+
   it('lets details that got no answer be read again when the service answers', async () => {
     let isUp = true;
     const server = await bench.serve((request, response) => {

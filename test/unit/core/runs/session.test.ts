@@ -298,9 +298,9 @@ describe('Session', () => {
   describe('what another window tells', () => {
     it('is whether the service answers, and since when it does not', async () => {
       const { session, states } = watched();
-      session.acceptShared({ isOfLiving: true });
-      session.acceptShared({ isOfLiving: true, offlineSinceMs: 5 });
-      session.acceptShared({ isOfLiving: true, offlineSinceMs: 6 });
+      session.acceptShared({}, true);
+      session.acceptShared({ offlineSinceMs: 5 }, true);
+      session.acceptShared({ offlineSinceMs: 6 }, true);
       assert.deepEqual([states, session.offlineSince], [['ready', 'offline'], 5]);
       await session.balance.refresh();
       assert.deepEqual([session.state, session.offlineSince], ['ready', undefined]);
@@ -308,7 +308,7 @@ describe('Session', () => {
 
     it('is nothing where that window has ended', () => {
       const { session, states } = watched();
-      session.acceptShared({ isOfLiving: false, offlineSinceMs: 5 });
+      session.acceptShared({ offlineSinceMs: 5 }, false);
       assert.deepEqual([states, session.state], [[], 'connecting']);
     });
 
@@ -316,18 +316,18 @@ describe('Session', () => {
       answer = () => [401, REFUSED];
       const { session } = watched();
       await assert.rejects(session.balance.refresh());
-      session.acceptShared({ isOfLiving: true });
+      session.acceptShared({}, true);
       assert.equal(session.state, 'key-rejected');
       const { session: without } = watched('');
       await assert.rejects(without.balance.refresh());
-      without.acceptShared({ isOfLiving: true });
+      without.acceptShared({}, true);
       assert.equal(without.state, 'key-missing');
     });
 
     it('is until when the service is left alone, which a new connection keeps to', async () => {
       const { session } = watched();
       const notBeforeMs = Date.now() + 3_600_000;
-      session.acceptShared({ isOfLiving: false, notBeforeMs, readsNotBeforeMs: Date.now() + 300_000 });
+      session.acceptShared({ notBeforeMs, readsNotBeforeMs: Date.now() + 300_000 }, false);
       assert.equal(session.notBeforeMs, notBeforeMs);
       for (let turn = 0; turn < 2; turn++) {
         await assert.rejects(session.balance.refresh(), { code: 'rate_limited' });
@@ -338,7 +338,7 @@ describe('Session', () => {
 
     it('is no time that the clock was set back from', () => {
       const { session } = watched();
-      session.acceptShared({ isOfLiving: false, notBeforeMs: Date.now() + 8 * 24 * 3_600_000 });
+      session.acceptShared({ notBeforeMs: Date.now() + 8 * 24 * 3_600_000 }, false);
       assert.equal(session.notBeforeMs, undefined);
     });
   });

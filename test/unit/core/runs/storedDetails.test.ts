@@ -36,7 +36,7 @@ describe('StoredDetails', () => {
     const { runs } = bench.session({ baseUrl: url, apiKey: 'k', keyId: 'key-1' });
     const stored = new StoredDetails(runs, bench.state(), 'account-1', (error) => assert.fail(String(error)));
     open.push(stored);
-    await stored.open();
+    await stored.idle();
     return runs;
   }
   /** A window that has read the list, and what it then knows of a run. */
@@ -134,12 +134,11 @@ describe('StoredDetails', () => {
     ['of another state', row('a', 1, 'evaluating')],
     ['of another run with the same ID', row('a', 30, 'complete')],
   ] as const)
-    it(`gives and leaves no detail ${how}`, async () => {
+    it(`gives no detail ${how}`, async () => {
       await read([row('a', 1, 'complete'), finished('a')]);
       await untilStored('a');
       listed = [other];
       assert.equal(await detailAfterRestart('a'), undefined);
-      await untilStored();
     });
 
   it('takes a time in whole seconds for the same time', async () => {

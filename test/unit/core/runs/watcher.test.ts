@@ -2,14 +2,20 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
 import { StateStore } from '../../../../src/core/storage/state.ts';
-import { sendJson } from '../../../helpers/httpServer.ts';
-import { made, WatchBench, type WatchWindow } from '../../../helpers/runs/watchBench.ts';
+import { made, WatchBench, type Answer, type WatchWindow } from '../../../helpers/runs/watchBench.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+
+const rateLimited = (seconds: number): Answer => [
+  429,
+  { error: { code: 'rate_limited', message: '' } },
+  { 'retry-after': String(seconds) },
+];
 
 describe('Watcher', function () {
   this.timeout(30_000);
@@ -85,10 +91,7 @@ describe('Watcher', function () {
     it('asks whether the service is back where another request found it out of reach', async () => {
       bench.rows = [made(bench, 'r', MINUTE, 'complete')];
       const [a] = await open('a');
-      bench.instead = (request) => {
-        request.socket.destroy();
-        return true;
-      };
+      bench.instead = () => 'lost';
       await assert.rejects(
         a?.session.call((client) => client.getBalance({ isBackground: true })) ?? Promise.resolve(),
       );
@@ -168,10 +171,7 @@ describe('Watcher', function () {
     it('backs off where the service does not answer, reports each cause once, and repeats no request', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
-      bench.instead = (request) => {
-        request.socket.destroy();
-        return true;
-      };
+      bench.instead = () => 'lost';
       await bench.pass(HOUR);
       assert.deepEqual([a?.errors.length, a?.session.state], [1, 'offline']);
       // 7.5 s, 15 s, 30 s, 60 s, 120 s, and then each 150 s.
@@ -205,35 +205,89 @@ describe('Watcher', function () {
       assert.equal(polls(), 2);
     });
 
-    it('counts all pages in the budget: what is deep in the list is polled less often', async () => {
-      bench.rows = Array.from({ length: 1_000 }, (_, index) =>
-        made(bench, `r${index}`, (index + 10) * SECOND, index === 950 ? 'running' : 'complete'),
-      );
-      const [a] = await open('a');
-      while (a?.session.runs.hasMore) await a.session.runs.loadMore();
-      const before = polls();
+    describe('with a run that is active deep in the list', () => {
+      let a: WatchWindow;
+
+      beforeEach(async () => {
+        bench.rows = Array.from({ length: 1_000 }, (_, index) =>
+          made(bench, `r${index}`, (index + 10) * SECOND, index === 950 ? 'running' : 'complete'),
+        );
+        a = bench.window('a');
+        await a.watcher.poll();
+        while (a.session.runs.hasMore) await a.session.runs.loadMore();
+      });
+      const end = (runId: string) => {
+        bench.rows = bench.rows.map((row) => (row.run_id === runId ? { ...row, status: 'complete' } : row));
+      };
+
+      it('counts all pages in the budget, and polls less often', async () => {
+        const before = polls();
+        await bench.pass(HOUR / 3);
+        const pages = polls() - before;
+        // A look that has begun is ended.
+        assert.ok(pages >= 35 && pages <= 74, String(pages));
+      });
+
+      it('polls a new run often, and that again when there is plenty', async () => {
+        bench.rows = [made(bench, 'new', 0), ...bench.rows];
+        await a.watcher.poll();
+        await bench.pass(30 * SECOND);
+        end('new');
+        await bench.pass(10 * SECOND);
+        assert.equal(statusIn(a, 'new'), 'complete');
+        end('r950');
+        await bench.pass(HOUR);
+        assert.equal(statusIn(a, 'r950'), 'complete');
+      });
+    });
+  });
+
+  describe('of what the rows show', () => {
+    it('reads models and balance again once the service answers, and reports each failure', async () => {
+      const a = bench.window('a');
+      bench.instead = () => 'lost';
+      a.watcher.readAll();
+      await bench.pass(2 * MINUTE);
+      assert.deepEqual([a.session.state, a.session.models.models], ['offline', undefined]);
+      bench.instead = undefined;
+      await bench.pass(3 * MINUTE);
+      assert.equal(a.session.models.nameOf('m'), 'Model M');
+      assert.equal(a.session.balance.current?.balance_cents, 1_000);
+      const before = bench.asked.length;
       await bench.pass(HOUR);
-      const pages = polls() - before;
-      // A look that has begun is ended.
-      assert.ok(pages >= 70 && pages <= 124, String(pages));
+      assert.equal(bench.asked.length, before);
     });
 
-    it('polls a new run often, whatever is deep in the list, and that again when there is plenty', async () => {
-      bench.rows = Array.from({ length: 1_000 }, (_, index) =>
-        made(bench, `r${index}`, (index + 10) * SECOND, index === 950 ? 'running' : 'complete'),
-      );
+    it('reads all again after the connection changed', async () => {
+      const [a] = await open('a');
+      a?.session.reconnect();
+      await bench.pass(5 * SECOND);
+      for (const what of ['/models', '/balance', '/runs']) assert.ok(bench.asked.includes(`a ${what}`), what);
+      assert.equal(polls(), 2);
+    });
+
+    it('reads labels while the rows are shown, none that the disk knows, and stores them', async () => {
+      bench.rows = ['known', 'new'].map((runId) => made(bench, runId, MINUTE, 'complete'));
       const [a] = await open('a');
       assert.ok(a);
-      while (a.session.runs.hasMore) await a.session.runs.loadMore();
-      bench.rows = [made(bench, 'new', 0), ...bench.rows];
-      await a.watcher.poll();
-      await bench.pass(30 * SECOND);
-      bench.rows = bench.rows.map((row) => (row.run_id === 'new' ? { ...row, status: 'complete' } : row));
-      await bench.pass(10 * SECOND);
-      assert.equal(statusIn(a, 'new'), 'complete');
-      bench.rows = bench.rows.map((row) => (row.run_id === 'r950' ? { ...row, status: 'complete' } : row));
-      await bench.pass(HOUR);
-      assert.equal(statusIn(a, 'r950'), 'complete');
+      const detail = { run_id: 'known', status: 'completed', model_id: 'm', label: 'L known' };
+      a.session.runs.knowDetails([detail]);
+      await bench.pass(MINUTE);
+      assert.ok(!bench.asked.some((one) => one.includes('/runs/')));
+      a.dispose();
+      bench.asked.length = 0;
+      const b = bench.window('b');
+      b.areRowsShown = true;
+      await b.watcher.poll();
+      await bench.pass(5 * SECOND);
+      assert.deepEqual(bench.asked, ['b /runs', 'b /runs/new']);
+      assert.equal(b.session.runs.label('known'), 'L known');
+      b.dispose();
+      bench.asked.length = 0;
+      const c = bench.window('c');
+      await c.watcher.poll();
+      await bench.settle();
+      assert.deepEqual([bench.asked, c.session.runs.label('new')], [['c /runs'], 'L new']);
     });
   });
 
@@ -260,10 +314,7 @@ describe('Watcher', function () {
         );
         assert.deepEqual([session.runs.activeCount, session.runs.rows?.length], [1, 2]);
       }
-      bench.instead = (request) => {
-        request.socket.destroy();
-        return true;
-      };
+      bench.instead = () => 'lost';
       await bench.pass(2 * MINUTE);
       await bench.until(() => b.session.state === 'offline' && c.session.state === 'offline');
       assert.equal(b.session.offlineSince, a.session.offlineSince);
@@ -302,10 +353,9 @@ describe('Watcher', function () {
       const windows = await open('a', 'b', 'c');
       bench.instead = () => {
         change();
-        return false;
+        return undefined;
       };
       bench.asked.length = 0;
-      bench.askedAtMs.length = 0;
       let spare = 0;
       const readDetails = async ({ session }: WatchWindow) => {
         if (!session.budget.takeSpare()) return;
@@ -385,11 +435,7 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b] = await open('a', 'b');
       assert.ok(a && b);
-      bench.instead = (_request, response) => {
-        const error = { code: 'rate_limited', message: '' };
-        sendJson(response, 429, { error }, { 'retry-after': '600' });
-        return true;
-      };
+      bench.instead = () => rateLimited(600);
       bench.asked.length = 0;
       await bench.pass(5 * SECOND);
       assert.deepEqual(bench.asked, ['a /runs']);
@@ -409,11 +455,7 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
       assert.ok(a);
-      bench.instead = (_request, response) => {
-        const error = { code: 'rate_limited', message: '' };
-        sendJson(response, 429, { error }, { 'retry-after': '86400' });
-        return true;
-      };
+      bench.instead = () => rateLimited(86_400);
       await bench.pass(5 * SECOND);
       await bench.list((list) => list.notBeforeMs !== undefined);
       a.dispose();
@@ -435,11 +477,8 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b] = await open('a', 'b');
       assert.ok(a && b);
-      bench.instead = (request, response) => {
-        if (request.headers.authorization !== 'Bearer a') return false;
-        sendJson(response, 401, { error: { code: 'invalid_api_key', message: '' } });
-        return true;
-      };
+      bench.instead = (_what, who) =>
+        who === 'a' ? [401, { error: { code: 'invalid_api_key', message: '' } }] : undefined;
       await bench.pass(5 * SECOND);
       assert.equal(a.session.state, 'key-rejected');
       bench.asked.length = 0;
@@ -475,14 +514,14 @@ describe('Watcher', function () {
 
     it('has the names of those models alone that its runs have, and not all of a long one', async () => {
       bench.rows = [made(bench, 'r', HOUR, 'complete')];
-      bench.instead = (request, response) => {
-        if (request.url?.includes('/models') !== true) return false;
+      bench.instead = (what) => {
+        if (what !== '/models') return undefined;
         const name = 'N'.repeat(5_000);
         const models = ['m', 'm', ...Array.from({ length: 500 }, (_, index) => `other-${index}`)];
-        sendJson(response, 200, {
-          data: models.map((model_id) => ({ model_id, name, provider: 'p', available: true })),
-        });
-        return true;
+        return [
+          200,
+          { data: models.map((model_id) => ({ model_id, name, provider: 'p', available: true })) },
+        ];
       };
       const [a] = await open('a');
       await a?.session.models.refresh();
@@ -497,10 +536,7 @@ describe('Watcher', function () {
       await a?.session.models.refresh();
       await bench.list(({ modelNames = [] }) => modelNames.length === 1);
       a?.dispose();
-      bench.instead = (request) => {
-        request.socket.destroy();
-        return true;
-      };
+      bench.instead = () => 'lost';
       const { session, watcher } = bench.window('b');
       await watcher.poll();
       assert.deepEqual([session.state, session.runs.rows?.length], ['offline', 1]);
@@ -632,6 +668,29 @@ describe('Watcher', function () {
       assert.deepEqual(codes, [['state-unavailable'], ['state-unavailable']]);
     });
 
+    it('polls in one window alone where the stored list is locked for a while, and shares it afterwards', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const first = new StateStore(bench.folder);
+      await first.open();
+      first.dispose();
+      const holder = new DatabaseSync(path.join(bench.folder, 'state.sqlite'));
+      holder.exec('BEGIN EXCLUSIVE');
+      let nowMs = 0;
+      const now = mock.method(performance, 'now', () => (nowMs += 3_000));
+      const windows = ['a', 'b'].map((name) => bench.window(name));
+      await Promise.all(windows.map(({ state }) => state.open()));
+      now.mock.restore();
+      await Promise.all(windows.map(({ watcher }) => watcher.poll()));
+      await bench.pass(MINUTE);
+      const who = () => [...new Set(bench.asked.map((one) => one.split(' ')[0]))];
+      const [only] = who();
+      assert.equal(who().length, 1);
+      holder.close();
+      await bench.pass(MINUTE);
+      for (const one of windows) assert.equal(statusIn(one, 'r'), 'running');
+      assert.deepEqual(who(), [only]);
+    });
+
     it('writes nothing for a poll that changed nothing', async () => {
       bench.rows = [made(bench, 'r', 0)];
       await open('a');
@@ -664,10 +723,7 @@ describe('Watcher', function () {
     it('resets no backoff where the window is reloaded', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
-      bench.instead = (request) => {
-        request.socket.destroy();
-        return true;
-      };
+      bench.instead = () => 'lost';
       await bench.pass(10 * MINUTE);
       const { backoff } = await bench.list(({ backoff: stored }) => (stored?.failures ?? 0) >= 5);
       a?.dispose();

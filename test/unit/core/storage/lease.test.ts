@@ -179,6 +179,14 @@ describe('Lease', () => {
     assert.equal((await take())?.isHeld(), true);
   });
 
+  it('leaves no file behind that was made to see whether files can be locked, also of a killed process', async () => {
+    const mine = await take();
+    writeFileSync(path.join(path.dirname(file), 'killed.probe'), '');
+    assert.equal(await take(), undefined);
+    assert.deepEqual(readdirSync(path.dirname(file)), ['a.lock']);
+    assert.equal(mine?.isHeld(), true);
+  });
+
   it('is asked about without being made, taken or ended', async () => {
     assert.equal(await Lease.isTaken(file), false);
     assert.equal(existsSync(path.dirname(file)), false);

@@ -144,6 +144,28 @@ describe('StateStore', () => {
     assert.deepEqual(await namesOf(one), ['x', 'y']);
   });
 
+  it('leaves memory for the file once a lock that was held while it opened is free', async () => {
+    await add(store(), 'theirs');
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN EXCLUSIVE');
+    let nowMs = 0;
+    const now = mock.method(performance, 'now', () => (nowMs += 2_000));
+    const one = store();
+    await one.open();
+    now.mock.restore();
+    await add(one, 'mine');
+    await assert.rejects(one.requireShared(), { problem: 'busy' });
+    let calls = 0;
+    one.follow('items', 'a', () => calls++);
+    await one.check();
+    assert.deepEqual([one.problem, calls, await namesOf(one)], ['busy', 0, ['mine']]);
+    other.close();
+    await Promise.all([one.check(), one.check()]);
+    assert.deepEqual([one.problem, calls, await namesOf(one)], [undefined, 1, ['theirs']]);
+    await add(one, 'y');
+    assert.deepEqual(await namesOf(store()), ['theirs', 'y']);
+  });
+
   it('loses no acknowledged row when three windows write and are killed', async function () {
     this.timeout(60_000);
     const written = await Promise.all(

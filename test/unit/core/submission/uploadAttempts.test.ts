@@ -485,7 +485,7 @@ describe('Submitter, attempt by attempt', () => {
         stage.onGet = () => {
           // Between the read and the submission, in another window.
           const notBeforeMs = stage.clock.nowMs() + waitMs;
-          if (told++ === 0) session.acceptShared({ isOfLiving: true, notBeforeMs });
+          if (told++ === 0) session.acceptShared({ notBeforeMs }, true);
           return false;
         };
         const outcome = await submit(await stage.bench.draft(10, `${waitMs}.jsonl`));

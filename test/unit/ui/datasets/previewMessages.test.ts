@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import { PROBLEMS } from '../../../../src/core/datasets/problems.ts';
-import { summaryOf, type Report } from '../../../../src/core/datasets/report.ts';
+import type { Report } from '../../../../src/core/datasets/report.ts';
 import type { PreviewCard } from '../../../../src/ui/datasets/protocol.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
@@ -21,13 +21,7 @@ describe('the texts of datasets', () => {
   after(() => hooks.deregister());
 
   const cardOf = (report: Report | undefined, more: { progress?: number; failure?: string } = {}) =>
-    preview.previewCard({
-      sizeBytes: 2_000_000,
-      report,
-      summary: report === undefined ? undefined : summaryOf(report),
-      progress: more.progress,
-      failure: more.failure,
-    });
+    preview.previewCard({ sizeBytes: 2_000_000, report, progress: undefined, failure: undefined, ...more });
   const fact = (card: PreviewCard, name: string) => card.facts.find((one) => one.name === name)?.value;
 
   it('show progress, size and a failure without a report', () => {
@@ -100,22 +94,14 @@ describe('the texts of datasets', () => {
   });
 
   it('show which rows are listed, and how far a search is', () => {
-    const list = {
-      phase: 'all',
-      length: 5,
-      rows: 5,
-      isCounted: true,
-      searched: 0,
-      problems: undefined,
-    } as const;
+    const list = { phase: 'done', length: 1, searched: 0, problems: undefined } as const;
+    const file = { rows: 5, isCounted: true };
+    assert.equal(preview.listStatus({ ...list, phase: 'all' }, { ...file, rows: 1 }), '1 row');
+    assert.equal(preview.listStatus(list, { rows: 12_345, isCounted: false }), '12,345 rows so far…');
     const problems = { rows: [1], located: 1_000, total: 2_500 };
-    for (const [changes, expected] of [
-      [{ rows: 1 }, '1 row'],
-      [{ rows: 12_345, isCounted: false }, '12,345 rows so far…'],
-      [{ phase: 'done', length: 1, problems }, '1 of 5 rows (first 1,000 of 2,500 problems)'],
-      [{ phase: 'searching', length: 2, searched: 0.999 }, '2 of 5 rows, 99 % searched…'],
-    ] as const)
-      assert.equal(preview.listStatus({ ...list, ...changes }), expected);
+    assert.equal(preview.listStatus({ ...list, problems }, file), '1 of 5 rows (first 1,000 problems)');
+    const searching = { ...list, phase: 'searching', length: 2, searched: 0.999 } as const;
+    assert.equal(preview.listStatus(searching, file), '2 of 5 rows, 99 % searched…');
   });
 
   it('have a short text of its own for each problem, with what was masked', () => {

@@ -39,7 +39,8 @@ describe('PreviewPanel', () => {
     const document = {
       uri: standIn.Uri.file(name),
       name: 'rows.jsonl',
-      content: { file },
+      file,
+      problem: undefined,
       check: { report: reportOf({ rows: 3, problems: [groupOf('bad-literal', [{ row: 3 }])] }) },
       onDidChange: new Emitter<'counted'>().event,
       look: () => Promise.resolve(),

@@ -7,15 +7,17 @@ import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../../../src/core/d
 import type { PreviewRow } from '../../../../src/ui/datasets/protocol.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
 import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
+import { reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
 const CAP = 256 * 1024;
 
 /** Places as row, line, column, offset and length. */
-function reportWith(code: ProblemCode, places: number[][]): Report {
+function reportWith(code: ProblemCode, ...places: number[][]): Report {
   const number = PROBLEMS.findIndex(([name]) => name === code);
-  const problems = [new ProblemGroup(number, places.length, new Float64Array(places.flat()), [])];
-  return { problems } as unknown as Report;
+  return reportOf({
+    problems: [new ProblemGroup(number, places.length, new Float64Array(places.flat()), [])],
+  });
 }
 
 describe('rows for the preview', () => {
@@ -52,45 +54,34 @@ describe('rows for the preview', () => {
   it('point at problems in UTF-16 units, and quote the surroundings of errors', async () => {
     const text = '{"a": "😀 é",}';
     const offset = Buffer.byteLength('x\n{"a": "😀 é"');
-    const [, row] = await rowsOf(
-      `x\n${text}\n`,
-      reportWith('trailing-comma', [[2, 2, 13, offset, 1]]),
-      [1, 2],
-    );
-    const [problem] = row?.problems ?? [];
+    const [, row] = await rowsOf(`x\n${text}\n`, reportWith('trailing-comma', [2, 2, 13, offset, 1]), [1, 2]);
+    const [problem] = row!.problems;
     assert.equal(problem?.at, text.indexOf(',}'));
     assert.deepEqual(problem.excerpt, { before: '{"a": "😀 é"', marked: ',', after: '}' });
     assert.equal(problem.place, 'line 2, column 13');
   });
 
   it('point behind the end of a row that ends too early', async () => {
-    const [row] = await rowsOf('{"a":\n', reportWith('unexpected-end', [[1, 1, 6, 5, 1]]));
-    const [problem] = row?.problems ?? [];
+    const [row] = await rowsOf('{"a":\n', reportWith('unexpected-end', [1, 1, 6, 5, 1]));
+    const [problem] = row!.problems;
     assert.deepEqual([problem?.at, problem?.excerpt], [5, { before: '{"a":', marked: '', after: '' }]);
   });
 
   it('quote nothing of a row for a warning', async () => {
-    const [row] = await rowsOf('{"a":"jane"}\n', reportWith('email-address', [[1, 1, 7, 6, 4]]));
-    assert.equal(row?.problems[0]?.excerpt, undefined);
-    assert.equal(row?.problems[0]?.at, 6);
+    const [row] = await rowsOf('{"a":"jane"}\n', reportWith('email-address', [1, 1, 7, 6, 4]));
+    assert.deepEqual([row?.problems[0]?.excerpt, row?.problems[0]?.at], [undefined, 6]);
   });
 
   it('show invalid bytes as replacement characters, and count these', async () => {
-    const [row] = await rowsOf(
-      Buffer.from([0x61, 0xff, 0xc3, 0x28, 0x62]),
-      reportWith('invalid-utf8', [[1, 1, 2, 1, 1]]),
-    );
-    assert.equal(row?.text, 'a\ufffd\ufffd(b');
-    assert.equal(row.problems[0]?.at, 1);
+    const bytes = Buffer.from([0x61, 0xff, 0xc3, 0x28, 0x62]);
+    const [row] = await rowsOf(bytes, reportWith('invalid-utf8', [1, 1, 2, 1, 1]));
+    assert.deepEqual([row?.text, row?.problems[0]?.at], ['a\ufffd\ufffd(b', 1]);
   });
 
   it('cut a long row between characters, say what is left out, and still quote what lies behind', async () => {
     const offset = 3 * 200_000 + 1;
-    const [row, next] = await rowsOf(
-      `x${'€'.repeat(400_000)}\nnext`,
-      reportWith('bad-escape', [[1, 1, 200_002, offset, 1]]),
-      [1, 2],
-    );
+    const report = reportWith('bad-escape', [1, 1, 200_002, offset, 1]);
+    const [row, next] = await rowsOf(`x${'€'.repeat(400_000)}\nnext`, report, [1, 2]);
     assert.equal(row?.text, `x${'€'.repeat(Math.floor((CAP - 1) / 3))}`);
     assert.equal(row.rest, '937.9 kB more not shown');
     const [problem] = row.problems;
@@ -105,22 +96,21 @@ describe('rows for the preview', () => {
 
   it('say that there are more problems than are listed', async () => {
     const places = Array.from({ length: 30 }, (_, index) => [1, 1, index + 1, index, 1]);
-    const [row] = await rowsOf(`${'x'.repeat(100)}\n`, reportWith('bad-escape', places));
+    const [row] = await rowsOf(`${'x'.repeat(100)}\n`, reportWith('bad-escape', ...places));
     assert.equal(row?.problems.length, 20);
     assert.equal(row.moreProblems, moreProblems);
   });
 
   it('come in the order that was asked for, as many as fit into a message', async () => {
-    const content = Array.from({ length: 50 }, (_, index) => `${index + 1} ${'x'.repeat(100_000)}`).join(
-      '\n',
-    );
+    const all = Array.from({ length: 50 }, (_, index) => index + 1);
+    const content = all.map((row) => `${row} ${'x'.repeat(100_000)}`).join('\n');
     const wanted = [3, 4, 5, 20, 40, 41];
+    const found = await rowsOf(content, undefined, wanted);
     assert.deepEqual(
-      (await rowsOf(content, undefined, wanted)).map(({ row }) => row),
+      found.map(({ row }) => row),
       wanted,
     );
-    const many = Array.from({ length: 50 }, (_, index) => index + 1);
-    const some = await rowsOf(content, undefined, many);
+    const some = await rowsOf(content, undefined, all);
     assert.ok(some.length >= 9 && some.length <= 11, String(some.length));
   });
 });

@@ -55,7 +55,10 @@ describe('ActiveWatch', () => {
     const journal = { receipts: () => Promise.resolve(receipts) };
     const log = { warn: () => undefined } as unknown as Log;
     const runsFolder = path.join(bench.folder, 'runs');
-    watch = new create(sessions, new Submitter(bench.journal), journal, log, runsFolder, bench.state());
+    watch = new create(sessions, new Submitter(bench.journal), journal, log, runsFolder, bench.state(), {
+      isVisible: false,
+      onDidShow: new Emitter<void>().event,
+    });
   };
   const count = (what: string) => asked.filter((one) => one === what).length;
   const isWhole = () =>
