@@ -30,12 +30,12 @@ export async function remind(
   // What is downloaded must be known first.
   await downloads.open(account.id);
   const due = (rows: readonly RunSummary[]) =>
-    dueOf(session, rows, downloads).filter((reminder) => !claimed.has(keyOf(reminder)));
+    ended.aborted ? [] : dueOf(session, rows, downloads).filter((one) => !claimed.has(keyOf(one)));
   const won: DueReminder[] = [];
   for (const reminder of due(runs.rows ?? [])) {
     // What is claimed is shown, also if the account is left meanwhile: no window claims it again.
     if (ended.aborted || !(await knowCompletion(session, reminder))) continue;
-    const row = ended.aborted ? undefined : runs.get(reminder.runId);
+    const row = runs.get(reminder.runId);
     if (row === undefined || !due([row]).some(({ what }) => what === reminder.what)) continue;
     claimed.add(keyOf(reminder));
     if (await claim(account.id, reminder.runId, reminder.what)) won.push(reminder);
