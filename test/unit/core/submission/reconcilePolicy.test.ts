@@ -178,6 +178,16 @@ describe('uncertaintyOf', () => {
     assert.equal(nextCheckAtMs(early), at(CLOSED_MS + HOUR).localMs + QUARTER - MINUTE);
   });
 
+  it('needs the quarter by the service’s clock, too, however much time has passed on this machine', () => {
+    const seen = (afterMs: number) =>
+      look(afterMs, {
+        at: { ...at(CLOSED_MS + afterMs), monotonicMs: at(CLOSED_MS + afterMs + HOUR).monotonicMs },
+      });
+    const early = after(intentOf(), seen(QUARTER - 1));
+    assert.equal(uncertaintyOf(after(early, seen(QUARTER + 2 * MINUTE - 1))), 'too-early');
+    assert.equal(uncertaintyOf(after(early, seen(QUARTER), seen(QUARTER + 2 * MINUTE))), undefined);
+  });
+
   it('starts over with what a version saw that had no monotonic time', () => {
     const old = (serviceMs: number) => ({ localMs: serviceMs + LOCAL_MS, serviceMs });
     const closed = old(CLOSED_MS);
