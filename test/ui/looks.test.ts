@@ -145,7 +145,7 @@ describe('looks and keyboard', () => {
     await keyboard.press('Enter');
     await workbench.quickInput.waitForTitle('Submission of rows.jsonl');
     const actions = (await workbench.quickInput.labels()).map((label) => label.trim()).slice(0, 3);
-    assert.deepEqual(actions, ['Continue…', 'Discard…', 'Balance']);
+    assert.deepEqual(actions, ['Continue…', 'Discard…', 'Balance before']);
     await workbench.quickInput.close();
     await workbench.runCommand('Fine-Tuning: Resolve Submission…');
     await workbench.quickInput.waitForTitle('Choose a Submission');
