@@ -217,8 +217,10 @@ describe('Client', () => {
       answer = json({ run: { ...RUN, ...odd } });
       const detail = Object.values(await client().getRun('r')).filter((value) => value !== undefined);
       assert.deepEqual(detail, ['r', 'queued', 'm']);
-      answer = json({ data: [RUN], next_cursor: 5, has_more: 'yes' });
-      const page = { data: [{ ...RUN, artifacts_available: false }], has_more: false, skipped: 0 };
+      const runs = [RUN, { ...RUN, artifacts_available: 'yes' }];
+      answer = json({ data: runs, next_cursor: 5, has_more: 'yes' });
+      const read = { ...RUN, artifacts_available: false };
+      const page = { data: [read, read], has_more: false, skipped: 0 };
       assert.deepEqual(await client().listRuns(), page);
     });
 
