@@ -18,9 +18,7 @@ import { notifyAccountsSetAside } from './ui/accounts/messages.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
 import { commandRegistry, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import { Log, reportError as report } from './ui/shared/log.ts';
-import { showWarning } from './ui/shared/notifications.ts';
 import { onDidChangeProxySettings, proxySettings } from './ui/shared/settings.ts';
-import { unreadableRecordSentence } from './ui/submission/messages.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
 /** What every feature gets: the stores of core, and VS Code's context. Everything in it is disposed with the extension. */
@@ -79,7 +77,8 @@ export async function createServices(context: vscode.ExtensionContext) {
   // Submissions: the journal outlives this window.
   const journal = disposables.add(
     new Journal(path.join(storage, 'submissions'), {
-      onSetAside: (file) => void showWarning(unreadableRecordSentence(file)),
+      onSetAside: (file) =>
+        void import('./ui/submission/resultMessages.ts').then((m) => m.notifyUnreadableRecord(file)),
     }),
   );
   /** Fires when the journal could be read for the first time. */

@@ -1,10 +1,5 @@
 // The page of a run. It shows what it receives and sends which of its buttons was pressed.
-import type {
-  RunPageAction,
-  RunPageMemory,
-  RunPageRequest,
-  RunPageState,
-} from '../../src/ui/runs/protocol.ts';
+import type { RunPageMemory, RunPageRequest, RunPageState } from '../../src/ui/runs/protocol.ts';
 import { Client } from '../shared/client.ts';
 import { element } from '../shared/dom.ts';
 import { drawPage } from './draw.ts';
@@ -17,7 +12,7 @@ main.addEventListener('click', ({ target }) => {
   const button = target instanceof Element ? target.closest('button') : null;
   const { action, target: about } = button?.dataset ?? {};
   if (action === undefined || about === undefined || button?.ariaDisabled === 'true') return;
-  client.send({ type: 'act', action: action as RunPageAction, target: about });
+  client.send({ type: 'act', action, target: about });
 });
 document.body.replaceChildren(main);
 client.connect(draw);

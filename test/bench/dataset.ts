@@ -1,110 +1,206 @@
 // The check of datasets beside the floor: one thread that splits at LF, decodes and calls JSON.parse, and checks nothing else.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { build } from 'esbuild';
 import { checkerFiles } from '../helpers/checker.ts';
-import { chatRows, worstCases, type DatasetFile } from './datasetFiles.ts';
-import { sectionOf, type DatasetFigures, type FileFigures, type Pair } from './datasetSection.ts';
-import { interleaved, type Job } from './measure.ts';
+import type { DatasetJob } from './datasetChild.ts';
+import { chatRows, hasTarget, worstCases, type DatasetFile } from './datasetFiles.ts';
+import { bundled, inFolder, interleaved, RUNS, type Job, type Series } from './measure.ts';
 import { findPeers, type Peer } from './peers.ts';
-import { machine, say } from './results.ts';
+import { atMost, megabytes, say, seconds, table } from './results.ts';
 
 const SMALL_BYTES = 60_000_000;
 const LARGE_BYTES = 600_000_000;
-const CAP_MS = 60_000;
+const OURS = 'our check of everything';
 
-type Task = 'floor' | 'readline' | 'whole' | 'shape' | 'delay' | 'idle';
-type MakeJob = (task: Task, file: DatasetFile) => Job;
+type MakeJob = (task: DatasetJob['task'], file: DatasetFile) => Job;
+
+/** The figures of one file of chat rows. */
+interface Figures {
+  file: DatasetFile;
+  floor: Series;
+  /** Everything, secrets and SHA-256 included, with two workers at most. */
+  everything: Series;
+  /** Grammar, UTF-8 and shape alone, in one worker. */
+  shape: Series;
+  /** Other programs by name, only for files without faults. */
+  peers: Record<string, Series>;
+}
 
 /** Measures the check, in about five minutes, and returns a section of RESULTS.md. */
-export async function benchDataset(): Promise<string> {
-  const before = machine();
-  const folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-bench-'));
-  try {
-    const job = await jobsOf(folder);
+export function benchDataset(): Promise<string> {
+  return inFolder(async (folder) => {
+    const { worker, scanner } = await checkerFiles();
+    const jobOf = await bundled(folder, 'datasetChild.ts', { worker });
+    const job: MakeJob = (task, { path: file }) =>
+      jobOf({ task, file, worker: path.join(folder, 'worker.mjs'), scanner } satisfies DatasetJob);
     const peers = await findPeers();
     say('writing datasets');
-    const small = {
-      clean: await chatRows(folder, SMALL_BYTES, false),
-      faulty: await chatRows(folder, SMALL_BYTES, true),
-    };
-    const large = {
-      clean: await chatRows(folder, LARGE_BYTES, false),
-      faulty: await chatRows(folder, LARGE_BYTES, true),
-    };
-    return sectionOf({
-      machine: before,
-      small: await sizes('60 MB', small, job, peers),
-      large: await sizes('600 MB', large, job, peers),
-      delay: await interleaved('event loop', {
-        idle: job('idle', large.clean),
-        clean: job('delay', large.clean),
-        faulty: job('delay', large.faulty),
-      }),
-      worst: await worst(folder, small.clean, job),
+    const figures = [
+      await measure('60 MB, clean', await chatRows(folder, SMALL_BYTES, false), job, peers),
+      await measure('60 MB, faulty', await chatRows(folder, SMALL_BYTES, true), job),
+      await measure('600 MB, clean', await chatRows(folder, LARGE_BYTES, false), job, peers),
+      await measure('600 MB, faulty', await chatRows(folder, LARGE_BYTES, true), job),
+    ] as const;
+    const [small, , large] = figures;
+    const { idle } = await interleaved('event loop', { idle: job('idle', large[1].file) });
+    const worst = Object.entries(await worstCases(folder, SMALL_BYTES));
+    const series = await interleaved<string>('worst cases', {
+      floor: job('floor', small[1].file),
+      ...Object.fromEntries(
+        worst.map(([name, file]) => [name, { ...job('everything', file), isOptional: true }]),
+      ),
     });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+    const cases = worst.map(([name, file]) => ({ name, file, series: series[name] as Series }));
+    /** How fast a worst case goes, beside the floor with the clean file; 0 if it failed. */
+    const speedOverFloor = ({ file, series: { failure }, series: one }: (typeof cases)[number]) =>
+      failure === undefined
+        ? file.sizeBytes / small[1].file.sizeBytes / one.over(series['floor'] as Series)
+        : 0;
+    return [
+      `Each figure is the median of ${RUNS} runs in turn. Each run is a process of its own, measured from its start to its end: Node's own
+start is part of all figures, and so is that of our workers and the compilation of the scanner; the files are in the system's
+cache. **The floor** is one thread that splits at LF, decodes and calls \`JSON.parse\`, and checks nothing else. **Everything** is
+the check as users get it, secrets, duplicates and SHA-256 included, with two workers at most. **Shape alone** is grammar, UTF-8
+and shape in one worker. Ratios are taken round by round. Files are chat rows of \`gen-jsonl.mjs\`; in the faulty ones every
+hundredth row is broken.`,
+      '### Targets',
+      targets(
+        figures.map(([, of]) => of),
+        Math.min(...cases.filter(({ name }) => hasTarget(name)).map(speedOverFloor)),
+      ),
+      '### Time',
+      table(
+        ['File', 'Floor, s', 'Floor, MB/s', 'Everything, s', '/ floor', 'Shape alone, s', '/ floor'],
+        figures.map(([name, { file, floor, everything, shape }]) => [
+          name,
+          seconds(floor.ms),
+          speed(file, floor),
+          ...[everything, shape].flatMap((one) => [seconds(one.ms), one.over(floor).toFixed(2)]),
+        ]),
+      ),
+      '### Memory',
+      'The most that the process ever held (resident), Node itself included, in MB.',
+      table(
+        ['File', 'Floor', 'Everything', 'Shape alone'],
+        figures.map(([name, { floor, everything, shape }]) => [
+          name,
+          ...[floor, everything, shape].map((one) => megabytes(one.reported('peakBytes'))),
+        ]),
+      ),
+      '### Event loop',
+      `The delay, in ms, in the process that has a file of 600 MB checked for everything, and in one that does nothing. It is sampled
+each millisecond, and that millisecond is part of the figures.`,
+      table(
+        ['Process', '99th percentile', 'Longest', 'Longest of all runs'],
+        (
+          [
+            ['does nothing', idle],
+            ['checks the clean file', large[1].everything],
+            ['checks the faulty file', figures[3][1].everything],
+          ] as const
+        ).map(([name, one]) => [
+          name,
+          one.reported('delayP99Ms').toFixed(1),
+          one.reported('delayMaxMs').toFixed(1),
+          one.worst('delayMaxMs').toFixed(1),
+        ]),
+      ),
+      '### Other programs',
+      'The clean file; after 60 s they are stopped.',
+      table(
+        ['Program', '60 MB, s', '/ floor', '600 MB, s', '/ floor'],
+        Object.keys({ ...small[1].peers, [OURS]: '' }).map((name) => [
+          name,
+          ...[small[1], large[1]].flatMap((of) => besideFloor(of, of.peers[name] ?? of.everything)),
+        ]),
+      ),
+      '### Worst cases',
+      'Everything, files of 60 MB, beside the floor with the clean file of that size.',
+      table(
+        ['File', 's', 'MB/s', 'Speed / floor', 'Memory, MB'],
+        cases.map((one) => {
+          if (one.series.failure !== undefined) return [one.name, one.series.failure, '–', '–', '–'];
+          const memory = megabytes(one.series.reported('peakBytes'));
+          const ratio = speedOverFloor(one).toFixed(2);
+          return [one.name, seconds(one.series.ms), speed(one.file, one.series), ratio, memory];
+        }),
+      ),
+    ].join('\n\n');
+  });
 }
 
-async function sizes(
-  title: string,
-  files: Pair<DatasetFile>,
-  job: MakeJob,
-  peers: readonly Peer[],
-): Promise<Pair<FileFigures>> {
-  return {
-    clean: await figuresOf(`${title} clean`, files.clean, job, peers),
-    faulty: await figuresOf(`${title} faulty`, files.faulty, job),
-  };
-}
-
-async function figuresOf(
+async function measure(
   title: string,
   file: DatasetFile,
   job: MakeJob,
   others?: readonly Peer[],
-): Promise<FileFigures> {
+): Promise<readonly [title: string, figures: Figures]> {
   const jobs: Record<string, Job> = {};
   if (others !== undefined) jobs['readline + JSON.parse'] = job('readline', file);
   for (const { name, command, argsFor } of others ?? [])
-    jobs[name] = { command, args: argsFor(file.path), reports: false, capMs: CAP_MS };
-  const ours = { floor: job('floor', file), whole: job('whole', file), shape: job('shape', file) };
-  const { floor, whole, shape, ...peers } = await interleaved(title, { ...jobs, ...ours });
-  for (const { runs, failure } of [floor, whole, shape])
-    if (failure !== undefined || runs.some(({ said }) => said.rows !== file.rows))
-      throw new Error(`not all of ${title} was read: ${failure ?? ''}`);
-  return { file, floor, whole, shape, peers };
+    jobs[name] = { command, args: argsFor(file.path), isOptional: true };
+  const ours = {
+    floor: job('floor', file),
+    everything: job('everything', file),
+    shape: job('shape', file),
+  };
+  const { floor, everything, shape, ...peers } = await interleaved(title, { ...jobs, ...ours });
+  for (const { runs } of [floor, everything, shape])
+    if (runs.some(({ report }) => report.rows !== file.rows)) throw new Error(`not all of ${title} was read`);
+  return [title, { file, floor, everything, shape, peers }];
 }
 
-async function worst(folder: string, floorFile: DatasetFile, job: MakeJob): Promise<DatasetFigures['worst']> {
-  const files = Object.entries(await worstCases(folder, SMALL_BYTES));
-  const jobs = Object.fromEntries(files.map(([name, file]) => [name, job('whole', file)]));
-  const all = await interleaved<string>('worst cases', { floor: job('floor', floorFile), ...jobs });
-  const cases = files.map(([name, file]) => ({ name, file, series: all[name]! }));
-  return { floor: all['floor']!, floorFile, cases };
+function targets(figures: readonly Figures[], slowest: number): string {
+  const [smallClean, smallFaulty, ...large] = figures as [Figures, Figures, Figures, Figures];
+  const worse = (of: (one: Figures) => number) => Math.max(...large.map(of));
+  const everything = worse(({ everything, floor }) => everything.over(floor));
+  const growth = Math.max(
+    ...[smallClean, smallFaulty].map(
+      (small, index) =>
+        (large[index]?.everything.reported('peakBytes') ?? NaN) - small.everything.reported('peakBytes'),
+    ),
+  );
+  return table(
+    ['The worse of clean and faulty, 600 MB', 'Target', 'Measured', 'Verdict'],
+    [
+      atMost('everything, two workers at most: time / floor', 0.7, everything, 2),
+      atMost('the same, stretch', 0.45, everything, 2),
+      atMost(
+        'shape alone, one worker: time / floor',
+        0.6,
+        worse(({ shape, floor }) => shape.over(floor)),
+        2,
+      ),
+      ...(
+        [
+          ['event loop delay, 99th percentile, ms', 5, 'delayP99Ms'],
+          ['event loop delay, longest, ms', 20, 'delayMaxMs'],
+        ] as const
+      ).map(([what, limit, key]) =>
+        atMost(
+          what,
+          limit,
+          worse((one) => one.everything.reported(key)),
+          1,
+        ),
+      ),
+      atMost('everything: growth of memory from 60 MB, MB', 32, growth / 1e6, 1),
+      [
+        'slowest worst case of 60 MB: speed / floor',
+        '≥ 0.25',
+        slowest.toFixed(2),
+        slowest >= 0.25 ? 'met' : 'missed',
+      ],
+    ],
+  );
 }
 
-/** Bundles the child and the worker as they are shipped, so that nothing is compiled while they are timed. */
-async function jobsOf(folder: string): Promise<MakeJob> {
-  const { worker, scanner } = await checkerFiles();
-  const child = path.join(import.meta.dirname, 'datasetChild.ts');
-  await build({
-    entryPoints: { child, worker },
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    minify: true,
-    logLevel: 'warning',
-  });
-  return (task, file) => ({
-    command: process.execPath,
-    args: [path.join(folder, 'child.mjs'), task, file.path, path.join(folder, 'worker.mjs'), scanner],
-    reports: true,
-    capMs: CAP_MS,
-  });
+function besideFloor({ floor }: Figures, series: Series): string[] {
+  return series.failure === undefined
+    ? [seconds(series.ms), series.over(floor).toFixed(2)]
+    : [series.failure, '–'];
+}
+
+/** MB/s. */
+function speed({ sizeBytes }: DatasetFile, { ms }: Series): string {
+  return (sizeBytes / 1000 / ms).toFixed(0);
 }

@@ -1,39 +1,33 @@
-// A process of its own that does one thing with one dataset and says what it took: `datasetChild <task> <file> <worker> <scanner>`.
+// Does one thing with one dataset.
 import { createReadStream, openSync, readSync } from 'node:fs';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { DatasetChecker, type CheckOptions } from '../../src/core/datasets/checker.ts';
-import type { Said } from './measure.ts';
-import { peakBytes } from './peak.ts';
+import { argument, report, type Report } from './child.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 const IDLE_MS = 1000;
 const LF = 0x0a;
 
-const [task = '', file = '', worker = '', scanner = ''] = process.argv.slice(2);
-
-async function run(): Promise<Said> {
-  switch (task) {
-    case 'floor':
-      return floor();
-    case 'readline':
-      return readline();
-    case 'whole':
-      return check({ workers: 2 });
-    case 'shape':
-      return check({ workers: 1, shapeOnly: true });
-    case 'delay':
-      return delayDuring(() => check({ workers: 2 }));
-    case 'idle':
-      return delayDuring(() => setTimeout(IDLE_MS, {}));
-    default:
-      throw new Error(`unknown task ${task}`);
-  }
+export interface DatasetJob {
+  task: keyof typeof TASKS;
+  file: string;
+  worker: string;
+  scanner: string;
 }
 
+const { task, file, worker, scanner } = argument() as DatasetJob;
+
+const TASKS = {
+  floor,
+  readline,
+  everything: () => check({ workers: 2 }),
+  shape: () => check({ workers: 1, shapeOnly: true }),
+  idle: () => setTimeout(IDLE_MS, {}),
+};
+
 /** The least that JavaScript can do to read every row. */
-function floor(): Said {
+function floor(): Promise<Report> {
   const fd = openSync(file, 'r');
   let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   let kept = 0;
@@ -56,10 +50,10 @@ function floor(): Said {
     parse(chunk.toString('utf8', 0, kept));
     rows++;
   }
-  return { rows };
+  return Promise.resolve({ rows });
 }
 
-async function readline(): Promise<Said> {
+async function readline(): Promise<Report> {
   let rows = 0;
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
     parse(line);
@@ -77,7 +71,7 @@ function parse(row: string): void {
   }
 }
 
-async function check(options: CheckOptions): Promise<Said> {
+async function check(options: CheckOptions): Promise<Report> {
   const checker = new DatasetChecker({ worker, scanner });
   const { rows, sha256 } = await checker.check(file, options);
   if ((sha256 === '') !== (options.shapeOnly === true)) throw new Error('not what was asked for');
@@ -85,13 +79,4 @@ async function check(options: CheckOptions): Promise<Said> {
   return { rows };
 }
 
-async function delayDuring(work: () => Promise<Said>): Promise<Said> {
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
-  const said = await work();
-  delay.disable();
-  return { ...said, delayP99Ms: delay.percentile(99) / 1e6, delayMaxMs: delay.max / 1e6 };
-}
-
-const said = await run();
-process.stdout.write(JSON.stringify({ ...said, peakBytes: peakBytes() }));
+await report(async () => ({ workMs: undefined, ...(await TASKS[task]()) }));

@@ -2,14 +2,12 @@
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Client } from '../../src/core/api/client.ts';
 import { Transport } from '../../src/core/api/transport.ts';
 import { Downloads } from '../../src/core/downloads/downloads.ts';
 import { Session } from '../../src/core/runs/session.ts';
 import { StateStore } from '../../src/core/storage/state.ts';
-import type { Said } from './measure.ts';
-import { peakBytes } from './peak.ts';
+import { argument, report } from './child.ts';
 
 export interface DownloadJob {
   baseUrl: string;
@@ -18,11 +16,9 @@ export interface DownloadJob {
   /** Fetched first, to be warm. */
   firstBytes?: number;
   bytes: number;
-  /** Whether the event loop is watched. */
-  watches?: boolean;
 }
 
-const job = JSON.parse(process.argv[2] ?? '') as DownloadJob;
+const job = argument() as DownloadJob;
 const folder = mkdtempSync(path.join(job.folder, 'download-'));
 const transport = new Transport({ strictSsl: true, systemCertificates: false, env: {} });
 const session = new Session(
@@ -45,29 +41,14 @@ async function download(bytes: number): Promise<void> {
   await downloads.start({ session, runId: String(bytes), artifact: { type: 'model' }, target });
 }
 
-async function run(): Promise<Said> {
-  const said: Said = {};
-  mkdirSync(path.join(folder, 'out'));
-  try {
-    if (job.firstBytes !== undefined) await download(job.firstBytes);
-    const delay = monitorEventLoopDelay({ resolution: 1 });
-    if (job.watches) delay.enable();
-    const startedMs = performance.now();
-    await download(job.bytes);
-    said.workMs = performance.now() - startedMs;
-    if (job.watches) {
-      said.delayP99Ms = delay.percentile(99) / 1e6;
-      said.delayMaxMs = delay.max / 1e6;
-    }
-    said.peakBytes = peakBytes();
-    return said;
-  } finally {
-    await downloads.dispose();
-    state.dispose();
-    session.dispose();
-    transport.dispose();
-    await rm(folder, { recursive: true });
-  }
+mkdirSync(path.join(folder, 'out'));
+try {
+  const { firstBytes } = job;
+  await report(() => download(job.bytes), firstBytes === undefined ? undefined : () => download(firstBytes));
+} finally {
+  await downloads.dispose();
+  state.dispose();
+  session.dispose();
+  transport.dispose();
+  await rm(folder, { recursive: true });
 }
-
-void run().then((said) => process.stdout.write(JSON.stringify(said)));

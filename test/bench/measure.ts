@@ -1,35 +1,29 @@
 // Times processes as wholes, from their start to their end, one at a time.
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { build } from 'esbuild';
+import type { Report } from './child.ts';
 import { median, say } from './results.ts';
 
 /** Rounds of `interleaved`. */
 export const RUNS = 5;
+const CAP_MS = 120_000;
 
-/** A process to time. What it writes is read as JSON if it `reports`, else thrown away. */
+/** A process to time. */
 export interface Job {
   command: string;
   args: readonly string[];
-  reports: boolean;
-  /** After so long it is killed, and its figure is "timed out". */
-  capMs: number;
-}
-
-/** What processes of `datasetChild.ts` and `uploadChild.ts` say; each its own part of it. */
-export interface Said {
-  rows?: number;
-  /** Of what it was started for, without its start and what it did to be warm. */
-  workMs?: number;
-  /** From the start of the process to the end of its first work. */
-  firstMs?: number;
-  /** Undefined where the system does not tell. */
-  peakBytes?: number;
-  delayP99Ms?: number;
-  delayMaxMs?: number;
+  /** Whether its output is a `Report` as JSON; else it is thrown away. */
+  reports?: boolean;
+  /** Whether the benchmark goes on without it where it is missing, fails, or takes more than a minute. */
+  isOptional?: boolean;
 }
 
 interface Run {
   ms: number;
-  said: Said;
+  report: Report;
 }
 
 /** The runs of one job; those of a job that failed are not repeated. */
@@ -46,33 +40,38 @@ export class Series {
     this.#runs.push(run);
   }
 
+  /** The median time from start to end. */
   get ms(): number {
     return median(this.runs.map(({ ms }) => ms));
   }
 
-  /** The median of the ratios to another series, round by round. */
-  over(other: Series): number {
-    return median(
-      this.runs.flatMap(({ ms }, round) => (other.runs[round] ? [ms / other.runs[round].ms] : [])),
-    );
-  }
-
-  /** The median of what the processes said of one thing; NaN if nothing. */
-  said(key: keyof Said): number {
+  /** The median of one reported figure; NaN if there is none. */
+  reported(key: keyof Report): number {
     return median(this.#all(key));
   }
 
   /** The largest of the same. */
-  worst(key: keyof Said): number {
+  worst(key: keyof Report): number {
     return Math.max(...this.#all(key));
   }
 
-  #all(key: keyof Said): number[] {
-    return this.runs.flatMap(({ said }) => said[key] ?? []);
+  /** The median of the ratios to another series, round by round; of the work alone where a process reports it. */
+  over(other: Series): number {
+    const timeOf = ({ ms, report }: Run) => report.workMs ?? ms;
+    return median(
+      this.runs.flatMap((run, round) => (other.runs[round] ? [timeOf(run) / timeOf(other.runs[round])] : [])),
+    );
+  }
+
+  #all(key: keyof Report): number[] {
+    return this.runs.flatMap(({ report }) => report[key] ?? []);
   }
 }
 
-/** Runs all jobs in turn, `RUNS` times, so that a machine that becomes slower does so for all of them. */
+/**
+ * Runs all jobs in turn, `RUNS` times, so that a machine that becomes slower does so for all of them.
+ * @throws Error if a job fails that is not optional.
+ */
 export async function interleaved<Name extends string>(
   title: string,
   jobs: Readonly<Record<Name, Job>>,
@@ -83,8 +82,9 @@ export async function interleaved<Name extends string>(
     for (const name of names) {
       if (all[name].failure !== undefined) continue;
       const run = await timed(jobs[name]);
-      if (typeof run === 'string') all[name].failure = run;
-      else all[name].add(run);
+      if (typeof run !== 'string') all[name].add(run);
+      else if (jobs[name].isOptional === true) all[name].failure = run;
+      else throw new Error(`${title}: ${name} ${run}`);
     }
     const figures = names.map(
       (name) => `${name} ${all[name].failure ?? all[name].runs.at(-1)?.ms.toFixed(0)}`,
@@ -94,7 +94,8 @@ export async function interleaved<Name extends string>(
   return all;
 }
 
-function timed({ command, args, reports, capMs }: Job): Promise<Run | NonNullable<Series['failure']>> {
+function timed({ command, args, reports, isOptional }: Job): Promise<Run | NonNullable<Series['failure']>> {
+  const capMs = isOptional === true ? CAP_MS / 2 : CAP_MS;
   return new Promise((resolve) => {
     const startedMs = performance.now();
     const child = spawn(command, args, {
@@ -107,8 +108,49 @@ function timed({ command, args, reports, capMs }: Job): Promise<Run | NonNullabl
     child.once('error', () => resolve('missing'));
     child.once('close', (code, signal) => {
       const ms = performance.now() - startedMs;
-      if (code === 0) resolve({ ms, said: reports ? (JSON.parse(output) as Said) : {} });
+      if (code === 0) resolve({ ms, report: reports ? (JSON.parse(output) as Report) : {} });
       else resolve(signal === 'SIGKILL' && ms >= capMs ? 'timed out' : 'failed');
     });
   });
+}
+
+/**
+ * Bundles a script of this folder and its workers into `folder` as the extension is shipped, so that nothing is compiled while it
+ * is timed.
+ * @returns what makes jobs of it; their one argument reaches the script as JSON.
+ */
+export async function bundled(
+  folder: string,
+  script: string,
+  workers: Readonly<Record<string, string>> = {},
+): Promise<(argument: object) => Job> {
+  await build({
+    entryPoints: { child: path.join(import.meta.dirname, script), ...workers },
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    // Packages are CommonJS.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+    minify: true,
+    logLevel: 'warning',
+  });
+  return (argument) => ({
+    command: process.execPath,
+    args: [path.join(folder, 'child.mjs'), JSON.stringify(argument)],
+    reports: true,
+  });
+}
+
+/** Gives `work` a folder that is removed afterwards. */
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-bench-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }

@@ -8,8 +8,10 @@ const INTRODUCTION = `# Benchmarks
 Written by \`npm run bench\`, which measures everything of a section side by side in one run. Compare the ratios: absolute times
 are the machine's.`;
 
-/** Replaces one section of RESULTS.md, or adds it. */
-export async function writeSection(title: string, body: string): Promise<void> {
+/** Measures one part, and replaces its section of RESULTS.md, or adds it. */
+export async function writeSection(title: string, bench: () => Promise<string>): Promise<void> {
+  const before = machine();
+  const body = `${before}\n\n${await bench()}`;
   const old = await readFile(FILE, 'utf8').catch(() => '');
   const others = old
     .split(/^(?=## )/m)
@@ -21,7 +23,7 @@ export async function writeSection(title: string, body: string): Promise<void> {
 }
 
 /** What a section was measured on; no names of the machine or its people. */
-export function machine(): string {
+function machine(): string {
   const [cpu] = cpus();
   const memoryGib = (totalmem() / 2 ** 30).toFixed(0);
   const system = `${type()} ${release().split('.', 2).join('.')}`;
@@ -39,12 +41,25 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [head, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
+/** A row of a table of targets. */
+export function atMost(what: string, limit: number, figure: number, digits: number): string[] {
+  return [what, `≤ ${limit}`, figure.toFixed(digits), figure <= limit ? 'met' : 'missed'];
+}
+
 /** The middle of some figures; NaN of none. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
-/** Tells whoever waits how far it is. */
+export function seconds(ms: number, digits = 2): string {
+  return (ms / 1000).toFixed(digits);
+}
+
+export function megabytes(bytes: number, digits = 0): string {
+  return Number.isNaN(bytes) ? 'not measured' : (bytes / 1e6).toFixed(digits);
+}
+
+/** Shows progress to whoever waits. */
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }

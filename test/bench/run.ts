@@ -17,5 +17,5 @@ const names = process.argv.slice(2);
 for (const name of names.length > 0 ? names : PARTS.keys()) {
   const part = PARTS.get(name);
   if (part === undefined) throw new Error(`no such part: ${name}; there are ${[...PARTS.keys()].join(', ')}`);
-  await writeSection(part.title, await part.bench());
+  await writeSection(part.title, part.bench);
 }

@@ -1,5 +1,5 @@
-// Packs the extension, installs it in a VS Code server, and runs test/ui/ as a user does. With --screenshots it takes the pictures
-// of the README instead.
+// Packs the extension, installs it in a VS Code server, and runs test/ui/ as a user does: all of it, or the files whose names are
+// given in part, which then also save pictures of what they see. With --screenshots it takes the pictures of the README instead.
 import { fork, type ChildProcess } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -16,6 +16,7 @@ import { installExtension } from './serve.ts';
 import { vscodeServer } from './vscode-server.ts';
 
 const forReadme = process.argv.includes('--screenshots');
+const screenshots = path.join(results, 'screenshots');
 const only = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 
 /** Browsers at a time: much of a test is waiting for VS Code. */
@@ -31,6 +32,7 @@ async function main(): Promise<void> {
   await rm(reportFile, { force: true });
   await install();
   if (forReadme) process.env.FINE_TUNING_SCREENSHOTS = path.join(root, 'media/screenshots');
+  else if (only.length > 0) process.env.FINE_TUNING_SCREENSHOTS = screenshots;
   const outcomes = await runFiles(testFiles(), BROWSERS);
   const failed = [...outcomes].filter(([, report]) => report.failed > 0).map(([file]) => file);
   if (failed.length > 0 && failed.length <= MAX_RETRIED_FILES) {
@@ -116,7 +118,7 @@ function work(parent: Pick<ChildProcess, 'send'> & NodeJS.Process): void {
 }
 
 async function printState(window: Workbench, index: number, name: string): Promise<void> {
-  await window.screenshot(`failed-${name}-${index}`);
+  await window.screenshot(`failed-${name}-${index}`, screenshots);
   for (const words of await window.words()) console.log(`        ${index} ${words}`);
 }
 

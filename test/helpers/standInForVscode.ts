@@ -8,3 +8,13 @@ export function standInForVscode(): ModuleHooks {
       specifier === 'vscode' ? { url, shortCircuit: true } : next(specifier, context),
   });
 }
+
+/** Loads modules that get the stand-in where they import `vscode`; for a test file's top. */
+export async function withVscode<T>(load: () => Promise<T>): Promise<T> {
+  const hooks = standInForVscode();
+  try {
+    return await load();
+  } finally {
+    hooks.deregister();
+  }
+}

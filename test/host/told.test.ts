@@ -22,7 +22,6 @@ describe('commands without an active account', () => {
     'openModelTerms',
     'openModelUsePolicy',
     'refresh',
-    'refreshModels',
     'refreshBalance',
     'replaceKey',
     'showRun',

@@ -12,7 +12,7 @@ import { COMMANDS } from '../../src/ui/shared/ids.ts';
 import { SandboxNotStartedError } from '../../src/ui/sandbox/lazySandbox.ts';
 import { act, asText, explain } from '../../src/ui/shared/serviceErrors.ts';
 import { formatBytes, formatDuration, formatMoney, formatTime } from '../../src/ui/shared/format.ts';
-import { runFacts } from '../../src/ui/runs/messages.ts';
+import { runFacts } from '../../src/ui/runs/detailMessages.ts';
 import { runDescription } from '../../src/ui/shared/runMessages.ts';
 import { DiskError } from '../../src/core/base/diskError.ts';
 import { DownloadError } from '../../src/core/downloads/downloadErrors.ts';

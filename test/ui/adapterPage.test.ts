@@ -227,25 +227,15 @@ describe('adapter page', () => {
         'adapter_model.safetensors': safetensors(trainedTensors()),
       });
       await writeFile(file('asking.zip'), zipped);
-      for (const theme of ['light', 'high contrast', 'dark'] as const) {
-        await workbench.setTheme(theme);
-        await page.open('asking.zip');
-        await page.waitForVerdict('LoRA adapter with warnings');
-        const warning = page.recipePanel.getByText(
-          /^Warning: .*aLoRA.*acts only after its invocation tokens/,
-        );
-        await warning.waitFor();
-        const command = page.recipePanel.getByText(/PeftModel\.from_pretrained/);
-        const [above, below] = [await warning.boundingBox(), await command.boundingBox()];
-        assert.ok(above && below && above.y < below.y);
-        await page.assertAccessible();
-        await workbench.screenshot(`adapter-warned-${theme.replace(' ', '-')}`);
-        await page.recipe('vLLM').scrollIntoViewIfNeeded();
-        await page.frame.locator('.recipes').scrollIntoViewIfNeeded();
-        await warning.scrollIntoViewIfNeeded();
-        await workbench.screenshot(`adapter-warned-${theme.replace(' ', '-')}-recipe`);
-        await workbench.editors.closeAll();
-      }
+      await page.open('asking.zip');
+      await page.waitForVerdict('LoRA adapter with warnings');
+      const warning = page.recipePanel.getByText(/^Warning: .*aLoRA.*acts only after its invocation tokens/);
+      await warning.waitFor();
+      const command = page.recipePanel.getByText(/PeftModel\.from_pretrained/);
+      const [above, below] = [await warning.boundingBox(), await command.boundingBox()];
+      assert.ok(above && below && above.y < below.y);
+      await page.assertAccessible();
+      await workbench.screenshotInThemes('adapter-warned', () => warning.scrollIntoViewIfNeeded());
     });
 
     it('finds NaN', async () => {
@@ -323,36 +313,30 @@ describe('adapter page', () => {
   });
 
   describe('is readable', () => {
-    afterEach(() => workbench.editors.closeAll());
+    after(() => workbench.editors.closeAll());
 
     before(async () => {
       await writeFile(file('sandbox.zip'), await buildArchive('5f0c1c9e-aaaa', LLAMA));
+      await page.open('trained.zip');
+      await page.waitForVerdict('Complete LoRA adapter');
+      await page.assertAccessible();
+      await page.button('Measure').click();
+      await page.frame.getByText(/None is NaN or infinite/).waitFor();
     });
 
-    for (const theme of ['dark', 'light', 'high contrast'] as const) {
+    for (const theme of ['light', 'high contrast', 'dark'] as const) {
       it(`in ${theme}, and accessible`, async () => {
         await workbench.setTheme(theme);
-        await page.open('trained.zip');
-        await page.waitForVerdict('Complete LoRA adapter');
-        await page.assertAccessible();
-        await page.button('Measure').click();
-        await page.frame.getByText(/None is NaN or infinite/).waitFor();
         await page.frame.getByText('Show as table').click();
         await page.assertAccessible();
         await page.frame.getByText('Show as table').click();
         await workbench.screenshot(`adapter-${theme.replace(' ', '-')}`);
-        await page.recipe('PEFT / Transformers').scrollIntoViewIfNeeded();
         await page.frame.locator('.files').scrollIntoViewIfNeeded();
         await workbench.screenshot(`adapter-${theme.replace(' ', '-')}-end`);
       });
     }
 
     it('in forced colors', async () => {
-      await workbench.setTheme('dark');
-      await page.open('trained.zip');
-      await page.waitForVerdict('Complete LoRA adapter');
-      await page.button('Measure').click();
-      await page.frame.getByText(/None is NaN or infinite/).waitFor();
       await workbench.page.emulateMedia({ forcedColors: 'active' });
       await page.assertAccessible();
       await workbench.screenshot('adapter-forced-colors');
@@ -360,8 +344,6 @@ describe('adapter page', () => {
     });
 
     it('in a narrow editor', async () => {
-      await page.open('trained.zip');
-      await page.waitForVerdict('Complete LoRA adapter');
       await workbench.page.setViewportSize({ width: 700, height: 800 });
       await page.assertFits();
       await page.assertAccessible();

@@ -64,11 +64,12 @@ describe('another extension that plays the person', () => {
   /**
    * Lets the agent start a command and then press whatever there is to press.
    * @param steps how many rows it goes down in each box before it accepts
+   * @param rounds how often it runs every command: the second time in reverse
    */
-  async function play(command: string, args: unknown[], steps: number[]): Promise<Report> {
+  async function play(command: string, args: unknown[], steps: number[], rounds: 1 | 2): Promise<Report> {
     const report = path.join(folder, 'agent.report.json');
     await rm(report, { force: true });
-    await writeFile(path.join(folder, 'agent.json'), JSON.stringify({ command, args, steps }));
+    await writeFile(path.join(folder, 'agent.json'), JSON.stringify({ command, args, steps, rounds }));
     await workbench.runCommand('Agent: Play');
     for (;;) {
       const text = await readFile(report, 'utf8').catch(() => undefined);
@@ -104,6 +105,7 @@ describe('another extension that plays the person', () => {
       'fineTuning.submitDataset',
       [{ file }, null, { modelId: 'qwen3-8b' }],
       [0, 0, 0, 1, 4],
+      2,
     );
     assertTried(report);
     assert.equal(service.submissions, 0, 'submissions that reached the service');
@@ -127,7 +129,7 @@ describe('another extension that plays the person', () => {
     // With "Continue…", its first button.
     await workbench.dialogs.waitForToast(/Not charged: the upload of big\.jsonl was interrupted/);
     const balanceCents = await service.balanceCents();
-    assertTried(await play('fineTuning.resolveSubmission', [], [0, 1]));
+    assertTried(await play('fineTuning.resolveSubmission', [], [0, 1], 1));
     assert.equal(service.submissions, 1, 'submissions that reached the service');
     assert.equal(await service.balanceCents(), balanceCents);
     const submit = await lastQuestion('big.jsonl');

@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Locator } from 'playwright-core';
-import { results } from '../env/project.ts';
 import { happens } from './happens.ts';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
@@ -51,19 +50,8 @@ describe('the problems of a dataset', () => {
   const lens = (text: string | RegExp) =>
     workbench.page.locator('.editor-group-container.active .codelens-decoration a').filter({ hasText: text });
 
-  /** A picture in the dark and in the light theme. */
-  async function pictures(
-    name: string,
-    show: () => Promise<unknown>,
-    hide?: () => Promise<unknown>,
-  ): Promise<void> {
-    for (const theme of ['light', 'dark'] as const) {
-      await workbench.setTheme(theme);
-      await show();
-      await workbench.screenshot(`dataset-${name}-${theme}`);
-      await hide?.();
-    }
-  }
+  const pictures = (name: string, ...how: [show: () => Promise<unknown>, hide?: () => Promise<unknown>]) =>
+    workbench.screenshotInThemes(`dataset-${name}`, ...how);
 
   /** Does something until it shows what is waited for: the panel redraws its rows whenever something was checked. */
   async function expectAfter(shown: Locator, act: () => Promise<void>): Promise<void> {
@@ -103,8 +91,6 @@ describe('the problems of a dataset', () => {
     const status = workbench.page.locator('.hover-language-status').filter({ hasText: 'question/answer' });
     await status.getByText('7 rows · question/answer · 1 error · 3 warnings').waitFor();
     await status.getByText('Show Problems').waitFor();
-    // Unlike the pictures of the workbench: the hover stays only while the pointer does.
-    await workbench.page.screenshot({ path: path.join(results, 'screenshots/dataset-language-status.png') });
     await workbench.page.keyboard.press('Escape');
   });
 

@@ -11,7 +11,6 @@ import type { Workbench } from './workbench.ts';
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
 /** The row of the submission whose answer got lost. */
 const OPEN = /^lost, rows\.jsonl, May be charged, 1 possible run, /;
-const THEMES = ['dark', 'light', 'high contrast'] as const;
 
 describe('looks and keyboard', () => {
   let folder: string;
@@ -45,14 +44,8 @@ describe('looks and keyboard', () => {
 
   /** A picture of each state in each theme. */
   async function pictures(states: Record<string, () => Promise<unknown>>): Promise<void> {
-    for (const theme of THEMES) {
-      await workbench.setTheme(theme);
-      for (const [name, show] of Object.entries(states)) {
-        await show();
-        await workbench.screenshot(`looks-${name}-${theme.replace(' ', '-')}`);
-        await workbench.quickInput.close();
-      }
-    }
+    for (const [name, show] of Object.entries(states))
+      await workbench.screenshotInThemes(`looks-${name}`, show, () => workbench.quickInput.close());
   }
 
   async function submit(label: string): Promise<void> {
@@ -152,7 +145,7 @@ describe('looks and keyboard', () => {
     await keyboard.press('Enter');
     await workbench.quickInput.waitForTitle('Submission of rows.jsonl');
     const actions = (await workbench.quickInput.labels()).map((label) => label.trim()).slice(0, 3);
-    assert.deepEqual(actions, ['Continue…', 'Discard…', 'Balance']);
+    assert.deepEqual(actions, ['Continue…', 'Discard…', 'Balance before']);
     await workbench.quickInput.close();
     await workbench.runCommand('Fine-Tuning: Resolve Submission…');
     await workbench.quickInput.waitForTitle('Choose a Submission');

@@ -26,6 +26,21 @@ describe('the main job in the sandbox', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  it('is installed', async () => {
+    await workbench.runCommand('View: Show Extensions');
+    await workbench.page
+      .locator('.extension-list-item .name')
+      .getByText('Fine-Tuning', { exact: true })
+      .waitFor();
+  });
+
+  it('leaves a JSONL file to the text editor', async () => {
+    await workbench.editors.open(path.join(folder, 'train.jsonl'));
+    await workbench.editors.typeAtStart('{}');
+    assert.equal(await workbench.editors.isDirty('train.jsonl'), true);
+    await workbench.editors.closeAll();
+  });
+
   it('begins signed out, with the sandbox offered', async () => {
     await workbench.sideBar.open('Fine-Tuning');
     const runs = workbench.sideBar.view('Runs');

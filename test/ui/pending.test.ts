@@ -96,17 +96,11 @@ describe('open submissions', () => {
     const { quickInput } = workbench;
     await begin();
     await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B', until: 'summary' });
-    assert.match(
-      await descriptionOf('Submitted before'),
-      /^You already submitted this dataset with this model (just now|.+ ago): run [\da-f]{8}-/,
-    );
+    assert.match(await descriptionOf('Submitted before'), /^Qwen3 8B, (just now|.+ ago): run [\da-f]{8}-/);
     await workbench.screenshot('prior-same');
     await quickInput.pick('Queue');
     await quickInput.pick('Priority queue');
-    assert.match(
-      await descriptionOf('Trained before'),
-      /^You trained it on .+: run [\da-f]{8}-.+ \(Qwen3 8B\)$/,
-    );
+    assert.match(await descriptionOf('Trained before'), /^Qwen3 8B, .+: run [\da-f]{8}-/);
     assert.equal(await quickInput.item('Submitted before').count(), 0);
     await quickInput.close();
   });
@@ -223,7 +217,7 @@ describe('open submissions', () => {
       const labels = (await workbench.quickInput.labels()).map((label) => label.trim());
       assert.deepEqual(labels.slice(0, 4), ['Check Now', 'This Is the Run: twin', 'Resend…', 'Discard…']);
       assert.match(await descriptionOf('Why'), /looks like this submission/);
-      assert.match(await descriptionOf('Balance'), /^[\d,.]+ USD before, [\d,.]+ USD at the last check$/);
+      assert.match(await descriptionOf('Balance before'), /^[\d,.]+ USD$/);
       assert.match(await descriptionOf('Attempts'), /^2, first at /);
       await workbench.screenshot('resolve');
       await workbench.quickInput.pick('Check Now');
@@ -281,7 +275,7 @@ describe('open submissions', () => {
         model: 'Llama 3.2 1B Instruct',
         until: 'summary',
       });
-      assert.match(await descriptionOf('Submitted before'), /discarded it\. You may have been charged\.$/);
+      assert.match(await descriptionOf('Submitted before'), /discarded, you may have been charged$/);
       await quickInput.close();
     });
   });

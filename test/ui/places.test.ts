@@ -48,11 +48,7 @@ describe('submitting from each place', () => {
   }
 
   async function leaveFirstStepOf(fileName: string): Promise<void> {
-    await leaveAt(
-      new RegExp(
-        `^Submit ${fileName.replace('.', '\\.')} to the sandbox \\(no training, no charges\\) \\(1/6\\)`,
-      ),
-    );
+    await leaveAt(new RegExp(`^Submit ${fileName.replace('.', '\\.')} to Sandbox \\(1/6\\)`));
   }
 
   /** As the person gave them; each holds a marker of its own. */
@@ -201,9 +197,7 @@ describe('submitting from each place', () => {
       await workbench.editors.open(file('second.jsonl'));
       await workbench.sideBar.open('Fine-Tuning');
       await workbench.sideBar.view('Models').pressInRow('Mistral Nemo 12B Instruct', SUBMIT);
-      await workbench.quickInput.waitForTitle(
-        /^Submit second\.jsonl to the sandbox \(no training, no charges\) \(2\/6\)/,
-      );
+      await workbench.quickInput.waitForTitle(/^Submit second\.jsonl to Sandbox \(2\/6\)/);
       await workbench.quickInput.press('Back');
       await workbench.quickInput.waitForTitle(/\(1\/6\)/);
       const active = workbench.page

@@ -256,23 +256,23 @@ describe('dataset preview', () => {
   });
 
   describe('looks', () => {
-    afterEach(() => workbench.editors.closeAll());
+    after(() => workbench.editors.closeAll());
 
-    for (const theme of ['dark', 'light', 'high contrast'] as const) {
+    before(async () => {
+      await preview.open('chat.jsonl');
+      await preview.waitForVerdict(/1 error/);
+      await preview.goTo(4);
+    });
+
+    for (const theme of ['light', 'high contrast', 'dark'] as const) {
       it(`right in ${theme}, and is accessible`, async () => {
         await workbench.setTheme(theme);
-        await preview.open('chat.jsonl');
-        await preview.waitForVerdict(/1 error/);
-        await preview.goTo(4);
         await preview.assertAccessible();
         await workbench.screenshot(`preview-${theme.replace(' ', '-')}`);
       });
     }
 
     it('right in a narrow editor', async () => {
-      await workbench.setTheme('dark');
-      await preview.open('chat.jsonl');
-      await preview.waitForVerdict(/1 error/);
       await workbench.page.setViewportSize({ width: 900, height: 700 });
       await preview.button('Hide Details').click();
       await preview.button('Show Details').click();

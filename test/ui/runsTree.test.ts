@@ -19,7 +19,6 @@ import type { Workbench } from './workbench.ts';
 
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
 const API_KEY = 'service_Tree7nq2kX';
-const THEMES = ['dark', 'light', 'high contrast'] as const;
 /** For 100 pages of 100 on a busy machine. */
 const ALL_MS = 60_000;
 
@@ -55,13 +54,7 @@ describe('the Runs view', () => {
   const message = (text: RegExp, of = workbench) =>
     runs(of).root.locator('.message').filter({ hasText: text });
 
-  async function pictures(name: string, of = workbench): Promise<void> {
-    for (const theme of THEMES) {
-      await of.setTheme(theme);
-      await of.screenshot(`runs-${name}-${theme.replace(' ', '-')}`);
-    }
-    await of.setTheme('dark');
-  }
+  const pictures = (name: string) => workbench.screenshotInThemes(`runs-${name}`, () => Promise.resolve());
 
   async function submit(label: string): Promise<void> {
     await workbench.editors.titleAction('Submit Dataset…').click();
@@ -86,6 +79,26 @@ describe('the Runs view', () => {
       await runs()
         .row(/^Run Past run 10, Completed, /)
         .waitFor();
+    });
+
+    it('loads the next page with the mouse alone, and with the keyboard', async () => {
+      const rowsBeside = (count: number) =>
+        workbench.page.locator(`[role=treeitem][aria-setsize="${count}"]`).first().waitFor();
+      // To the end with the wheel, and one click; no row is unfolded by it.
+      await runs().row(/^Run /).first().hover();
+      for (let turn = 0; turn < 90 && (await runs().row('Load More').count()) === 0; turn++) {
+        await workbench.page.mouse.wheel(0, 200);
+        await sleep(100);
+      }
+      await runs().row('Load More').click();
+      // Two pages of runs, and a row for the next.
+      await rowsBeside(201);
+      assert.equal(await runs().root.locator('[role=treeitem][aria-expanded=true]').count(), 0);
+
+      await workbench.page.keyboard.press('End');
+      await runs().row('Load More').waitFor();
+      await workbench.page.keyboard.press('Enter');
+      await rowsBeside(301);
     });
 
     it('loads all with progress, and is fast with them', async () => {

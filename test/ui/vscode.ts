@@ -20,13 +20,6 @@ export const extensionsFolder = path.join(results, 'ui/extensions');
 
 const running = new Set<VSCode>();
 let browser: Browser | undefined;
-let kept: Promise<VSCode> | undefined;
-
-/** The VS Code that test files share, so that not each has to start one; its settings and accounts are whatever came before. */
-export function sharedVSCode(): Promise<VSCode> {
-  kept ??= VSCode.start();
-  return kept;
-}
 
 /** Every VS Code that runs now. */
 export function runningVSCodes(): Iterable<VSCode> {
@@ -36,7 +29,6 @@ export function runningVSCodes(): Iterable<VSCode> {
 /** Ends every VS Code and the browser. */
 export async function closeAll(): Promise<void> {
   for (const vscode of [...running]) await vscode.close();
-  kept = undefined;
   await browser?.close();
   browser = undefined;
 }

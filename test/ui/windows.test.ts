@@ -88,7 +88,7 @@ describe('two windows', () => {
   it('ask for it once more meanwhile: the open one is offered', async () => {
     await begin(loser, 'both');
     const detail = await loser.dialogs.waitForModal('A submission of both.jsonl is already open.');
-    assert.match(detail, /is open in another window\. Continue there\. Model: Qwen3 8B\. /);
+    assert.match(detail, /Continue (in the other window|there)\. Model: Qwen3 8B\. /);
     await loser.screenshot('open-already');
     await loser.dialogs.press('Open It');
     await loser.quickInput.waitForTitle('Submission of both.jsonl');

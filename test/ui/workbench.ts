@@ -1,11 +1,13 @@
 import path from 'node:path';
 import type { FrameLocator, Locator, Page } from 'playwright-core';
-import { results } from '../env/project.ts';
 import { Dialogs } from './dialogs.ts';
 import { Editors } from './editors.ts';
 import { KEYS, pressUntil } from './keys.ts';
 import { QuickInput } from './quickInput.ts';
 import { SideBar } from './sideBar.ts';
+
+/** Where pictures are saved; undefined where nobody wants them, because they take a tenth of the time. */
+const screenshotFolder = process.env.FINE_TUNING_SCREENSHOTS;
 
 const themes = { dark: 'Dark Modern', light: 'Light Modern', 'high contrast': 'Dark High Contrast' } as const;
 
@@ -99,24 +101,39 @@ export class Workbench {
     return this.page.evaluate<string>('navigator.clipboard.readText()');
   }
 
-  /** Keeps a picture of the window as `<name>.png`. */
-  async screenshot(name: string): Promise<void> {
+  /** Saves a picture of the window as `<name>.png` where pictures are wanted. */
+  async screenshot(name: string, folder = screenshotFolder): Promise<void> {
+    if (folder === undefined) return;
     // The caret would make each picture differ, and a pointer left on a row would show its hover.
     await this.page.mouse.move(700, 899);
     await this.page.screenshot({
-      path: path.join(screenshotFolder(), `${name}.png`),
+      path: path.join(folder, `${name}.png`),
       caret: 'hide',
       animations: 'disabled',
     });
+  }
+
+  /** Shows something, and saves a picture of it in each theme where pictures are wanted. */
+  async screenshotInThemes(
+    name: string,
+    show: () => Promise<unknown>,
+    hide?: () => Promise<unknown>,
+  ): Promise<void> {
+    for (const theme of screenshotFolder === undefined
+      ? []
+      : (Object.keys(themes) as (keyof typeof themes)[])) {
+      await this.setTheme(theme);
+      await show();
+      await this.screenshot(`${name}-${theme.replace(' ', '-')}`);
+      await hide?.();
+    }
+    if (screenshotFolder !== undefined) await this.setTheme('dark');
+    await show();
+    await hide?.();
   }
 
   async #ready(): Promise<void> {
     await this.page.locator('.monaco-workbench .statusbar').waitFor({ timeout: 30_000 });
     await this.sideBar.tab('Fine-Tuning').waitFor({ timeout: 30_000 });
   }
-}
-
-/** Screenshots are kept with the test results; `npm run screenshots` names the folder of the README's pictures. */
-function screenshotFolder(): string {
-  return process.env.FINE_TUNING_SCREENSHOTS ?? path.join(results, 'screenshots');
 }

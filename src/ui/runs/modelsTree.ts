@@ -1,20 +1,16 @@
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposable.ts';
 import type { Model } from '../../core/api/types.ts';
-import { VIEWS } from '../shared/ids.ts';
-import { treeWords } from './messages.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
+import type { Disposable } from '../../core/base/disposable.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
-
-/** A row of the Models view. Commands take the `model` rows as their argument. */
-export type ModelsNode =
-  { kind: 'provider'; provider: string; models: readonly Model[] } | { kind: 'model'; model: Model };
+import { VIEWS } from '../shared/ids.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { skippedText, treeWords } from './messages.ts';
 
 /** Shows the base models of the active account by provider, with what is not available marked. */
-export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, Disposable {
+export class ModelsTree implements vscode.TreeDataProvider<ProviderItem | ModelItem>, Disposable {
   readonly #sessions: Sessions;
-  readonly #view: vscode.TreeView<ModelsNode>;
+  readonly #view: vscode.TreeView<ProviderItem | ModelItem>;
   readonly #subscription: Disposable;
   readonly #onDidChange = new vscode.EventEmitter<undefined>();
 
@@ -31,19 +27,18 @@ export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, Disposab
     });
   }
 
-  getChildren(node?: ModelsNode): ModelsNode[] {
-    if (node?.kind === 'model') return [];
-    if (node?.kind === 'provider') return node.models.map((model) => ({ kind: 'model', model }));
+  getChildren(row?: ProviderItem | ModelItem): (ProviderItem | ModelItem)[] {
+    if (row !== undefined) return row instanceof ProviderItem ? row.models : [];
     const session = this.#sessions.active;
     if (session === undefined || session.isLocked) return [];
-    const providers = Map.groupBy(session.models.models ?? [], (model) => model.provider);
+    const providers = Map.groupBy(session.models.models ?? [], ({ provider }) => provider);
     return [...providers]
       .sort(([a], [b]) => a.localeCompare(b))
-      .map(([provider, models]) => ({ kind: 'provider', provider, models }));
+      .map(([provider, models]) => new ProviderItem(provider, models));
   }
 
-  getTreeItem(node: ModelsNode): vscode.TreeItem {
-    return node.kind === 'provider' ? providerItem(node.provider, node.models.length) : modelItem(node.model);
+  getTreeItem(row: ProviderItem | ModelItem): vscode.TreeItem {
+    return row;
   }
 
   dispose(): void {
@@ -54,35 +49,42 @@ export class ModelsTree implements vscode.TreeDataProvider<ModelsNode>, Disposab
 
   #draw(): void {
     const skipped = this.#sessions.active?.models.skipped ?? 0;
-    this.#view.message = skipped > 0 ? treeWords.skipped(skipped) : '';
+    this.#view.message = skipped > 0 ? skippedText(skipped) : '';
     this.#onDidChange.fire(undefined);
   }
 }
 
-function providerItem(provider: string, count: number): vscode.TreeItem {
-  const name = sanitizeServiceText(provider) || treeWords.unknownProvider();
-  const item = new vscode.TreeItem(name, vscode.TreeItemCollapsibleState.Expanded);
-  item.id = `provider:${provider}`;
-  item.iconPath = new vscode.ThemeIcon('organization');
-  item.accessibilityInformation = { label: treeWords.provider(name, count) };
-  return item;
+class ProviderItem extends vscode.TreeItem {
+  readonly models: ModelItem[];
+
+  constructor(provider: string, models: readonly Model[]) {
+    const name = sanitizeServiceText(provider) || treeWords.unknownProvider();
+    super(name, vscode.TreeItemCollapsibleState.Expanded);
+    this.models = models.map((model) => new ModelItem(model));
+    this.id = `provider:${provider}`;
+    this.iconPath = new vscode.ThemeIcon('organization');
+    this.accessibilityInformation = { label: treeWords.provider(name, models.length) };
+  }
 }
 
-function modelItem(model: Model): vscode.TreeItem {
-  const item = new vscode.TreeItem(sanitizeServiceText(model.name));
-  item.id = `model:${model.model_id}`;
-  item.description = model.available ? '' : treeWords.unavailable();
-  item.tooltip = treeWords.modelTooltip(
-    sanitizeServiceText(model.name),
-    sanitizeServiceText(model.model_id),
-    model.available,
-  );
-  item.iconPath = model.available
-    ? new vscode.ThemeIcon('symbol-misc')
-    : new vscode.ThemeIcon('circle-slash', new vscode.ThemeColor('disabledForeground'));
-  const parts = ['model', model.available ? 'available' : 'unavailable'];
-  if (model.terms_url !== undefined) parts.push('terms');
-  if (model.use_policy_url !== undefined) parts.push('policy');
-  item.contextValue = parts.join('.');
-  return item;
+class ModelItem extends vscode.TreeItem {
+  /** By which commands know it. */
+  readonly model: Model;
+
+  constructor(model: Model) {
+    const { model_id, available, terms_url, use_policy_url } = model;
+    const name = sanitizeServiceText(model.name);
+    super(name);
+    this.model = model;
+    this.id = `model:${model_id}`;
+    this.description = available ? '' : treeWords.unavailable();
+    this.tooltip = treeWords.modelTooltip(name, sanitizeServiceText(model_id), available);
+    this.iconPath = available
+      ? new vscode.ThemeIcon('symbol-misc')
+      : new vscode.ThemeIcon('circle-slash', new vscode.ThemeColor('disabledForeground'));
+    const parts = ['model', available ? 'available' : 'unavailable'];
+    if (terms_url !== undefined) parts.push('terms');
+    if (use_policy_url !== undefined) parts.push('policy');
+    this.contextValue = parts.join('.');
+  }
 }

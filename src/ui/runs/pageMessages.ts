@@ -1,14 +1,22 @@
-import { l10n } from 'vscode';
-import type { RunDetail } from '../../core/api/types.ts';
+import { l10n, Uri } from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
+import { ServiceError } from '../../core/api/errors.ts';
+import type { RunDetail, RunSummary } from '../../core/api/types.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Phase } from '../../core/runs/phase.ts';
-import type {
-  ArtifactsState,
-  BalanceEffect,
-  ChargedReceipt,
-  DatasetState,
-  RunTimes,
-  UsualTime,
+import type { Session } from '../../core/runs/session.ts';
+import {
+  artifactsOf,
+  balanceEffectOf,
+  datasetStateOf,
+  spanMs,
+  timesOf,
+  usualTime,
+  type ArtifactsState,
+  type ChargedReceipt,
+  type DatasetState,
+  type Span,
 } from '../../core/submission/runFacts.ts';
 import {
   formatBytes,
@@ -20,100 +28,234 @@ import {
   formatTime,
   sandboxNote,
 } from '../shared/format.ts';
+import { revealOf } from '../shared/openMessages.ts';
 import { runStatus, serviceText } from '../shared/runMessages.ts';
-import { sanitizeText, sanitizeServiceText } from '../shared/serviceText.ts';
-import type { RunPageEntry, RunPageHeading } from './protocol.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
+import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
+import type {
+  RunPageButton,
+  RunPageDownload,
+  RunPageEntry,
+  RunPageFact,
+  RunPageFile,
+  RunPageHeading,
+  RunPageNotice,
+  RunPageSection,
+  RunPageState,
+} from './protocol.ts';
+
+/** Enough of an ID to name a run of which nothing else is known. */
+const SHORT_ID_LENGTH = 8;
 
 /** Whether the details of a run, or its receipt, are known. */
 export type Loading = 'loaded' | 'loading' | 'failed';
 
-/** A fact of the page; `copy` is what its button copies. */
-export interface PageFact {
-  key: string;
-  name: string;
-  value: string;
-  copy?: string;
+/** A file as it is on the disk now. */
+export interface FileNow {
+  sizeBytes: number;
+  changedAtMs: number;
 }
 
-export const pageWords = {
-  actions: () => l10n.t('Actions'),
-  copy: () => l10n.t('Copy'),
-  copyOf: (name: string) => l10n.t('Copy {0}', name),
-  download: () => l10n.t('Download Adapter…'),
-  resumeDownload: () => l10n.t('Resume Download…'),
-  downloadAgain: () => l10n.t('Download Again…'),
-  inspect: () => l10n.t('Inspect Adapter'),
-  submitAgain: () => l10n.t('Submit Again…'),
-  copyRunId: () => l10n.t('Copy Run ID'),
-  refresh: () => l10n.t('Refresh'),
-  retry: () => l10n.t('Retry'),
-  openDataset: () => l10n.t('Open Dataset'),
-  replaceKey: () => l10n.t('Replace API Key…'),
-  enterKey: () => l10n.t('Enter API Key…'),
-  switchAccount: () => l10n.t('Switch Account…'),
-  switchTo: (name: string) => l10n.t('Switch to {0}', sanitizeServiceText(name)),
-  cancel: () => l10n.t('Cancel'),
-  discard: () => l10n.t('Discard'),
-  copyPath: () => l10n.t('Copy Path'),
-  copyDigest: () => l10n.t('Copy SHA-256'),
-  /** A button's name for screen readers: what it does, and with what. */
-  about: (words: string, name: string) => l10n.t('{0}: {1}', words, name),
-  timeline: () => l10n.t('Timeline'),
-  adapter: () => l10n.t('Adapter'),
-  money: () => l10n.t('Price and balance'),
-  run: () => l10n.t('Run'),
-  dataset: () => l10n.t('Dataset'),
-  consents: () => l10n.t('Consents'),
-  chargedNote: () => l10n.t('The price was charged when the run was submitted.'),
-  noReceipt: () =>
-    l10n.t('This run was submitted from another machine, so its dataset and consents aren’t available here.'),
-};
-
-export const pageNotices = {
-  loading: () => l10n.t('Loading the run…'),
-  notListed: () => l10n.t('The service no longer lists this run.'),
-  notFound: (accountName: string) =>
-    l10n.t('{0} has no such run. It may belong to another account.', sanitizeServiceText(accountName)),
-  accountGone: () => l10n.t('The account of this run is not on this machine.'),
-  keyRejected: () => l10n.t('The service rejected this account’s API key, so its data is hidden.'),
-  keyMissing: () => l10n.t('This account’s API key is not on this machine, so its data is hidden.'),
-  offline: (sinceMs: number | undefined) =>
-    sinceMs === undefined
-      ? l10n.t('Offline. This may be out of date.')
-      : l10n.t('Offline since {0}. This may be out of date.', formatMoment(sinceMs, Date.now())),
-  notActive: (accountName: string) =>
-    l10n.t(
-      'This run belongs to {0}, which is not the active account, so it isn’t updated.',
-      sanitizeServiceText(accountName),
-    ),
-  detailsFailed: (reason: string) => l10n.t('Couldn’t load the details. {0}', reason),
-};
-
-/** The title of the page's tab. */
-export function runPageTitle(name: string): string {
-  return l10n.t('Run: {0}', name);
+/** What is known of the run of a page. */
+export interface RunPageView {
+  accountId: string;
+  runId: string;
+  /** Undefined where the account is not on this machine. */
+  account: Account | undefined;
+  session: Session | undefined;
+  isActive: boolean;
+  /** As last read. */
+  detail: RunDetail | undefined;
+  isReading: boolean;
+  receipt: ChargedReceipt | undefined;
+  receiptLoading: Loading;
+  /** Of this run. */
+  downloads: readonly ActiveDownload[];
+  /** Of this run. */
+  records: readonly DownloadRecord[];
+  /** By path. `null`: there is no such file; undefined: not known yet. */
+  files: ReadonlyMap<string, FileNow | null>;
+  link: string;
+  /** By the service's clock. */
+  nowMs: number;
 }
 
-export function runHeading(
-  name: string,
-  phase: Phase,
-  status: string,
-  modelName: string,
-  account: { name: string; kind: string },
-): RunPageHeading {
+interface KnownRun extends RunPageView {
+  account: Account;
+  session: Session;
+  run: RunSummary;
+  details: Loading;
+  phase: Phase;
+  modelName: string;
+  artifacts: ArtifactsState;
+}
+
+/** Everything that the page of a run shows now, and the title of its tab. */
+export function runPageState(view: RunPageView): { title: string; state: RunPageState } {
+  const { accountId, runId } = view;
+  const known = knownRun(view);
+  const name = known === undefined ? runId.slice(0, SHORT_ID_LENGTH) : nameOf(known);
+  const content = known === undefined ? absent(view, name) : present(known, name);
+  return {
+    title: l10n.t('Run: {0}', name),
+    state: { type: 'state', memory: { accountId, runId }, actionsName: l10n.t('Actions'), ...content },
+  };
+}
+
+/** Whether the service says that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ServiceError && error.httpStatus === 404;
+}
+
+type Content = Pick<RunPageState, 'heading' | 'notices' | 'actions' | 'sections'>;
+
+/** Nothing that was read with a rejected API key is shown. */
+function knownRun(view: RunPageView): KnownRun | undefined {
+  const { account, session, runId, detail, nowMs } = view;
+  if (account === undefined || session === undefined || session.isLocked) return undefined;
+  const { runs, models } = session;
+  const run = runs.get(runId);
+  if (run === undefined) return undefined;
+  const isFailed = runs.detailFailure(runId) !== undefined;
+  return {
+    ...view,
+    account,
+    session,
+    run,
+    details: detail !== undefined ? 'loaded' : isFailed ? 'failed' : 'loading',
+    phase: runs.phase(run),
+    modelName: models.nameOf(run.model_id),
+    artifacts: artifactsOf(run, detail, nowMs),
+  };
+}
+
+function nameOf({ session, runId, modelName }: KnownRun): string {
+  const label = withoutMarker(session.runs.label(runId) ?? '');
+  return label === '' ? modelName : serviceText(label);
+}
+
+/** There is no run to show: it is loading, unknown, out of reach or hidden. */
+function absent({ account, accountId, session, runId, isReading }: RunPageView, name: string): Content {
+  const because = (kind: RunPageNotice['kind'], text: string, ...buttons: RunPageButton[]): Content => ({
+    heading: { title: l10n.t('Run {0}', name), phase: 'none', status: '', lines: [] },
+    notices: [{ kind, text, buttons }],
+    actions: [],
+    sections: [],
+  });
+  if (account === undefined || session === undefined)
+    return because('info', l10n.t('The account of this run is not on this machine.'));
+  if (session.state === 'key-rejected')
+    return because(
+      'error',
+      l10n.t('The service rejected this account’s API key, so its data is hidden.'),
+      button('replaceKey', accountId, l10n.t('Replace API Key…')),
+    );
+  if (session.state === 'key-missing')
+    return because(
+      'error',
+      l10n.t('This account’s API key is not on this machine, so its data is hidden.'),
+      button('replaceKey', accountId, l10n.t('Enter API Key…')),
+    );
+  const failure = session.runs.detailFailure(runId);
+  if (isNotFound(failure))
+    return because(
+      'warning',
+      l10n.t('{0} has no such run. Try another account.', sanitizeServiceText(account.name)),
+      button('switchAccount', '', l10n.t('Switch Account…')),
+      retry(runId),
+    );
+  if (failure !== undefined) return because('error', asText(explain(failure)), retry(runId));
+  return isReading
+    ? because('info', l10n.t('Loading the run…'))
+    : because('info', l10n.t('The service no longer lists this run.'), retry(runId));
+}
+
+function present(view: KnownRun, name: string): Content {
+  const { runId } = view;
+  return {
+    heading: heading(view, name),
+    notices: notices(view),
+    actions: [
+      ...adapterActions(view),
+      button('submitAgain', runId, l10n.t('Submit Again…')),
+      button('copy', runId, l10n.t('Copy Run ID')),
+      button('refresh', runId, l10n.t('Refresh')),
+    ],
+    sections: [timeline(view), adapterSection(view), moneySection(view), runSection(view), ...receipt(view)],
+  };
+}
+
+function heading({ account, run, phase, modelName }: KnownRun, name: string): RunPageHeading {
   const whose =
     account.kind === 'sandbox' ? sandboxNote() : l10n.t('Account: {0}', sanitizeServiceText(account.name));
   return {
     title: name,
     phase,
-    status: runStatus(status, phase),
+    status: runStatus(run.status, phase),
     lines: name === modelName ? [whose] : [l10n.t('Model: {0}', serviceText(modelName)), whose],
   };
 }
 
-/** Above a run that cannot be shown. */
-export function noRunHeading(name: string): RunPageHeading {
-  return { title: l10n.t('Run {0}', name), phase: 'none', status: '', lines: [] };
+function notices({ account, session, runId, isActive }: KnownRun): RunPageNotice[] {
+  const failure = session.runs.detailFailure(runId);
+  const accountName = sanitizeServiceText(account.name);
+  const warning = (text: string): RunPageNotice => ({ kind: 'warning', text, buttons: [retry(runId)] });
+  const found: RunPageNotice[] = [];
+  if (session.state === 'offline') found.push(warning(offlineText(session.offlineSince)));
+  else if (failure !== undefined)
+    found.push(warning(l10n.t('Couldn’t load the details. {0}', asText(explain(failure)))));
+  if (!isActive)
+    found.push({
+      kind: 'info',
+      text: l10n.t('Not updated: {0} is not the active account.', accountName),
+      buttons: [button('useAccount', account.id, l10n.t('Switch to {0}', accountName))],
+    });
+  return found;
+}
+
+function offlineText(sinceMs: number | undefined): string {
+  return sinceMs === undefined
+    ? l10n.t('Offline. This may be out of date.')
+    : l10n.t('Offline since {0}. This may be out of date.', formatMoment(sinceMs, Date.now()));
+}
+
+function button(action: RunPageButton['action'], target: string, words: string): RunPageButton {
+  return { action, target, words };
+}
+
+function retry(runId: string): RunPageButton {
+  return button('refresh', runId, l10n.t('Retry'));
+}
+
+/** A button's name for screen readers says with what it does something. */
+function about(name: string, { action, target, words }: RunPageButton): RunPageButton {
+  return { action, target, words, label: l10n.t('{0}: {1}', words, name) };
+}
+
+/** Always the same two buttons: what is not possible now is disabled. */
+function adapterActions({ runId, artifacts: { kind }, files, downloads, records }: KnownRun) {
+  const here = records.filter(({ path }) => files.get(path) != null);
+  const adapter = here.find(({ artifactType, verified }) => artifactType === 'model' && verified !== 'html');
+  const isBusy = downloads.some(({ state }) => state !== 'interrupted');
+  const words =
+    downloads.length > 0 && !isBusy
+      ? l10n.t('Resume Download…')
+      : here.length > 0
+        ? l10n.t('Download Again…')
+        : l10n.t('Download Adapter…');
+  const canDownload = (kind === 'available' || kind === 'unknown') && !isBusy;
+  return [
+    {
+      ...button('inspect', adapter?.path ?? '', l10n.t('Inspect Adapter')),
+      isFirst: adapter !== undefined,
+      isDisabled: adapter === undefined,
+    },
+    {
+      ...button('download', runId, words),
+      isFirst: canDownload && adapter === undefined,
+      isDisabled: !canDownload,
+    },
+  ];
 }
 
 /** In place of a value. @param mayCome whether the service may still provide it */
@@ -123,28 +265,59 @@ function missingText(loading: Loading, mayCome = false): string {
   return mayCome ? l10n.t('not provided yet') : l10n.t('not provided');
 }
 
-export interface TimelineView {
-  phase: Phase;
-  details: Loading;
-  times: RunTimes;
-  /** How long it waited and trained, where it is known. */
-  queueMs: number | undefined;
-  trainingMs: number | undefined;
-  /** How long other runs waited and trained. */
-  usualQueue: UsualTime | undefined;
-  usualTraining: UsualTime | undefined;
-  receipt: ChargedReceipt | undefined;
-  receiptLoading: Loading;
-  artifacts: ArtifactsState;
-  nowMs: number;
-}
-
 /** The events of a run in order, those to come included. */
-export function timelineEntries(view: TimelineView): RunPageEntry[] {
-  return [submitted(view), queued(view), started(view), completed(view), expiry(view)];
+function timeline(view: KnownRun): RunPageSection {
+  const { session, run, detail, details, phase, nowMs } = view;
+  const times = timesOf({ ...run, ...detail });
+  const known = (session.runs.rows ?? []).flatMap((row) => session.runs.detail(row.run_id) ?? []);
+  const usually = (span: Span) => usualText(usualTime(span, run, known));
+  const withUsual = (text: string, span: Span) => {
+    const usual = usually(span);
+    return usual === undefined ? text : l10n.t('{0} ({1})', text, usual);
+  };
+  const took = (span: Span, say: (duration: string) => string) => {
+    const ms = spanMs(times, span);
+    return ms === undefined ? [] : [withUsual(say(formatDuration(ms)), span)];
+  };
+  const queued = (): RunPageEntry => {
+    const name = l10n.t('Queued');
+    const { createdAtMs } = times;
+    if (createdAtMs === undefined) return timeless('queued', 'unknown', name, missingText('loaded'));
+    if (phase !== 'waiting') return timed('queued', 'done', name, createdAtMs);
+    const soFar = l10n.t('{0} so far', formatDuration(nowMs - createdAtMs));
+    return timed('queued', 'now', name, createdAtMs, [withUsual(soFar, 'queue')]);
+  };
+  // The contract doesn't say whether a time that doesn't apply yet is null or missing: "not yet" only where that is certain.
+  const toCome = (key: string, name: string, notes: readonly string[] = []) =>
+    phase === 'waiting'
+      ? timeless(key, 'next', name, l10n.t('not yet'), notes)
+      : timeless(key, 'unknown', name, missingText(details, phase === 'active'), notes);
+  const started = (): RunPageEntry => {
+    const name = l10n.t('Started');
+    const { startedAtMs } = times;
+    if (startedAtMs === undefined) return toCome('started', name);
+    const notes = took('queue', (duration) => l10n.t('after {0} in the queue', duration));
+    // Whether it is still training no status of the contract says.
+    if (phase === 'active') notes.push(l10n.t('{0} ago', formatDuration(nowMs - startedAtMs)));
+    return timed('started', 'done', name, startedAtMs, notes);
+  };
+  const completed = (): RunPageEntry => {
+    const name = l10n.t('Completed');
+    const usual = usually('training');
+    if (times.completedAtMs === undefined)
+      return toCome('completed', name, usual === undefined ? [] : [usual]);
+    const notes = took('training', (duration) => l10n.t('after {0} of training', duration));
+    return timed('completed', 'done', name, times.completedAtMs, notes);
+  };
+  return {
+    kind: 'timeline',
+    key: 'timeline',
+    title: l10n.t('Timeline'),
+    entries: [submitted(view), queued(), started(), completed(), expiry(view)],
+  };
 }
 
-function submitted({ receipt, receiptLoading }: TimelineView): RunPageEntry {
+function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
   const name = l10n.t('Submitted');
   if (receipt === undefined) {
     const text =
@@ -154,55 +327,19 @@ function submitted({ receipt, receiptLoading }: TimelineView): RunPageEntry {
   const { attempts, created, dataset, settled } = receipt;
   const notes = [l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename))];
   if (attempts.length > 1) notes.push(l10n.t('{0} attempts, charged once', formatCount(attempts.length)));
-  if (settled.how === 'found')
-    notes.push(l10n.t('Response lost; the run was found by the marker in its label'));
+  if (settled.how === 'found') notes.push(l10n.t('Response lost; found by its marker'));
   if (settled.how === 'recognised') notes.push(l10n.t('Response lost; you confirmed the run'));
   return timed('submitted', 'done', name, created.localMs, notes);
 }
 
-function queued({ phase, times: { createdAtMs }, usualQueue, nowMs }: TimelineView): RunPageEntry {
-  const name = l10n.t('Queued');
-  if (createdAtMs === undefined) return timeless('queued', 'unknown', name, missingText('loaded'));
-  if (phase !== 'waiting') return timed('queued', 'done', name, createdAtMs);
-  const soFar = l10n.t('{0} so far', formatDuration(nowMs - createdAtMs));
-  return timed('queued', 'now', name, createdAtMs, [withUsual(soFar, usualQueue)]);
-}
-
-function started({ phase, details, times, queueMs, usualQueue, nowMs }: TimelineView): RunPageEntry {
-  const name = l10n.t('Started');
-  const { startedAtMs } = times;
-  if (startedAtMs === undefined) return toCome('started', name, phase, details);
-  const notes =
-    queueMs === undefined
-      ? []
-      : [withUsual(l10n.t('after {0} in the queue', formatDuration(queueMs)), usualQueue)];
-  // Whether it is still training no status of the contract says.
-  if (phase === 'active') notes.push(l10n.t('{0} ago', formatDuration(nowMs - startedAtMs)));
-  return timed('started', 'done', name, startedAtMs, notes);
-}
-
-function completed({ phase, details, times, trainingMs, usualTraining }: TimelineView): RunPageEntry {
-  const name = l10n.t('Completed');
-  if (times.completedAtMs === undefined) {
-    const notes = usualTraining === undefined ? [] : [usualText(usualTraining)];
-    return { ...toCome('completed', name, phase, details), notes };
-  }
-  const notes =
-    trainingMs === undefined
-      ? []
-      : [withUsual(l10n.t('after {0} of training', formatDuration(trainingMs)), usualTraining)];
-  return timed('completed', 'done', name, times.completedAtMs, notes);
-}
-
-function expiry({ artifacts: { kind, expiresAtMs }, nowMs }: TimelineView): RunPageEntry {
+function expiry({ artifacts: { kind, expiresAtMs }, nowMs }: KnownRun): RunPageEntry {
   const name = kind === 'expired' ? l10n.t('Adapter expired') : l10n.t('Adapter expires');
   if (kind === 'not-yet') return timeless('adapter', 'next', name, l10n.t('not yet'));
   if (expiresAtMs === undefined)
     return timeless('adapter', 'unknown', name, missingText('loaded', kind === 'not-known'));
   if (kind === 'expired') return timed('adapter', 'over', name, expiresAtMs);
-  return timed('adapter', 'next', name, expiresAtMs, [
-    l10n.t('{0} left', formatDuration(expiresAtMs - nowMs)),
-  ]);
+  const left = l10n.t('{0} left', formatDuration(expiresAtMs - nowMs));
+  return timed('adapter', 'next', name, expiresAtMs, [left]);
 }
 
 function timed(
@@ -215,23 +352,20 @@ function timed(
   return { key, state, name, when: formatTime(atMs), iso: new Date(atMs).toISOString(), notes };
 }
 
-function timeless(key: string, state: RunPageEntry['state'], name: string, when: string): RunPageEntry {
-  return { key, state, name, when, notes: [] };
-}
-
-/** The contract doesn't say whether a time that doesn't apply yet is null or missing: "not yet" only where that is certain. */
-function toCome(key: string, name: string, phase: Phase, details: Loading): RunPageEntry {
-  return phase === 'waiting'
-    ? timeless(key, 'next', name, l10n.t('not yet'))
-    : timeless(key, 'unknown', name, missingText(details, phase === 'active'));
-}
-
-function withUsual(text: string, usual: UsualTime | undefined): string {
-  return usual === undefined ? text : l10n.t('{0} ({1})', text, usualText(usual));
+function timeless(
+  key: string,
+  state: RunPageEntry['state'],
+  name: string,
+  when: string,
+  notes: readonly string[] = [],
+): RunPageEntry {
+  return { key, state, name, when, notes };
 }
 
 /** `usually 12–18 min` */
-function usualText({ fromMs, toMs }: UsualTime): string {
+function usualText(usual: ReturnType<typeof usualTime>): string | undefined {
+  if (usual === undefined) return undefined;
+  const { fromMs, toMs } = usual;
   const [from, to] = [formatDuration(fromMs), formatDuration(toMs)];
   if (from === to) return l10n.t('usually {0}', from);
   const minutes = [fromMs, toMs].map((ms) => Math.round(ms / 60_000));
@@ -240,18 +374,29 @@ function usualText({ fromMs, toMs }: UsualTime): string {
     : l10n.t('usually {0} to {1}', from, to);
 }
 
-/** Whether there is an adapter to download, and until when. @param status as the service's list spells it */
-export function adapterText({ kind, expiresAtMs }: ArtifactsState, status: string, nowMs: number): string {
+function adapterSection(view: KnownRun): RunPageSection {
+  const { downloads, records, files } = view;
+  return {
+    kind: 'adapter',
+    key: 'adapter',
+    title: l10n.t('Adapter'),
+    text: adapterText(view),
+    downloads: downloads.map(downloadOf),
+    files: records.map((record) => fileOf(record, files.get(record.path) === null)),
+  };
+}
+
+/** Whether there is an adapter to download, and until when. */
+function adapterText({ artifacts: { kind, expiresAtMs }, run, nowMs }: KnownRun): string {
+  // As the service's list spells it.
+  const status = serviceText(run.status);
   switch (kind) {
     case 'not-yet':
       return l10n.t('The adapter can be downloaded once the run has completed.');
     case 'not-known':
-      return serviceText(status) === ''
-        ? l10n.t('The run’s status is unknown. If it completes, you can download its adapter here.')
-        : l10n.t(
-            'The service reports “{0}”. If the run completes, you can download its adapter here.',
-            serviceText(status),
-          );
+      return status === ''
+        ? l10n.t('The run’s status is unknown. If it completes, its adapter appears here.')
+        : l10n.t('The service reports “{0}”. If the run completes, its adapter appears here.', status);
     case 'available':
       return expiresAtMs === undefined
         ? l10n.t('The adapter is available. Expiry unknown.')
@@ -270,14 +415,29 @@ export function adapterText({ kind, expiresAtMs }: ArtifactsState, status: strin
 }
 
 /** The contract names one type of artifact; others keep their name. */
-export function artifactName(type: string, filename: string | undefined): string {
+function artifactName({ artifactType, filename }: Pick<DownloadRecord, 'artifactType' | 'filename'>): string {
   const name = filename === undefined ? l10n.t('unnamed') : serviceText(filename);
-  return type === 'model'
+  return artifactType === 'model'
     ? l10n.t('Adapter: {0}', name)
-    : l10n.t('Other file ({0}): {1}', serviceText(type), name);
+    : l10n.t('Other file ({0}): {1}', serviceText(artifactType), name);
 }
 
-export function downloadText({ state, receivedBytes, totalBytes, target }: ActiveDownload): string {
+function downloadOf(download: ActiveDownload): RunPageDownload {
+  const { id, state, receivedBytes, totalBytes } = download;
+  const name = artifactName(download);
+  const isBusy = state !== 'interrupted';
+  const words = isBusy ? l10n.t('Cancel') : l10n.t('Discard');
+  return {
+    key: id,
+    name,
+    text: downloadText(download),
+    fraction: totalBytes === undefined || totalBytes === 0 ? undefined : receivedBytes / totalBytes,
+    isBusy,
+    buttons: [about(name, button('cancelDownload', id, words))],
+  };
+}
+
+function downloadText({ state, receivedBytes, totalBytes, target }: ActiveDownload): string {
   const received = formatBytes(receivedBytes);
   const amount =
     totalBytes === undefined ? received : l10n.t('{0} of {1}', received, formatBytes(totalBytes));
@@ -293,160 +453,166 @@ export function downloadText({ state, receivedBytes, totalBytes, target }: Activ
   }
 }
 
-/** What is known of a downloaded file. */
-export function fileLines({ sizeBytes, sha256, verified, completedAtMs }: DownloadRecord, isGone: boolean) {
-  return [
-    ...(isGone ? [l10n.t('The file was moved or deleted.')] : []),
-    l10n.t('{0}, downloaded {1}', formatBytes(sizeBytes), formatTime(completedAtMs)),
-    verifiedText(verified),
-    l10n.t('SHA-256: {0} (no checksum from the service to compare)', sha256),
-  ];
+function fileOf(record: DownloadRecord, isGone: boolean): RunPageFile {
+  const { path, sha256, sizeBytes, completedAtMs, verified } = record;
+  const name = artifactName(record);
+  const copyPath = l10n.t('Copy Path');
+  const reveal = revealOf(Uri.file(path));
+  return {
+    key: `${completedAtMs} ${path}`,
+    name,
+    lines: [
+      ...(isGone ? [l10n.t('The file was moved or deleted.')] : []),
+      l10n.t('{0}, downloaded {1}', formatBytes(sizeBytes), formatTime(completedAtMs)),
+      verifiedText(verified),
+      l10n.t('SHA-256: {0} (no checksum from the service to compare)', sha256),
+    ],
+    path,
+    isGone,
+    buttons: [
+      ...(isGone ? [] : [button('inspect', path, l10n.t('Inspect Adapter'))]),
+      ...(isGone || reveal.title === copyPath ? [] : [button('reveal', path, reveal.title)]),
+      button('copy', path, copyPath),
+      button('copy', sha256, l10n.t('Copy SHA-256')),
+    ].map((one) => about(name, one)),
+  };
 }
 
 /** The contract has no digest: the length and the archive's own checksums are all there is to verify. */
 function verifiedText(verified: DownloadRecord['verified']): string {
   switch (verified) {
     case 'zip':
-      return l10n.t('Verified: complete, and all checksums of the ZIP archive match.');
+      return l10n.t('Verified: all ZIP checksums match.');
     case 'gzip':
-      return l10n.t('Verified: complete, and the gzip checksum matches.');
+      return l10n.t('Verified: the gzip checksum matches.');
     case 'tar':
-      return l10n.t('Verified: complete, and all header checksums of the tar archive match.');
+      return l10n.t('Verified: all tar header checksums match.');
     case 'safetensors':
-      return l10n.t('Verified: complete, and the lengths in the safetensors header match.');
+      return l10n.t('Verified: the lengths in the safetensors header match.');
     case 'unread':
       return l10n.t('Complete, but its contents couldn’t be checked.');
     case 'length':
       return l10n.t('Complete. Only its size could be verified.');
     case 'html':
-      return l10n.t('This is a web page, not an adapter. Only its size could be verified.');
+      return l10n.t('This is a web page, not an adapter.');
     case 'damaged':
       return l10n.t('Complete, but its archive looks damaged.');
   }
 }
 
-export interface MoneyView {
-  priceCents: number | undefined;
-  /** Of the receipt; the details have none. */
-  currency: string | undefined;
-  /** Of the account's balance, assumed where the price has none. */
-  balanceCurrency: string | undefined;
-  plan: string | undefined;
-  /** `unknown`: the run was submitted here, but a balance is missing. */
-  effect: BalanceEffect | 'unknown' | undefined;
-  details: Loading;
+function facts(
+  key: string,
+  title: string,
+  list: readonly RunPageFact[],
+  note: string | undefined,
+): RunPageSection {
+  return { kind: 'facts', key, title, facts: list, note };
 }
 
-export function moneyFacts(view: MoneyView): PageFact[] {
-  const { priceCents, currency, balanceCurrency, plan, effect, details } = view;
+function fact(key: string, name: string, value: string, ...buttons: RunPageButton[]): RunPageFact {
+  return { key, name, value, buttons };
+}
+
+/** A button that copies a fact. */
+function copy(name: string, text: string): RunPageButton {
+  return { ...button('copy', text, l10n.t('Copy')), label: l10n.t('Copy {0}', name) };
+}
+
+function moneySection({ session, phase, detail, details, receipt }: KnownRun): RunPageSection {
+  const charged = receipt?.settled.run;
+  const priceCents = detail?.price_cents ?? charged?.price_cents;
+  const plan = detail?.plan ?? charged?.plan_name;
+  // The details have no currency: that of the balance is assumed.
   const price =
     priceCents === undefined
       ? missingText(details)
-      : currency === undefined
-        ? formatPrice(priceCents, balanceCurrency)
-        : formatMoney(priceCents, currency);
-  const facts = [
-    { key: 'price', name: l10n.t('Price'), value: price },
-    {
-      key: 'plan',
-      name: l10n.t('Plan'),
-      value: plan === undefined ? missingText(details) : serviceText(plan),
-    },
+      : charged?.currency === undefined
+        ? formatPrice(priceCents, session.balance.current?.currency)
+        : formatMoney(priceCents, charged.currency);
+  const list = [
+    fact('price', l10n.t('Price'), price),
+    fact('plan', l10n.t('Plan'), plan === undefined ? missingText(details) : serviceText(plan)),
+    ...(receipt === undefined ? [] : balanceFacts(receipt, priceCents)),
   ];
-  if (effect === undefined) return facts;
+  // Where it is not known whether the run has ended, users ask about the money.
+  const mayHaveEnded = phase === 'active' && priceCents !== undefined;
+  const note = mayHaveEnded ? l10n.t('The price was charged when the run was submitted.') : undefined;
+  return facts('money', l10n.t('Price and balance'), list, note);
+}
+
+function balanceFacts(receipt: ChargedReceipt, priceCents: number | undefined): RunPageFact[] {
+  const effect = balanceEffectOf(receipt, priceCents);
   const name = l10n.t('Balance');
-  if (effect === 'unknown') return [...facts, { key: 'effect', name, value: missingText('loaded') }];
-  const { beforeCents, afterCents, otherCents } = effect;
-  const money = (cents: number) => formatMoney(cents, effect.currency);
-  facts.push({
-    key: 'effect',
-    name,
-    value: l10n.t('{0} before, {1} after', money(beforeCents), money(afterCents)),
-  });
-  if (otherCents !== undefined && otherCents !== 0)
-    facts.push({ key: 'other', name: l10n.t('Other balance changes'), value: money(otherCents) });
-  return facts;
-}
-
-export interface RunFactsView {
-  runId: string;
-  modelId: string;
-  modelName: string;
-  /** As the service has it; undefined where it is not known. */
-  label: string | undefined;
-  hasMarker: boolean;
-  /** Of the list. */
-  status: string;
-  detail: RunDetail | undefined;
-  details: Loading;
-  link: string;
-  receipt: ChargedReceipt | undefined;
-}
-
-export function runFacts(view: RunFactsView): PageFact[] {
-  const { runId, modelId, modelName, status, detail, link, receipt } = view;
-  const named = (one: string) => serviceText(one) || l10n.t('unknown');
-  const [inDetails, inList] = [named(detail?.status ?? status), named(status)];
+  if (effect === undefined) return [fact('effect', name, missingText('loaded'))];
+  const { beforeCents, afterCents, otherCents, currency } = effect;
+  const money = (cents: number) => formatMoney(cents, currency);
+  const change = l10n.t('{0} before, {1} after', money(beforeCents), money(afterCents));
   return [
-    {
-      key: 'model',
-      name: l10n.t('Model'),
-      value:
-        modelName === modelId ? serviceText(modelId) : `${serviceText(modelName)} (${serviceText(modelId)})`,
-    },
-    { key: 'label', name: l10n.t('Label'), value: labelText(view) },
-    {
-      key: 'status',
-      name: l10n.t('Status'),
-      value: inDetails === inList ? inList : l10n.t('{0} (details), {1} (list)', inDetails, inList),
-    },
-    ...(receipt === undefined
+    fact('effect', name, change),
+    ...(otherCents === undefined || otherCents === 0
       ? []
-      : [
-          {
-            key: 'queue',
-            name: l10n.t('Queue'),
-            value: receipt.priority_processing ? l10n.t('Priority') : l10n.t('Standard'),
-          },
-        ]),
-    { key: 'run', name: l10n.t('Run ID'), value: serviceText(runId), copy: runId },
-    { key: 'link', name: l10n.t('Link'), value: link, copy: link },
-    ...(receipt === undefined
-      ? []
-      : [
-          {
-            key: 'attempts',
-            name: l10n.t('Attempts'),
-            value: formatCount(Math.max(1, receipt.attempts.length)),
-          },
-          { key: 'idempotency', name: 'Idempotency-Key', value: receipt.id, copy: receipt.id },
-        ]),
+      : [fact('other', l10n.t('Other balance changes'), money(otherCents))]),
   ];
 }
 
-function labelText({ label, hasMarker, details }: RunFactsView): string {
+function runSection(view: KnownRun): RunPageSection {
+  const { runId, run, modelName, detail, link, receipt, receiptLoading } = view;
+  const named = (status: string) => serviceText(status) || l10n.t('unknown');
+  const [inDetails, inList] = [named(detail?.status ?? run.status), named(run.status)];
+  const modelId = serviceText(run.model_id);
+  const model = modelName === run.model_id ? modelId : `${serviceText(modelName)} (${modelId})`;
+  const status = inDetails === inList ? inList : l10n.t('{0} (details), {1} (list)', inDetails, inList);
+  const [idName, linkName] = [l10n.t('Run ID'), l10n.t('Link')];
+  const list = [
+    fact('model', l10n.t('Model'), model),
+    fact('label', l10n.t('Label'), labelText(view)),
+    fact('status', l10n.t('Status'), status),
+    fact('run', idName, serviceText(runId), copy(idName, runId)),
+    fact('link', linkName, link, copy(linkName, link)),
+  ];
+  if (receipt !== undefined) {
+    const queue = receipt.priority_processing ? l10n.t('Priority') : l10n.t('Standard');
+    const attempts = formatCount(Math.max(1, receipt.attempts.length));
+    list.splice(3, 0, fact('queue', l10n.t('Queue'), queue));
+    list.push(fact('attempts', l10n.t('Attempts'), attempts));
+    list.push(fact('idempotency', 'Idempotency-Key', receipt.id, copy('Idempotency-Key', receipt.id)));
+  }
+  const isElsewhere = receipt === undefined && receiptLoading === 'loaded';
+  const note = isElsewhere
+    ? l10n.t('Submitted from another machine: its dataset and consents aren’t available here.')
+    : undefined;
+  return facts('run', l10n.t('Run'), list, note);
+}
+
+function labelText({ session, runId, details }: KnownRun): string {
+  const label = session.runs.label(runId);
   // Only the details have labels.
   if (label === undefined && details !== 'loaded') return missingText(details);
   if (label === undefined || label === '') return l10n.t('none');
-  return hasMarker ? l10n.t('{0} (with this extension’s marker)', serviceText(label)) : serviceText(label);
+  return withoutMarker(label) === label
+    ? serviceText(label)
+    : l10n.t('{0} (with this extension’s marker)', serviceText(label));
 }
 
-/** @param state undefined until the disk was read */
-export function datasetFacts(
-  dataset: ChargedReceipt['dataset'],
-  state: DatasetState | undefined,
-): PageFact[] {
-  const { path, sizeBytes, sha256, rows } = dataset;
+/** What only the machine knows from which the run was submitted: its dataset and consents. */
+function receipt({ receipt, files }: KnownRun): RunPageSection[] {
+  if (receipt === undefined) return [];
+  const { path, sizeBytes, sha256, rows } = receipt.dataset;
+  const now = files.get(path);
+  const open = button('openDataset', path, l10n.t('Open Dataset'));
+  const fileName = l10n.t('File');
+  const dataset = [
+    fact('path', fileName, sanitizeText(path), ...(now == null ? [] : [open]), copy(fileName, path)),
+    ...(now === undefined
+      ? []
+      : [fact('now', l10n.t('Now'), datasetStateText(datasetStateOf(receipt, now ?? undefined)))]),
+    fact('rows', l10n.t('Rows'), rows === undefined ? l10n.t('not counted') : formatCount(rows)),
+    fact('size', l10n.t('Size'), formatBytes(sizeBytes)),
+    fact('sha256', 'SHA-256', sha256, copy('SHA-256', sha256)),
+  ];
   return [
-    { key: 'path', name: l10n.t('File'), value: sanitizeText(path), copy: path },
-    ...(state === undefined ? [] : [{ key: 'now', name: l10n.t('Now'), value: datasetStateText(state) }]),
-    {
-      key: 'rows',
-      name: l10n.t('Rows'),
-      value: rows === undefined ? l10n.t('not counted') : formatCount(rows),
-    },
-    { key: 'size', name: l10n.t('Size'), value: formatBytes(sizeBytes) },
-    { key: 'sha256', name: 'SHA-256', value: sha256, copy: sha256 },
+    facts('dataset', l10n.t('Dataset'), dataset, undefined),
+    facts('consents', l10n.t('Consents'), consentFacts(receipt.consents), undefined),
   ];
 }
 
@@ -463,23 +629,19 @@ function datasetStateText(state: DatasetState): string {
   }
 }
 
-export function consentFacts({
-  model_terms: terms,
-  data_policy: policy,
-}: ChargedReceipt['consents']): PageFact[] {
+function consentFacts({ model_terms, data_policy }: ChargedReceipt['consents']): RunPageFact[] {
   const accepted = (at: string) => l10n.t('accepted {0}', formatTime(at));
+  const { urls, accepted_at } = model_terms;
   // Two are stored in the order in which they were shown; one alone may be either.
-  const names = terms.urls.length === 2 ? [l10n.t('License terms'), l10n.t('Use policy')] : [];
+  const names = urls.length === 2 ? [l10n.t('License terms'), l10n.t('Use policy')] : [];
   const shown = l10n.t('Link shown');
+  const links = urls.map((url, index) => {
+    const name = names[index] ?? shown;
+    return fact(`link:${index}`, name, sanitizeText(url), copy(name, url));
+  });
   return [
-    { key: 'terms', name: l10n.t('Terms of the provider'), value: accepted(terms.accepted_at) },
-    ...terms.urls.map((url, index) => ({
-      key: `link:${index}`,
-      name: names[index] ?? shown,
-      value: sanitizeText(url),
-      copy: url,
-    })),
-    ...(terms.urls.length > 0 ? [] : [{ key: 'link', name: shown, value: l10n.t('none') }]),
-    { key: 'data-policy', name: l10n.t('Data policy'), value: accepted(policy.accepted_at) },
+    fact('terms', l10n.t('Terms of the provider'), accepted(accepted_at)),
+    ...(links.length > 0 ? links : [fact('link', shown, l10n.t('none'))]),
+    fact('data-policy', l10n.t('Data policy'), accepted(data_policy.accepted_at)),
   ];
 }

@@ -1,21 +1,9 @@
 /** What the run page and the extension send each other. Types only. Every text is made by the extension or comes from the service. */
 
-export type RunPageAction =
-  | 'download'
-  | 'inspect'
-  | 'submitAgain'
-  | 'refresh'
-  | 'openDataset'
-  | 'cancelDownload'
-  | 'reveal'
-  | 'useAccount'
-  | 'switchAccount'
-  | 'replaceKey';
-
-/** A button was pressed; `target` is a path or an ID, as the button has it. */
+/** A button was pressed; the extension does what it has offered, and nothing else. */
 export interface RunPageRequest {
   type: 'act';
-  action: RunPageAction;
+  action: string;
   target: string;
 }
 
@@ -51,9 +39,21 @@ export interface RunPageNotice {
   buttons: readonly RunPageButton[];
 }
 
-/** Action and target together are unique beside each other. The target of `copy` is the text. */
+/** Action and target together are unique beside each other. */
 export interface RunPageButton {
-  action: RunPageAction | 'copy';
+  action:
+    | 'download'
+    | 'inspect'
+    | 'submitAgain'
+    | 'refresh'
+    | 'openDataset'
+    | 'cancelDownload'
+    | 'reveal'
+    | 'useAccount'
+    | 'switchAccount'
+    | 'replaceKey'
+    | 'copy';
+  /** A path, an ID, or the text to copy. */
   target: string;
   words: string;
   /** For screen readers, where the words alone don't say what they are about. */

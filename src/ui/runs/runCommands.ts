@@ -1,32 +1,41 @@
 import * as vscode from 'vscode';
 import { CancelledError, unlessCancelled } from '../../core/base/errors.ts';
+import type { RunFilter } from '../../core/runs/runFilter.ts';
+import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { chooseRun, runChoices, modelOf } from '../shared/arguments.ts';
+import { chooseRun, modelOf, runChoices } from '../shared/arguments.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { openServiceLink, notifyNoLink } from '../shared/openMessages.ts';
 import { withCancellableProgress, withViewProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { loadAllWords, notifyMayBeIncomplete, notifyNotAllLoaded, notifyRunIdCopied } from './messages.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { phaseName, runCount } from './messages.ts';
+import {
+  filterWords,
+  loadAllWords,
+  notifyMayBeIncomplete,
+  notifyNoRunsLoaded,
+  notifyNotAllLoaded,
+  notifyRunIdCopied,
+} from './noticeMessages.ts';
+import type { RunsShown } from './runsShown.ts';
 
 type Active = Pick<Sessions, 'active'>;
 
 /**
- * Reads runs, models and balance of the active account again, and details that failed.
- * @param viewId shows the progress
+ * Reads runs, models and balance of the active account again, and details that failed. Both views show the progress.
  * @throws ApiError, KeyMissingError
  */
-export async function refresh({ active: session }: Active, viewId: (typeof VIEWS)[keyof typeof VIEWS]) {
+export async function refresh({ active: session }: Active): Promise<void> {
   if (session === undefined) return;
-  await withViewProgress(viewId, async () => {
-    session.runs.retryDetails();
-    const results = await Promise.allSettled([
-      session.runs.refresh(),
-      session.models.refresh(),
-      session.balance.refresh(),
-    ]);
+  const { runs, models, balance } = session;
+  const read = async () => {
+    runs.retryDetails();
+    const results = await Promise.allSettled([runs.refresh(), models.refresh(), balance.refresh()]);
     const failed = results.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
-  });
+  };
+  await withViewProgress(VIEWS.runs, async () => withViewProgress(VIEWS.models, read));
 }
 
 /** Reads the next older page. @throws ApiError, KeyMissingError */
@@ -84,4 +93,76 @@ export async function openModelLink(
 ): Promise<void> {
   const url = modelOf(argument, session?.models.models ?? [])?.[field];
   if (url === undefined || !(await openServiceLink(url))) notifyNoLink();
+}
+
+/** Shows only the loaded runs that match a text, or what the user chooses. */
+export async function filterRuns(
+  sessions: Active,
+  shown: Pick<RunsShown, 'filter' | 'filterBy'>,
+  argument: unknown,
+): Promise<void> {
+  const session = sessions.active;
+  if (session === undefined) return;
+  if (typeof argument === 'string') {
+    shown.filterBy({ text: argument.trim(), modelIds: [], phases: [] });
+    return;
+  }
+  // Nothing that was read with a rejected API key is offered.
+  if (session.isLocked || (session.runs.rows ?? []).length === 0) {
+    notifyNoRunsLoaded();
+    return;
+  }
+  const filter = await askForFilter(session, shown.filter);
+  // Another account has other models.
+  if (filter !== undefined && sessions.active === session) shown.filterBy(filter);
+}
+
+type FilterItem = vscode.QuickPickItem & Partial<Pick<RunFilter, 'modelIds' | 'phases'>>;
+
+/**
+ * One box for the whole filter: typed text is searched, checked rows narrow it down, Enter takes both.
+ * @returns undefined where it was closed
+ */
+function askForFilter({ runs, models }: Session, current: RunFilter): Promise<RunFilter | undefined> {
+  const rows = runs.rows ?? [];
+  // Typed text filters the runs, not these rows.
+  const byPhase = Map.groupBy(rows, (run) => runs.phase(run));
+  const phases = (['waiting', 'active', 'finished'] as const).flatMap((phase): FilterItem[] => {
+    const count = byPhase.get(phase)?.length;
+    if (count === undefined) return [];
+    return [{ label: phaseName(phase), description: runCount(count), alwaysShow: true, phases: [phase] }];
+  });
+  const byModel = [...Map.groupBy(rows, ({ model_id }) => model_id)];
+  const offered = byModel
+    .sort(([, one], [, other]) => other.length - one.length)
+    .map(([modelId, { length }]): FilterItem => {
+      const [name, count] = [models.nameOf(modelId), runCount(length)];
+      const description = name === modelId ? count : `${sanitizeServiceText(modelId)} · ${count}`;
+      return { label: sanitizeServiceText(name), description, alwaysShow: true, modelIds: [modelId] };
+    });
+  const separator = (label: string): FilterItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
+  const input = vscode.window.createQuickPick<FilterItem>();
+  input.title = filterWords.title();
+  input.placeholder = filterWords.placeholder();
+  input.canSelectMany = true;
+  input.items = [separator(filterWords.phase()), ...phases, separator(filterWords.model()), ...offered];
+  input.value = current.text;
+  input.selectedItems = [...phases, ...offered].filter(
+    (item) =>
+      item.phases?.some((phase) => current.phases.includes(phase)) === true ||
+      item.modelIds?.some((modelId) => current.modelIds.includes(modelId)) === true,
+  );
+  input.ignoreFocusOut = true;
+  return new Promise<RunFilter | undefined>((resolve) => {
+    input.onDidAccept(() => {
+      const { value, selectedItems } = input;
+      resolve({
+        text: value.trim(),
+        modelIds: selectedItems.flatMap(({ modelIds = [] }) => modelIds),
+        phases: selectedItems.flatMap(({ phases = [] }) => phases),
+      });
+    });
+    input.onDidHide(() => resolve(undefined));
+    input.show();
+  }).finally(() => input.dispose());
 }

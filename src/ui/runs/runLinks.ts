@@ -1,13 +1,11 @@
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposable.ts';
-import { notifySignedOut } from '../shared/accountMessages.ts';
-import { findingRun, notifyNoSuchRun, notifyUnsupportedLink } from './messages.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { isPlainRunId, runIdOfLink, type LinkParts } from '../../core/runs/runLink.ts';
-import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { isNotFound } from './runPageState.ts';
+import { notifySignedOut } from '../shared/accountMessages.ts';
 import { withProgress } from '../shared/notifications.ts';
+import { findingRun, notifyNoSuchRun, notifyUnsupportedLink } from './noticeMessages.ts';
+import { isNotFound } from './pageMessages.ts';
 
 /** What following a link needs of the rest. */
 export interface RunLinkParts {
@@ -19,19 +17,14 @@ export interface RunLinkParts {
 }
 
 /**
- * Follows links `/run/<id>` to the page of that run in the active account. A link navigates, and does nothing else: an id that
+ * Follows a link `/run/<id>` to the page of that run in the active account. A link navigates, and does nothing else: an id that
  * this window does not know is looked up, which only reads.
  */
-export function followRunLinks(parts: RunLinkParts): Disposable {
-  return vscode.window.registerUriHandler({ handleUri: (uri) => followRunLink(uri, parts) });
-}
-
-/** Follows one link. */
 export async function followRunLink(link: LinkParts, parts: RunLinkParts): Promise<void> {
   const runId = runIdOfLink(link);
   const session = parts.sessions.active;
-  const isOurs = runId !== undefined && (isPlainRunId(runId) || (session && isKnown(session, runId)));
-  if (!isOurs) {
+  const isKnown = session !== undefined && !session.isLocked && session.runs.get(runId ?? '') !== undefined;
+  if (runId === undefined || (!isKnown && !isPlainRunId(runId))) {
     notifyUnsupportedLink();
     return;
   }
@@ -39,23 +32,13 @@ export async function followRunLink(link: LinkParts, parts: RunLinkParts): Promi
     notifySignedOut();
     return;
   }
+  const { account, runs } = session;
+  const progress = { location: vscode.ProgressLocation.Notification, title: findingRun() };
   try {
-    if (!isKnown(session, runId)) await lookUp(session, runId);
-    await parts.show(session.account.id, runId);
+    if (!isKnown) await withProgress(progress, () => runs.loadDetail(runId));
+    await parts.show(account.id, runId);
   } catch (error) {
-    if (isNotFound(error)) {
-      const canSwitch = parts.accounts.accounts.length > 1;
-      notifyNoSuchRun(session.account.name, runId, canSwitch);
-    } else parts.onError(error, () => void followRunLink(link, parts));
+    if (isNotFound(error)) notifyNoSuchRun(account.name, runId, parts.accounts.accounts.length > 1);
+    else parts.onError(error, () => void followRunLink(link, parts));
   }
-}
-
-function isKnown({ isLocked, runs }: Session, runId: string): boolean {
-  return !isLocked && runs.get(runId) !== undefined;
-}
-
-async function lookUp(session: Session, runId: string): Promise<void> {
-  await withProgress({ location: vscode.ProgressLocation.Notification, title: findingRun() }, () =>
-    session.runs.loadDetail(runId),
-  );
 }

@@ -1,36 +1,25 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
-import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
-import { notificationsSetting } from '../shared/settings.ts';
-import { notifyCompleted, notifySeveral, notifyStatus } from './messages.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { phaseOf } from '../../core/runs/phase.ts';
 import type { Moved } from '../../core/runs/runRows.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { followActive } from '../shared/activeSession.ts';
+import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
+import { notificationsSetting } from '../shared/settings.ts';
 
-/** How long notices wait. */
-export interface NoticePatience {
-  /** For others, which are shown together. */
-  togetherMs: number;
-  /** For a window that has the focus, so that the user's window shows it. */
-  focusedMs: number;
-  /** For a window that was faster and shows the same. */
-  fasterMs: number;
-  /** For a label that is not known yet. */
-  labelMs: number;
-}
-const PATIENCE: Readonly<NoticePatience> = {
-  togetherMs: 300,
-  focusedMs: 2_000,
-  fasterMs: 200,
-  labelMs: 3_000,
-};
-
+/** How long others are waited for, which are shown together; */
+const TOGETHER_MS = 300;
+/** a window that has the focus, so that the user's window shows it; */
+const FOCUSED_MS = 2_000;
+/** a window that was faster and shows the same; */
+const FASTER_MS = 200;
+/** and a label that is not known yet. */
+const LABEL_MS = 3_000;
 /** What becomes known this soon after the start happened while no window was open. */
 const START_MS = 60_000;
 
@@ -41,7 +30,6 @@ export interface RunNoticesParts {
   ensureActiveAccount: (accountId: string) => Promise<boolean>;
   /** Whether to offer a download: not where the user wants none, or where it starts automatically. */
   offersDownload: () => boolean;
-  patience?: NoticePatience;
 }
 
 interface Notice {
@@ -55,25 +43,13 @@ interface Notice {
  * windows, several at once in one digest. Only the badge where the user wants that.
  */
 export class RunNotices implements Disposable {
-  readonly #ledger: Pick<NotificationLedger, 'claim' | 'addUnseen'>;
-  readonly #ensureActiveAccount: (accountId: string) => Promise<boolean>;
-  readonly #offersDownload: () => boolean;
-  readonly #patience: NoticePatience;
+  readonly #parts: RunNoticesParts;
   readonly #subscription: Disposable;
   #disposed = false;
 
-  constructor({
-    sessions,
-    ledger,
-    ensureActiveAccount,
-    offersDownload,
-    patience = PATIENCE,
-  }: RunNoticesParts) {
-    this.#ledger = ledger;
-    this.#ensureActiveAccount = ensureActiveAccount;
-    this.#offersDownload = offersDownload;
-    this.#patience = patience;
-    this.#subscription = followActive(sessions, (session) =>
+  constructor(parts: RunNoticesParts) {
+    this.#parts = parts;
+    this.#subscription = followActive(parts.sessions, (session) =>
       session === undefined ? [] : this.#follow(session),
     );
   }
@@ -98,12 +74,6 @@ export class RunNotices implements Disposable {
       const next = () => (this.#disposed ? undefined : this.#show(session, notices));
       showing = showing.then(next, next);
     };
-    const plan = () => {
-      const { focusedMs, togetherMs } = this.#patience;
-      // Windows that wait alike would meet again.
-      const waitMs = isFocused() ? togetherMs : focusedMs * (1 + Math.random() / 2);
-      timer ??= setTimeout(show, waitMs);
-    };
     return [
       // What waits is shown although the account is left; not at the window's end.
       { dispose: () => (this.#disposed ? clearTimeout(timer) : show()) },
@@ -112,16 +82,22 @@ export class RunNotices implements Disposable {
       }),
       session.runs.onDidChange(({ moved }) => {
         const isAway = !isFocused() || Date.now() - startedAtMs < START_MS;
-        const notices = moved.flatMap((one) => noticeOf(one, isAway));
-        for (const notice of notices) waiting.set(notice.run.run_id, notice);
-        const [only] = notices;
-        if (only !== undefined && waiting.size === 1) readName(session, only.run.run_id);
-        if (waiting.size > 0) plan();
+        const news = moved.flatMap((one): Notice[] => {
+          const kind = newsOf(one);
+          return kind === undefined ? [] : [{ run: one.after, kind, isAway }];
+        });
+        const [only] = news;
+        if (only === undefined) return;
+        for (const notice of news) waiting.set(notice.run.run_id, notice);
+        if (waiting.size === 1) readName(session, only.run.run_id);
+        // Windows that wait alike would meet again.
+        timer ??= setTimeout(show, isFocused() ? TOGETHER_MS : FOCUSED_MS * (1 + Math.random() / 2));
       }),
     ];
   }
 
   async #show(session: Session, notices: readonly Notice[]): Promise<void> {
+    const { ledger } = this.#parts;
     const { id } = session.account;
     const mine: Notice[] = [];
     let isFirst = true;
@@ -129,62 +105,58 @@ export class RunNotices implements Disposable {
     for (const notice of notices.toSorted((a, b) => (a.run.run_id < b.run.run_id ? -1 : 1))) {
       const { run, kind } = notice;
       const what = kind === 'finished' ? kind : `${kind}:${run.status}`;
-      if (await this.#ledger.claim(id, run.run_id, what)) mine.push(notice);
+      if (await ledger.claim(id, run.run_id, what)) mine.push(notice);
       else if (isFirst) {
         isFirst = false;
-        await new Promise((resolve) => setTimeout(resolve, this.#patience.fasterMs));
+        await new Promise((resolve) => setTimeout(resolve, FASTER_MS));
       }
-    }
-    if (notificationsSetting() === 'badge') {
-      for (const { run, kind } of mine) if (kind === 'finished') await this.#ledger.addUnseen(id, run.run_id);
-      return;
     }
     const [only, ...others] = mine;
     if (only === undefined) return;
-    if (others.length === 0) await this.#notifyOne(session, only);
-    else this.#notifySeveral(session, mine);
+    if (notificationsSetting() === 'badge') {
+      for (const { run, kind } of mine) if (kind === 'finished') await ledger.addUnseen(id, run.run_id);
+    } else if (others.length === 0) await this.#notifyOne(session, only);
+    else await this.#notifySeveral(session, mine);
   }
 
-  async #notifyOne(session: Session, { run, kind }: Notice): Promise<void> {
-    const { account, runs, models } = session;
-    await named(runs, run.run_id, this.#patience.labelMs);
-    const label = withoutMarker(runs.label(run.run_id) ?? '');
-    const name = { label: label === '' ? undefined : label, modelName: models.nameOf(run.model_id) };
+  async #notifyOne({ account, runs, models }: Session, { run, kind }: Notice): Promise<void> {
+    const { notifyCompleted, notifyStatus } = await import('./noticeMessages.ts');
+    await named(runs, run.run_id);
+    const label = withoutMarker(runs.label(run.run_id) ?? '') || undefined;
+    const name = { label, modelName: models.nameOf(run.model_id) };
     const isSandbox = account.kind === 'sandbox';
     const act = (command: CommandId) => () => void this.#act(account.id, command, run.run_id);
     const show = act(COMMANDS.showRun);
-    if (kind === 'status') notifyStatus(name, run.status, isSandbox, show);
-    else
-      notifyCompleted({ ...name, artifactsExpireAt: run.artifacts_expires_at }, isSandbox, {
-        download:
-          run.artifacts_available && this.#offersDownload() ? act(COMMANDS.downloadAdapter) : undefined,
-        show,
-      });
+    if (kind === 'status') {
+      notifyStatus(name, run.status, isSandbox, show);
+      return;
+    }
+    const canDownload = run.artifacts_available && this.#parts.offersDownload();
+    const download = canDownload ? act(COMMANDS.downloadAdapter) : undefined;
+    const artifactsExpireAt = run.artifacts_expires_at;
+    notifyCompleted({ ...name, artifactsExpireAt }, isSandbox, { download, show });
   }
 
-  #notifySeveral({ account }: Session, notices: readonly Notice[]): void {
-    const finished = notices.filter(({ kind }) => kind === 'finished').length;
+  async #notifySeveral({ account }: Session, notices: readonly Notice[]): Promise<void> {
+    const { notifySeveral } = await import('./noticeMessages.ts');
+    const completed = notices.filter(({ kind }) => kind === 'finished').length;
+    const counts = { completed, changed: notices.length - completed };
     const isAway = notices.some((notice) => notice.isAway);
-    notifySeveral(
-      { completed: finished, changed: notices.length - finished },
-      isAway,
-      account.kind === 'sandbox',
-      () => void this.#act(account.id, `${VIEWS.runs}.focus`),
-    );
+    const show = () => void this.#act(account.id, `${VIEWS.runs}.focus`);
+    notifySeveral(counts, isAway, account.kind === 'sandbox', show);
   }
 
   async #act(accountId: string, command: CommandId | `${typeof VIEWS.runs}.focus`, ...args: unknown[]) {
-    if (await this.#ensureActiveAccount(accountId)) await vscode.commands.executeCommand(command, ...args);
+    if (await this.#parts.ensureActiveAccount(accountId))
+      await vscode.commands.executeCommand(command, ...args);
   }
 }
 
-/** What there is to show: a run that completed, or a status that the contract does not name. */
-function noticeOf({ before, after }: Moved, isAway: boolean): Notice[] {
+/** What there is to notify: that a run completed, or has a status that the contract does not name. */
+function newsOf({ before, after }: Moved): Notice['kind'] | undefined {
   const phase = phaseOf(after);
-  if (phase === 'finished')
-    return phaseOf(before) === 'finished' ? [] : [{ run: after, kind: 'finished', isAway }];
-  const isNews = phase === 'active' && before.status !== after.status;
-  return isNews ? [{ run: after, kind: 'status', isAway }] : [];
+  if (phase === 'finished') return phaseOf(before) === 'finished' ? undefined : 'finished';
+  return phase === 'active' && before.status !== after.status ? 'status' : undefined;
 }
 
 function isFocused(): boolean {
@@ -202,18 +174,15 @@ function readName({ runs, budget }: Session, runId: string): void {
   runs.loadDetail(runId, { isBackground: true }).catch(() => undefined);
 }
 
-/** Until a run's name is known, and no longer than so long. */
-async function named(runs: RunStore, runId: string, ms: number): Promise<void> {
+/** Until a run's name is known, and not much longer. */
+async function named(runs: RunStore, runId: string): Promise<void> {
   if (isNamed(runs, runId)) return;
-  await new Promise<void>((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      subscription.dispose();
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    const subscription = runs.onDidChange(() => {
-      if (isNamed(runs, runId)) end();
-    });
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const timer = setTimeout(resolve, LABEL_MS);
+  const subscription = runs.onDidChange(() => {
+    if (isNamed(runs, runId)) resolve(undefined);
   });
+  await promise;
+  clearTimeout(timer);
+  subscription.dispose();
 }

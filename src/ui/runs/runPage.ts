@@ -1,28 +1,17 @@
 import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { RunDetail } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
-import type { Downloads } from '../../core/downloads/downloads.ts';
+import { runLinkPath } from '../../core/runs/runLink.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Receipt } from '../../core/submission/intent.ts';
 import { receiptOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
+import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
-import type { Log } from '../shared/log.ts';
 import { revealOf } from '../shared/openMessages.ts';
-import {
-  isOneOf,
-  isRecord,
-  isText,
-  WebviewHost,
-  WebviewPanels,
-  type RequestTable,
-} from '../shared/webview.ts';
-import { runPageTitle, type Loading } from './pageMessages.ts';
-import type { RunPageAction, RunPageMemory, RunPageRequest, RunPageState } from './protocol.ts';
-import { buttonsOf, runPageState, type FileNow, type RunPageView } from './runPageState.ts';
+import { isRecord, isText, WebviewHost, WebviewPanels } from '../shared/webview.ts';
+import { runPageState, type FileNow, type Loading } from './pageMessages.ts';
+import type { RunPageButton, RunPageMemory, RunPageRequest, RunPageState } from './protocol.ts';
 
 /** Changes that come together are drawn once. */
 const DRAW_MS = 50;
@@ -33,37 +22,10 @@ const READ_AGAIN_MS = 10 * 60_000;
 /** IDs of accounts and runs are short: what a page remembered may be anything. */
 const MAX_ID_LENGTH = 400;
 
-const REQUESTS: Readonly<RequestTable<RunPageRequest>> = {
-  act: {
-    action: isOneOf([
-      'download',
-      'inspect',
-      'submitAgain',
-      'refresh',
-      'openDataset',
-      'cancelDownload',
-      'reveal',
-      'useAccount',
-      'switchAccount',
-      'replaceKey',
-    ]),
-    target: isText,
-  },
-};
-
-/** What run pages work with. */
-export interface RunPageParts {
-  extensionUri: vscode.Uri;
-  accounts: Pick<AccountStore, 'accounts' | 'activate' | 'onDidChange'>;
-  sessions: Pick<Sessions, 'active' | 'of' | 'onDidChangeActive'>;
-  /** Of what was submitted from this machine. */
-  receipts: () => Promise<readonly Receipt[]>;
-  onDidChangeReceipts: (listener: () => unknown) => Disposable;
-  downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
-  /** The link to a run's page. */
-  linkTo: (runId: string) => string;
-  log: Pick<Log, 'error' | 'warn'>;
-}
+export type RunPageParts = Pick<
+  Services,
+  'accounts' | 'context' | 'downloads' | 'journal' | 'log' | 'openJournal' | 'sessions'
+>;
 
 /** The open run pages: one for each run of an account. */
 export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPage> {
@@ -111,20 +73,19 @@ export class RunPage implements Disposable {
     this.#memory = memory;
     this.#panel = panel;
     this.#parts = parts;
-    const { accounts, downloads, sessions } = parts;
+    const { accounts, context, downloads, journal, log, sessions } = parts;
     const redraw = setInterval(() => panel.visible && this.#draw(), REDRAW_MS);
     this.#follow();
     this.#readReceipt();
-    const { name } = runPageState(this.#view());
-    panel.title = runPageTitle(name);
+    panel.title = runPageState(this.#view()).title;
     this.#host = new WebviewHost(panel, {
       page: 'run',
-      extensionUri: parts.extensionUri,
+      extensionUri: context.extensionUri,
       title: panel.title,
-      requests: REQUESTS,
+      requests: { act: { action: isText, target: isText } },
       onReady: () => this.#start(),
-      onRequest: ({ action, target }) => this.#act(action, target),
-      log: parts.log,
+      onRequest: (request) => this.#act(request),
+      log,
     });
     for (const one of [
       { dispose: () => clearInterval(redraw) },
@@ -133,7 +94,7 @@ export class RunPage implements Disposable {
       this.#host,
       accounts.onDidChange(() => this.#follow()),
       sessions.onDidChangeActive(() => this.#planDraw()),
-      parts.onDidChangeReceipts(() => this.#readReceipt()),
+      journal.onDidChange(() => this.#readReceipt()),
       downloads.onDidChange((change) => this.#downloadChanged(change)),
       vscode.window.onDidChangeWindowState(({ focused }) => {
         if (focused && panel.visible) this.#readFiles();
@@ -198,7 +159,9 @@ export class RunPage implements Disposable {
   #readReceipt(): void {
     if (this.#receipt !== undefined) return;
     const { accountId, runId } = this.#memory;
-    this.#parts.receipts().then(
+    const { journal, openJournal, log } = this.#parts;
+    const read = openJournal().then(() => journal.receipts());
+    read.then(
       (receipts) => {
         this.#receipt ??= receiptOf(receipts, accountId, runId);
         this.#receiptLoading = 'loaded';
@@ -208,7 +171,7 @@ export class RunPage implements Disposable {
       (error: unknown) => {
         this.#receiptLoading = 'failed';
         this.#planDraw();
-        this.#parts.log.error('run-page-receipts', error);
+        log.error('run-page-receipts', error);
       },
     );
   }
@@ -237,19 +200,19 @@ export class RunPage implements Disposable {
     this.#readFiles();
   }
 
-  async #act(action: RunPageAction, target: string): Promise<void> {
-    // Only what the page was offered.
-    const offered = this.#state === undefined ? [] : buttonsOf(this.#state);
-    if (!offered.some((one) => one.action === action && one.target === target && one.isDisabled !== true))
-      return;
+  /** Does what a button was offered for, and nothing else. */
+  async #act({ action, target }: RunPageRequest): Promise<void> {
+    const buttons = this.#state === undefined ? [] : buttonsOf(this.#state);
+    const pressed = buttons.find((one) => one.action === action && one.target === target);
+    if (pressed === undefined || pressed.isDisabled === true) return;
     try {
-      await this.#do(action, target);
+      await this.#do(pressed);
     } finally {
       this.#planDraw();
     }
   }
 
-  #do(action: RunPageAction, target: string): unknown {
+  #do({ action, target }: RunPageButton): unknown {
     const { accountId, runId } = this.#memory;
     const { executeCommand } = vscode.commands;
     switch (action) {
@@ -265,7 +228,7 @@ export class RunPage implements Disposable {
         return executeCommand(COMMANDS.cancelDownload, target);
       case 'reveal':
         revealOf(vscode.Uri.file(target)).show();
-        return;
+        return undefined;
       case 'useAccount':
         return this.#parts.accounts.activate(accountId);
       case 'switchAccount':
@@ -274,6 +237,9 @@ export class RunPage implements Disposable {
         return executeCommand(COMMANDS.replaceKey, accountId);
       case 'refresh':
         return this.#refresh();
+      case 'copy':
+        // By the host of the page.
+        return undefined;
     }
   }
 
@@ -298,8 +264,7 @@ export class RunPage implements Disposable {
     clearTimeout(this.#drawTimer);
     this.#drawTimer = undefined;
     if (this.#store.disposed) return;
-    const { name, state } = runPageState(this.#view());
-    const title = runPageTitle(name);
+    const { title, state } = runPageState(this.#view());
     if (this.#panel.title !== title) this.#panel.title = title;
     const text = JSON.stringify(state);
     if (!this.#host.isReady || text === this.#posted) return;
@@ -308,9 +273,9 @@ export class RunPage implements Disposable {
     this.#host.post(state);
   }
 
-  #view(): RunPageView {
+  #view(): Parameters<typeof runPageState>[0] {
     const { accountId, runId } = this.#memory;
-    const { accounts, sessions, downloads, linkTo } = this.#parts;
+    const { accounts, context, sessions, downloads } = this.#parts;
     const session = this.#session;
     // While details are read again the last ones stay; those of another API key, or of a run that is gone, don't.
     if (session === undefined || session.isLocked || session.runs.get(runId) === undefined)
@@ -329,7 +294,7 @@ export class RunPage implements Disposable {
       downloads: downloads.active.filter((one) => one.accountId === accountId && one.runId === runId),
       records: this.#ownRecords(),
       files: this.#files,
-      link: linkTo(runId),
+      link: `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`,
       nowMs: session === undefined ? Date.now() : serviceNowMs(session),
     };
   }
@@ -338,6 +303,15 @@ export class RunPage implements Disposable {
     const { accountId, runId } = this.#memory;
     return this.#parts.downloads.records(accountId).filter((record) => record.runId === runId);
   }
+}
+
+/** The buttons of a page: it may ask for nothing else. */
+function buttonsOf({ actions, notices, sections }: RunPageState): RunPageButton[] {
+  const holders = sections.flatMap((section): readonly { buttons: readonly RunPageButton[] }[] => {
+    if (section.kind === 'timeline') return [];
+    return section.kind === 'facts' ? section.facts : [...section.downloads, ...section.files];
+  });
+  return [...actions, ...[...notices, ...holders].flatMap(({ buttons }) => buttons)];
 }
 
 async function fileNow(path: string): Promise<FileNow | null> {

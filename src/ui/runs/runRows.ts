@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
-import { isSoundAdapter } from '../../core/downloads/downloadTarget.ts';
+import { isSoundAdapter } from '../../core/downloads/localFiles.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { ActiveDownload } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
@@ -9,9 +9,9 @@ import { daysAgo, type RunDay } from '../../core/runs/runDays.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { runDescription, serviceText, type RunView } from '../shared/runMessages.ts';
-import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { dayName, runAccessibleLabel, runCount, runFacts, treeWords, type Fact } from './messages.ts';
+import type { Fact } from './detailMessages.ts';
+import { dayName, runAccessibleLabel, runCount, treeWords } from './messages.ts';
 
 /** Days are expanded at first while no more runs than these are above them. */
 const EXPANDED_RUNS = 100;
@@ -27,17 +27,38 @@ export type RunsNode =
   | { kind: 'more' }
   | { kind: 'none' };
 
+/** An account's downloads by run: rows are drawn by the thousands. */
+export interface DownloadsByRun {
+  readonly active: ReadonlyMap<string, ActiveDownload>;
+  readonly downloaded: ReadonlySet<string>;
+}
+
+export function downloadsByRun(
+  downloads: Pick<Downloads, 'active' | 'records'>,
+  accountId: string,
+): DownloadsByRun {
+  const active = new Map<string, ActiveDownload>();
+  for (const download of downloads.active)
+    if (download.accountId === accountId && active.get(download.runId)?.state !== 'downloading')
+      active.set(download.runId, download);
+  const records = downloads.records(accountId).filter(isSoundAdapter);
+  return { active, downloaded: new Set(records.map(({ runId }) => runId)) };
+}
+
 /** What is known of a run, as its row shows it. */
-export function runView(session: Session, run: RunSummary, downloads: RunDownloads): RunView {
-  const label = serviceText(withoutMarker(session.runs.label(run.run_id) ?? ''));
-  const { id } = session.account;
-  const download = downloads.active(id, run.run_id);
+export function runView(
+  { runs, models }: Session,
+  run: RunSummary,
+  { active, downloaded }: DownloadsByRun,
+): RunView {
+  const label = serviceText(withoutMarker(runs.label(run.run_id) ?? ''));
+  const download = active.get(run.run_id);
   return {
     run,
-    phase: session.runs.phase(run),
-    modelName: sanitizeServiceText(session.models.nameOf(run.model_id)),
+    phase: runs.phase(run),
+    modelName: sanitizeServiceText(models.nameOf(run.model_id)),
     label: label === '' ? undefined : label,
-    isDownloaded: downloads.isDownloaded(id, run.run_id),
+    isDownloaded: downloaded.has(run.run_id),
     download: download && progressOf(download),
   };
 }
@@ -87,24 +108,6 @@ export function dimOfflineRows(): Disposable {
   });
 }
 
-/** The rows below a run: its details, which are read where they are not known, or why they could not be. Never rejects. */
-export async function factRows({ runs, models, balance }: Session, runId: string): Promise<RunsNode[]> {
-  const failed = (error: unknown): RunsNode[] => {
-    const name = treeWords.detailsFailed(asText(explain(error)));
-    return [{ kind: 'fact', runId, fact: { icon: 'warning', name, value: '' } }];
-  };
-  try {
-    const known = runs.detail(runId);
-    const failure = known === undefined ? runs.detailFailure(runId) : undefined;
-    if (failure !== undefined) return failed(failure);
-    const detail = known ?? (await runs.loadDetail(runId));
-    const facts = runFacts(detail, models.nameOf(detail.model_id), balance.current?.currency);
-    return facts.map((fact) => ({ kind: 'fact', runId, fact }));
-  } catch (error) {
-    return failed(error);
-  }
-}
-
 export class FactItem extends vscode.TreeItem {
   constructor(runId: string, { icon, name, value }: Fact) {
     super(name);
@@ -140,50 +143,5 @@ export class CommandItem extends vscode.TreeItem {
     this.id = id;
     this.iconPath = new vscode.ThemeIcon(icon);
     this.command = { command, title };
-  }
-}
-
-/** What the view needs of the downloads. */
-export type DownloadsShown = Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
-
-/** Finds downloads by run: rows are drawn by the thousands. */
-export class RunDownloads {
-  readonly #downloads: DownloadsShown;
-  #accountId: string | undefined;
-  #known: { active: ReadonlyMap<string, ActiveDownload>; downloaded: ReadonlySet<string> } | undefined;
-
-  constructor(downloads: DownloadsShown) {
-    this.#downloads = downloads;
-  }
-
-  active(accountId: string, runId: string): ActiveDownload | undefined {
-    return this.#of(accountId).active.get(runId);
-  }
-
-  isDownloaded(accountId: string, runId: string): boolean {
-    return this.#of(accountId).downloaded.has(runId);
-  }
-
-  /** The runs whose downloads receive bytes now. */
-  downloading(accountId: string): string[] {
-    return [...this.#of(accountId).active.values()]
-      .filter(({ state }) => state === 'downloading')
-      .map(({ runId }) => runId);
-  }
-
-  /** A download began, progressed or ended. */
-  changed(): void {
-    this.#known = undefined;
-  }
-
-  #of(accountId: string) {
-    if (this.#known !== undefined && this.#accountId === accountId) return this.#known;
-    const active = new Map<string, ActiveDownload>();
-    for (const download of this.#downloads.active)
-      if (download.accountId === accountId && active.get(download.runId)?.state !== 'downloading')
-        active.set(download.runId, download);
-    const records = this.#downloads.records(accountId).filter(isSoundAdapter);
-    this.#accountId = accountId;
-    return (this.#known = { active, downloaded: new Set(records.map(({ runId }) => runId)) });
   }
 }

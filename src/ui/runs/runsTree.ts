@@ -1,29 +1,29 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
-import type { DownloadState } from '../../core/downloads/types.ts';
+import type { Downloads } from '../../core/downloads/downloads.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
+import { startOfDay } from '../../core/runs/runDays.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { runDescription, type RunView } from '../shared/runMessages.ts';
 import type { RunsSection } from '../shared/runsSection.ts';
-import { runTooltip, treeWords } from './messages.ts';
+import { filterMessage, runsMessage, treeWords } from './messages.ts';
 import {
   CommandItem,
   DayItem,
+  downloadsByRun,
   FactItem,
-  factRows,
-  RunDownloads,
   RunItem,
   runView,
-  type DownloadsShown,
+  type DownloadsByRun,
   type RunsNode,
 } from './runRows.ts';
-import { RunsBadge } from './runsBadge.ts';
-import { isSameList, type RunsShown, type ShownRuns } from './runsShown.ts';
+import { showRunsBadge } from './runsBadge.ts';
+import type { RunsShown, ShownRuns } from './runsShown.ts';
 import { TreeUpdates } from './treeUpdates.ts';
 
 /** While the view is visible relative times are drawn this often, */
@@ -40,27 +40,25 @@ export interface RunsTreeParts {
   /** Its open submissions hide their own runs. */
   submitter: Pick<Submitter, 'pending'>;
   submissions: RunsSection;
-  downloads: DownloadsShown;
+  downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
   ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: RunsShown;
 }
 
 /** Shows the open submissions of all accounts and the active account's runs, newest first; a run expands into its details. */
 export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
-  readonly #sessions: Sessions;
-  readonly #submitter: Pick<Submitter, 'pending'>;
-  readonly #submissions: RunsSection;
-  readonly #shown: RunsShown;
-  readonly #downloads: RunDownloads;
+  readonly #parts: RunsTreeParts;
   readonly #view: vscode.TreeView<RunsNode>;
-  readonly #badge: RunsBadge;
-  readonly #subscriptions: Disposable[] = [];
+  readonly #subscriptions: readonly Disposable[];
   readonly #onDidShow = new vscode.EventEmitter<void>();
   readonly #updates = new TreeUpdates();
   /** One object for each row: VS Code finds a row by it. */
   readonly #nodes = new Map<string, RunsNode>();
-  readonly #downloadStates = new Map<string, DownloadState | undefined>();
+  /** The runs in the view; undefined where none may be shown. */
   #list: ShownRuns | undefined;
+  /** All rows but details, in their order, whether their day is expanded or not. */
+  #rows: readonly RunsNode[] = [];
+  #downloads: DownloadsByRun | undefined;
   #currency: string | undefined;
   #redraw: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
@@ -70,23 +68,19 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** Fires when the view is shown. */
   readonly onDidShow = this.#onDidShow.event;
 
-  constructor({ sessions, submitter, submissions, downloads, ledger, shown }: RunsTreeParts) {
-    this.#sessions = sessions;
-    this.#submitter = submitter;
-    this.#submissions = submissions;
-    this.#shown = shown;
-    this.#downloads = new RunDownloads(downloads);
+  constructor(parts: RunsTreeParts) {
+    const { sessions, submissions, downloads, ledger, shown } = parts;
+    this.#parts = parts;
     this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this, showCollapseAll: false });
-    this.#badge = new RunsBadge(sessions, this.#view, ledger);
-    this.#subscriptions.push(
+    this.#subscriptions = [
       this.#view,
-      this.#badge,
+      showRunsBadge(sessions, this.#view, ledger),
       followActive(sessions, (session) => this.#follow(session)),
       submissions.onDidChange((id) => this.#drawSubmission(id)),
       downloads.onDidChange(({ accountId, runId }) => this.#drawDownload(accountId, runId)),
       shown.onDidChange(() => this.#draw()),
       this.#view.onDidChangeVisibility(() => this.#planRedraw()),
-    );
+    ];
     this.#planRedraw();
   }
 
@@ -95,16 +89,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   getChildren(node?: RunsNode): RunsNode[] | Promise<RunsNode[]> {
-    const session = this.#sessions.active;
-    if (session === undefined) return node === undefined ? this.#submissionRows() : [];
     if (node === undefined) {
-      this.#list = this.#listOf(session);
-      return this.#updates.given(this.#roots());
+      this.#arrange();
+      return this.#roots();
     }
-    if (node.kind === 'day') return this.#runs(this.#list?.days?.find(({ key }) => key === node.key)?.rows);
-    // A row of the account before may still be asked for.
-    const isOwn = node.kind === 'run' && session.runs.get(node.runId) !== undefined;
-    return isOwn ? factRows(session, node.runId) : [];
+    return node.kind === 'run' ? this.#facts(node.runId) : this.#runsBelow(node);
   }
 
   getParent(node: RunsNode): RunsNode | undefined {
@@ -117,7 +106,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   getTreeItem(node: RunsNode): vscode.TreeItem {
     switch (node.kind) {
       case 'submission':
-        return this.#submissions.item(node.id);
+        return this.#parts.submissions.item(node.id);
       case 'day':
         return this.#dayItem(node.key);
       case 'run':
@@ -131,9 +120,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     }
   }
 
-  resolveTreeItem(item: vscode.TreeItem, node: RunsNode): vscode.TreeItem {
+  async resolveTreeItem(item: vscode.TreeItem, node: RunsNode): Promise<vscode.TreeItem> {
     const view = node.kind === 'run' ? this.#viewOf(node.runId) : undefined;
-    if (view !== undefined) item.tooltip = runTooltip(view);
+    if (view !== undefined) item.tooltip = (await import('./detailMessages.ts')).runTooltip(view);
     return item;
   }
 
@@ -153,41 +142,57 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   #follow(session: Session | undefined): Disposable[] {
     this.#nodes.clear();
-    this.#downloadStates.clear();
     this.#updates.forget();
-    this.#downloads.changed();
+    this.#downloads = undefined;
     this.#draw();
     if (session === undefined) return [];
     return [
-      session.runs.onDidChange(({ added, changed }) => this.#drawRuns(session, [...added, ...changed])),
+      session.runs.onDidChange(({ added, changed }) => this.#drawRuns([...added, ...changed])),
       session.models.onDidChange(() => this.#draw()),
       session.balance.onDidChange(() => this.#drawCurrency(session)),
       session.onDidChangeState(() => this.#draw()),
     ];
   }
 
-  /** Draws everything that changed: rows that come, go or move, or the texts of all. */
-  #draw(): void {
-    const before = this.#list;
-    this.#drawHead();
-    const session = this.#sessions.active;
-    if (session === undefined || !isSameList(before, this.#list)) this.#drawList();
-    else this.#updates.all(this.#roots(), this.#runs(this.#list?.rows));
+  /** Draws what changed. @param isChanged which rows say something else, where all are where they were */
+  #draw(isChanged: (row: RunsNode) => boolean = () => true): void {
+    const before = this.#rows;
+    this.#arrange();
+    this.#drawMessage();
+    const isSame = before.length === this.#rows.length && before.every((row, at) => row === this.#rows[at]);
+    if (isSame) this.#updates.rows(this.#rows.filter(isChanged));
+    else this.#updates.list(this.#rows.length);
   }
 
-  /** Draws what is above the rows, and the badge; `#list` is the current list afterwards. */
-  #drawHead(): void {
-    const session = this.#sessions.active;
-    this.#list = session && this.#listOf(session);
-    const filter = session && this.#shown.message(session, this.#list);
-    const submissions = this.#submissionRows();
-    if (session !== undefined) this.#view.message = messageOf(session, filter, submissions.length > 0);
-    else this.#view.message = submissions.length === 0 ? '' : treeWords.noAccount();
-    this.#badge.draw();
+  /** @param id undefined where rows came or went */
+  #drawSubmission(id: string | undefined): void {
+    this.#draw((row) => id === undefined || (row.kind === 'submission' && row.id === id));
   }
 
-  #drawList(): void {
-    this.#updates.list(this.#list?.rows.length ?? 0);
+  #drawRuns(runIds: readonly string[]): void {
+    const changed = new Set(runIds);
+    this.#draw((row) => row.kind === 'run' && changed.has(row.runId));
+  }
+
+  /** Draws the rows whose text changed with time: most have not changed for days. */
+  #drawTimes(): void {
+    this.#draw((row) => row.kind === 'run' && this.#isStale(row.runId));
+  }
+
+  #drawProgress(): void {
+    const submissions = this.#parts.submissions.tickingIds.map((id) => this.#submission(id));
+    const runs = [...(this.#downloads?.active.keys() ?? [])].filter((runId) => this.#isStale(runId));
+    this.#updates.rows([...submissions, ...runs.map((runId) => this.#run(runId))]);
+  }
+
+  #drawDownload(accountId: string, runId: string): void {
+    this.#downloads = undefined;
+    const session = this.#parts.sessions.active;
+    if (session?.account.id !== accountId) return;
+    // Without the ID of a run: all downloaded files were read.
+    if (session.runs.get(runId) === undefined) this.#drawTimes();
+    // Progress waits for the tick.
+    else if (this.#downloadsOf(session).active.get(runId)?.state !== 'downloading') this.#drawRuns([runId]);
   }
 
   /** Prices are shown in the currency of the balance. */
@@ -197,57 +202,18 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#draw();
   }
 
-  /** Draws only rows that changed where the list is the same: of ten thousand, VS Code draws all or these. */
-  #drawRuns(session: Session, runIds: readonly string[]): void {
-    const before = this.#list;
-    this.#drawHead();
-    if (!isSameList(before, this.#list)) this.#drawList();
-    else this.#updates.rows(runIds.filter((id) => session.runs.get(id)).map((id) => this.#run(id)));
+  #drawMessage(): void {
+    const message = this.#messageOf(this.#parts.sessions.active);
+    // VS Code draws a message before the rows that change with it, which come later then.
+    if (this.#view.message !== message) this.#view.message = message;
   }
 
-  #drawDownload(accountId: string, runId: string): void {
-    this.#downloads.changed();
-    const session = this.#sessions.active;
-    if (session?.account.id !== accountId) return;
-    // Without the ID of a run: all downloaded files were read.
-    if (session.runs.get(runId) === undefined) {
-      this.#drawTimes();
-      return;
-    }
-    const state = this.#downloads.active(accountId, runId)?.state;
-    const isProgress = state === 'downloading' && this.#downloadStates.get(runId) === state;
-    this.#downloadStates.set(runId, state);
-    if (!isProgress) this.#updates.rows([this.#run(runId)]);
-  }
-
-  #drawSubmission(id: string | undefined): void {
-    if (id === undefined) this.#draw();
-    else this.#updates.rows([this.#submission(id)]);
-  }
-
-  #drawProgress(): void {
-    this.#updates.rows(this.#submissions.tickingIds.map((id) => this.#submission(id)));
-    const { active } = this.#sessions;
-    if (active !== undefined) this.#updates.rows(this.#stale(this.#downloads.downloading(active.account.id)));
-  }
-
-  /** Draws the rows whose text changed with time: most have not changed for days. */
-  #drawTimes(): void {
-    const before = this.#list;
-    this.#drawHead();
-    if (!isSameList(before, this.#list)) {
-      this.#drawList();
-      return;
-    }
-    const runIds = (this.#list?.rows ?? []).map(({ run_id }) => run_id);
-    this.#updates.rows(this.#stale(runIds));
-  }
-
-  #stale(runIds: readonly string[]): RunsNode[] {
-    const nowMs = this.#nowMs();
-    const isStale = (view: RunView | undefined) =>
-      view !== undefined && this.#updates.isStale(view.run.run_id, runDescription(view, nowMs));
-    return runIds.filter((runId) => isStale(this.#viewOf(runId))).map((runId) => this.#run(runId));
+  #messageOf(session: Session | undefined): string {
+    const { shown, submissions } = this.#parts;
+    const hasSubmissions = submissions.rowIds.length > 0;
+    if (session === undefined) return hasSubmissions ? treeWords.noAccount() : '';
+    const filter = this.#list && shown.isFiltered && filterMessage(session, shown.filter, this.#list);
+    return runsMessage(session, filter || undefined, hasSubmissions);
   }
 
   #planRedraw(): void {
@@ -260,15 +226,19 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#tick = setInterval(() => this.#drawProgress(), TICK_MS);
   }
 
-  #listOf(session: Session): ShownRuns | undefined {
-    return this.#shown.of(session, serviceNowMs(session), this.#submitter.pending);
+  /** Finds out which rows there are now. */
+  #arrange(): void {
+    const { sessions, shown, submitter } = this.#parts;
+    this.#list = sessions.active && shown.of(sessions.active, this.#nowMs(), submitter.pending);
+    this.#rows = this.#roots().flatMap((row) => [row, ...this.#runsBelow(row)]);
   }
 
   #roots(): RunsNode[] {
-    const submissions = this.#submissionRows();
+    const submissions = this.#parts.submissions.rowIds.map((id) => this.#submission(id));
     if (this.#list === undefined) return submissions;
-    const { rows, days, loaded, hasMore } = this.#list;
+    const { rows, days, loaded } = this.#list;
     const isNone = rows.length === 0 && loaded > 0;
+    const hasMore = this.#parts.sessions.active?.runs.hasMore === true;
     return [
       ...submissions,
       ...(days?.map(({ key }) => this.#day(key)) ?? this.#runs(rows)),
@@ -277,23 +247,37 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     ];
   }
 
-  #submissionRows(): RunsNode[] {
-    return this.#submissions.rowIds.map((id) => this.#submission(id));
+  #runsBelow(node: RunsNode): RunsNode[] {
+    return node.kind === 'day' ? this.#runs(this.#list?.days?.find(({ key }) => key === node.key)?.rows) : [];
   }
 
-  #runs(rows: readonly RunSummary[] = []): RunsNode[] {
-    return rows.map(({ run_id }) => this.#run(run_id));
+  async #facts(runId: string): Promise<RunsNode[]> {
+    const session = this.#parts.sessions.active;
+    // A row of the account before may still be asked for.
+    if (session?.runs.get(runId) === undefined) return [];
+    const facts = await (await import('./detailMessages.ts')).readFacts(session, runId);
+    return facts.map((fact) => ({ kind: 'fact', runId, fact }));
   }
 
   /** By the service's clock. */
   #nowMs(): number {
-    return this.#sessions.active === undefined ? Date.now() : serviceNowMs(this.#sessions.active);
+    const { active } = this.#parts.sessions;
+    return active === undefined ? Date.now() : serviceNowMs(active);
   }
 
   #viewOf(runId: string): RunView | undefined {
-    const session = this.#sessions.active;
+    const session = this.#parts.sessions.active;
     const run = session?.runs.get(runId);
-    return session === undefined || run === undefined ? undefined : runView(session, run, this.#downloads);
+    return session && run && runView(session, run, this.#downloadsOf(session));
+  }
+
+  #downloadsOf({ account }: Session): DownloadsByRun {
+    return (this.#downloads ??= downloadsByRun(this.#parts.downloads, account.id));
+  }
+
+  #isStale(runId: string): boolean {
+    const view = this.#viewOf(runId);
+    return view !== undefined && this.#updates.isStale(runId, runDescription(view, this.#nowMs()));
   }
 
   #runItem(runId: string): vscode.TreeItem {
@@ -301,7 +285,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     if (view === undefined) return new vscode.TreeItem(runId);
     const nowMs = this.#nowMs();
     this.#updates.drew(runId, runDescription(view, nowMs));
-    return new RunItem(view, this.#sessions.active?.state === 'offline', nowMs);
+    return new RunItem(view, this.#parts.sessions.active?.state === 'offline', nowMs);
   }
 
   #dayItem(key: string): vscode.TreeItem {
@@ -311,42 +295,26 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     return day === undefined ? new vscode.TreeItem(key) : new DayItem(day, index, days, this.#nowMs());
   }
 
-  #run(runId: string): RunsNode {
-    return this.#node({ kind: 'run', runId }, runId);
+  #runs(rows: readonly RunSummary[] = []): RunsNode[] {
+    return rows.map(({ run_id }) => this.#run(run_id));
   }
 
+  #run(runId: string): RunsNode {
+    return this.#node(`run ${runId}`, { kind: 'run', runId });
+  }
+
+  /** Another row on another day: it may no longer be today. */
   #day(key: string): RunsNode {
-    return this.#node({ kind: 'day', key }, key);
+    return this.#node(`day ${key} ${startOfDay(this.#nowMs())}`, { kind: 'day', key });
   }
 
   #submission(id: string): RunsNode {
-    return this.#node({ kind: 'submission', id }, id);
+    return this.#node(`submission ${id}`, { kind: 'submission', id });
   }
 
-  #node(node: RunsNode, id: string): RunsNode {
-    const key = `${node.kind} ${id}`;
+  #node(key: string, node: RunsNode): RunsNode {
     const known = this.#nodes.get(key) ?? node;
     this.#nodes.set(key, known);
     return known;
   }
-}
-
-/** The lines above the rows. @param filter what is said of the filter */
-function messageOf(
-  { runs, account, state, isLocked, offlineSince }: Session,
-  filter: string | undefined,
-  hasSubmissions: boolean,
-): string {
-  // Nothing that was read with a rejected API key is shown; in an empty view the welcome text says why.
-  if (isLocked) return hasSubmissions ? treeWords.locked(state === 'key-missing') : '';
-  const lines: string[] = [];
-  const isEmpty = (runs.rows ?? []).length === 0;
-  if (state === 'offline' && !isEmpty && offlineSince !== undefined)
-    lines.push(treeWords.offlineSince(offlineSince));
-  if (state === 'ready' && !isEmpty && runs.failed) lines.push(treeWords.notRead());
-  if (filter !== undefined && !isEmpty) lines.push(filter);
-  if (account.kind === 'sandbox' && !isEmpty) lines.push(treeWords.sandbox());
-  if (runs.isIncomplete) lines.push(treeWords.incomplete());
-  if (runs.skipped > 0) lines.push(treeWords.skipped(runs.skipped));
-  return lines.join('\n');
 }

@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposable.ts';
 import type { RunsNode } from './runRows.ts';
 
 /** So many rows are drawn in no time. */
@@ -11,21 +10,14 @@ const ROWS_PER_MS = 10;
  * Has VS Code draw again what changed. All rows only where some come, go or move: until VS Code has asked for all of them it knows none,
  * and the button of a row that is pressed meanwhile calls its command without the row. A long list is drawn now and then.
  */
-export class TreeUpdates implements Disposable {
+export class TreeUpdates implements vscode.Disposable {
   readonly #onDidChange = new vscode.EventEmitter<RunsNode[] | undefined>();
-  /** What VS Code was given for the top level. */
-  #roots: readonly RunsNode[] = [];
   /** What each run's row said when it was last drawn. */
   readonly #drawn = new Map<string, string>();
   #freeAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
   readonly onDidChange = this.#onDidChange.event;
-
-  given(roots: RunsNode[]): RunsNode[] {
-    this.#roots = roots;
-    return roots;
-  }
 
   drew(runId: string, text: string): void {
     this.#drawn.set(runId, text);
@@ -36,27 +28,18 @@ export class TreeUpdates implements Disposable {
     return this.#drawn.has(runId) && this.#drawn.get(runId) !== text;
   }
 
-  /** The rows, or their order, changed. @param count of runs: a long list waits for the one before */
+  /** Rows came, went or moved. @param count of all rows: a long list waits for the one before */
   list(count: number): void {
     const waitMs = this.#freeAtMs - performance.now();
     if (count <= FEW_ROWS || waitMs <= 0) this.#drawList(count);
     else this.#timer ??= setTimeout(() => this.#drawList(count), waitMs);
   }
 
-  /** The texts of all rows changed. */
-  all(roots: readonly RunsNode[], runs: readonly RunsNode[]): void {
-    const isSame =
-      runs.length <= FEW_ROWS &&
-      roots.length === this.#roots.length &&
-      roots.every((node, at) => node === this.#roots[at]);
-    if (isSame) this.rows([...roots.filter(({ kind }) => kind === 'submission'), ...runs]);
-    else this.list(runs.length);
-  }
-
   /** The texts of these rows changed. */
   rows(nodes: readonly RunsNode[]): void {
     const drawn = nodes.filter((node) => node.kind !== 'run' || this.#drawn.has(node.runId));
-    if (drawn.length > 0) this.#onDidChange.fire(drawn);
+    if (drawn.length > FEW_ROWS) this.list(drawn.length);
+    else if (drawn.length > 0) this.#onDidChange.fire(drawn);
   }
 
   /** Another account's runs come. */

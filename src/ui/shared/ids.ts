@@ -16,7 +16,6 @@ export const COMMANDS = {
   previewDataset: 'fineTuning.previewDataset',
   submitAgain: 'fineTuning.submitAgain',
   refresh: 'fineTuning.refresh',
-  refreshModels: 'fineTuning.refreshModels',
   loadMoreRuns: 'fineTuning.loadMoreRuns',
   loadAllRuns: 'fineTuning.loadAllRuns',
   filterRuns: 'fineTuning.filterRuns',

@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
+import type { RunCreation, RunDetail } from '../../core/api/types.ts';
 import { asDiskError, onDisk } from '../../core/base/diskError.ts';
-import type { RunDetail } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { ReconcileResult } from '../../core/submission/reconciler.ts';
-import { isUncertain, uncertaintyOf } from '../../core/submission/reconcilePolicy.ts';
+import type { Intent } from '../../core/submission/intent.ts';
 import {
   canCheck,
   canContinue,
@@ -12,20 +11,17 @@ import {
   isCancellable,
   type PendingSubmission,
 } from '../../core/submission/pendingSubmission.ts';
+import { isUncertain, uncertaintyOf } from '../../core/submission/reconcilePolicy.ts';
+import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { pick, type Choice } from '../shared/steps.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
-import {
-  factRows,
-  moneySentence,
-  resolveMessages,
-  submissionDescription,
-  submissionMessages,
-  submissionName,
-} from './messages.ts';
+import { factRows, resolveMessages } from './resolveMessages.ts';
+import { moneySentence, submissionMessages } from './resultMessages.ts';
+import { submissionDescription, submissionName } from './rowMessages.ts';
 import { presetOf, reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
 
 type Parts = Pick<Services, 'ensureActiveAccount' | 'log' | 'sessions' | 'submitted' | 'submitter'> & {
@@ -38,18 +34,18 @@ interface Checked {
   failure?: string;
 }
 
-/** What the user decided in the dialog; `stay` does nothing. */
-type Decision = 'check' | 'cancel' | 'continue' | 'discard' | 'stay' | { run: RunDetail };
+/** What a row of the dialog does with the submission as it is then; resolves to whether the dialog is done. */
+type Action = (submission: PendingSubmission) => Promise<boolean>;
 
 /**
  * Shows what is known of an open submission, the money first, and does what the user decides. What may have been charged is
  * checked first. Nothing is sent before the last question.
  * @param argument its row or id; without one, the user chooses
- * @param action `continue` to begin with the last question, or with the steps for a refused one
+ * @param begin `continue` to begin with the last question, or with the steps for a refused one
  * @throws StorageError, LeaseUnavailableError, ApiError
  */
-export async function resolveSubmission(parts: Parts, argument?: unknown, action?: unknown): Promise<void> {
-  const { ensureActiveAccount, reportFoundRun, sessions, submitted, submitter } = parts;
+export async function resolveSubmission(parts: Parts, argument?: unknown, begin?: unknown): Promise<void> {
+  const { ensureActiveAccount, sessions, submitter } = parts;
   const chosen = await chooseSubmission(parts, argument);
   if (chosen === undefined) return;
   const { id, accountId, intent } = chosen;
@@ -59,46 +55,25 @@ export async function resolveSubmission(parts: Parts, argument?: unknown, action
     await ensureActiveAccount(accountId);
     return;
   }
-  const find = () => submitter.pending.find((one) => one.id === id);
-  if (action === 'continue' && canContinue(chosen, Date.now())) {
-    if ((await continueSubmission(parts, chosen)) !== 'back') return;
-  }
+  if (begin === 'continue' && canContinue(chosen, Date.now()) && (await continueSubmission(parts, id)))
+    return;
   let checked = await check(parts, session, chosen);
   for (;;) {
     if (checked.finding?.verdict === 'charged') {
-      const { run } = checked.finding;
-      await reportFoundRun(run, intent, session);
-      submitted.fire({ runId: run.run_id });
+      await reportRun(parts, session, intent, checked.finding.run);
       return;
     }
-    const submission = find();
+    const submission = find(submitter, id);
     if (submission === undefined) {
-      void showInformation(submissionMessages.resolved());
+      void showInformation(resolveMessages.resolved());
       return;
     }
-    const decision = await ask(session, submission, checked);
-    // Meanwhile another window may have resolved it.
-    const now = find() ?? submission;
-    switch (decision) {
-      case undefined:
-        return;
-      case 'check':
-        checked = await check(parts, session, now);
-        break;
-      case 'continue':
-        if ((await continueSubmission(parts, now)) !== 'back') return;
-        break;
-      case 'cancel':
-        cancel(submitter, now);
-        return;
-      case 'discard':
-        if (canDiscard(now) && (await discard(submitter, now))) return;
-        break;
-      case 'stay':
-        break;
-      default:
-        if (await adopt(parts, session, now, decision.run)) return;
-    }
+    const action = await ask(parts, session, submission, checked);
+    if (action === undefined) return;
+    // Meanwhile another window may have done something with it.
+    const now = find(submitter, id) ?? submission;
+    if (action === 'check') checked = await check(parts, session, now);
+    else if (await action(now)) return;
   }
 }
 
@@ -113,14 +88,14 @@ export async function cancelUpload(
   const given = submissionIdOf(argument);
   const { pending } = submitter;
   if (given !== undefined) {
-    const submission = pending.find(({ id }) => id === given);
+    const submission = find(submitter, given);
     if (submission !== undefined) cancel(submitter, submission);
     return;
   }
   const uploads = pending.filter(isCancellable);
   const [only] = uploads;
   if (only === undefined) {
-    void showInformation(submissionMessages.noUpload());
+    void showInformation(resolveMessages.noUpload());
     return;
   }
   // It may have been meant for one whose upload has just been completed.
@@ -131,34 +106,37 @@ export async function cancelUpload(
 
 function cancel(submitter: Services['submitter'], { id, intent }: PendingSubmission): void {
   if (submitter.cancel(id)) return;
-  const isLate = submitter.pending.find((one) => one.id === id)?.state === 'validating';
+  const isLate = find(submitter, id)?.state === 'validating';
   void showInformation(
-    isLate ? submissionMessages.tooLate(intent.dataset.filename) : submissionMessages.noUpload(),
+    isLate ? resolveMessages.tooLate(intent.dataset.filename) : resolveMessages.noUpload(),
   );
 }
 
+function find({ pending }: Services['submitter'], id: string | undefined): PendingSubmission | undefined {
+  return pending.find((one) => one.id === id);
+}
+
 /** The submission that a command was called with: its row, or its id. */
-export function submissionIdOf(argument: unknown): string | undefined {
+function submissionIdOf(argument: unknown): string | undefined {
   const id = typeof argument === 'object' && argument !== null && 'id' in argument ? argument.id : argument;
   return typeof id === 'string' ? id : undefined;
 }
 
 async function chooseSubmission(
-  { sessions, submitter: { pending } }: Parts,
+  { sessions, submitter }: Parts,
   argument: unknown,
 ): Promise<PendingSubmission | undefined> {
+  const { pending } = submitter;
   const given = submissionIdOf(argument);
   if (given !== undefined) {
-    const found = pending.find(({ id }) => id === given);
-    if (found === undefined) void showInformation(submissionMessages.resolved());
+    const found = find(submitter, given);
+    if (found === undefined) void showInformation(resolveMessages.resolved());
     return found;
   }
   const reachable = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
   if (reachable.length > 1) return pickSubmission(reachable, sessions);
   if (reachable.length === 0)
-    void showInformation(
-      pending.length === 0 ? submissionMessages.noneOpen() : submissionMessages.onlySignedOut(),
-    );
+    void showInformation(pending.length === 0 ? resolveMessages.noneOpen() : resolveMessages.onlySignedOut());
   return reachable[0];
 }
 
@@ -192,7 +170,7 @@ async function check(
 ): Promise<Checked> {
   if (!canCheck(submission) && submission.state !== 'checking') return {};
   try {
-    const title = submissionMessages.checking(submissionName(submission.intent));
+    const title = resolveMessages.checking(submissionName(submission.intent));
     const finding = await withCancellableProgress(title, (signal) =>
       submitter.check(session, submission.id, signal),
     );
@@ -204,11 +182,13 @@ async function check(
   }
 }
 
+/** What the user decided in the dialog. */
 async function ask(
-  { account, models }: Session,
+  parts: Parts,
+  session: Session,
   submission: PendingSubmission,
   { finding, failure }: Checked,
-): Promise<Decision | undefined> {
+): Promise<'check' | Action | undefined> {
   const { intent, state } = submission;
   const nowMs = Date.now();
   const uncertain = finding?.verdict === 'cannot-tell' ? finding : undefined;
@@ -216,8 +196,8 @@ async function ask(
   const facts = factRows(
     {
       submission,
-      account,
-      modelName: models.nameOf(intent.model_id),
+      account: session.account,
+      modelName: session.models.nameOf(intent.model_id),
       uncertainty: uncertain?.reason ?? (isChecked ? uncertaintyOf(intent) : undefined),
       againAtMs: uncertain?.againAtMs,
       failure,
@@ -225,10 +205,13 @@ async function ask(
     nowMs,
   );
   const candidates = state === 'unknown' ? (uncertain?.candidates ?? []) : [];
-  const actions = actionRows(submission, candidates, nowMs);
-  const separator = (label: string) =>
-    ({ label, kind: vscode.QuickPickItemKind.Separator }) as Choice<Decision>;
-  const answer = await pick<Decision>(
+  const actions = actionRows(parts, session, submission, candidates, nowMs);
+  const separator = (label: string): Choice<undefined> => ({
+    label,
+    kind: vscode.QuickPickItemKind.Separator,
+    value: undefined,
+  });
+  const answer = await pick<'check' | Action | undefined>(
     { title: resolveMessages.title(intent.dataset.filename), step: 1, totalSteps: 1 },
     {
       placeholder: moneySentence(submission, nowMs),
@@ -239,10 +222,10 @@ async function ask(
           icon,
           label: name,
           description: value,
-          value: 'stay' as const,
+          value: undefined,
         })),
       ],
-      stays: (value) => value === 'stay',
+      stays: (value) => value === undefined,
     },
   );
   return answer.kind === 'value' ? answer.value : undefined;
@@ -250,61 +233,60 @@ async function ask(
 
 /** What costs nothing comes first, so that pressing Enter sends and discards nothing. */
 function actionRows(
+  parts: Parts,
+  session: Session,
   submission: PendingSubmission,
   candidates: readonly RunDetail[],
   nowMs: number,
-): Choice<Decision>[] {
+): Choice<'check' | Action>[] {
+  const { submitter } = parts;
   const { intent, state } = submission;
-  const isUnknown = state === 'unknown';
-  const row = (icon: string, label: string, detail: string, value: Decision): Choice<Decision> => ({
-    icon,
-    label,
-    detail,
-    value,
-  });
-  const rows: Choice<Decision>[] = [];
+  const rows: Choice<'check' | Action>[] = [];
+  const add = (icon: string, label: string, detail: string, value: 'check' | Action) =>
+    rows.push({ icon, label, detail, value });
   if (canCheck(submission))
-    rows.push(row('search', submissionMessages.checkNow(), resolveMessages.checkDetail(), 'check'));
+    add('search', submissionMessages.checkNow(), resolveMessages.checkDetail(), 'check');
   for (const run of candidates) {
     const facts = resolveMessages.runDetail(run, intent.balanceBefore?.currency);
-    rows.push(row('pass', resolveMessages.run(run), facts, { run }));
+    add('pass', resolveMessages.run(run), facts, (now) => adopt(parts, session, now, run));
   }
   if (isCancellable(submission))
-    rows.push(row('close', resolveMessages.cancel(), resolveMessages.cancelDetail(), 'cancel'));
-  if (canContinue(submission, nowMs))
-    rows.push(
-      canCheck(submission)
-        ? row('play', submissionMessages.resend(), resolveMessages.resendDetail(), 'continue')
-        : row(
-            'play',
-            submissionMessages.continue(),
-            resolveMessages.continueDetail(state === 'refused'),
-            'continue',
-          ),
-    );
-  if (canDiscard(submission))
-    rows.push(row('trash', resolveMessages.discard(), resolveMessages.discardDetail(isUnknown), 'discard'));
+    add('close', resolveMessages.cancel(), resolveMessages.cancelDetail(), (now) => {
+      cancel(submitter, now);
+      return Promise.resolve(true);
+    });
+  if (canContinue(submission, nowMs)) {
+    const [label, detail] = canCheck(submission)
+      ? [submissionMessages.resend(), resolveMessages.resendDetail()]
+      : [submissionMessages.continue(), resolveMessages.continueDetail(state === 'refused')];
+    add('play', label, detail, ({ id }) => continueSubmission(parts, id));
+  }
+  if (canDiscard(submission)) {
+    const detail = resolveMessages.discardDetail(state === 'unknown');
+    add('trash', resolveMessages.discard(), detail, (now) => discard(submitter, now));
+  }
   return rows;
 }
 
-/** Sends the same bytes again with the same Idempotency-Key, after the last question; a refused one goes through the steps. */
-async function continueSubmission(
-  parts: Parts,
-  { id, accountId }: PendingSubmission,
-): Promise<'back' | undefined> {
+/**
+ * Sends the same bytes again with the same Idempotency-Key, after the last question; a refused one goes through the steps.
+ * What is said of the money is what is true when it is asked: a notification or a question may have waited.
+ */
+async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
   const { ensureActiveAccount, sessions, submitter } = parts;
-  if (!(await ensureActiveAccount(accountId))) return undefined;
+  const accountId = find(submitter, id)?.accountId;
+  if (accountId === undefined || !(await ensureActiveAccount(accountId))) return true;
   const session = sessions.find(accountId);
-  // The question may have waited: what is said of the money is what is true now.
-  const submission = submitter.pending.find((one) => one.id === id);
-  if (session === undefined || submission === undefined) return undefined;
+  const submission = find(submitter, id);
+  if (session === undefined || submission === undefined) return true;
+  if (!canContinue(submission, Date.now())) return false;
   const { intent, state } = submission;
   const { dataset, model_id, priority_processing } = intent;
   if (state === 'refused') {
-    const preset = { ...presetOf(intent), replaces: id };
     const file = vscode.Uri.file(dataset.path);
+    const preset = { ...presetOf(intent), replaces: id };
     await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, preset);
-    return undefined;
+    return true;
   }
   const { account, models, balance } = session;
   const answer = await confirmSubmission({
@@ -313,21 +295,19 @@ async function continueSubmission(
     model: models.models?.find((model) => model.model_id === model_id) ?? { name: models.nameOf(model_id) },
     priority: priority_processing,
     balance: balance.current,
-    resent: state === 'unsent' || state === 'not-charged' ? state : 'unknown',
+    resent: submission,
   });
-  if (answer !== 'submit') return answer;
+  if (answer !== 'submit') return answer === undefined;
   const { result } = await withSubmissionProgress(session, intent, (signal) =>
     submitter.resume(session, id, signal),
   );
   await reportResult(result, id, intent, session, parts);
-  return undefined;
+  return true;
 }
 
-/** @returns whether it was decided */
-async function discard(
-  submitter: Services['submitter'],
-  { id, intent }: PendingSubmission,
-): Promise<boolean> {
+async function discard(submitter: Services['submitter'], submission: PendingSubmission): Promise<boolean> {
+  const { id, intent } = submission;
+  if (!canDiscard(submission)) return false;
   const name = submissionName(intent);
   const yes = resolveMessages.discardYes();
   const mayBeCharged = isUncertain(intent);
@@ -336,16 +316,16 @@ async function discard(
   if (choice !== yes) return false;
   const confirmed = mayBeCharged ? 'may-be-charged' : 'not-charged';
   if (await onDisk(submitter.discard(id, confirmed), 'submissions')) return true;
-  const now = submitter.pending.find((one) => one.id === id);
+  const now = find(submitter, id);
   // It may have been charged meanwhile: the user decides again, with what is known now.
   if (now !== undefined && now.state !== 'elsewhere') return false;
   void showInformation(submissionMessages.elsewhere(name));
   return true;
 }
 
-/** Settles a submission with the run that the user recognized. @returns whether it was decided */
+/** Settles a submission with the run that the user recognized. */
 async function adopt(
-  { reportFoundRun, submitted, submitter }: Parts,
+  parts: Parts,
   session: Session,
   { id, intent }: PendingSubmission,
   run: RunDetail,
@@ -353,15 +333,21 @@ async function adopt(
   const name = submissionName(intent);
   const yes = resolveMessages.isRunYes();
   const facts = resolveMessages.runDetail(run, session.balance.current?.currency);
-  const choice = await showWarning(
-    resolveMessages.isRun(name),
-    { modal: true, detail: resolveMessages.isRunDetail(run, facts) },
-    yes,
-  );
+  const detail = resolveMessages.isRunDetail(run, facts);
+  const choice = await showWarning(resolveMessages.isRun(name), { modal: true, detail }, yes);
   if (choice !== yes) return false;
-  if (await onDisk(submitter.adopt(session, id, run.run_id), 'submissions')) {
-    await reportFoundRun(run, intent, session);
-    submitted.fire({ runId: run.run_id });
-  } else void showInformation(submissionMessages.elsewhere(name));
+  if (await onDisk(parts.submitter.adopt(session, id, run.run_id), 'submissions'))
+    await reportRun(parts, session, intent, run);
+  else void showInformation(submissionMessages.elsewhere(name));
   return true;
+}
+
+async function reportRun(
+  { reportFoundRun, submitted }: Parts,
+  session: Session,
+  intent: Intent,
+  run: RunCreation,
+): Promise<void> {
+  await reportFoundRun(run, intent, session);
+  submitted.fire({ runId: run.run_id });
 }

@@ -7,7 +7,8 @@ import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
-import { leftOpenSentence, noChargeFoundSentence, submissionMessages, submissionName } from './messages.ts';
+import { leftOpenSentence, noChargeFoundSentence, submissionMessages } from './resultMessages.ts';
+import { submissionName } from './rowMessages.ts';
 import type { ReportFoundRun } from './submissionResult.ts';
 
 /** How often it is asked whether a check is due. */
@@ -25,7 +26,6 @@ type Parts = Pick<Services, 'sessions' | 'submitter' | 'journal'> & { reportFoun
  */
 export class SubmissionNotices implements Disposable {
   readonly #parts: Parts;
-  readonly #firstCheckMs: number;
   readonly #subscriptions: Disposable[];
   readonly #checking = new Set<string>();
   /** What earlier windows left open and the user was not yet notified of: the submissions of each account. */
@@ -33,9 +33,8 @@ export class SubmissionNotices implements Disposable {
   #firstCheck: NodeJS.Timeout | undefined;
   #later: NodeJS.Timeout | undefined;
 
-  constructor(parts: Parts, firstCheckMs = FIRST_CHECK_MS) {
+  constructor(parts: Parts) {
     this.#parts = parts;
-    this.#firstCheckMs = firstCheckMs;
     const { sessions, submitter } = parts;
     const asking = setInterval(() => this.#checkAll(), ASK_MS);
     asking.unref();
@@ -44,13 +43,12 @@ export class SubmissionNotices implements Disposable {
       followActive(sessions, (session) => this.#follow(session)),
       sessions.onDidChangeState(({ session }) => void this.#check(session)),
       submitter.onDidChange(({ accountId, state }) => {
-        const session = state === 'unknown' ? sessions.find(accountId) : undefined;
-        if (session !== undefined) void this.#check(session);
+        if (state === 'unknown') void this.#check(sessions.find(accountId));
       }),
     ];
   }
 
-  /** Called when the journal was read. Never rejects. */
+  /** Called when the journal was read: what is open now, an earlier window left open. Never rejects. */
   async start(): Promise<void> {
     const { sessions, submitter } = this.#parts;
     void this.#reportUnreported();
@@ -78,10 +76,12 @@ export class SubmissionNotices implements Disposable {
 
   #checkAll(): void {
     const { sessions, submitter } = this.#parts;
-    for (const accountId of new Set(submitter.pending.map(({ accountId: id }) => id))) {
-      const session = sessions.find(accountId);
-      if (session !== undefined) void this.#check(session);
-    }
+    for (const accountId of new Set(submitter.pending.map((one) => one.accountId)))
+      void this.#check(sessions.find(accountId));
+  }
+
+  #find(id: string): PendingSubmission | undefined {
+    return this.#parts.submitter.pending.find((pending) => pending.id === id);
   }
 
   /** Once the label of its run was read, no check is needed. Never rejects. */
@@ -90,13 +90,13 @@ export class SubmissionNotices implements Disposable {
     const open = submitter.pending.filter((one) => one.accountId === session.account.id && canCheck(one));
     if (open.length === 0) return;
     await submitter.settleMarked(session);
-    for (const submission of open)
-      if (!submitter.pending.some(({ id }) => id === submission.id)) await this.#report(session, submission);
+    for (const submission of open) await this.#reportFound(session, submission);
   }
 
   /** Never rejects. */
-  async #check(session: Session): Promise<void> {
+  async #check(session: Session | undefined): Promise<void> {
     const { sessions, submitter } = this.#parts;
+    if (session === undefined) return;
     const { id } = session.account;
     // Whether the service answers is known of the active account; of the others nothing else asks.
     const mayAsk = session === sessions.active ? session.state === 'ready' : !session.isLocked;
@@ -104,29 +104,29 @@ export class SubmissionNotices implements Disposable {
     const unknown = submitter.pending.filter((one) => one.accountId === id && one.state === 'unknown');
     if (unknown.length === 0) return;
     this.#checking.add(id);
-    try {
-      await submitter.checkDue(session);
-    } finally {
-      this.#checking.delete(id);
-    }
+    await submitter.checkDue(session);
+    this.#checking.delete(id);
     if (session === sessions.active) this.#reportLeftOpen(session);
-    for (const submission of unknown) await this.#report(session, submission);
+    for (const submission of unknown) {
+      this.#reportNotCharged(session, submission.id);
+      await this.#reportFound(session, submission);
+    }
   }
 
-  /** What an automatic check made of a submission; what the user did about it was reported there. */
-  async #report(session: Session, { id, intent }: PendingSubmission): Promise<void> {
-    const { journal, reportFoundRun, submitter } = this.#parts;
-    const now = submitter.pending.find((pending) => pending.id === id);
-    if (now?.state === 'not-charged') {
-      const text = noChargeFoundSentence(submissionName(intent), session.account.kind === 'sandbox');
-      const resend = submissionMessages.resend();
-      const buttons = canContinue(now, Date.now()) ? [resend] : [];
-      void showInformation(text, ...buttons).then((choice) => {
-        if (choice === resend)
-          void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id, 'continue');
-      });
-    }
-    if (now !== undefined) return;
+  #reportNotCharged({ account }: Session, id: string): void {
+    const now = this.#find(id);
+    if (now?.state !== 'not-charged') return;
+    const resend = submissionMessages.resend();
+    const text = noChargeFoundSentence(submissionName(now.intent), account.kind === 'sandbox');
+    void showInformation(text, ...(canContinue(now, Date.now()) ? [resend] : [])).then((choice) => {
+      if (choice === resend) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id, 'continue');
+    });
+  }
+
+  /** Reports the run by which a check settled a submission; what the user did about it was reported there. */
+  async #reportFound(session: Session, { id, intent }: PendingSubmission): Promise<void> {
+    const { journal, reportFoundRun } = this.#parts;
+    if (this.#find(id) !== undefined) return;
     const receipts = await journal.receipts().catch(() => []);
     const settled = receipts.find((receipt) => receipt.id === id)?.settled;
     if (settled?.kind !== 'charged' || settled.how !== 'found') return;
@@ -140,13 +140,10 @@ export class SubmissionNotices implements Disposable {
       const session = sessions.find(intent.accountId);
       if (session === undefined || settled.kind !== 'charged') continue;
       if (Math.abs(Date.now() - settled.at.localMs) < REPORTING_MS) {
-        this.#later ??= setTimeout(() => {
-          this.#later = undefined;
-          void this.#reportUnreported();
-        }, REPORTING_MS);
-        continue;
-      }
-      if (await journal.claimNotice(settled.run.run_id)) await reportFoundRun(settled.run, intent, session);
+        clearTimeout(this.#later);
+        this.#later = setTimeout(() => void this.#reportUnreported(), REPORTING_MS);
+      } else if (await journal.claimNotice(settled.run.run_id))
+        await reportFoundRun(settled.run, intent, session);
     }
   }
 
@@ -155,38 +152,34 @@ export class SubmissionNotices implements Disposable {
     clearTimeout(this.#firstCheck);
     const ids = session && this.#leftOpen.get(session.account.id);
     if (session === undefined || ids === undefined) return;
-    const { pending } = this.#parts.submitter;
-    const mayBeFound = pending.some(({ id, state }) => ids.includes(id) && state !== 'unsent');
-    if (mayBeFound) this.#firstCheck = setTimeout(() => this.#reportLeftOpen(session), this.#firstCheckMs);
-    else this.#reportLeftOpen(session);
+    if (ids.every((id) => this.#find(id)?.state === 'unsent')) this.#reportLeftOpen(session);
+    else this.#firstCheck = setTimeout(() => this.#reportLeftOpen(session), FIRST_CHECK_MS);
   }
 
   /** Once for each account, when it is the active one. */
   #reportLeftOpen({ account }: Session): void {
     clearTimeout(this.#firstCheck);
-    const ids = this.#leftOpen.get(account.id);
-    if (ids === undefined) return;
+    const ids = this.#leftOpen.get(account.id) ?? [];
     this.#leftOpen.delete(account.id);
-    const open = this.#parts.submitter.pending.filter(({ id }) => ids.includes(id));
-    const uncharged = open.filter(({ state }) => state === 'unsent');
+    const open = ids.flatMap((id) => this.#find(id) ?? []);
+    const unsent = open.filter(({ state }) => state === 'unsent');
     const unknown = open.filter(
       ({ state, intent }) =>
         state === 'unknown' || state === 'checking' || (state === 'elsewhere' && mayBeCharged(intent)),
     );
-    const isSandbox = account.kind === 'sandbox';
-    const [first, second] = unknown.length > 0 ? unknown : uncharged;
+    const isUnknown = unknown.length > 0;
+    const [first, ...others] = isUnknown ? unknown : unsent;
     if (first === undefined) return;
-    // If there are several, the user chooses.
-    const id = second === undefined ? first.id : undefined;
-    const { checkNow, continue: continueTitle } = submissionMessages;
-    if (unknown.length > 0)
-      void showWarning(leftOpenSentence(unknown, true, isSandbox), checkNow()).then((choice) => {
-        if (choice !== undefined) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
-      });
-    else
-      void showInformation(leftOpenSentence(uncharged, false, isSandbox), continueTitle()).then((choice) => {
-        if (choice !== undefined)
-          void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id, 'continue');
-      });
+    const text = leftOpenSentence([first, ...others], isUnknown, account.kind === 'sandbox');
+    const shown = isUnknown
+      ? showWarning(text, submissionMessages.checkNow())
+      : showInformation(text, submissionMessages.continue());
+    void shown.then((choice) => {
+      if (choice === undefined) return;
+      // If there are several, the user chooses.
+      const id = others.length === 0 ? first.id : undefined;
+      const action = isUnknown ? [] : ['continue'];
+      void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id, ...action);
+    });
   }
 }

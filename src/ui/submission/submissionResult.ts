@@ -19,10 +19,9 @@ import {
   chargedSentence,
   mayBeChargedSentence,
   notChargedNotification,
-  stateText,
   submissionMessages,
-  submissionName,
-} from './messages.ts';
+} from './resultMessages.ts';
+import { stateText, submissionName } from './rowMessages.ts';
 
 /** How often the time until the next attempt is updated. */
 const TICK_MS = 1_000;
@@ -37,22 +36,17 @@ export function withSubmissionProgress(
 ): Thenable<{ id: string; result: SubmissionResult }> {
   const title = submissionMessages.submitting(dataset.filename, account.name);
   return withCancellableProgress(title, async (signal, report) => {
-    let last: PendingSubmission | undefined;
-    const update = (isProgress: boolean) => {
-      if (last === undefined) return;
-      // Of progress some may be left out, of states none.
-      const fraction =
-        isProgress && last.state === 'uploading' ? last.sentBytes / last.totalBytes : undefined;
-      report(stateText(last, Date.now()), fraction);
-    };
     const { id, onProgress, result } = send(signal);
+    let last: PendingSubmission | undefined;
     const subscription = onProgress((submission) => {
-      const isProgress = submission.state === last?.state;
+      const { sentBytes, state, totalBytes } = submission;
+      // Of progress some may be left out, of states none.
+      const isProgress = state === 'uploading' && state === last?.state;
       last = submission;
-      update(isProgress);
+      report(stateText(submission, Date.now()), isProgress ? sentBytes / totalBytes : undefined);
     });
     const ticking = setInterval(() => {
-      if (last?.state === 'waiting') update(false);
+      if (last?.state === 'waiting') report(stateText(last, Date.now()));
     }, TICK_MS);
     try {
       return { id, result: await result };

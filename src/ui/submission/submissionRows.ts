@@ -13,12 +13,24 @@ import { COMMANDS } from '../shared/ids.ts';
 import type { RunsSection } from '../shared/runsSection.ts';
 import { sanitizeText, sanitizeServiceText } from '../shared/serviceText.ts';
 import {
-  submissionMessages,
   submissionAccessibleLabel,
   submissionDescription,
   submissionName,
   submissionTooltip,
-} from './messages.ts';
+} from './rowMessages.ts';
+
+const ICONS: Readonly<Record<SubmissionState, string>> = {
+  queued: 'clockface',
+  uploading: 'cloud-upload',
+  validating: 'sync',
+  waiting: 'watch',
+  checking: 'search',
+  elsewhere: 'multiple-windows',
+  unsent: 'circle-slash',
+  'not-charged': 'circle-slash',
+  refused: 'circle-slash',
+  unknown: 'warning',
+};
 
 /** The open submissions in the Runs view: those of the active account first, then those of the other accounts. */
 export class SubmissionRows implements RunsSection, Disposable {
@@ -57,11 +69,22 @@ export class SubmissionRows implements RunsSection, Disposable {
   item(id: string): vscode.TreeItem {
     const submission = this.#submitter.pending.find((pending) => pending.id === id);
     if (submission === undefined) return new vscode.TreeItem('');
-    const modelId = submission.intent.model_id;
-    const session = this.#sessions.find(submission.accountId);
-    const modelName = session?.models.nameOf(modelId) ?? modelId;
+    const { accountId, intent, state } = submission;
+    const nowMs = Date.now();
+    const session = this.#sessions.find(accountId);
+    const modelName = session?.models.nameOf(intent.model_id) ?? intent.model_id;
     const accountName = session === this.#sessions.active ? undefined : session?.account.name;
-    return submissionItem(submission, modelName, Date.now(), accountName);
+    const item = new vscode.TreeItem(sanitizeServiceText(submissionName(intent), MAX_LABEL_LENGTH));
+    item.id = `submission:${id}`;
+    item.description = submissionDescription(submission, nowMs, accountName);
+    item.tooltip = sanitizeText(submissionTooltip(submission, modelName, nowMs, accountName));
+    const label = sanitizeText(submissionAccessibleLabel(submission, nowMs, accountName));
+    item.accessibilityInformation = { label };
+    const color = state === 'unknown' ? new vscode.ThemeColor('list.warningForeground') : undefined;
+    item.iconPath = new vscode.ThemeIcon(ICONS[state], color);
+    item.contextValue = isCancellable(submission) ? 'submission.cancellable' : `submission.${state}`;
+    item.command = { command: COMMANDS.resolveSubmission, title: '', arguments: [id] };
+    return item;
   }
 
   dispose(): void {
@@ -77,53 +100,5 @@ export class SubmissionRows implements RunsSection, Disposable {
     if (before === undefined || !isOpen) this.#onDidChange.fire(undefined);
     // A row that is redrawn between the press and the release of its button loses the click: progress waits for the tick.
     else if (state !== 'uploading' || state !== before) this.#onDidChange.fire(id);
-  }
-}
-
-/** @param accountName of another account than the active one */
-function submissionItem(
-  submission: PendingSubmission,
-  modelName: string,
-  nowMs: number,
-  accountName?: string,
-): vscode.TreeItem {
-  const { id, intent, state } = submission;
-  const item = new vscode.TreeItem(sanitizeServiceText(submissionName(intent), MAX_LABEL_LENGTH));
-  item.id = `submission:${id}`;
-  item.description = submissionDescription(submission, nowMs, accountName);
-  item.tooltip = sanitizeText(submissionTooltip(submission, modelName, nowMs, accountName));
-  item.accessibilityInformation = {
-    label: sanitizeText(submissionAccessibleLabel(submission, nowMs, accountName)),
-  };
-  item.iconPath = iconOf(state);
-  item.contextValue = isCancellable(submission) ? 'submission.cancellable' : `submission.${state}`;
-  item.command = {
-    command: COMMANDS.resolveSubmission,
-    title: submissionMessages.resolve(),
-    arguments: [id],
-  };
-  return item;
-}
-
-function iconOf(state: SubmissionState): vscode.ThemeIcon {
-  switch (state) {
-    case 'queued':
-      return new vscode.ThemeIcon('clockface');
-    case 'uploading':
-      return new vscode.ThemeIcon('cloud-upload');
-    case 'validating':
-      return new vscode.ThemeIcon('sync');
-    case 'waiting':
-      return new vscode.ThemeIcon('watch');
-    case 'checking':
-      return new vscode.ThemeIcon('search');
-    case 'elsewhere':
-      return new vscode.ThemeIcon('multiple-windows');
-    case 'unsent':
-    case 'not-charged':
-    case 'refused':
-      return new vscode.ThemeIcon('circle-slash');
-    case 'unknown':
-      return new vscode.ThemeIcon('warning', new vscode.ThemeColor('list.warningForeground'));
   }
 }

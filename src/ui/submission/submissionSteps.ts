@@ -1,49 +1,31 @@
 import * as vscode from 'vscode';
-import type { Account } from '../../core/accounts/account.ts';
-import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
+import { modelLinks } from '../../core/api/address.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
+import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import type { Summary } from '../../core/datasets/report.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import type { Prior } from '../../core/submission/runFacts.ts';
-import { checkRows, sizePhrase } from '../shared/datasetMessages.ts';
-import { modelLinks } from '../../core/api/address.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
-import { ask, pick, runSteps, type Choice, type Place, type Step, type StepEnd } from '../shared/steps.ts';
+import {
+  ask,
+  pick,
+  runSteps,
+  type Answer,
+  type Choice,
+  type Place,
+  type Step,
+  type StepEnd,
+} from '../shared/steps.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
-import { priorRows, stepMessages, summaryMessages } from './stepMessages.ts';
-
-/** What the steps are about and do not change. */
-export interface SubmissionContext {
-  account: Account;
-  fileName: string;
-  sizeBytes: number;
-  check: Summary | 'unchecked';
-  models: readonly Model[];
-  balance: Balance | undefined;
-  /** Added to the label, unless the setting says no. */
-  marker: string | undefined;
-  /** Earlier submissions of the same bytes to the same service. */
-  priors: readonly (Prior & { modelName: string })[];
-}
-
-/** What the user chose before consenting; the label without its marker. */
-export interface SubmissionChoices {
-  model: Model | undefined;
-  label: string;
-  priority: boolean;
-}
+import { stepMessages, summaryRows, type SubmissionChoices, type SubmissionContext } from './stepMessages.ts';
 
 interface State extends SubmissionChoices {
   terms?: Draft['consents']['model_terms'];
   dataPolicy?: Draft['consents']['data_policy'];
 }
 
-/** The steps that the summary leads back to, and the summaryMessages. */
-const MODEL_STEP = 0;
-const LABEL_STEP = 1;
-const QUEUE_STEP = 2;
-const SUMMARY_STEP = 3;
+const STEPS = ['model', 'label', 'queue', 'summary', 'terms', 'confirm'] as const;
+const goTo = (step: (typeof STEPS)[number]) => ({ kind: 'go', to: STEPS.indexOf(step) }) as const;
 
 /**
  * Leads through model, label, queue, summary, the terms and the last question.
@@ -53,12 +35,12 @@ export async function askToSubmit(
   context: SubmissionContext,
   initial: SubmissionChoices,
 ): Promise<{ model: Model; label: string; priority: boolean; consents: Draft['consents'] } | undefined> {
+  const { account, fileName } = context;
   const steps: Step<State>[] = [modelStep, labelStep, queueStep, summaryStep, termsStep, confirmStep].map(
     (step) => (state, place) => step(context, state, place),
   );
-  const title = stepMessages.title(context.fileName, context.account.kind === 'sandbox');
-  const start = initial.model === undefined ? MODEL_STEP : LABEL_STEP;
-  const state = await runSteps<State>(title, steps, initial, start);
+  const title = stepMessages.title(fileName, account.name);
+  const state = await runSteps<State>(title, steps, initial, initial.model === undefined ? 0 : 1);
   if (state?.model === undefined || state.terms === undefined || state.dataPolicy === undefined)
     return undefined;
   const { model, label, priority, terms, dataPolicy } = state;
@@ -89,7 +71,7 @@ async function modelStep({ models }: SubmissionContext, state: State, place: Pla
     ...(state.model === undefined ? {} : { active: state.model }),
     onButton: (model) => void openServiceLink(model.terms_url ?? ''),
   });
-  return answer.kind === 'value' ? { kind: 'next', state: { ...state, model: answer.value } } : answer;
+  return next(answer, (model) => ({ ...state, model }));
 }
 
 async function labelStep({ marker }: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
@@ -98,17 +80,15 @@ async function labelStep({ marker }: SubmissionContext, state: State, place: Pla
   const answer = await ask(place, {
     prompt: stepMessages.label(marker),
     value: state.label,
-    validate: (text) =>
-      text.length <= maxLength
+    validate: ({ length }) =>
+      length <= maxLength
         ? undefined
         : {
-            message: stepMessages.labelCut(text.length, maxLength),
+            message: stepMessages.labelCut(length, maxLength),
             severity: vscode.InputBoxValidationSeverity.Warning,
           },
   });
-  return answer.kind === 'value'
-    ? { kind: 'next', state: { ...state, label: cutAtWholeCharacters(answer.value.trim(), maxLength) } }
-    : answer;
+  return next(answer, (text) => ({ ...state, label: cutAtWholeCharacters(text.trim(), maxLength) }));
 }
 
 async function queueStep(_: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
@@ -116,55 +96,32 @@ async function queueStep(_: SubmissionContext, state: State, place: Place): Prom
     placeholder: stepMessages.queue(),
     items: [
       { label: stepMessages.standard(), description: stepMessages.standardPrice(), value: false },
-      {
-        label: stepMessages.priority(),
-        description: stepMessages.priorityPrice(),
-        detail: stepMessages.priorityDetail(),
-        value: true,
-      },
+      { label: stepMessages.priority(), description: stepMessages.priorityPrice(), value: true },
     ],
     active: state.priority,
   });
-  return answer.kind === 'value' ? { kind: 'next', state: { ...state, priority: answer.value } } : answer;
+  return next(answer, (priority) => ({ ...state, priority }));
 }
 
 /** What will be sent and what is known of its price; the rows of what was chosen lead back to their steps. */
 async function summaryStep(context: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
-  const row = (
-    icon: string,
-    { name, value }: { name: string; value: string },
-    to?: number,
-  ): Choice<number | 'stay'> => ({
-    icon,
-    label: name,
-    description: value,
-    value: to ?? 'stay',
-  });
-  const size = sizePhrase(context.sizeBytes);
-  const chosen = { modelId: state.model?.model_id, priority: state.priority };
-  const facts = (rows: readonly { icon: string; name: string; value: string }[]) =>
-    rows.map((fact) => row(fact.icon, fact));
-  const answer = await pick<number | 'stay' | 'next'>(place, {
+  const rows = summaryRows(context, { ...state, label: sentLabel(context, state.label) });
+  const answer = await pick<'next' | 'stay' | 'model' | 'label' | 'queue'>(place, {
     placeholder: stepMessages.review(),
     items: [
       { icon: 'arrow-right', label: stepMessages.continue(), value: 'next' },
-      ...facts(priorRows(context.priors, chosen, Date.now())),
-      row('account', summaryMessages.account(context.account)),
-      row('file', summaryMessages.dataset(context.fileName, context.sizeBytes)),
-      ...(size === undefined ? [] : [row('warning', summaryMessages.size(size))]),
-      ...facts(checkRows(context.check)),
-      row('symbol-misc', summaryMessages.model(state.model), MODEL_STEP),
-      row('tag', summaryMessages.label(sentLabel(context, state.label)), LABEL_STEP),
-      row('rocket', summaryMessages.queue(state.priority), QUEUE_STEP),
-      row('credit-card', summaryMessages.balance(context.balance)),
-      row('question', summaryMessages.price()),
-      row('warning', summaryMessages.final()),
+      ...rows.map(({ icon, name, value, step = 'stay' as const }) => ({
+        icon,
+        label: name,
+        description: value,
+        value: step,
+      })),
     ],
     stays: (value) => value === 'stay',
   });
   if (answer.kind !== 'value') return answer;
   if (answer.value === 'next') return { kind: 'next', state };
-  return answer.value === 'stay' ? { kind: 'cancel' } : { kind: 'go', to: answer.value };
+  return answer.value === 'stay' ? { kind: 'cancel' } : goTo(answer.value);
 }
 
 /**
@@ -230,7 +187,7 @@ async function confirmStep(context: SubmissionContext, state: State): Promise<St
   if (model === undefined) return { kind: 'cancel' };
   const dataset = { filename: fileName, sizeBytes, rows: rowsOf(check) };
   const answer = await confirmSubmission({ account, dataset, model, priority, balance });
-  if (answer === 'back') return { kind: 'go', to: SUMMARY_STEP };
+  if (answer === 'back') return goTo('summary');
   if (answer === undefined) return { kind: 'cancel' };
   return { kind: 'next', state: { ...state, dataPolicy: { accepted_at: now() } } };
 }
@@ -242,6 +199,10 @@ export function rowsOf(check: Summary | 'unchecked'): number | undefined {
 
 function sentLabel({ marker }: SubmissionContext, label: string): string {
   return marker === undefined ? label : withMarker(label, marker);
+}
+
+function next<T>(answer: Answer<T>, change: (value: T) => State): StepEnd<State> {
+  return answer.kind === 'value' ? { kind: 'next', state: change(answer.value) } : answer;
 }
 
 function separator<T>(label: string): Choice<T> {

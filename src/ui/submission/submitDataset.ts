@@ -18,7 +18,7 @@ import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
 import { showWarning, withProgress, withViewProgress } from '../shared/notifications.ts';
 import { prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
 import { labelMarkerSetting } from '../shared/settings.ts';
-import { openMessages, submissionMessages } from './messages.ts';
+import { openMessages, stepMessages } from './stepMessages.ts';
 import { reportResult, withSubmissionProgress } from './submissionResult.ts';
 import { askToSubmit, rowsOf } from './submissionSteps.ts';
 
@@ -177,12 +177,12 @@ async function askForDraft(
   services: Parts,
 ): Promise<Draft | undefined> {
   const [models, balance, receipts] = await withProgress(
-    { location: vscode.ProgressLocation.Window, title: submissionMessages.preparing() },
+    { location: vscode.ProgressLocation.Window, title: stepMessages.preparing() },
     () => readFacts(session, services),
   );
   const available = models.filter((model) => model.available);
   if (available.length === 0) {
-    void showWarning(submissionMessages.noModels());
+    void showWarning(stepMessages.noModels());
     return undefined;
   }
   const filename = path.basename(file.path);

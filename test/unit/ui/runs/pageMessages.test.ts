@@ -1,14 +1,65 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
-import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
+import { ServiceError } from '../../../../src/core/api/errors.ts';
+import type { RunDetail, RunSummary } from '../../../../src/core/api/types.ts';
+import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
+import { phaseOf } from '../../../../src/core/runs/phase.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
-import type { MoneyView, TimelineView } from '../../../../src/ui/runs/pageMessages.ts';
+import type { RunPageView } from '../../../../src/ui/runs/pageMessages.ts';
+import type { RunPageSection } from '../../../../src/ui/runs/protocol.ts';
+import { row } from '../../../helpers/runs/support.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 
-const NOON_MS = Date.UTC(2026, 4, 3, 12);
+const NOON_MS = Date.UTC(2026, 0, 5, 12);
+const MINUTE = 60_000;
+const at = (minutes: number) => new Date(NOON_MS + minutes * MINUTE).toISOString();
+const HOSTILE = 'x\u202e[y](command:z)\n';
+const SHOWN = 'x<U+202E>[y] (command:z)';
 
-describe('messages of the run page', () => {
+const DETAIL: RunDetail = {
+  run_id: 'r',
+  status: 'completed',
+  model_id: 'm',
+  label: 'maths ft-7k3m9qpx',
+  price_cents: 250,
+  plan: 'Pro',
+  created_at: at(0),
+  started_at: at(1),
+  completed_at: at(6),
+};
+const bare = (more: Partial<RunDetail> = {}): RunDetail => ({
+  run_id: 'r',
+  status: 'completed',
+  model_id: 'm',
+  ...more,
+});
+
+function receiptOf(
+  changes: Partial<ChargedReceipt> = {},
+  settled: Partial<ChargedReceipt['settled']> = {},
+): ChargedReceipt {
+  const run = { run_id: 'r', price_cents: 250, currency: 'USD', balance_after_cents: 750 };
+  return {
+    ...intentOf({ balanceBefore: { balance_cents: 1_000, currency: 'USD' } }),
+    settled: { kind: 'charged', at: { localMs: 1 }, run, how: 'answered', ...settled },
+    ...changes,
+  };
+}
+
+/** A finished run of which everything is known but the receipt; the rest as a test wants it. */
+interface Given extends Partial<RunPageView> {
+  run?: Partial<RunSummary> | null;
+  session?: never;
+  sessionState?: Session['state'];
+  failure?: unknown;
+  others?: RunDetail[];
+  currency?: string;
+  kind?: 'service' | 'sandbox';
+}
+
+describe('the state of a run page', () => {
   let hooks: ModuleHooks;
   let words: typeof import('../../../../src/ui/runs/pageMessages.ts');
 
@@ -18,144 +69,413 @@ describe('messages of the run page', () => {
   });
   after(() => hooks.deregister());
 
-  describe('timeline', () => {
-    const view = (changes: Partial<TimelineView> = {}): TimelineView => ({
-      phase: 'finished',
-      details: 'loaded',
-      times: { createdAtMs: NOON_MS, startedAtMs: NOON_MS + 60_000, completedAtMs: NOON_MS + 360_000 },
-      queueMs: 60_000,
-      trainingMs: 300_000,
-      usualQueue: undefined,
-      usualTraining: undefined,
+  function viewOf(given: Given): RunPageView {
+    const { run: changes, sessionState = 'ready', failure, others = [], currency, kind, ...view } = given;
+    const run = changes === null ? undefined : { ...row('r', 0, 'complete'), ...changes };
+    const detail = 'detail' in view ? view.detail : DETAIL;
+    const account = { kind: kind ?? 'service', id: 'account-1', name: 'Work', baseUrl: 'https://x.test' };
+    const details = new Map(others.map((one) => [one.run_id, one]));
+    const session = {
+      account,
+      state: sessionState,
+      isLocked: sessionState.startsWith('key-'),
+      offlineSince: sessionState === 'offline' ? NOON_MS : undefined,
+      models: { nameOf: (id: string) => (id === 'm' ? 'Model M' : id) },
+      balance: { current: currency === undefined ? undefined : { balance_cents: 1, currency } },
+      runs: {
+        rows: [...(run === undefined ? [] : [run]), ...others],
+        get: () => run,
+        detail: (id: string) => details.get(id),
+        detailFailure: () => failure,
+        label: () => detail?.label,
+        phase: (one: RunSummary) => phaseOf(one, detail),
+      },
+    } as unknown as Session;
+    return {
+      accountId: 'account-1',
+      runId: 'r',
+      account: account,
+      session,
+      isActive: true,
+      isReading: false,
       receipt: undefined,
       receiptLoading: 'loaded',
-      artifacts: { kind: 'available', expiresAtMs: NOON_MS + 86_400_000 },
-      nowMs: NOON_MS + 600_000,
-      ...changes,
-    });
-    const only = (createdAtMs: number | undefined) => ({
-      times: { createdAtMs, startedAtMs: undefined, completedAtMs: undefined },
-      queueMs: undefined,
-      trainingMs: undefined,
-    });
-    const artifacts = (kind: TimelineView['artifacts']['kind']) => ({ kind, expiresAtMs: undefined });
-    const lines = (changes: Partial<TimelineView> = {}) =>
-      words
-        .timelineEntries(view(changes))
-        .map(({ state, when, notes }) => [state, when.includes('2026') ? 'time' : when, ...notes].join(', '));
+      downloads: [],
+      records: [],
+      files: new Map(),
+      link: 'vscode://x/run/r',
+      nowMs: NOON_MS + 10 * MINUTE,
+      ...view,
+      detail,
+    };
+  }
+
+  const stateOf = (given: Given = {}) => words.runPageState(viewOf(given)).state;
+  function section<K extends RunPageSection['kind']>(kind: K, given: Given, key: string = kind) {
+    const found = stateOf(given).sections.find((one) => one.key === key);
+    assert.ok(found !== undefined, `no section ${key}`);
+    return found as RunPageSection & { kind: K };
+  }
+  const fact = (given: Given, of: string, key: string) =>
+    section('facts', given, of).facts.find((one) => one.key === key)?.value;
+  const actions = (given: Given) =>
+    stateOf(given).actions.flatMap(({ words, isDisabled }) => (isDisabled === true ? [] : [words]));
+  const PLACES = ['inspect', 'download', 'submitAgain', 'copy', 'refresh'];
+  const ANY = ['Submit Again…', 'Copy Run ID', 'Refresh'];
+
+  describe('timeline', () => {
+    const lines = (given: Given = {}) =>
+      section('timeline', given).entries.map(({ state, when, notes }) =>
+        [state, /202\d/.test(when) ? 'time' : when, ...notes].join(', '),
+      );
+    const available = { artifacts_available: true, artifacts_expires_at: at(70) };
 
     it('has every event, "not yet" only where that is certain', () => {
-      assert.deepEqual(lines(), [
-        'unknown, no receipt on this machine',
-        'done, time',
-        'done, time, after 1 min in the queue',
-        'done, time, after 5 min of training',
-        'next, time, 23 h 50 min left',
-      ]);
-      const waiting = { phase: 'waiting' as const, ...only(NOON_MS), artifacts: artifacts('not-yet') };
-      assert.deepEqual(lines(waiting).slice(1), [
-        'now, time, 10 min so far',
-        'next, not yet',
-        'next, not yet',
-        'next, not yet',
-      ]);
-      const active = { phase: 'active' as const, ...only(NOON_MS), artifacts: artifacts('not-known') };
-      assert.deepEqual(lines(active).slice(2), Array(3).fill('unknown, not provided yet'));
-      const bare = { ...only(undefined), artifacts: artifacts('unknown') };
-      assert.deepEqual(lines(bare).slice(1), Array(4).fill('unknown, not provided'));
-      assert.equal(lines({ artifacts: { kind: 'expired', expiresAtMs: NOON_MS } })[4], 'over, time');
-    });
-
-    it('distinguishes what is loading, failed and not provided', () => {
-      for (const [details, text] of [
-        ['loading', 'unknown, loading…'],
-        ['failed', 'unknown, could not be loaded'],
-      ] as const)
-        assert.equal(lines({ ...only(NOON_MS), details })[3], text);
-      assert.equal(lines({ receiptLoading: 'loading' })[0], 'unknown, loading…');
+      for (const [given, expected] of [
+        [
+          { run: available },
+          [
+            'unknown, no receipt on this machine',
+            'done, time',
+            'done, time, after 1 min in the queue',
+            'done, time, after 5 min of training',
+            'next, time, 1 h left',
+          ],
+        ],
+        [
+          { run: { status: 'queued' }, detail: bare({ status: 'queued' }), receiptLoading: 'loading' },
+          [
+            'unknown, loading…',
+            'now, time, 10 min so far',
+            'next, not yet',
+            'next, not yet',
+            'next, not yet',
+          ],
+        ],
+        [
+          {
+            run: { status: 'failed' },
+            detail: bare({ status: 'failed', started_at: at(1) }),
+            receiptLoading: 'failed',
+          },
+          [
+            'unknown, could not be loaded',
+            'done, time',
+            'done, time, after 1 min in the queue, 9 min ago',
+            'unknown, not provided yet',
+            'unknown, not provided yet',
+          ],
+        ],
+        [
+          { run: { created_at: '' }, detail: bare() },
+          ['unknown, no receipt on this machine', ...Array<string>(4).fill('unknown, not provided')],
+        ],
+        [
+          { detail: undefined },
+          [
+            'unknown, no receipt on this machine',
+            'done, time',
+            'unknown, loading…',
+            'unknown, loading…',
+            'unknown, not provided',
+          ],
+        ],
+      ] as [Given, string[]][])
+        assert.deepEqual(lines(given), expected);
+      assert.equal(lines({ run: { ...available, artifacts_expires_at: at(9) } })[4], 'over, time');
+      assert.equal(lines({ detail: undefined, failure: new Error() })[3], 'unknown, could not be loaded');
     });
 
     it('says how long other runs took', () => {
-      const usual = (fromMs: number, toMs: number) => ({ usualTraining: { fromMs, toMs } });
-      for (const [fromMs, toMs, text] of [
-        [720_000, 1_080_000, 'usually 12–18 min'],
-        [300_000, 301_000, 'usually 5 min'],
-        [20_000, 90_000, 'usually 20 s to 2 min'],
+      const taking = (...minutes: number[]) =>
+        minutes.map((end, n) => bare({ run_id: `o${n}`, started_at: at(0), completed_at: at(end) }));
+      for (const [others, text] of [
+        [taking(5, 5, 5), 'usually 5 min'],
+        [taking(12, 12, 15, 18, 18), 'usually 12–18 min'],
+        [taking(1 / 3, 1 / 3, 1.5, 1.5), 'usually 20 s to 2 min'],
       ] as const) {
-        assert.equal(lines(usual(fromMs, toMs))[3], `done, time, after 5 min of training (${text})`);
-        assert.equal(
-          lines({ phase: 'waiting', ...only(NOON_MS), ...usual(fromMs, toMs) })[3],
-          `next, not yet, ${text}`,
+        assert.equal(lines({ others })[3], `done, time, after 5 min of training (${text})`);
+        const waiting = { run: { status: 'queued' }, detail: bare({ status: 'queued' }), others };
+        assert.equal(lines(waiting)[3], `next, not yet, ${text}`);
+      }
+      assert.doesNotMatch(lines({ others: taking(5, 5) }).join(), /usually/);
+    });
+
+    it('says from where it was submitted, and whether the response was lost', () => {
+      const attempt = { started: { localMs: 1 } };
+      const receipt = receiptOf({ attempts: [attempt, attempt, attempt] }, { how: 'found' });
+      const [submitted = ''] = lines({ receipt });
+      assert.match(
+        submitted,
+        /^done, time, From this machine: train\.jsonl, 3 attempts, charged once, .*lost/,
+      );
+      assert.match(lines({ receipt: receiptOf({}, { how: 'recognised' }) })[0] ?? '', /confirmed/);
+    });
+  });
+
+  describe('adapter', () => {
+    const record = (more: Partial<DownloadRecord> = {}) =>
+      ({
+        runId: 'r',
+        artifactType: 'model',
+        filename: 'a.zip',
+        path: '/a.zip',
+        sizeBytes: 3,
+        sha256: 'ab',
+        verified: 'zip',
+        completedAtMs: NOON_MS,
+        ...more,
+      }) as DownloadRecord;
+    const download = (
+      state: ActiveDownload['state'],
+      more: Partial<ActiveDownload> = {},
+    ): ActiveDownload => ({
+      id: 'd1',
+      accountId: 'account-1',
+      runId: 'r',
+      artifactType: 'model',
+      filename: 'a.zip',
+      target: '/home/a.zip',
+      receivedBytes: 400,
+      totalBytes: 1_000,
+      state,
+      ...more,
+    });
+    const here = new Map([['/a.zip', { sizeBytes: 3, changedAtMs: 1 }]]);
+    const available = { artifacts_available: true };
+
+    it('is promised only where the service does, and actions keep their places', () => {
+      for (const [run, detail, text, enabled] of [
+        [{ status: 'queued' }, bare({ status: 'queued' }), /once the run has completed/, ANY],
+        [{ status: HOSTILE }, bare({ status: 'a' }), /“x<U\+202E>\[y\] \(command:z\)”\. If the run/, ANY],
+        [{ status: ' ' }, bare({ status: '' }), /^The run’s status is unknown\./, ANY],
+        [available, DETAIL, /Expiry unknown/, ['Download Adapter…', ...ANY]],
+        [
+          { ...available, artifacts_expires_at: at(70) },
+          DETAIL,
+          /\(1 h left\)/,
+          ['Download Adapter…', ...ANY],
+        ],
+        [{ ...available, artifacts_expires_at: at(10) }, DETAIL, /^This adapter expired on/, ANY],
+        [{}, DETAIL, /lists no adapter/, ['Download Adapter…', ...ANY]],
+      ] as const) {
+        const given = { run, detail };
+        assert.match(section('adapter', given).text, text);
+        assert.deepEqual(actions(given), enabled);
+        assert.deepEqual(
+          stateOf(given).actions.map(({ action }) => action),
+          PLACES,
         );
       }
     });
 
-    it('says how it was submitted', () => {
-      const intent = intentOf();
-      const [attempt] = intent.attempts;
-      const receipt = {
-        ...intent,
-        attempts: [attempt, attempt, attempt],
-        settled: { kind: 'charged', how: 'found', at: { localMs: 1 }, run: { run_id: 'r' } },
-      } as ChargedReceipt;
-      const notes = words.timelineEntries(view({ receipt }))[0]?.notes ?? [];
-      assert.equal(notes.length, 3);
-      assert.match(notes[1] ?? '', /^3 attempts, charged once$/);
+    it('offers what can be done with downloads and files', () => {
+      const given = (more: Given): Given => ({ run: available, ...more });
+      for (const [more, enabled] of [
+        [{ downloads: [download('downloading')] }, ANY],
+        [{ downloads: [download('interrupted')] }, ['Resume Download…', ...ANY]],
+        [{ records: [record()], files: here }, ['Inspect Adapter', 'Download Again…', ...ANY]],
+        [{ records: [record()], files: new Map([['/a.zip', null]]) }, ['Download Adapter…', ...ANY]],
+        // A web page came instead of the adapter.
+        [{ records: [record({ verified: 'html' })], files: here }, ['Download Again…', ...ANY]],
+        [{ records: [record({ artifactType: 'merged' })], files: here }, ['Download Again…', ...ANY]],
+      ] as [Given, string[]][]) {
+        assert.deepEqual(actions(given(more)), enabled);
+        assert.deepEqual(
+          stateOf(given(more)).actions.map(({ action }) => action),
+          PLACES,
+        );
+      }
+    });
+
+    it('shows how far downloads are', () => {
+      const shown = (state: ActiveDownload['state'], more: Partial<ActiveDownload> = {}) => {
+        const [one] = section('adapter', { downloads: [download(state, more)] }).downloads;
+        return [one?.text, one?.fraction, one?.isBusy, one?.buttons[0]?.label];
+      };
+      const name = 'Adapter: a.zip';
+      assert.deepEqual(shown('downloading'), [
+        '400 bytes of 1.0 kB · /home/a.zip',
+        0.4,
+        true,
+        `Cancel: ${name}`,
+      ]);
+      assert.deepEqual(shown('interrupted').slice(2), [false, `Discard: ${name}`]);
+      assert.equal(shown('downloading', { totalBytes: 0 })[1], undefined);
+      const texts = (['waiting', 'downloading', 'verifying', 'interrupted'] as const).map(
+        (one) => shown(one)[0],
+      );
+      assert.equal(new Set(texts).size, 4);
+    });
+
+    it('says of each file how it was verified, and what can be done with it', () => {
+      const kinds = ['zip', 'gzip', 'tar', 'safetensors', 'unread', 'length', 'html', 'damaged'] as const;
+      const lines = kinds.map((verified) => {
+        const [file] = section('adapter', { records: [record({ verified })] }).files;
+        return file?.lines[1] ?? '';
+      });
+      assert.equal(new Set(lines).size, kinds.length);
+      assert.equal(lines.filter((line) => line.startsWith('Verified')).length, 4);
+      const records = [
+        record(),
+        { ...record({ artifactType: 'merged', path: '/gone' }), filename: undefined },
+      ];
+      const { files } = section('adapter', { records, files: new Map([...here, ['/gone', null]]) });
+      assert.deepEqual(
+        files.map(({ name, isGone, buttons }) => [name, isGone, ...buttons.map(({ action }) => action)]),
+        [
+          ['Adapter: a.zip', false, 'inspect', 'reveal', 'copy', 'copy'],
+          ['Other file (merged): unnamed', true, 'copy', 'copy'],
+        ],
+      );
+      assert.match(files[1]?.lines[0] ?? '', /moved or deleted/);
     });
   });
 
   describe('money', () => {
-    const values = (changes: Partial<MoneyView> = {}) =>
-      words
-        .moneyFacts({
-          priceCents: 250,
-          currency: undefined,
-          balanceCurrency: 'USD',
-          plan: 'Pro',
-          effect: undefined,
-          details: 'loaded',
-          ...changes,
-        })
-        .map(({ value }) => value);
+    const values = (given: Given) => section('facts', given, 'money').facts.map(({ value }) => value);
+    const missing = 'not provided';
 
-    it('says where a currency is assumed', () => {
-      assert.match(values()[0] ?? '', /^2\.50 USD \(.*assumed/);
-      assert.equal(values({ currency: 'EUR' })[0], '2.50 EUR');
-      assert.match(values({ balanceCurrency: undefined })[0] ?? '', /^2\.50 \(/);
-    });
-
-    it('invents nothing', () => {
-      const missing = { priceCents: undefined, plan: undefined, effect: 'unknown' as const };
-      assert.deepEqual(values(missing), Array(3).fill('not provided'));
-      assert.equal(values({ priceCents: undefined, details: 'loading' })[0], 'loading…');
+    it('says where a currency is assumed, and invents nothing', () => {
+      assert.match(values({ currency: 'USD' })[0] ?? '', /^2\.50 USD \(.*assumed/);
+      assert.match(values({})[0] ?? '', /^2\.50 \(/);
+      assert.deepEqual(values({ receipt: receiptOf(), currency: 'EUR' })[0], '2.50 USD');
+      const none = receiptOf({}, { run: { run_id: 'r' } });
+      assert.deepEqual(values({ detail: bare(), receipt: none }), [missing, missing, missing]);
+      assert.deepEqual(values({ detail: undefined }), ['loading…', 'loading…']);
     });
 
     it('shows the effect on the balance, and what the price does not explain', () => {
-      const effect = { beforeCents: 1_000, afterCents: 700, currency: 'USD', otherCents: -50 };
-      assert.deepEqual(values({ effect }).slice(2), ['10.00 USD before, 7.00 USD after', '-0.50 USD']);
-      assert.equal(values({ effect: { ...effect, otherCents: 0 } }).length, 3);
+      const after = (cents: number) =>
+        receiptOf({}, { run: { run_id: 'r', currency: 'USD', balance_after_cents: cents } });
+      assert.deepEqual(values({ receipt: after(700) }).slice(2), [
+        '10.00 USD before, 7.00 USD after',
+        '-0.50 USD',
+      ]);
+      assert.equal(values({ receipt: after(750) }).length, 3);
+    });
+
+    it('says that the price was charged where the run may have failed', () => {
+      const note = (status: string, given: Given = {}) =>
+        section('facts', { run: { status }, detail: bare({ status, price_cents: 1 }), ...given }, 'money')
+          .note;
+      assert.match(note('failed') ?? '', /charged when the run was submitted/);
+      assert.deepEqual([note('queued'), note('failed', { detail: bare() })], [undefined, undefined]);
     });
   });
 
-  it('distinguishes links that were shown where it is known which is which', () => {
-    const names = (urls: string[]) =>
-      words
-        .consentFacts({ model_terms: { accepted_at: '', urls }, data_policy: { accepted_at: '' } })
-        .filter(({ key }) => key.startsWith('link'))
-        .map(({ name }) => name);
-    assert.equal(new Set(names(['https://a.test', 'https://b.test'])).size, 2);
-    assert.deepEqual(names(['https://a.test']), names([]));
+  describe('receipt', () => {
+    it('shows dataset and consents, and what became of the file since', () => {
+      const receipt = receiptOf({ created: { localMs: 5 } });
+      const { path, sizeBytes } = receipt.dataset;
+      const now = (file: { sizeBytes: number; changedAtMs: number } | null) =>
+        fact({ receipt, files: new Map([[path, file]]) }, 'dataset', 'now');
+      assert.match(now({ sizeBytes, changedAtMs: 5 }) ?? '', /^unchanged/);
+      assert.match(now({ sizeBytes, changedAtMs: 6 }) ?? '', /^modified since \(same size\)$/);
+      assert.equal(now({ sizeBytes: 1, changedAtMs: 6 }), 'modified since');
+      assert.match(now(null) ?? '', /deleted/);
+      assert.equal(fact({ receipt }, 'dataset', 'now'), undefined);
+      const buttons = (file: object | null) => {
+        const files = new Map([[path, file]]) as RunPageView['files'];
+        return section('facts', { receipt, files }, 'dataset').facts[0]?.buttons.map(({ action }) => action);
+      };
+      assert.deepEqual([buttons({ sizeBytes }), buttons(null)], [['openDataset', 'copy'], ['copy']]);
+      const rest = {
+        ...receipt,
+        dataset: { ...receipt.dataset, rows: undefined },
+      } as unknown as ChargedReceipt;
+      assert.equal(fact({ receipt: rest }, 'dataset', 'rows'), 'not counted');
+      assert.equal(fact({ receipt }, 'run', 'idempotency'), receipt.id);
+    });
+
+    it('says that there is none only where that is known', () => {
+      const note = (given: Given) => section('facts', given, 'run').note;
+      assert.match(note({}) ?? '', /another machine/);
+      for (const receiptLoading of ['loading', 'failed'] as const)
+        assert.equal(note({ receiptLoading }), undefined);
+      assert.equal(note({ receipt: receiptOf() }), undefined);
+    });
+
+    it('distinguishes links that were shown where it is known which is which', () => {
+      const names = (urls: string[]) => {
+        const accepted_at = at(0);
+        const consents = { model_terms: { accepted_at, urls }, data_policy: { accepted_at } };
+        return section('facts', { receipt: receiptOf({ consents }) }, 'consents')
+          .facts.filter(({ key }) => key.startsWith('link'))
+          .map(({ name }) => name);
+      };
+      assert.equal(new Set(names(['https://a.test', 'https://b.test'])).size, 2);
+      assert.deepEqual(names(['https://a.test']), names([]));
+    });
   });
 
-  it('says by what each file was verified, and promises no adapter for an unknown status', () => {
-    const kinds = ['zip', 'gzip', 'tar', 'safetensors', 'unread', 'length', 'html', 'damaged'] as const;
-    const lines = kinds.map((verified) => {
-      const record = { sizeBytes: 1, sha256: 'ab', verified, completedAtMs: NOON_MS } as DownloadRecord;
-      return words.fileLines(record, false)[1] ?? '';
-    });
-    assert.equal(new Set(lines).size, kinds.length);
-    assert.equal(lines.filter((line) => line.startsWith('Verified')).length, 4);
-    const text = words.adapterText({ kind: 'not-known', expiresAtMs: undefined }, 'failed\n\u202e', NOON_MS);
-    assert.match(text, /“failed <U\+202E>”\. If the run completes, /);
+  it('names the run by its label without the marker, or by its model', () => {
+    const titles = (label?: string) => {
+      const detail = bare(label === undefined ? {} : { label });
+      const { title, state } = words.runPageState(viewOf({ detail }));
+      return [title, state.heading.title, fact({ detail }, 'run', 'label')];
+    };
+    const marked = 'maths ft-7k3m9qpx';
+    assert.deepEqual(titles(marked).slice(0, 2), ['Run: maths', 'maths']);
+    assert.match(titles(marked)[2] ?? '', /^maths ft-7k3m9qpx \(.*marker\)$/);
+    assert.deepEqual(titles('plain')[2], 'plain');
+    assert.deepEqual(titles(), ['Run: Model M', 'Model M', 'none']);
+    assert.deepEqual(stateOf({ detail: bare() }).heading.lines, ['Account: Work']);
+    assert.equal(stateOf().heading.lines[0], 'Model: Model M');
+    assert.match(stateOf({ kind: 'sandbox' }).heading.lines.join(), /Sandbox: /);
+    assert.equal(fact({ detail: undefined }, 'run', 'label'), 'loading…');
+    const other = bare({ status: 'done' });
+    assert.equal(fact({ detail: other }, 'run', 'status'), 'done (details), complete (list)');
+  });
+
+  it('says why it is out of date', () => {
+    const notices = (given: Given) =>
+      stateOf(given).notices.map(({ kind, text, buttons }) => [
+        kind,
+        text.split(/[ :]/)[0],
+        ...buttons.map(({ action }) => action),
+      ]);
+    assert.deepEqual(notices({}), []);
+    assert.deepEqual(notices({ sessionState: 'offline' }), [['warning', 'Offline', 'refresh']]);
+    assert.deepEqual(notices({ failure: new Error(), isActive: false }), [
+      ['warning', 'Couldn’t', 'refresh'],
+      ['info', 'Not', 'useAccount'],
+    ]);
+  });
+
+  it('says why there is nothing to show, and hides what a rejected API key has read', () => {
+    const notFound = new ServiceError('not_found', 404, '');
+    for (const [given, kind, actions] of [
+      [{ account: undefined }, 'info', []],
+      [{ sessionState: 'key-rejected' }, 'error', ['replaceKey']],
+      [{ sessionState: 'key-missing' }, 'error', ['replaceKey']],
+      [{ run: null, failure: notFound }, 'warning', ['switchAccount', 'refresh']],
+      [{ run: null, failure: new ServiceError('x', 500, HOSTILE) }, 'error', ['refresh']],
+      [{ run: null, isReading: true }, 'info', []],
+      [{ run: null }, 'info', ['refresh']],
+    ] as [Given, string, string[]][]) {
+      const { title, state } = words.runPageState(viewOf({ receipt: receiptOf(), ...given }));
+      const [notice, ...more] = state.notices;
+      assert.deepEqual([notice?.kind, notice?.buttons.map(({ action }) => action)], [kind, actions]);
+      assert.deepEqual([more, state.actions, state.sections], [[], [], []]);
+      assert.doesNotMatch(JSON.stringify([title, state]), /maths|train|2\.50|\u202e|\]\(/);
+    }
+  });
+
+  it('sanitizes texts of other clients and of the service', () => {
+    const label = `${HOSTILE}${'y'.repeat(5_000)}`;
+    const detail = { ...DETAIL, label, plan: HOSTILE, status: HOSTILE };
+    const dataset = { ...intentOf().dataset, filename: HOSTILE };
+    const { title, state } = words.runPageState(
+      viewOf({ detail, run: { status: HOSTILE, model_id: HOSTILE }, receipt: receiptOf({ dataset }) }),
+    );
+    const texts = JSON.stringify([title, state]);
+    assert.doesNotMatch(texts, /\\n|\u202e|y{255}|\]\(/);
+    assert.ok(texts.includes(SHOWN));
+    assert.equal(
+      stateOf({ run: { status: '' }, detail: bare({ status: '' }) }).heading.status,
+      'Status unknown',
+    );
+    assert.equal(fact({ run: { status: ' ' }, detail: bare({ status: '' }) }, 'run', 'status'), 'unknown');
   });
 });

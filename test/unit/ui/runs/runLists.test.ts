@@ -11,7 +11,6 @@ describe('commands of the list of runs', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let commands: typeof import('../../../../src/ui/runs/runCommands.ts');
-  let filterRuns: typeof import('../../../../src/ui/runs/filterRuns.ts').filterRuns;
   let bench: Bench;
   let session: Session;
   let sessions: Sessions;
@@ -27,7 +26,6 @@ describe('commands of the list of runs', () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
     commands = await import('../../../../src/ui/runs/runCommands.ts');
-    ({ filterRuns } = await import('../../../../src/ui/runs/filterRuns.ts'));
   });
   after(() => hooks.deregister());
 
@@ -140,7 +138,7 @@ describe('commands of the list of runs', () => {
       input.selectedItems = input.items.filter(({ label }) => label === 'm1' || label === 'Queued');
       return '  two words ';
     };
-    await filterRuns(sessions, shown, undefined);
+    await commands.filterRuns(sessions, shown, undefined);
     const count = loaded() ?? 0;
     const m1 = Math.ceil(count / 3);
     assert.deepEqual(boxes, [
@@ -159,9 +157,9 @@ describe('commands of the list of runs', () => {
 
   it('"Filter Runs…" changes nothing when it is closed, and takes a text without asking', async () => {
     filter = { text: 'now', modelIds: ['m2'], phases: [] };
-    await filterRuns(sessions, shown, { unknown: 'argument' });
+    await commands.filterRuns(sessions, shown, { unknown: 'argument' });
     assert.deepEqual([filter.text, standIn.told.inputs.length], ['now', 1]);
-    await filterRuns(sessions, shown, ' maths ');
+    await commands.filterRuns(sessions, shown, ' maths ');
     assert.deepEqual([filter, standIn.told.inputs.length], [{ text: 'maths', modelIds: [], phases: [] }, 1]);
   });
 
@@ -175,19 +173,19 @@ describe('commands of the list of runs', () => {
         return sessions.active;
       },
     };
-    await filterRuns(live, shown, undefined);
+    await commands.filterRuns(live, shown, undefined);
     assert.deepEqual([standIn.told.inputs.length, filter.text], [1, '']);
   });
 
   it('"Filter Runs…" offers nothing that a rejected API key has read', async () => {
     Object.defineProperty(session, 'isLocked', { value: true });
-    await filterRuns(sessions, shown, undefined);
+    await commands.filterRuns(sessions, shown, undefined);
     assert.deepEqual([standIn.told.inputs, standIn.told.sentences], [[], ['No runs are loaded yet.']]);
   });
 
   it('"Filter Runs…" says that there is nothing yet', async () => {
     session.runs.clear();
-    await filterRuns(sessions, shown, undefined);
+    await commands.filterRuns(sessions, shown, undefined);
     assert.deepEqual(standIn.told.sentences, ['No runs are loaded yet.']);
   });
 

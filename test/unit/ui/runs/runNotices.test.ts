@@ -1,26 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { mock } from 'node:test';
 import type { RunSummary } from '../../../../src/core/api/types.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import { NotificationLedger } from '../../../../src/core/runs/notificationLedger.ts';
-import { StateStore } from '../../../../src/core/storage/state.ts';
-import type { NoticePatience, RunNotices, RunNoticesParts } from '../../../../src/ui/runs/runNotices.ts';
+import type { RunNotices, RunNoticesParts } from '../../../../src/ui/runs/runNotices.ts';
+import { row } from '../../../helpers/runs/support.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
-import { row, until } from '../../../helpers/runs/support.ts';
-
-const PATIENCE: NoticePatience = { togetherMs: 10, focusedMs: 400, fasterMs: 200, labelMs: 50 };
 
 /** The runs of a window, as far as notices ask. */
 class Runs {
   readonly changed = new Emitter<RunChange>();
   readonly onDidChange = this.changed.event;
-  readonly labels = new Map<string, string>([
+  readonly labels = new Map([
     ['a', 'my label ft-7k3m9qpx'],
     ['b', 'other'],
   ]);
@@ -35,17 +29,12 @@ class Runs {
     return this.details.get(runId);
   }
 
-  loadDetail(runId: string, options: object): Promise<void> {
+  async loadDetail(runId: string, options: object): Promise<void> {
     assert.deepEqual(options, { isBackground: true });
     this.read.push(runId);
-    if (runId === 'slow') return new Promise(() => undefined);
-    if (runId === 'broken') return Promise.reject(new Error('offline'));
-    return new Promise((resolve) => {
-      setTimeout(() => {
-        this.learn(runId);
-        resolve();
-      }, 20);
-    });
+    if (runId === 'broken') throw new Error('offline');
+    if (runId !== 'slow') setTimeout(() => this.learn(runId), 400);
+    return Promise.resolve();
   }
 
   learn(runId: string): void {
@@ -54,26 +43,28 @@ class Runs {
   }
 
   move(...moved: [before: RunSummary, after: RunSummary][]): void {
-    this.changed.fire({
-      added: [],
-      changed: [],
-      moved: moved.map(([before, after]) => ({ runId: after.run_id, before, after })),
-    });
+    const ofRun = moved.map(([before, after]) => ({ runId: after.run_id, before, after }));
+    this.changed.fire({ added: [], changed: [], moved: ofRun });
   }
 }
+
+const done = (runId: string): [RunSummary, RunSummary] => [
+  row(runId, 1, 'running'),
+  { ...row(runId, 1, 'complete'), artifacts_available: true },
+];
+const status = (runId: string, after: string, before = 'queued'): [RunSummary, RunSummary] => [
+  row(runId, 1, before),
+  row(runId, 1, after),
+];
 
 describe('RunNotices', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let createNotices: new (parts: RunNoticesParts) => RunNotices;
-  let folder: string;
-  let windows: {
-    runs: Runs;
-    state: StateStore;
-    told: NotificationLedger;
-    notices: RunNotices;
-    left: Emitter<undefined>;
-  }[];
+  let windows: { runs: Runs; notices: RunNotices; left: Emitter<undefined> }[];
+  /** What any window claimed. */
+  let claimed: Set<string>;
+  let unseen: string[];
   let acted: string[];
   let offers: boolean;
   /** GETs that the background may send. */
@@ -83,31 +74,25 @@ describe('RunNotices', () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
     ({ RunNotices: createNotices } = await import('../../../../src/ui/runs/runNotices.ts'));
+    // Loaded now: time passes without real waits.
+    await import('../../../../src/ui/runs/noticeMessages.ts');
   });
   after(() => hooks.deregister());
 
-  beforeEach(async () => {
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout', 'Date'] });
     standIn.forget();
-    standIn.settings.clear();
-    standIn.focus.focused = true;
-    folder = await mkdtemp(path.join(tmpdir(), 'notices-test-'));
-    [acted, windows, offers, spare] = [[], [], true, Infinity];
+    [windows, claimed, unseen, acted, offers, spare] = [[], new Set(), [], [], true, Infinity];
   });
-  afterEach(async () => {
-    for (const { state, told, notices } of windows) {
-      notices.dispose();
-      told.dispose();
-      state.dispose();
-    }
+  afterEach(() => {
+    for (const { notices } of windows) notices.dispose();
     standIn.settings.clear();
     standIn.focus.focused = true;
-    await rm(folder, { recursive: true, force: true });
+    mock.timers.reset();
   });
 
-  function open(kind: 'service' | 'sandbox' = 'service', labelMs = PATIENCE.labelMs) {
+  function open(kind: 'service' | 'sandbox' = 'service') {
     const runs = new Runs();
-    const state = new StateStore(folder);
-    const told = new NotificationLedger(state);
     const session = {
       account: { id: 'account-1', kind },
       runs,
@@ -115,142 +100,131 @@ describe('RunNotices', () => {
       models: { nameOf: (modelId: string) => `Model ${modelId}` },
     } as unknown as Session;
     const left = new Emitter<undefined>();
-    const sessions = { active: session, onDidChangeActive: left.event } as unknown as Sessions;
     const notices = new createNotices({
-      sessions,
-      ledger: told,
-      ensureActiveAccount: (accountId) => Promise.resolve(void acted.push(accountId)).then(() => true),
+      sessions: { active: session, onDidChangeActive: left.event } as unknown as Sessions,
+      ledger: {
+        claim: (...key) => Promise.resolve(!claimed.has(key.join()) && claimed.add(key.join()).size > 0),
+        addUnseen: (_, runId) => Promise.resolve(void unseen.push(runId)),
+      },
+      ensureActiveAccount: (accountId) => Promise.resolve(acted.push(accountId) > 0),
       offersDownload: () => offers,
-      patience: { ...PATIENCE, labelMs },
     });
-    const window = { runs, state, told, notices, left };
+    const window = { runs, notices, left };
     windows.push(window);
     return window;
   }
 
-  const done = (runId: string): [RunSummary, RunSummary] => [
-    row(runId, 1, 'running'),
-    { ...row(runId, 1, 'complete'), artifacts_available: true },
-  ];
-  const status = (runId: string, after: string, before = 'queued'): [RunSummary, RunSummary] => [
-    row(runId, 1, before),
-    row(runId, 1, after),
-  ];
-  const said = async (count: number) => {
-    await until(() => standIn.told.sentences.length >= count);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    assert.equal(standIn.told.sentences.length, count, JSON.stringify(standIn.told.sentences));
-    return standIn.told.sentences;
-  };
-  const nothing = () => said(0);
+  /** Time passes, and what it began goes on. */
+  async function pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 100) {
+      mock.timers.tick(100);
+      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  async function shown(ms = 8_000): Promise<string[]> {
+    standIn.told.sentences.length = 0;
+    await pass(ms);
+    return [...standIn.told.sentences];
+  }
 
-  it('tells the end of a run, with Download and Show, which act for its account', async () => {
+  it('offers Download and Show Run, which act for the account of the run', async () => {
+    const { runs } = open();
     standIn.told.answer = ([download]) => download;
-    open().runs.move(done('a'));
-    assert.deepEqual(await said(1), ['“my label” completed.']);
+    runs.move(done('a'));
+    assert.deepEqual(await shown(), ['“my label” completed.']);
     assert.deepEqual(standIn.told.buttons, [['Download', 'Show Run']]);
     assert.deepEqual([acted, standIn.executed], [['account-1'], [['fineTuning.downloadAdapter', 'a']]]);
     standIn.told.answer = (names) => names.at(-1);
-    windows[0]?.runs.move(done('b'));
-    await said(2);
+    runs.move(done('b'));
+    await pass(1_000);
     assert.deepEqual(standIn.executed.at(-1), ['fineTuning.showRun', 'b']);
   });
 
-  it('offers no download where there is nothing to download, or none is wanted', async () => {
+  it('says when the adapter expires, and offers no download where there is none or none is wanted', async () => {
     const { runs } = open('sandbox');
-    runs.move([row('a', 1, 'running'), row('a', 1, 'completed')]);
-    await said(1);
-    offers = false;
-    runs.move(done('b'));
-    const [first = ''] = await said(2);
-    assert.deepEqual(standIn.told.buttons, [['Show Run'], ['Show Run']]);
-    assert.match(first, /^“my label” completed\. Sandbox: /);
-  });
-
-  it('says until when the adapter is kept', async () => {
     const [before, after] = done('a');
-    open().runs.move([before, { ...after, artifacts_expires_at: '2026-05-03T12:00:00Z' }]);
-    assert.match((await said(1))[0] ?? '', /^“my label” completed\. Its adapter expires on .*2026/);
+    runs.move([before, { ...after, artifacts_expires_at: '2026-05-03T12:00:00Z' }]);
+    assert.match(
+      (await shown())[0] ?? '',
+      /^“my label” completed\. Its adapter expires on .*2026.*Sandbox: /,
+    );
+    runs.move([row('b', 1, 'running'), row('b', 1, 'completed')]);
+    assert.match((await shown())[0] ?? '', /^“other” completed\. Sandbox: /);
+    offers = false;
+    runs.move(done('c'));
+    await shown();
+    assert.deepEqual(standIn.told.buttons.slice(1), [['Show Run'], ['Show Run']]);
   });
 
-  it('reads the label that nobody knows yet, and does not wait for it long', async () => {
+  it('reads a label that is not known yet, and waits for it at most 3 s', async () => {
     const { runs } = open();
     runs.move(done('new'));
-    assert.deepEqual([await said(1), runs.read], [['“read new” completed.'], ['new']]);
-    runs.move(done('slow'));
-    assert.equal((await said(2))[1], 'Model m completed.');
-    runs.move(done('broken'));
-    assert.equal((await said(3))[2], 'Model m completed.');
+    assert.deepEqual([await shown(1_000), runs.read], [['“read new” completed.'], ['new']]);
+    for (const runId of ['slow', 'broken']) {
+      runs.move(done(runId));
+      assert.deepEqual(await shown(3_000), []);
+      assert.deepEqual(await shown(500), ['Model m completed.']);
+    }
   });
 
-  it('reads no label of a run that has none, nor of several that are told together, nor where none is told', async () => {
+  it('reads no label of a run that has none, nor for a digest or the badge', async () => {
     const { runs } = open();
     runs.details.set('bare', {});
     runs.move(done('bare'));
-    assert.deepEqual(await said(1), ['Model m completed.']);
+    assert.deepEqual(await shown(500), ['Model m completed.']);
     runs.move(done('x'), done('y'));
-    await said(2);
     standIn.settings.set('fineTuning.notifications', 'badge');
+    await shown();
     runs.move(done('z'));
-    await said(2);
-    assert.deepEqual(runs.read, []);
+    assert.deepEqual([await shown(), runs.read], [[], []]);
   });
 
-  it('learns the label from the window that watches, where it is another one', async () => {
+  it('learns the label from the window that polls', async () => {
     spare = 1;
-    const [watching, other] = [open(), open('service', 60_000)];
+    const [polling, other] = [open(), open()];
     standIn.focus.focused = false;
-    watching.runs.move(done('new'));
+    polling.runs.move(done('new'));
     standIn.focus.focused = true;
     other.runs.move(done('new'));
-    setTimeout(() => other.runs.learn('new'), 30);
-    assert.deepEqual(await said(1), ['“read new” completed.']);
-    assert.deepEqual([watching.runs.read, other.runs.read], [['new'], []]);
+    setTimeout(() => other.runs.learn('new'), 1_000);
+    assert.deepEqual(await shown(), ['“read new” completed.']);
+    assert.deepEqual([polling.runs.read, other.runs.read], [['new'], []]);
   });
 
-  it('is silent where nothing finished and no status is new', async () => {
+  it('is silent where nothing completed and no status is new', async () => {
     const { runs } = open();
     const [, finished] = done('a');
     runs.move([finished, { ...finished, artifacts_available: false }]);
     runs.move([row('b', 1, 'complete'), row('b', 1, 'completed')]);
     runs.move(status('c', 'queued', 'running'));
     runs.move([row('d', 1, 'running'), { ...row('d', 1, 'running'), artifacts_expires_at: 'x' }]);
-    await nothing();
+    assert.deepEqual(await shown(), []);
   });
 
-  it('tells each status that the contract does not name once, in its own words', async () => {
+  it('notifies of each unknown status once, in the words of the service', async () => {
     const { runs } = open();
+    const said: string[] = [];
     for (const [before, after] of [
       ['queued', 'warming_up'],
       ['warming_up', 'calibrating'],
       ['calibrating', 'warming_up'],
-      ['warming_up', 'failed'],
+      ['warming_up', ''],
     ] as const) {
       runs.move(status('a', after, before));
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      said.push(...(await shown()));
     }
-    assert.deepEqual(await said(3), [
-      '“my label”: the service reports “warming_up”.',
-      '“my label”: the service reports “calibrating”.',
-      '“my label”: the service reports “failed”.',
-    ]);
+    const sentence = (word: string) => `“my label”: the service reports “${word}”.`;
+    assert.deepEqual(said, ['warming_up', 'calibrating', 'unknown'].map(sentence));
     assert.deepEqual(standIn.told.buttons[0], ['Show Run']);
   });
 
-  it('tells that a status is unknown where the service sends an empty one', async () => {
-    const { runs } = open();
-    runs.move(status('a', '', 'warming_up'));
-    assert.deepEqual(await said(1), ['“my label”: the service reports “unknown”.']);
-  });
-
-  it('tells one after the other what became of a run, however long a label takes', async () => {
+  it('notifies of one after the other, however long a label takes', async () => {
     spare = 0;
-    const { runs } = open('service', 100);
+    const { runs } = open();
     runs.move(status('slow', 'warming_up'));
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    runs.labels.set('b', 'other');
+    await pass(500);
     runs.move(status('b', 'failed'));
-    assert.deepEqual(await said(2), [
+    assert.deepEqual(await shown(), [
       'Model m: the service reports “warming_up”.',
       '“other”: the service reports “failed”.',
     ]);
@@ -260,7 +234,7 @@ describe('RunNotices', () => {
     const { runs } = open();
     runs.labels.set('a', '[click](command:workbench.action.quit)\n\u202eevil');
     runs.move(status('a', `[x](https://evil.test)${'\u0007y'.repeat(5_000)}`));
-    const [text = ''] = await said(1);
+    const [text = ''] = await shown();
     assert.doesNotMatch(text, /\]\(|[\p{Cc}\u202e]/u);
     assert.ok(text.length < 160 && text.includes('…'), text);
     assert.match(
@@ -269,76 +243,66 @@ describe('RunNotices', () => {
     );
   });
 
-  it('is told by one of many windows, whichever has the focus or not', async () => {
+  it('is shown by one of many windows, whichever has the focus or not', async () => {
     for (const focused of [true, false]) {
-      standIn.forget();
       standIn.focus.focused = focused;
       for (let count = 0; count < 4; count++) open();
-      const runId = focused ? 'a' : 'b';
-      for (const { runs } of windows) runs.move(done(runId));
-      await said(1);
+      for (const { runs } of windows) runs.move(done(focused ? 'a' : 'b'));
+      assert.equal((await shown()).length, 1);
     }
   });
 
-  it('is the window with the focus that tells, also where the other ones heard of it first', async () => {
+  it('is shown by the window with the focus, also where others knew first, or at once by one that gets it', async () => {
     const [behind, front] = [open(), open()];
     front.runs.labels.set('a', 'front');
     standIn.focus.focused = false;
-    behind.runs.move(done('a'));
+    behind.runs.move(done('a'), done('b'));
+    await pass(1_000);
     standIn.focus.focused = true;
-    await new Promise((resolve) => setTimeout(resolve, 20));
     front.runs.move(done('a'));
-    assert.deepEqual(await said(1), ['“front” completed.']);
-  });
-
-  it('tells at once where its window comes to the front', async () => {
-    standIn.focus.focused = false;
-    const started = performance.now();
-    open().runs.move(done('a'));
+    assert.deepEqual(await shown(1_000), ['“front” completed.']);
     standIn.focus.changed.fire({ focused: true });
-    await until(() => standIn.told.sentences.length === 1);
-    assert.ok(performance.now() - started < PATIENCE.focusedMs);
+    assert.deepEqual(await shown(300), ['“other” completed.']);
   });
 
-  it('tells several in one digest, whole in one window, whose Show leads to the view', async () => {
+  it('shows several in one digest, complete in one window, whose button leads to the view', async () => {
     standIn.told.answer = ([show]) => show;
     for (let count = 0; count < 3; count++) open();
     for (const { runs } of windows) runs.move(done('a'), done('b'), done('c'), status('d', 'failed'));
-    assert.deepEqual(await said(1), ['While you were away: 3 runs completed, 1 run changed status.']);
+    assert.deepEqual(await shown(), ['While you were away: 3 runs completed, 1 run changed status.']);
     assert.deepEqual(standIn.executed, [['fineTuning.runs.focus']]);
   });
 
-  it('keeps what comes in one go together, and the last word of each run', async () => {
+  it('shows what comes soon after another together, with the last status of each run', async () => {
     const { runs } = open();
+    await pass(61_000);
     runs.move(status('a', 'running'));
     runs.move(done('a'));
+    await pass(200);
     runs.move(done('b'));
-    assert.deepEqual(await said(1), ['While you were away: 2 runs completed.']);
+    assert.deepEqual(await shown(), ['2 runs completed.']);
+    standIn.focus.focused = false;
+    runs.move(done('c'), done('d'));
+    assert.deepEqual(await shown(), ['While you were away: 2 runs completed.']);
   });
 
-  it('says nothing where only the badge is wanted, which then counts', async () => {
+  it('only counts completed runs where the badge is wanted', async () => {
     standIn.settings.set('fineTuning.notifications', 'badge');
     for (let count = 0; count < 2; count++) open();
-    const [{ told }] = windows as [(typeof windows)[0]];
-    await told.follow('account-1');
     for (const { runs } of windows) runs.move(done('a'), done('b'), status('c', 'failed'));
-    await until(() => told.unseen('account-1') === 2);
-    await nothing();
-    assert.equal(told.unseen('account-1'), 2);
+    assert.deepEqual([await shown(), unseen], [[], ['a', 'b']]);
   });
 
-  it('tells what it has heard before the person went to another account', async () => {
-    const { runs, left } = open();
+  it('shows what it knew when the user switched accounts, and nothing after its end', async () => {
+    const { runs, left, notices } = open();
     runs.move(done('a'));
     left.fire(undefined);
     runs.move(done('b'));
-    assert.deepEqual(await said(1), ['“my label” completed.']);
-  });
-
-  it('tells nothing more after its end', async () => {
-    const { runs, notices } = open();
-    runs.move(done('a'));
+    assert.deepEqual(await shown(), ['“my label” completed.']);
+    const other = open();
+    other.runs.move(done('c'));
     notices.dispose();
-    await nothing();
+    other.notices.dispose();
+    assert.deepEqual(await shown(), []);
   });
 });

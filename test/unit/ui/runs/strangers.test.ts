@@ -12,7 +12,7 @@ describe('what strangers wrote, in trees and the status bar', () => {
   let views: {
     models: typeof import('../../../../src/ui/runs/modelsTree.ts');
     balance: typeof import('../../../../src/ui/accounts/messages.ts');
-    runs: typeof import('../../../../src/ui/runs/messages.ts');
+    runs: typeof import('../../../../src/ui/runs/detailMessages.ts');
   };
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
 
@@ -23,7 +23,7 @@ describe('what strangers wrote, in trees and the status bar', () => {
     views = {
       models: await import('../../../../src/ui/runs/modelsTree.ts'),
       balance: await import('../../../../src/ui/accounts/messages.ts'),
-      runs: await import('../../../../src/ui/runs/messages.ts'),
+      runs: await import('../../../../src/ui/runs/detailMessages.ts'),
     };
   });
   after(() => hooks.deregister());
@@ -65,12 +65,12 @@ describe('what strangers wrote, in trees and the status bar', () => {
   });
 
   it('why the details of a run could not be read', async () => {
-    const { factRows, FactItem } = await import('../../../../src/ui/runs/runRows.ts');
+    const { FactItem } = await import('../../../../src/ui/runs/runRows.ts');
     const { ServiceError } = await import('../../../../src/core/api/errors.ts');
     const runs = { detail: () => undefined, detailFailure: () => new ServiceError('x', 500, HOSTILE) };
-    const [node] = await factRows({ runs } as unknown as Session, 'r');
-    assert.ok(node?.kind === 'fact');
-    const item = new FactItem('r', node.fact);
+    const [fact] = await views.runs.readFacts({ runs } as unknown as Session, 'r');
+    assert.ok(fact !== undefined);
+    const item = new FactItem('r', fact);
     assert.ok(JSON.stringify(item.label).includes(SHOWN));
     isHarmless(item);
   });

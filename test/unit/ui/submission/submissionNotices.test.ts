@@ -1,28 +1,33 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { DisposableStore } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
+import { lazy } from '../../../../src/core/base/lazy.ts';
 import type { Session, SessionState } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { SubmissionNotices } from '../../../../src/ui/submission/submissionNotices.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { executed, forget, told } from '../../../helpers/vscodeStandIn.ts';
+
+const { SubmissionNotices } = await withVscode(
+  () => import('../../../../src/ui/submission/submissionNotices.ts'),
+);
+const { activateSubmission } = await withVscode(() => import('../../../../src/ui/submission/feature.ts'));
+// What it loads when it is needed.
+await withVscode(() => import('../../../../src/ui/submission/submissionResult.ts'));
 
 type Parts = ConstructorParameters<typeof SubmissionNotices>[0];
-
-/** How long the first check may take here. */
-const FIRST_MS = 10;
+/** How long the warning waits for the first check. */
+const FIRST_CHECK_MS = 5_000;
 
 describe('SubmissionNotices', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let create: new (...args: ConstructorParameters<typeof SubmissionNotices>) => SubmissionNotices;
-  let notices: SubmissionNotices | undefined;
+  let notices: InstanceType<typeof SubmissionNotices> | undefined;
   let pending: PendingSubmission[];
   let receipts: Receipt[];
   /** The receipts that nobody reported. */
-  let untold: Receipt[];
+  let unreported: Receipt[];
   /** What other windows turn out to have. */
   let owned: string[];
   /** The accounts that were checked. */
@@ -38,37 +43,31 @@ describe('SubmissionNotices', () => {
   /** The accounts of this machine that are not active. */
   let others: Session[];
 
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ SubmissionNotices: create } = await import('../../../../src/ui/submission/submissionNotices.ts'));
-  });
-  after(() => hooks.deregister());
-
   beforeEach(() => {
-    standIn.forget();
-    [pending, receipts, untold, owned, checked, reported, others] = [[], [], [], [], [], [], []];
+    forget();
+    mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+    [pending, receipts, unreported, owned, checked, reported, others] = [[], [], [], [], [], [], []];
     whileChecking = whileSettling = () => undefined;
     state = 'ready';
-    [changed, stateChanged, activeChanged, runsChanged] = [
-      new Emitter(),
-      new Emitter(),
-      new Emitter(),
-      new Emitter(),
-    ];
+    changed = new Emitter();
+    stateChanged = new Emitter();
+    activeChanged = new Emitter();
+    runsChanged = new Emitter();
   });
-  afterEach(() => notices?.dispose());
+  afterEach(() => {
+    notices?.dispose();
+    mock.timers.reset();
+  });
 
   const sessionOf = (id: string, isLocked = false) =>
     ({
       account: { id, kind: 'service', name: id },
-      runs: { onDidChange: (listener: () => void) => runsChanged.event(listener) },
+      runs: { onDidChange: runsChanged.event },
       isLocked,
       get state() {
         return state;
       },
     }) as unknown as Session;
-
   const submitter = {
     get pending() {
       return pending;
@@ -89,100 +88,117 @@ describe('SubmissionNotices', () => {
   };
   const journal = {
     receipts: () => Promise.resolve(receipts),
-    unreported: () => Promise.resolve(untold),
+    unreported: () => Promise.resolve(unreported),
     claimNotice: (runId: string) => {
       const isMine = ({ settled }: Receipt) => settled.kind === 'charged' && settled.run.run_id === runId;
-      const found = untold.some(isMine);
-      untold = untold.filter((receipt) => !isMine(receipt));
+      const found = unreported.some(isMine);
+      unreported = unreported.filter((receipt) => !isMine(receipt));
       return Promise.resolve(found);
     },
   };
   const later = async () => {
     for (let turns = 0; turns < 8; turns++) await turn();
   };
-  const begin = async (active = 'account-1') => {
-    const session = sessionOf(active);
-    const current: { session: Session | undefined } = { session };
-    activeChanged.event((next) => (current.session = next));
-    const sessions = {
-      get active() {
-        return current.session;
+  const afterMs = async (ms: number) => {
+    mock.timers.tick(ms);
+    await later();
+  };
+  function partsOf(active: string): Parts {
+    let session: Session | undefined = sessionOf(active);
+    activeChanged.event((next) => (session = next));
+    return {
+      sessions: {
+        get active() {
+          return session;
+        },
+        onDidChangeActive: activeChanged.event,
+        onDidChangeState: (listener: (change: unknown) => void) =>
+          stateChanged.event((now) => listener({ session, state: now })),
+        find: (id: string) => [session, ...others].find((one) => one?.account.id === id),
       },
-      onDidChangeActive: activeChanged.event,
-      onDidChangeState: (listener: (change: unknown) => void) =>
-        stateChanged.event((now) => listener({ session, state: now })),
-      find: (id: string) => [current.session, ...others].find((one) => one?.account.id === id),
-    };
-    const reportFoundRun: Parts['reportFoundRun'] = ({ run_id }, { dataset }, { account }) =>
-      Promise.resolve(void reported.push(`${run_id} ${dataset.filename} ${account.id}`));
-    notices = new create({ sessions, submitter, journal, reportFoundRun } as unknown as Parts, FIRST_MS);
+      submitter,
+      journal,
+      reportFoundRun: (
+        { run_id }: { run_id: string },
+        { dataset }: PendingSubmission['intent'],
+        of: Session,
+      ) => Promise.resolve(void reported.push(`${run_id} ${dataset.filename} ${of.account.id}`)),
+    } as unknown as Parts;
+  }
+  const begin = async (active = 'account-1') => {
+    notices?.dispose();
+    notices = new SubmissionNotices(partsOf(active));
     await notices.start();
     await later();
   };
 
-  const unknownOne = (id = 'one', accountId = 'account-1') =>
-    pendingOf('unknown', intentOf({ id, accountId, attempts: [wholeAttempt(Date.now(), true)] }));
-  const receiptOf = ({ intent }: PendingSubmission, how: 'answered' | 'found' | 'recognised'): Receipt => ({
+  const unknown = (id = 'one', accountId = 'account-1', ageMs = 0) =>
+    pendingOf('unknown', intentOf({ id, accountId, attempts: [wholeAttempt(Date.now() - ageMs, true)] }));
+  const receiptOf = (
+    { intent }: PendingSubmission,
+    how: 'answered' | 'found' | 'recognised',
+    localMs = 0,
+  ): Receipt => ({
     ...intent,
-    settled: { kind: 'charged', at: { localMs: 0 }, run: { run_id: 'r', price_cents: 100 }, how },
+    settled: {
+      kind: 'charged',
+      at: { localMs },
+      run: { run_id: 'r', price_cents: 100, balance_after_cents: 1 },
+      how,
+    },
   });
-  const press = (wanted: string) =>
-    (standIn.told.answer = (buttons) => buttons.find((button) => button === wanted));
+  /** A check, or a label that was read, settles everything that is open. */
+  const settleAs = (one: PendingSubmission, how: 'found' | 'recognised') => () => {
+    pending = [];
+    receipts = unreported = [receiptOf(one, how)];
+  };
 
   describe('checks by itself', () => {
     it('while something is unknown and the service answers, one at a time, until it is disposed', async () => {
       state = 'connecting';
-      pending = [unknownOne('other', 'account-2'), pendingOf('unsent')];
+      pending = [unknown('other', 'account-2'), pendingOf('unsent')];
       await begin();
       state = 'ready';
       stateChanged.fire('ready');
       await later();
       assert.deepEqual(checked, []);
-      const one = unknownOne();
+      const one = unknown();
       pending = [...pending, one];
       whileChecking = () => changed.fire(one);
       changed.fire(one);
       await later();
       stateChanged.fire('ready');
       await later();
-      assert.deepEqual(checked, ['account-1', 'account-1']);
+      await afterMs(30_000);
+      assert.deepEqual(checked, Array(3).fill('account-1'));
       state = 'key-rejected';
       stateChanged.fire('key-rejected');
       state = 'ready';
       notices?.dispose();
       stateChanged.fire('ready');
-      await later();
-      assert.equal(checked.length, 2);
+      await afterMs(60_000);
+      assert.equal(checked.length, 3);
     });
 
     it('for other accounts with their own sessions, unless their API key is rejected', async () => {
       others = [sessionOf('account-2'), sessionOf('account-3', true)];
-      const one = unknownOne('other', 'account-2');
-      pending = [one, unknownOne('locked', 'account-3'), unknownOne('gone', 'account-4')];
-      whileChecking = () => {
-        pending = [];
-        receipts = untold = [receiptOf(one, 'found')];
-      };
+      const one = unknown('other', 'account-2');
+      pending = [one, unknown('locked', 'account-3'), unknown('gone', 'account-4')];
+      whileChecking = settleAs(one, 'found');
       await begin();
       assert.deepEqual([checked, reported], [['account-2'], ['r train.jsonl account-2']]);
     });
 
     it('and reports a charge that it found, not one that the user recognized', async () => {
-      for (const how of ['found', 'recognised'] as const) {
+      for (const how of ['recognised', 'found'] as const) {
         await begin();
-        const one = unknownOne();
-        pending = [one];
-        whileChecking = () => {
-          pending = [];
-          receipts = untold = [receiptOf(one, how)];
-        };
-        changed.fire(one);
+        pending = [unknown()];
+        whileChecking = settleAs(unknown(), how);
+        changed.fire(unknown());
         await later();
-        whileChecking = () => undefined;
-        [untold, receipts] = [[], []];
-        notices?.dispose();
+        assert.equal(reported.length, how === 'found' ? 1 : 0);
+        [unreported, receipts] = [[], []];
       }
-      assert.equal(reported.length, 1);
     });
 
     it('and reports that nothing was charged, with Resend… while that is possible', async () => {
@@ -190,18 +206,15 @@ describe('SubmissionNotices', () => {
         [0, ['Resend…']],
         [23 * 60 * 60_000, []],
       ] as const) {
-        standIn.forget();
-        pending = [
-          pendingOf('unknown', intentOf({ id: 'one', attempts: [wholeAttempt(Date.now() - ageMs)] })),
-        ];
+        forget();
+        pending = [unknown('one', 'account-1', ageMs)];
         whileChecking = () => (pending = pending.map((one) => ({ ...one, state: 'not-charged' })));
-        press('Resend…');
+        told.answer = ([button]) => button;
         await begin();
-        notices?.dispose();
-        assert.match(standIn.told.sentences[0] ?? '', /^Not charged for train\.jsonl: /);
-        assert.deepEqual(standIn.told.buttons, [buttons]);
+        assert.match(told.sentences[0] ?? '', /^Not charged for train\.jsonl: /);
+        assert.deepEqual(told.buttons, [buttons]);
         assert.deepEqual(
-          standIn.executed,
+          executed,
           buttons.map(() => ['fineTuning.resolveSubmission', 'one', 'continue']),
         );
       }
@@ -209,13 +222,9 @@ describe('SubmissionNotices', () => {
 
     it('and settles, without a check, what has its marker in a label that was read', async () => {
       state = 'offline';
-      const one = unknownOne();
-      pending = [one];
+      pending = [unknown()];
       await begin();
-      whileSettling = () => {
-        pending = [];
-        receipts = untold = [receiptOf(one, 'found')];
-      };
+      whileSettling = settleAs(unknown(), 'found');
       runsChanged.fire();
       await later();
       assert.deepEqual([checked, reported], [[], ['r train.jsonl account-1']]);
@@ -224,105 +233,134 @@ describe('SubmissionNotices', () => {
 
   describe('after a start', () => {
     it('reports, in one window, what was charged just before a window was killed', async () => {
-      untold = [receiptOf(unknownOne(), 'answered'), receiptOf(unknownOne('x', 'gone'), 'answered')];
-      for (let windows = 0; windows < 2; windows++) {
-        await begin();
-        notices?.dispose();
-      }
+      unreported = [receiptOf(unknown(), 'answered'), receiptOf(unknown('x', 'gone'), 'answered')];
+      await begin();
+      await begin();
       assert.deepEqual(reported, ['r train.jsonl account-1']);
     });
 
-    it('leaves a charge of this moment to the window that has the answer', async () => {
-      const { settled, ...intent } = receiptOf(unknownOne(), 'answered');
-      untold = [{ ...intent, settled: { ...settled, at: { localMs: Date.now() } } }];
+    it('leaves a charge of this moment to the window that has the answer, for a while', async () => {
+      unreported = [receiptOf(unknown(), 'answered', Date.now())];
       await begin();
-      assert.deepEqual([reported, untold.length], [[], 1]);
+      assert.deepEqual([reported, unreported.length], [[], 1]);
+      unreported = [receiptOf(unknown(), 'answered', 0)];
+      await afterMs(10_000);
+      assert.equal(reported.length, 1);
     });
 
     it('warns once about what may have been charged, without a modal, and offers a check', async () => {
-      pending = [unknownOne()];
-      press('Check Now');
+      pending = [unknown()];
+      told.answer = ([button]) => button;
       await begin();
-      assert.match(standIn.told.sentences.join(), /^You may have been charged for train\.jsonl: /);
-      assert.deepEqual([standIn.told.isModal, standIn.told.buttons], [[false], [['Check Now']]]);
-      assert.deepEqual(standIn.executed, [['fineTuning.resolveSubmission', 'one']]);
+      assert.match(told.sentences.join(), /^You may have been charged for train\.jsonl: /);
+      assert.deepEqual([told.isModal, told.buttons], [[false], [['Check Now']]]);
+      assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'one']]);
       activeChanged.fire(sessionOf('account-1'));
-      await later();
-      assert.equal(standIn.told.sentences.length, 1);
+      await afterMs(FIRST_CHECK_MS);
+      assert.equal(told.sentences.length, 1);
     });
 
     it('says what was not charged, and offers to continue it', async () => {
       pending = [pendingOf('unsent', intentOf({ id: 'one' })), pendingOf('refused')];
-      press('Continue…');
+      told.answer = ([button]) => button;
       await begin();
-      assert.deepEqual(standIn.told.sentences, ['Not charged: the upload of train.jsonl was interrupted.']);
-      assert.deepEqual(standIn.executed, [['fineTuning.resolveSubmission', 'one', 'continue']]);
+      assert.deepEqual(told.sentences, ['Not charged: the upload of train.jsonl was interrupted.']);
+      assert.deepEqual(told.buttons, [['Continue…']]);
+      assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'one', 'continue']]);
     });
 
     it('combines several, of which the user chooses', async () => {
+      told.answer = ([button]) => button;
       for (const [submissions, text] of [
         [
-          [unknownOne('one'), unknownOne('two'), pendingOf('unsent')],
+          [unknown('one'), unknown('two'), pendingOf('unsent')],
           /^You may have been charged for 2 submissions/,
         ],
         [[pendingOf('unsent'), pendingOf('unsent')], /^Not charged: 2 uploads/],
       ] as const) {
-        standIn.forget();
-        standIn.told.answer = ([button]) => button;
         pending = [...submissions];
         await begin();
-        notices?.dispose();
-        assert.match(standIn.told.sentences.join(), text);
-        assert.equal(standIn.executed[0]?.[1], undefined);
+        assert.match(told.sentences.at(-1) ?? '', text);
+        assert.equal(executed.at(-1)?.[1], undefined);
       }
     });
 
     it('is silent about what another window has, and about other accounts until they are active', async () => {
-      pending = [unknownOne('one'), unknownOne('two', 'account-2')];
+      pending = [unknown('one'), unknown('two', 'account-2')];
       owned = ['one'];
       await begin();
-      assert.deepEqual(standIn.told.sentences, []);
+      assert.deepEqual(told.sentences, []);
       activeChanged.fire(sessionOf('account-2'));
       await later();
-      assert.equal(standIn.told.sentences.length, 1);
-      pending.push(unknownOne('new', 'account-3'));
+      assert.equal(told.sentences.length, 1);
+      pending.push(unknown('new', 'account-3'));
       activeChanged.fire(sessionOf('account-3'));
-      await sleep(2 * FIRST_MS);
-      assert.equal(standIn.told.sentences.length, 1, 'this window submitted it itself');
+      await afterMs(FIRST_CHECK_MS);
+      assert.equal(told.sentences.length, 1, 'this window submitted it itself');
     });
 
-    it('waits for the first check, but not for long', async () => {
+    it('waits for the first check, but not for long, nor where the account is left', async () => {
       state = 'connecting';
-      pending = [unknownOne()];
+      pending = [unknown()];
       await begin();
-      assert.deepEqual(standIn.told.sentences, []);
-      await sleep(2 * FIRST_MS);
-      assert.equal(standIn.told.sentences.length, 1);
+      activeChanged.fire(undefined);
+      await afterMs(FIRST_CHECK_MS);
+      activeChanged.fire(sessionOf('account-1'));
+      await later();
+      assert.deepEqual(told.sentences, []);
+      await afterMs(FIRST_CHECK_MS);
+      assert.equal(told.sentences.length, 1);
     });
 
     it('needs no warning if the first check found its run, or that nothing was charged', async () => {
       for (const found of [undefined, 'not-charged', 'uploading'] as const) {
-        standIn.forget();
-        pending = [unknownOne()];
+        pending = [unknown()];
         whileChecking = () =>
           (pending = found === undefined ? [] : pending.map((one) => ({ ...one, state: found })));
         await begin();
-        await sleep(2 * FIRST_MS);
-        notices?.dispose();
-        assert.doesNotMatch(standIn.told.sentences.join(), /may have been charged/);
+        await afterMs(FIRST_CHECK_MS);
+        assert.doesNotMatch(told.sentences.join(), /may have been charged/);
       }
     });
 
-    it('warns about an account that was left meanwhile when it is active again', async () => {
+    it('warns although another window began to check what may have been charged', async () => {
+      pending = [unknown(), pendingOf('unsent', intentOf({ id: 'unsent' }))];
+      whileChecking = () => (pending = pending.map((one) => ({ ...one, state: 'elsewhere' })));
       state = 'connecting';
-      pending = [unknownOne()];
       await begin();
-      activeChanged.fire(undefined);
-      await sleep(2 * FIRST_MS);
-      assert.deepEqual(standIn.told.sentences, []);
-      activeChanged.fire(sessionOf('account-1'));
-      await sleep(2 * FIRST_MS);
-      assert.equal(standIn.told.sentences.length, 1);
+      state = 'ready';
+      stateChanged.fire('ready');
+      await later();
+      assert.match(told.sentences.join(), /^You may have been charged for train\.jsonl: /);
     });
+
+    for (const isRecord of [true, false])
+      it(`begins once the journal can be read, for ${isRecord ? 'an open submission' : 'an unreported charge'}`, async () => {
+        const journalOpened = new Emitter<void>();
+        let failures = 1;
+        const retries: (() => void)[] = [];
+        const disposables = new DisposableStore();
+        activateSubmission({
+          ...partsOf('account-1'),
+          disposables,
+          journalOpened,
+          openJournal: lazy(() => {
+            if (failures-- > 0) return Promise.reject(new Error('locked'));
+            if (isRecord) pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
+            else unreported = [receiptOf(unknown(), 'answered')];
+            journalOpened.fire();
+            return Promise.resolve();
+          }),
+          registerCommands: () => ({ dispose: () => undefined }),
+          reportError: (_error: unknown, retry: () => void) => void retries.push(retry),
+        } as unknown as Parameters<typeof activateSubmission>[0]);
+        await later();
+        assert.deepEqual(told.sentences, []);
+        for (const retry of retries) retry();
+        await later();
+        await later();
+        assert.match(told.sentences.join(), isRecord ? /^Not charged: the upload of/ : /after all/);
+        disposables.dispose();
+      });
   });
 });

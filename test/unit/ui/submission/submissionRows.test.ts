@@ -1,28 +1,23 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { ModuleHooks } from 'node:module';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+
+const { SubmissionRows } = await withVscode(() => import('../../../../src/ui/submission/submissionRows.ts'));
 
 const HOSTILE = 'Free \u202e$(check) [x](command:y)\u200b';
 const SHOWN = 'Free <U+202E>$ (check) [x] (command:y)<U+200B>';
 
 describe('SubmissionRows', () => {
-  let hooks: ModuleHooks;
-  let rows: import('../../../../src/ui/submission/submissionRows.ts').SubmissionRows;
+  let rows: InstanceType<typeof SubmissionRows>;
   let pending: PendingSubmission[];
   let changed: Emitter<PendingSubmission>;
   let sessions: { active: object | undefined; find: (id: string) => object | undefined };
 
-  before(() => {
-    hooks = standInForVscode();
-  });
-  after(() => hooks.deregister());
-  beforeEach(async () => {
-    const { SubmissionRows } = await import('../../../../src/ui/submission/submissionRows.ts');
+  beforeEach(() => {
     const sessionOf = (id: string) => ({ account: { id, name: id }, models: { nameOf: () => HOSTILE } });
     const [active, other] = [sessionOf('account-1'), sessionOf('Home')];
     sessions = { active, find: (id) => [active, other].find(({ account }) => account.id === id) };
@@ -81,34 +76,24 @@ describe('SubmissionRows', () => {
         const fits = pattern === undefined ? value === contextValue : new RegExp(pattern).test(contextValue);
         return fits ? [`${command.replace('fineTuning.', '')} ${group.replace(/@.*/, '')}`] : [];
       });
-    for (const state of [
-      'queued',
-      'uploading',
-      'waiting',
-      'validating',
-      'checking',
-      'elsewhere',
-      'unsent',
-      'unknown',
-      'not-charged',
-      'refused',
-    ] as const) {
-      pending = [pendingOf(state, intentOf({ id: 'one' }))];
-      const { accessibilityInformation, command, contextValue, description, iconPath, tooltip } =
-        rows.item('one');
-      assert.deepEqual([command?.command, command?.arguments], ['fineTuning.resolveSubmission', ['one']]);
-      assert.ok(iconPath !== undefined && description !== '', state);
-      assert.ok(typeof tooltip === 'string' && tooltip.startsWith('train.jsonl\n'), state);
-      assert.match(accessibilityInformation?.label ?? '', /^train\.jsonl, ./, state);
-      const inMenu = ['resolveSubmission 1_submission'];
-      const expected =
-        contextValue === 'submission.cancellable'
-          ? ['cancelUpload inline', 'cancelUpload 1_submission', ...inMenu]
-          : ['validating', 'checking', 'elsewhere'].includes(state)
-            ? inMenu
-            : ['resolveSubmission inline', ...inMenu];
-      assert.deepEqual(menuOf(contextValue ?? ''), expected, state);
-    }
+    const inMenu = ['resolveSubmission 1_submission'];
+    const cancels = ['cancelUpload inline', 'cancelUpload 1_submission', ...inMenu];
+    const resolves = ['resolveSubmission inline', ...inMenu];
+    for (const [states, expected] of [
+      [['queued', 'uploading', 'waiting'], cancels],
+      [['validating', 'checking', 'elsewhere'], inMenu],
+      [['unsent', 'unknown', 'not-charged', 'refused'], resolves],
+    ] as const)
+      for (const state of states) {
+        pending = [pendingOf(state, intentOf({ id: 'one' }))];
+        const item = rows.item('one');
+        assert.deepEqual(item.command?.arguments, ['one'], state);
+        assert.equal(item.command.command, 'fineTuning.resolveSubmission');
+        assert.ok(item.iconPath !== undefined && item.description !== '', state);
+        assert.ok(typeof item.tooltip === 'string' && item.tooltip.startsWith('train.jsonl\n'), state);
+        assert.match(item.accessibilityInformation?.label ?? '', /^train\.jsonl, ./, state);
+        assert.deepEqual(menuOf(item.contextValue ?? ''), expected, state);
+      }
   });
 
   it('shows hostile texts as they are', () => {

@@ -4,6 +4,7 @@ import { newMarker } from '../../../../src/core/runs/marker.ts';
 import { summaryOf } from '../../../../src/core/datasets/report.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
 import type { InputStandIn } from '../../../helpers/vscodeStandIn.ts';
 
 type Ask = typeof import('../../../../src/ui/submission/submissionSteps.ts').askToSubmit;
@@ -149,9 +150,10 @@ describe('the steps of a submission', () => {
       'Account: Work (api.test)',
       'Model: Model M (Maker) · standard queue',
       'Dataset: train.jsonl · 1.0 kB · 10 rows',
-      'Price: known only after the charge.',
+      'Price: not known until charged',
       'Balance: unknown',
-      'You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.',
+      'You’re charged when the service accepts the dataset.',
+      'A run can’t be canceled or refunded.',
       'By submitting you:',
       '• accept the license terms and use policy of Maker',
       '• accept the service’s data policy',
@@ -259,8 +261,9 @@ describe('the steps of a submission', () => {
       };
       standIn.forget();
       await confirmSubmission(asked);
-      for (const resent of ['unsent', 'not-charged', 'unknown'] as const)
-        await confirmSubmission({ ...asked, resent });
+      const attempts = [wholeAttempt(0)];
+      for (const state of ['unsent', 'not-charged', 'unknown'] as const)
+        await confirmSubmission({ ...asked, resent: pendingOf(state, intentOf({ attempts })) });
       for (const [index, sentence] of standIn.told.sentences.entries()) {
         const text = `${sentence}\n${standIn.told.details[index]}`;
         assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);

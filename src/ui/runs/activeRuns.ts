@@ -1,0 +1,94 @@
+import * as vscode from 'vscode';
+import { accountFolder } from '../../core/accounts/accountFolder.ts';
+import type { Disposable } from '../../core/base/disposable.ts';
+import type { Event } from '../../core/base/event.ts';
+import type { Session } from '../../core/runs/session.ts';
+import { Watcher } from '../../core/runs/watcher.ts';
+import type { Services } from '../../services.ts';
+import { followActive } from '../shared/activeSession.ts';
+
+/** When the window comes to the front, runs and balance are read, at most this often. */
+const FOCUS_PAUSE_MS = 10_000;
+
+export type ActiveRunsParts = Pick<
+  Services,
+  'journal' | 'log' | 'openJournal' | 'runsFolder' | 'sessions' | 'state' | 'submitter'
+>;
+
+/** The view whose rows show labels and prices, which only the details have. */
+interface RunsView {
+  readonly isVisible: boolean;
+  readonly onDidShow: Event<void>;
+}
+
+/** Keeps the stores of the active account fresh. What fails shows as the session's state; the log has the reason. */
+export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposable {
+  const onError = (error: unknown) => parts.log.warn(String(error));
+  return followActive(parts.sessions, (session) => {
+    if (session === undefined) return [];
+    showReceiptLabels(session, parts).catch(onError);
+    return watch(session, parts, view, onError);
+  });
+}
+
+/** Watches the account, and reads what is missing on focus and when the Runs view is shown. */
+function watch(
+  session: Session,
+  { journal, runsFolder, state, submitter }: ActiveRunsParts,
+  view: RunsView,
+  onError: (error: unknown) => void,
+): Disposable[] {
+  const { id } = session.account;
+  const watcher = new Watcher({
+    session,
+    state,
+    lockFile: accountFolder(runsFolder, id).watchLock,
+    isFocused: () => vscode.window.state.focused,
+    areRowsShown: () => view.isVisible,
+    isAwaiting: () => submitter.isUnknown(id),
+    recallSubmitted: () => recallSubmitted(session, journal),
+    onError,
+  });
+  let readAtMs = performance.now();
+  watcher.readAll();
+  return [
+    watcher,
+    view.onDidShow(() => watcher.readMissing()),
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (!focused || performance.now() - readAtMs <= FOCUS_PAUSE_MS) return;
+      readAtMs = performance.now();
+      void watcher.poll();
+      watcher.readMissing();
+    }),
+    // The charge may come minutes after the answer was given up: runs are watched until the user has decided.
+    submitter.onDidChange(({ id: changed, accountId, state: now }) => {
+      if (accountId !== id) return;
+      // Another window ended it: the result is in the runs and the balance.
+      const isEnded = now === 'elsewhere' && !submitter.pending.some((pending) => pending.id === changed);
+      if (now === 'unknown' || isEnded) void watcher.poll();
+    }),
+  ];
+}
+
+/** The runs that were charged, newest receipts included, with their labels: the service's list of runs has none. */
+async function charged({ account }: Session, journal: Pick<Services['journal'], 'receipts'>) {
+  return (await journal.receipts()).flatMap(({ accountId, settled, model_id, label }) =>
+    accountId === account.id && settled.kind === 'charged' ? [{ ...settled, model_id, label }] : [],
+  );
+}
+
+async function showReceiptLabels(session: Session, { journal, openJournal }: ActiveRunsParts): Promise<void> {
+  await openJournal();
+  const receipts = await charged(session, journal);
+  session.runs.knowLabels(
+    receipts.flatMap(({ run, label }) => (label === undefined ? [] : [[run.run_id, label] as const])),
+  );
+}
+
+/** The end of a run is notified as well, though no list named it before the windows were closed. */
+async function recallSubmitted(session: Session, journal: Services['journal']): Promise<void> {
+  const { runs } = session;
+  if (runs.rows === undefined) return;
+  for (const { run, at, model_id, label } of await charged(session, journal))
+    if (at.localMs > runs.readAtMs) runs.insertCreated(run, model_id, label);
+}

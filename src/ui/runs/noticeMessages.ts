@@ -1,0 +1,126 @@
+import { commands, l10n, window } from 'vscode';
+import { COMMANDS } from '../shared/ids.ts';
+import { formatCount, formatTime, withSandboxNote } from '../shared/format.ts';
+import { showInformation, showWarning } from '../shared/notifications.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { runCount } from './messages.ts';
+
+export const filterWords = {
+  title: () => l10n.t('Filter Runs'),
+  placeholder: () => l10n.t('Search labels, models and IDs; check phases and models'),
+  phase: () => l10n.t('Phase'),
+  model: () => l10n.t('Model'),
+};
+
+export const loadAllWords = {
+  title: () => l10n.t('Loading all runs'),
+  soFar: (count: number) => l10n.t('{0} so far', formatCount(count)),
+};
+
+export function notifyNoRunsLoaded(): void {
+  void showInformation(l10n.t('No runs are loaded yet.'));
+}
+
+export function notifyRunIdCopied(): void {
+  void window.setStatusBarMessage(l10n.t('Run ID copied'), 3_000);
+}
+
+/** @param retry loads the rest */
+export function notifyNotAllLoaded(count: number, reason: string, retry: () => void): void {
+  const text =
+    count === 0
+      ? l10n.t('Couldn’t load the runs. {0}', reason)
+      : l10n.t('Loaded {0}, but not the older ones. {1}', runCount(count), reason);
+  void offer(showWarning, text, [l10n.t('Load More'), retry]);
+}
+
+/** The service reports more runs, but sends no new ones. */
+export function notifyMayBeIncomplete(count: number, retry: () => void): void {
+  const text = l10n.t('Loaded {0}. The service reports more, but sends none.', runCount(count));
+  void offer(showWarning, text, [l10n.t('Load More'), retry]);
+}
+
+/** Shows a notification, and does what its pressed button is for. */
+async function offer(
+  show: typeof showInformation,
+  text: string,
+  ...buttons: [title: string, action: () => void][]
+): Promise<void> {
+  const choice = await show(text, ...buttons.map(([title]) => title));
+  buttons.find(([title]) => title === choice)?.[1]();
+}
+
+/** How a notification names a run. */
+export interface RunName {
+  /** As the user gave it. */
+  label: string | undefined;
+  modelName: string;
+}
+
+function named({ label, modelName }: RunName): string {
+  return label === undefined ? sanitizeServiceText(modelName) : `“${sanitizeServiceText(label)}”`;
+}
+
+/** @param actions of its buttons; without `download` there is nothing to offer */
+export function notifyCompleted(
+  run: RunName & { artifactsExpireAt: string | undefined },
+  isSandbox: boolean,
+  { download, show }: { download: (() => void) | undefined; show: () => void },
+): void {
+  const text =
+    download === undefined || run.artifactsExpireAt === undefined
+      ? l10n.t('{0} completed.', named(run))
+      : l10n.t(
+          '{0} completed. Its adapter expires on {1}.',
+          named(run),
+          sanitizeServiceText(formatTime(run.artifactsExpireAt)),
+        );
+  void offer(
+    showInformation,
+    withSandboxNote(text, isSandbox),
+    ...(download === undefined ? [] : [[l10n.t('Download'), download] as [string, () => void]]),
+    [l10n.t('Show Run'), show],
+  );
+}
+
+/** A status that the contract does not name, in the service's own words. */
+export function notifyStatus(run: RunName, status: string, isSandbox: boolean, show: () => void): void {
+  const word = sanitizeServiceText(status) || l10n.t('unknown');
+  const text = l10n.t('{0}: the service reports “{1}”.', named(run), word);
+  void offer(showInformation, withSandboxNote(text, isSandbox), [l10n.t('Show Run'), show]);
+}
+
+/** Several runs at once. @param isAway whether it became known after an absence */
+export function notifySeveral(
+  { completed, changed }: { completed: number; changed: number },
+  isAway: boolean,
+  isSandbox: boolean,
+  show: () => void,
+): void {
+  const parts = [
+    ...(completed === 0 ? [] : [l10n.t('{0} completed', runCount(completed))]),
+    ...(changed === 0 ? [] : [l10n.t('{0} changed status', runCount(changed))]),
+  ].join(', ');
+  const text = isAway ? l10n.t('While you were away: {0}.', parts) : l10n.t('{0}.', parts);
+  void offer(showInformation, withSandboxNote(text, isSandbox), [l10n.t('Show Runs'), show]);
+}
+
+/** Nothing of the link is repeated: whoever made it, its words are not ours. */
+export function notifyUnsupportedLink(): void {
+  void showWarning(l10n.t('Unsupported link. Fine-Tuning links can only open a run.'));
+}
+
+/** @param canSwitch whether there is another account */
+export function notifyNoSuchRun(accountName: string, runId: string, canSwitch: boolean): void {
+  const text = l10n.t('{0} has no such run: {1}', accountName, runId);
+  const switchAccount = () => void commands.executeCommand(COMMANDS.switchAccount);
+  void offer(
+    showWarning,
+    text,
+    ...(canSwitch ? [[l10n.t('Switch Account…'), switchAccount] as [string, () => void]] : []),
+  );
+}
+
+export function findingRun(): string {
+  return l10n.t('Finding the run…');
+}

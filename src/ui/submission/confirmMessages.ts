@@ -1,0 +1,81 @@
+import * as vscode from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
+import type { Balance, Model } from '../../core/api/types.ts';
+import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { moneySentence } from './resultMessages.ts';
+
+/** What the last question before anything is sent names. */
+export interface Confirmation {
+  account: Account;
+  dataset: { filename: string; sizeBytes: number; rows?: number | undefined };
+  /** Only its name if the service does not list it now. */
+  model: Pick<Model, 'name'> & Partial<Pick<Model, 'provider' | 'use_policy_url'>>;
+  priority: boolean;
+  balance: Balance | undefined;
+  /** What is sent again, with the same Idempotency-Key. */
+  resent?: PendingSubmission;
+}
+
+/** With names of this length the dialog has no more than 20 lines of 48 characters: not every platform scrolls it. */
+const MAX_NAME_UNITS = 28;
+
+const short = (text: string) => sanitizeServiceText(text, MAX_NAME_UNITS);
+
+export const confirmMessages = {
+  question: ({ account, dataset }: Confirmation) =>
+    account.kind === 'sandbox'
+      ? vscode.l10n.t('Submit {0} to the sandbox?', short(dataset.filename))
+      : vscode.l10n.t('Submit {0} to {1} and pay?', short(dataset.filename), short(account.name)),
+  submit: ({ account }: Confirmation) =>
+    account.kind === 'sandbox' ? vscode.l10n.t('Submit') : vscode.l10n.t('Submit and Pay'),
+  back: ({ resent }: Confirmation) =>
+    resent === undefined ? vscode.l10n.t('Back to Summary') : vscode.l10n.t('Show Submission'),
+  /** The consents again, since another extension may have accepted the first one: only a user can press this dialog. */
+  detail(confirmation: Confirmation): string {
+    const { l10n } = vscode;
+    const { account, resent, dataset, model, priority, balance } = confirmation;
+    const isSandbox = account.kind === 'sandbox';
+    const provider = model.provider ? short(model.provider) : undefined;
+    const name = provider === undefined ? short(model.name) : `${short(model.name)} (${provider})`;
+    const facts = [short(dataset.filename), formatBytes(dataset.sizeBytes)];
+    if (dataset.rows !== undefined) facts.push(formatRows(dataset.rows));
+    return [
+      ...(isSandbox ? [sandboxNote()] : []),
+      ...(resent === undefined ? [] : [resentSentence(resent)]),
+      ...(isSandbox
+        ? []
+        : [l10n.t('Account: {0} ({1})', short(account.name), short(new URL(account.baseUrl).host))]),
+      priority ? l10n.t('Model: {0} · priority queue', name) : l10n.t('Model: {0} · standard queue', name),
+      l10n.t('Dataset: {0}', facts.join(' · ')),
+      ...(isSandbox ? [] : [l10n.t('Price: not known until charged')]),
+      balance === undefined
+        ? l10n.t('Balance: unknown')
+        : l10n.t('Balance: {0}', formatMoney(balance.balance_cents, balance.currency)),
+      ...(isSandbox || resent !== undefined
+        ? []
+        : [l10n.t('You’re charged when the service accepts the dataset.')]),
+      ...(isSandbox ? [] : [l10n.t('A run can’t be canceled or refunded.')]),
+      l10n.t('By submitting you:'),
+      model.use_policy_url
+        ? l10n.t('• accept the license terms and use policy of {0}', provider ?? l10n.t('its provider'))
+        : l10n.t('• accept the license terms of {0}', provider ?? l10n.t('its provider')),
+      l10n.t('• accept the service’s data policy'),
+      l10n.t('• confirm that you have the rights to this dataset'),
+      l10n.t('• understand that results aren’t guaranteed'),
+    ].join('\n');
+  },
+};
+
+/** The money first. */
+function resentSentence(submission: PendingSubmission): string {
+  switch (submission.state) {
+    case 'unsent':
+      return moneySentence(submission, Date.now());
+    case 'not-charged':
+      return vscode.l10n.t('Not charged so far. If resent within 24 hours, charged at most once.');
+    default:
+      return vscode.l10n.t('You may have been charged. If resent within 24 hours, charged at most once.');
+  }
+}

@@ -1,0 +1,163 @@
+import * as vscode from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
+import type { RunDetail } from '../../core/api/types.ts';
+import type { UncertaintyReason } from '../../core/submission/reconcilePolicy.ts';
+import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatMoment,
+  formatMoney,
+  formatRows,
+  formatTime,
+  sandboxNote,
+} from '../shared/format.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+
+/** The dialog of an open submission: its rows and the questions they lead to. */
+export const resolveMessages = {
+  title: (fileName: string) => vscode.l10n.t('Submission of {0}', fileName),
+  checking: (name: string) => vscode.l10n.t('Checking whether {0} was charged', name),
+  actions: () => vscode.l10n.t('Actions'),
+  known: () => vscode.l10n.t('Details'),
+  checkDetail: () => vscode.l10n.t('Reads your runs and balance. Nothing is sent.'),
+  run: ({ label }: RunDetail) => vscode.l10n.t('This Is the Run: {0}', label || vscode.l10n.t('no label')),
+  runDetail: ({ created_at, model_id, price_cents, run_id }: RunDetail, currency: string | undefined) =>
+    [
+      model_id,
+      created_at === undefined ? vscode.l10n.t('time unknown') : formatTime(created_at),
+      price_cents === undefined ? vscode.l10n.t('price not provided') : formatMoney(price_cents, currency),
+      run_id,
+    ].join(' · '),
+  isRun: (name: string) => vscode.l10n.t('Is this the run of {0}?', name),
+  isRunDetail: (run: RunDetail, facts: string) =>
+    vscode.l10n.t(
+      '{0}. If it is, you were charged for it.',
+      // Short, so that the rest can be read.
+      run.label ? `${sanitizeServiceText(run.label)} · ${facts}` : facts,
+    ),
+  isRunYes: () => vscode.l10n.t('This Is the Run'),
+  cancel: () => vscode.l10n.t('Cancel Upload'),
+  cancelDetail: () => vscode.l10n.t('Not charged if canceled before the upload completes.'),
+  tooLate: (fileName: string) =>
+    vscode.l10n.t('{0} is fully uploaded and can no longer be canceled.', fileName),
+  noUpload: () => vscode.l10n.t('There is no upload to cancel.'),
+  continueDetail: (isRefused: boolean) =>
+    isRefused
+      ? vscode.l10n.t('Review and consent again, then submit.')
+      : vscode.l10n.t('Asks first, then uploads the same dataset.'),
+  resendDetail: () => vscode.l10n.t('Asks first; charged at most once within 24 hours.'),
+  discard: () => vscode.l10n.t('Discard…'),
+  discardDetail: (mayBeCharged: boolean) =>
+    mayBeCharged
+      ? vscode.l10n.t('Stops checking. You may have been charged.')
+      : vscode.l10n.t('Not charged. Removes it from the list.'),
+  discardQuestion: (name: string) => vscode.l10n.t('Discard the submission of {0}?', name),
+  discardWarning: (mayBeCharged: boolean) =>
+    mayBeCharged
+      ? vscode.l10n.t(
+          'You may have been charged, and the extension will stop checking. Compare your balance and newest runs first.',
+        )
+      : vscode.l10n.t('Not charged. The dataset is not deleted.'),
+  discardYes: () => vscode.l10n.t('Discard'),
+  choose: () => vscode.l10n.t('Choose a Submission'),
+  which: () => vscode.l10n.t('Which submission?'),
+  signedOut: () => vscode.l10n.t('a signed-out account'),
+  noneOpen: () => vscode.l10n.t('No submission needs your attention.'),
+  onlySignedOut: () =>
+    vscode.l10n.t('Open submissions belong to signed-out accounts. Sign in to resolve them.'),
+  resolved: () => vscode.l10n.t('This submission is already resolved.'),
+};
+
+/** Why a check can't tell. */
+export function uncertaintySentence(reason: UncertaintyReason): string {
+  const { l10n } = vscode;
+  switch (reason) {
+    case 'candidates':
+      return l10n.t('One of your runs looks like this submission.');
+    case 'balance':
+      return l10n.t('No such run, but a lower balance.');
+    case 'no-marker':
+      return l10n.t('Without a marker its run can’t be recognized.');
+    case 'no-balance':
+      return l10n.t('The balance before is unknown.');
+    case 'key-replaced':
+      return l10n.t('The API key has changed; it may belong to another account.');
+    case 'too-early':
+      return l10n.t('Too early to tell: the service may still be validating.');
+    case 'incomplete':
+      return l10n.t('Not everything could be read.');
+    case 'no-clock':
+      return l10n.t('Too early to tell: the service’s clock is unknown.');
+  }
+}
+
+/** Everything that is known of an open submission. */
+export interface KnownSubmission {
+  submission: PendingSubmission;
+  account: Account;
+  modelName: string;
+  /** Why the last check can't tell. */
+  uncertainty: UncertaintyReason | undefined;
+  /** When a check may tell more; milliseconds since the epoch. */
+  againAtMs: number | undefined;
+  /** Why the check of this moment failed. */
+  failure: string | undefined;
+}
+
+/** The facts of the dialog, from the money to the technical. */
+export function factRows(known: KnownSubmission, nowMs: number) {
+  const { l10n } = vscode;
+  const { account, againAtMs, failure, modelName, submission, uncertainty } = known;
+  const { attempts, balanceBefore, dataset, label, lastLook, priority_processing, refused } =
+    submission.intent;
+  const isChecked = submission.state === 'unknown' || submission.state === 'not-charged';
+  const time = (ms: number) => formatMoment(ms, nowMs);
+  const uploaded = attempts.flatMap(({ closed }) => (closed === undefined ? [] : time(closed.localMs)));
+  const [first] = attempts;
+  const size = formatBytes(dataset.sizeBytes);
+  const rows: [icon: string, name: string, value: string | undefined | false][] = [
+    [
+      'search',
+      l10n.t('Last check'),
+      isChecked && (failure ?? (lastLook ? time(lastLook.at.localMs) : l10n.t('none yet'))),
+    ],
+    ['question', l10n.t('Why'), uncertainty && uncertaintySentence(uncertainty)],
+    ['clock', l10n.t('Next check'), againAtMs !== undefined && l10n.t('after {0}', time(againAtMs))],
+    [
+      'credit-card',
+      l10n.t('Balance before'),
+      balanceBefore && formatMoney(balanceBefore.balance_cents, balanceBefore.currency),
+    ],
+    [
+      'credit-card',
+      l10n.t('Balance at last check'),
+      lastLook?.balance_cents !== undefined && formatMoney(lastLook.balance_cents, balanceBefore?.currency),
+    ],
+    ['cloud-upload', l10n.t('Fully uploaded'), [...new Set(uploaded)].join(', ') || l10n.t('never')],
+    [
+      'history',
+      l10n.t('Attempts'),
+      first === undefined
+        ? l10n.t('none')
+        : l10n.t('{0}, first at {1}', formatCount(attempts.length), time(first.started.localMs)),
+    ],
+    [
+      'file',
+      l10n.t('Dataset'),
+      [dataset.filename, size, ...(dataset.rows === undefined ? [] : [formatRows(dataset.rows)])].join(', '),
+    ],
+    ['symbol-misc', l10n.t('Model'), modelName],
+    ['tag', l10n.t('Label'), label ?? l10n.t('none')],
+    ['rocket', l10n.t('Queue'), priority_processing ? l10n.t('priority') : l10n.t('standard')],
+    ['account', l10n.t('Account'), accountText(account)],
+    ['error', l10n.t('Error code'), refused?.code],
+    ['key', l10n.t('Idempotency-Key'), attempts.length > 0 && submission.id],
+  ];
+  return rows.flatMap(([icon, name, value]) => (value ? { icon, name, value } : []));
+}
+
+/** An account, as the summary and the dialog name it. */
+export function accountText({ kind, name }: Pick<Account, 'kind' | 'name'>): string {
+  return kind === 'sandbox' ? sandboxNote() : name;
+}

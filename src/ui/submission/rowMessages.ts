@@ -1,0 +1,121 @@
+import * as vscode from 'vscode';
+import { withoutMarker } from '../../core/runs/marker.ts';
+import type { Draft } from '../../core/submission/intent.ts';
+import { canDiscard, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import {
+  formatAgo,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatMoment,
+  formatTime,
+} from '../shared/format.ts';
+
+/** The label as the user gave it, or the file's name. */
+export function submissionName({ label, marker, dataset }: Pick<Draft, 'label' | 'marker' | 'dataset'>) {
+  const given = marker === undefined ? label : withoutMarker(label ?? '');
+  return given === undefined || given === '' ? dataset.filename : given;
+}
+
+/** The state in one line, the money first: a narrow view cuts the end. */
+export function stateText(submission: PendingSubmission, nowMs: number): string {
+  const { l10n } = vscode;
+  const { attempt, intent, retryAtMs = nowMs, state } = submission;
+  switch (state) {
+    case 'queued':
+      return l10n.t('Upload queued');
+    case 'uploading':
+      return uploadText(submission, nowMs);
+    case 'validating':
+      return l10n.t('Validating…');
+    case 'waiting':
+      return l10n.t('Retry in {0} · attempt {1}', formatDuration(retryAtMs - nowMs), attempt + 1);
+    case 'checking':
+      return l10n.t('Checking…');
+    case 'elsewhere':
+      return l10n.t('Other window');
+    case 'unsent':
+      return l10n.t('Not charged · upload stopped');
+    case 'not-charged':
+      return l10n.t('Not charged · confirmed by 2 checks');
+    case 'unknown':
+      return unknownText(submission, nowMs);
+    case 'refused':
+      switch (intent.refused?.code) {
+        case 'insufficient_balance':
+          return l10n.t('Not charged · balance too low');
+        case 'model_not_available':
+          return l10n.t('Not charged · model unavailable');
+        case 'invalid_api_key':
+          return l10n.t('Not charged · API key rejected');
+        default:
+          return l10n.t('Not charged · refused');
+      }
+  }
+}
+
+function uploadText(submission: PendingSubmission, nowMs: number): string {
+  const { l10n } = vscode;
+  const { attempt, sentBytes, startedAtMs = nowMs, totalBytes } = submission;
+  const percent = Math.floor((100 * sentBytes) / totalBytes);
+  const passedMs = nowMs - startedAtMs;
+  const leftMs = (passedMs * (totalBytes - sentBytes)) / sentBytes;
+  const text =
+    passedMs < 500 || sentBytes === 0
+      ? l10n.t('Uploading {0}%', percent)
+      : l10n.t('Uploading {0}% · {1} left', percent, formatDuration(leftMs));
+  return attempt > 1 ? l10n.t('{0} · attempt {1}', text, attempt) : text;
+}
+
+function unknownText({ intent: { lastLook } }: PendingSubmission, nowMs: number): string {
+  const { l10n } = vscode;
+  if (lastLook === undefined) return l10n.t('May be charged · no answer');
+  const { length } = lastLook.candidates;
+  if (length === 1) return l10n.t('May be charged · 1 possible run');
+  if (length > 1) return l10n.t('May be charged · {0} possible runs', formatCount(length));
+  return l10n.t('May be charged · checked {0}', formatMoment(lastLook.at.localMs, nowMs));
+}
+
+/** The gray text of a row. @param accountName of another account than the active one */
+export function submissionDescription(
+  submission: PendingSubmission,
+  nowMs: number,
+  accountName?: string,
+): string {
+  const { attempts, created } = submission.intent;
+  return [
+    stateText(submission, nowMs),
+    ...(accountName === undefined ? [] : [accountName]),
+    ...(canDiscard(submission) ? [formatAgo((attempts.at(-1)?.started ?? created).localMs, nowMs)] : []),
+  ].join(' · ');
+}
+
+/** What a screen reader says of a row. */
+export function submissionAccessibleLabel(
+  submission: PendingSubmission,
+  nowMs: number,
+  accountName?: string,
+): string {
+  const names = new Set([submissionName(submission.intent), submission.intent.dataset.filename]);
+  const description = submissionDescription(submission, nowMs, accountName).replaceAll(' · ', ', ');
+  return [...names, description].join(', ');
+}
+
+export function submissionTooltip(
+  submission: PendingSubmission,
+  modelName: string,
+  nowMs: number,
+  accountName?: string,
+): string {
+  const { l10n } = vscode;
+  const { created, dataset, label } = submission.intent;
+  return [
+    dataset.filename,
+    submissionDescription(submission, nowMs),
+    ...(accountName === undefined ? [] : [l10n.t('Account: {0}', accountName)]),
+    l10n.t('Model: {0}', modelName),
+    ...(label === undefined ? [] : [l10n.t('Label: {0}', label)]),
+    l10n.t('Size: {0}', formatBytes(dataset.sizeBytes)),
+    l10n.t('Started: {0}', formatTime(created.localMs)),
+  ].join('\n');
+}

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { smallDataset, writeBigDataset } from './datasets.ts';
+import { Service } from './service.ts';
+import { signIn } from './signingIn.ts';
+import { charged, pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const API_KEY = 'service_Crash4t7vR1';
+const START_CENTS = 100_000;
+
+describe('an interrupted submission', () => {
+  let folder: string;
+  let service: Service;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    for (const name of ['big', 'killed', 'reloaded'])
+      await writeBigDataset(path.join(folder, `${name}.jsonl`));
+    for (const name of ['small', 'unanswered', 'unread'])
+      await writeFile(path.join(folder, `${name}.jsonl`), smallDataset(name));
+    service = await Service.start(API_KEY);
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+    await workbench.sideBar.open('Fine-Tuning');
+    await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
+    await workbench.sideBar.view('Models').row('Qwen3 8B').waitFor();
+  });
+
+  after(async () => {
+    await vscode.close();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  beforeEach(async () => {
+    service.requests.length = 0;
+    service.idempotencyKeys.length = 0;
+    earlier = { runs: (await service.runs()).length, cents: await service.balanceCents() };
+  });
+
+  afterEach(async () => {
+    service.release();
+    await service.reopen();
+    await workbench.clearNotifications();
+  });
+
+  let earlier = { runs: 0, cents: START_CENTS };
+
+  const runs = () => workbench.sideBar.view('Runs');
+  const first = () => runs().root.getByRole('treeitem').first();
+
+  /** Submits a file from the explorer's menu, and looks at the Runs view meanwhile. */
+  async function submit(name: string): Promise<void> {
+    const explorer = await workbench.sideBar.explorer();
+    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset…');
+    await walkThroughSteps(workbench, { fileName: `${name}.jsonl`, model: 'Qwen3 8B' });
+    await workbench.sideBar.open('Fine-Tuning');
+  }
+
+  async function isHeld(): Promise<void> {
+    while (service.held === 0) await sleep(20);
+  }
+
+  /** The first row begins so, and no dialog stands in the way. */
+  async function firstRowIs(name: RegExp): Promise<void> {
+    await first().and(runs().row(name)).waitFor();
+    assert.equal(await workbench.dialogs.modal.count(), 0);
+  }
+
+  /** The run stands where the submission did, and the service has charged for one. */
+  async function isChargedOnce(name: string): Promise<void> {
+    await runs()
+      .row(new RegExp(`^${name}, ${name}\\.jsonl, `))
+      .waitFor({ state: 'hidden' });
+    await firstRowIs(new RegExp(`^Run ${name}, `));
+    const all = await service.runs();
+    assert.equal(all.length, earlier.runs + 1);
+    assert.ok((await service.balanceCents()) < earlier.cents);
+    assert.match(all[0]?.label ?? '', new RegExp(`^${name} ft-`));
+  }
+
+  async function isNotCharged(): Promise<void> {
+    assert.equal((await service.runs()).length, earlier.runs);
+    assert.equal(await service.balanceCents(), earlier.cents);
+  }
+
+  /** "Continue…" in its row, with what it asks first. */
+  async function continueIt(name: string): Promise<void> {
+    await runs().pressInRow(new RegExp(`^${name}, ${name}\\.jsonl, `), 'Resolve Submission…');
+    await workbench.quickInput.pick('Continue…');
+    const detail = await waitForConfirm(workbench, `${name}.jsonl`);
+    assert.match(detail, /^Not charged: the upload wasn’t completed\..+Model: Qwen3 8B \(Alibaba Cloud\)/s);
+  }
+
+  describe('by Cancel', () => {
+    beforeEach(() => {
+      service.holdsUploads = true;
+    });
+
+    const row = (file: string) =>
+      workbench.sideBar.view('Runs').row(new RegExp(`^${file}, ${file}\\.jsonl, `));
+
+    const uploading = () =>
+      workbench.sideBar
+        .view('Runs')
+        .row(/^big, big\.jsonl, Uploading \d+%/)
+        .waitFor();
+
+    async function isToldUncharged(file: string): Promise<void> {
+      await workbench.dialogs.waitForToast(`Not charged: the upload of ${file}.jsonl was canceled.`);
+      await row(file).waitFor({ state: 'hidden' });
+      await isNotCharged();
+    }
+
+    it('in the notification: says “Not charged”, and removes the row', async () => {
+      await submit('big');
+      await uploading();
+      await workbench.dialogs.waitForToast(/Submitting big\.jsonl to Work: Uploading \d+%/);
+      await workbench.screenshot('uploading');
+      await workbench.dialogs.pressInToast('Submitting big.jsonl to Work', 'Cancel');
+      await isToldUncharged('big');
+      await workbench.dialogs.toast('Submitting big.jsonl').waitFor({ state: 'hidden' });
+      assert.equal(service.submissions, 1);
+      await workbench.screenshot('upload-cancelled');
+      await workbench.clearNotifications();
+    });
+
+    it('in the row: the same, and the notification disappears as well', async () => {
+      await submit('big');
+      await uploading();
+      await workbench.sideBar.view('Runs').pressInRow(/^big, /, 'Cancel Upload');
+      await isToldUncharged('big');
+      await workbench.dialogs.toast('Submitting big.jsonl').waitFor({ state: 'hidden' });
+      assert.equal(service.submissions, 1);
+      await workbench.clearNotifications();
+    });
+
+    it('in the row of one that waits: it is never sent, and the one before it continues', async () => {
+      await submit('big');
+      await uploading();
+      await submit('small');
+      await workbench.sideBar.view('Runs').row('small.jsonl, Upload queued').waitFor();
+      await workbench.sideBar.view('Runs').pressInRow(/^small, /, 'Cancel Upload');
+      await isToldUncharged('small');
+      assert.equal(await row('big').count(), 1);
+      await workbench.sideBar.view('Runs').pressInRow(/^big, /, 'Cancel Upload');
+      await isToldUncharged('big');
+      assert.equal(service.submissions, 1);
+      await workbench.clearNotifications();
+    });
+
+    it('and after it, the same file is submitted and charged once', async () => {
+      service.holdsUploads = false;
+      await submit('small');
+      await workbench.dialogs.waitForToast(charged('small'));
+      await isChargedOnce('small');
+    });
+  });
+
+  describe('by a crash', () => {
+    it('of the extension host during the upload: not charged, and Continue charges once', async () => {
+      service.holdsUploads = true;
+      await submit('killed');
+      await firstRowIs(/^killed, killed\.jsonl, Uploading \d+%/);
+      await isHeld();
+      await vscode.killExtensionHosts();
+      service.release();
+      await workbench.dialogs.waitForToast('Not charged: the upload of killed.jsonl was interrupted.');
+      await firstRowIs(/^killed, killed\.jsonl, Not charged, upload stopped, /);
+      await workbench.screenshot('interrupted-unsent');
+      assert.equal(service.submissions, 1);
+
+      await continueIt('killed');
+      await workbench.screenshot('continue');
+      await workbench.dialogs.press('Cancel');
+      await firstRowIs(/^killed, killed\.jsonl, Not charged, upload stopped, /);
+      assert.equal(service.submissions, 1);
+      await isNotCharged();
+
+      await continueIt('killed');
+      await pressSubmit(workbench);
+      await workbench.dialogs.waitForToast(charged('killed'));
+      await isChargedOnce('killed');
+      assert.equal(service.submissions, 2);
+      assert.equal(new Set(service.idempotencyKeys).size, 1);
+    });
+
+    it('of the extension host after the upload: says that it may have been charged, and a look finds the run', async () => {
+      service.holdsAnswers = true;
+      await submit('unanswered');
+      await firstRowIs(/^unanswered, unanswered\.jsonl, Validating/);
+      await isHeld();
+      await vscode.killExtensionHosts();
+      await service.shut();
+      service.release();
+      const told = await workbench.dialogs.waitForToast(/You may have been charged for unanswered: /);
+      const toast = workbench.dialogs.toast(told);
+      await toast.locator('.codicon-warning').waitFor();
+      await firstRowIs(/^unanswered, unanswered\.jsonl, May be charged, no answer, /);
+      await workbench.screenshot('interrupted-unknown');
+
+      await service.reopen();
+      await workbench.dialogs.pressInToast(told, 'Check Now');
+      await workbench.dialogs.waitForToast(
+        /unanswered was submitted to .+ after all\. You were charged [\d.]+ USD.*; balance [\d.,]+ USD\./,
+      );
+      await isChargedOnce('unanswered');
+      assert.equal(service.submissions, 1, 'nothing was sent again');
+      await workbench.screenshot('interrupted-found');
+    });
+
+    it('of the window during the upload, as by a reload: the same', async () => {
+      service.holdsUploads = true;
+      await submit('reloaded');
+      await firstRowIs(/^reloaded, reloaded\.jsonl, Uploading \d+%/);
+      await isHeld();
+      // That of the browser: nothing is told to the window before.
+      await workbench.goto(workbench.page.url());
+      await workbench.sideBar.open('Fine-Tuning');
+      await firstRowIs(/^reloaded, reloaded\.jsonl, Not charged, upload stopped, /);
+      service.release();
+      assert.equal(service.submissions, 1);
+      await isNotCharged();
+      await continueIt('reloaded');
+      await pressSubmit(workbench);
+      await workbench.dialogs.waitForToast(charged('reloaded'));
+      await isChargedOnce('reloaded');
+      assert.equal(service.submissions, 2);
+      assert.equal(new Set(service.idempotencyKeys).size, 1);
+    });
+
+    it('of the window after the upload: the run is found by itself, and told', async () => {
+      service.holdsAnswers = true;
+      await submit('unread');
+      await isHeld();
+      await workbench.reload();
+      await workbench.sideBar.open('Fine-Tuning');
+      await workbench.dialogs.waitForToast(/unread was submitted to .+ after all\. You were charged \d/);
+      await isChargedOnce('unread');
+      service.release();
+      assert.equal(service.submissions, 1);
+    });
+  });
+});

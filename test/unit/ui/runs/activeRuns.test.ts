@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import path from 'node:path';
+import type { Disposable } from '../../../../src/core/base/disposable.ts';
+import { Emitter } from '../../../../src/core/base/event.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import { readList } from '../../../../src/core/runs/sharedList.ts';
+import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import type { ActiveRunsParts } from '../../../../src/ui/runs/activeRuns.ts';
+import { sendJson } from '../../../helpers/httpServer.ts';
+import { Bench, row, until } from '../../../helpers/runs/support.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { intentOf } from '../../../helpers/submissions.ts';
+
+describe('keepActiveFresh', () => {
+  let hooks: ModuleHooks;
+  let keepActiveFresh: typeof import('../../../../src/ui/runs/activeRuns.ts').keepActiveFresh;
+  let bench: Bench;
+  let session: Session;
+  let kept: Disposable | undefined;
+  let url: string;
+  let asked: string[];
+  /** What is torn off instead of answered. */
+  let torn: RegExp | undefined;
+  let receipts: Receipt[];
+  let view: { isVisible: boolean; onDidShow: Emitter<void>['event'] };
+  let shows: Emitter<void>;
+
+  before(async () => {
+    hooks = standInForVscode();
+    ({ keepActiveFresh } = await import('../../../../src/ui/runs/activeRuns.ts'));
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(async () => {
+    [asked, torn, receipts, kept] = [[], undefined, [], undefined];
+    shows = new Emitter();
+    view = { isVisible: false, onDidShow: shows.event };
+    bench = await Bench.start();
+    ({ url } = await bench.serve((request, response) => {
+      const what = new URL(String(request.url), 'http://x.test').pathname.split('/').at(-1) ?? '';
+      asked.push(what);
+      const rows = [row('a', 1, 'complete'), row('b', 1, 'complete')];
+      if (torn?.test(what) === true) response.destroy();
+      else if (what === 'runs') sendJson(response, 200, { data: rows, has_more: false });
+      else if (what === 'models') sendJson(response, 200, { data: [] });
+      else if (what === 'balance') sendJson(response, 200, { balance_cents: 5, currency: 'USD' });
+      else sendJson(response, 200, { run: { run_id: what, status: 'completed', model_id: 'm', label: 'L' } });
+    }));
+    session = bench.session({ baseUrl: url, apiKey: 'k', keyId: 'key-1' });
+  });
+  afterEach(async () => {
+    kept?.dispose();
+    await bench.end();
+  });
+
+  const begin = () => {
+    kept = keepActiveFresh(
+      {
+        sessions: { active: session, onDidChangeActive: new Emitter().event },
+        submitter: new Submitter(bench.journal),
+        journal: { receipts: () => Promise.resolve(receipts) },
+        openJournal: () => Promise.resolve(),
+        log: { warn: () => undefined },
+        runsFolder: path.join(bench.folder, 'runs'),
+        state: bench.state(),
+      } as unknown as ActiveRunsParts,
+      view,
+    );
+  };
+  const count = (what: string) => asked.filter((one) => one === what).length;
+  const isRead = () =>
+    session.runs.rows !== undefined &&
+    session.models.models !== undefined &&
+    session.balance.current !== undefined;
+
+  it('reads runs, models and balance once at the start, and again after the connection changed', async () => {
+    begin();
+    await until(isRead);
+    assert.deepEqual(asked.toSorted(), ['balance', 'models', 'runs']);
+    session.reconnect();
+    await until(() => count('models') === 2 && count('balance') === 2);
+  });
+
+  it('reads what is missing as soon as the service answers again', async () => {
+    torn = /./;
+    begin();
+    await until(() => session.state === 'offline' && count('models') === 4 && count('balance') === 4);
+    torn = undefined;
+    await session.runs.refresh();
+    await until(isRead);
+    assert.deepEqual([count('models'), count('balance')], [5, 5]);
+  });
+
+  it('asks no more often for what alone cannot be read, however often the service answers', async () => {
+    torn = /models/;
+    begin();
+    await until(() => count('models') === 4 && session.state === 'offline');
+    for (let turn = 0; turn < 10; turn++) await session.runs.refresh();
+    assert.deepEqual([count('models'), session.state], [5, 'ready']);
+  });
+
+  it('knows what was submitted after the list was last stored, nothing older, and all labels', async () => {
+    begin();
+    await until(isRead);
+    const { readAtMs } = session.runs;
+    const state = bench.state();
+    while ((await readList(state, session.account.id))?.runs === undefined)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    kept?.dispose();
+    const receipt = (runId: string, atMs: number, accountId = session.account.id) => {
+      const run = { run_id: runId };
+      const settled = { kind: 'charged', at: { localMs: atMs }, run } as Receipt['settled'];
+      return { ...intentOf({ accountId, label: `Läbel ${runId}` }), settled };
+    };
+    receipts = [
+      receipt('new', readAtMs + 1),
+      receipt('a', readAtMs - 1),
+      receipt('old', readAtMs - 1),
+      receipt('other', readAtMs + 1, 'x'),
+    ];
+    session = bench.session({ baseUrl: url, apiKey: 'k', keyId: 'key-1' });
+    const added: string[] = [];
+    session.runs.onDidChange((change) => added.push(...change.added));
+    begin();
+    await until(isRead);
+    assert.deepEqual(added, ['a', 'b', 'new']);
+    const labels = ['new', 'a', 'b', 'other'].map((runId) => session.runs.label(runId));
+    assert.deepEqual(labels, ['Läbel new', 'Läbel a', undefined, undefined]);
+  });
+
+  it('reads the details that the disk does not have while the view is open, and stores them', async () => {
+    const detail = { run_id: 'a', status: 'completed', model_id: 'm', label: 'stored' };
+    await bench.state().transaction((tables) => {
+      const sql = 'INSERT INTO run_detail (account, run_id, listed, detail) VALUES (?, ?, ?, ?)';
+      tables.run(sql, 'account-1', 'a', 'complete', JSON.stringify(detail));
+    });
+    begin();
+    await until(() => session.runs.label('a') === 'stored');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal(count('b'), 0);
+    view.isVisible = true;
+    shows.fire();
+    await until(() => session.runs.label('b') === 'L');
+    assert.deepEqual([count('a'), count('b')], [0, 1]);
+    let stored: unknown;
+    for (let turn = 0; stored === undefined && turn < 100; turn++) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const sql = "SELECT detail FROM run_detail WHERE run_id = 'b'";
+      stored = await bench.state().read((tables) => tables.get(sql));
+    }
+    assert.match(JSON.stringify(stored), /"L\\*"/);
+  });
+});
