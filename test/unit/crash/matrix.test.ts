@@ -16,7 +16,7 @@ import { Stage } from '../../helpers/crash/stage.ts';
 /** Cells that run at the same time: each waits half of its time, for the disk or for its processes. */
 const AT_ONCE = 3;
 /** A cell waits for those before it. */
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 1_200_000;
 const RANDOM_CELLS = 12;
 
 /**
