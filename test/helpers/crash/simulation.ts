@@ -407,8 +407,8 @@ class CellFolder {
 
   /** An intent or a receipt, as the disk has it. */
   intent(id: string, folder: 'intents' | 'receipts' = 'intents'): Intent | undefined {
-    const file = path.join(this.#journal, folder, `${id}.json`);
-    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Intent) : undefined;
+    const text = textOf(path.join(this.#journal, folder, `${id}.json`));
+    return text === undefined ? undefined : (JSON.parse(text) as Intent);
   }
 
   openIds(): string[] {
@@ -421,7 +421,7 @@ class CellFolder {
   async removeLocks(): Promise<void> {
     const folder = path.join(this.#journal, 'leases');
     for (const name of await readdir(folder))
-      if (!name.startsWith('create')) await rm(path.join(folder, name));
+      if (!name.startsWith('create')) await rm(path.join(folder, name), { force: true });
   }
 
   /** Files beside intents and receipts, the locks of open ones, and the notices of charges to be reported; without ids. */
@@ -441,7 +441,7 @@ class CellFolder {
 
   /** Everything that was written into the journal. */
   texts(): [name: string, text: string][] {
-    return this.#files().map((file) => [path.basename(file), readFileSync(file, 'utf8')]);
+    return this.#files().map((file) => [path.basename(file), textOf(file) ?? '']);
   }
 
   #files(): string[] {
@@ -449,5 +449,14 @@ class CellFolder {
     return readdirSync(this.#journal, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => path.join(parentPath, name));
+  }
+}
+
+/** Undefined where there is no file: a window may be about to remove it. */
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
   }
 }
