@@ -5,7 +5,7 @@ import { sendJson, startHttpServer, type TestServer } from './httpServer.ts';
 export interface BlobFault {
   /** The connection is reset after so many bytes of the body. */
   cutAfterBytes?: number;
-  /** Nothing comes any more after so many bytes of the body. */
+  /** Nothing more comes after so many bytes of the body. */
   stallAfterBytes?: number;
   /** Nothing but this. */
   status?: number;
@@ -14,9 +14,7 @@ export interface BlobFault {
   ignoresRanges?: boolean;
   /** Null where there is none. */
   etag?: string | null;
-  /** Added to the length that is told. */
-  lengthLie?: number;
-  /** `chunked` tells no length, `close` ends with the connection. */
+  /** `chunked` gives no length, `close` ends with the connection. */
   framing?: 'chunked' | 'close';
   /** Stands in the place of the right one. */
   contentRange?: string;
@@ -154,7 +152,7 @@ export class BlobServer {
         'content-range': fault.contentRange ?? `bytes ${range}-${total - 1}/${total}`,
       }),
       ...(fault.contentEncoding !== undefined && { 'content-encoding': fault.contentEncoding }),
-      ...(fault.framing === undefined && { 'content-length': body.length + (fault.lengthLie ?? 0) }),
+      ...(fault.framing === undefined && { 'content-length': body.length }),
       ...(fault.framing === 'close' && { connection: 'close' }),
     });
     response.flushHeaders();

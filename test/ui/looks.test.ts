@@ -122,7 +122,7 @@ describe('looks and keyboard', () => {
       .waitFor();
     const models = workbench.sideBar.view('Models');
     await models.row(/^Meta, 2 models/).waitFor();
-    await models.row(/^Gemma 2 9B IT \(gemma-2-9b-it\), not available at the moment/).waitFor();
+    await models.row(/^Gemma 2 9B IT \(gemma-2-9b-it\), not available/).waitFor();
     const status = await workbench.statusItem('balance').getAttribute('aria-label');
     assert.match(
       status ?? '',

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { verifyArchive } from '../../../src/core/adapters/archive/verify.ts';
 import { Emitter } from '../../../src/core/base/event.ts';
+import type { VerifyArchive } from '../../../src/core/downloads/download.ts';
 import { Downloads } from '../../../src/core/downloads/downloads.ts';
 import type { Session } from '../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../src/core/runs/sessions.ts';
@@ -62,7 +63,7 @@ export class DownloadStage {
   }
 
   /** @param accountId what belongs to one account all windows share */
-  window(accountId = 'account-1'): Window {
+  window(accountId = 'account-1', verify: VerifyArchive = verifyArchive): Window {
     const session = this.bench.session(this.sandbox, accountId);
     const runsFolder = path.join(this.bench.folder, 'runs');
     const state = new StateStore(this.bench.folder);
@@ -78,7 +79,7 @@ export class DownloadStage {
         state,
         transport: () => this.bench.transport,
         sessionOf: () => session,
-        verify: verifyArchive,
+        verify,
       }),
       told: new NotificationLedger(state),
       state,
@@ -88,7 +89,7 @@ export class DownloadStage {
     return window;
   }
 
-  /** Submits a run; labels begin anew for each. */
+  /** Submits a run. */
   async submit({ session }: Window, label: string): Promise<string> {
     const draft = await this.bench.draft(10, `${label}.jsonl`, { label });
     const outcome = await new Submitter(this.bench.journal).submit(session, draft, silent()).result;

@@ -416,7 +416,6 @@ describe('Client', () => {
     it('sends no submission before', async () => {
       const folder = await mkdtemp(path.join(tmpdir(), 'client-'));
       const file = path.join(folder, 'd.jsonl');
-      await writeFile(file, '{}\n');
       const submission = {
         idempotencyKey: '00000000-0000-4000-8000-000000000000',
         boundary: 'b',
@@ -430,8 +429,10 @@ describe('Client', () => {
       let closed = 0;
       const hooks = { onClosed: () => (closed += 1) };
       await assert.rejects(one.createRun(submission, hooks), { code: 'rate_limited', retryAfterMs: 1_000 });
+      // Nor was the file opened, which does not exist yet.
       assert.deepEqual([seen, slept, closed], [[], [], 0]);
       nowMs += 1_000;
+      await writeFile(file, '{}\n');
       answer = (response, request) =>
         void request.resume().once('end', () => sendJson(response, 201, { run_id: 'r' }));
       assert.equal((await one.createRun(submission, hooks)).run_id, 'r');

@@ -7,6 +7,8 @@ import { CancelledError, ExpectedError } from '../../../../src/core/base/errors.
 import { startConnectProxy } from '../../../helpers/connectProxy.ts';
 import { startHttpServer, startHttpsServer, type TestServer } from '../../../helpers/httpServer.ts';
 
+const SETTINGS = { strictSsl: true, systemCertificates: false, env: {} };
+
 describe('signed download', () => {
   let server: TestServer;
   let transport: Transport;
@@ -15,10 +17,7 @@ describe('signed download', () => {
 
   beforeEach(async () => {
     seen = [];
-    transport = new Transport(
-      { strictSsl: true, systemCertificates: false, env: {} },
-      { timeouts: { stallMs: 150 } },
-    );
+    transport = new Transport(SETTINGS);
     server = await startHttpServer((request, response) => {
       seen.push({ url: request.url, headers: request.headers });
       answer(response, request);
@@ -208,6 +207,7 @@ describe('signed download', () => {
   });
 
   it('throws when the body stalls, but not while its reader is slow', async () => {
+    transport = new Transport(SETTINGS, { timeouts: { stallMs: 150 } });
     answer = (response) => response.writeHead(200).write('half');
     const { body } = await openSignedUrl(transport, url(), server.url);
     await assert.rejects(
@@ -231,6 +231,7 @@ describe('signed download', () => {
   });
 
   it('drops the connection of a body that nobody reads, or that is left', async () => {
+    transport = new Transport(SETTINGS, { timeouts: { stallMs: 150 } });
     for (const read of [false, true]) {
       const closed = new Promise<void>((resolve) => {
         answer = (response) => {

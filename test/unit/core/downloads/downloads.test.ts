@@ -20,7 +20,7 @@ describe('Downloads', () => {
   afterEach(() => bench.end());
 
   /** Nothing but the file, its record, and closed descriptors. */
-  async function assertHome(): Promise<void> {
+  async function assertComplete(): Promise<void> {
     assert.deepEqual(await readFile(bench.target), bench.server.bytes);
     assert.deepEqual(await bench.left(), ['adapter.zip']);
     assert.deepEqual((await bench.stored()).unfinished, []);
@@ -41,9 +41,16 @@ describe('Downloads', () => {
     assert.deepEqual(window.active, []);
   }
 
-  it('downloads an artifact, and remembers it for all windows', async () => {
+  it('downloads an artifact, and shows it in all windows', async () => {
+    const other = bench.window();
+    await other.open(ACCOUNT);
+    const shown = Promise.withResolvers<unknown>();
+    other.onDidChange(() => {
+      if (other.records(ACCOUNT).length > 0) shown.resolve(undefined);
+    });
     const record = await window.start(bench.request());
-    await assertHome();
+    await shown.promise;
+    await assertComplete();
     assert.deepEqual(record, {
       runId: RUN,
       artifactType: 'model',
@@ -55,26 +62,10 @@ describe('Downloads', () => {
       completedAtMs: bench.clock.nowMs(),
     });
     assert.deepEqual(window.records(ACCOUNT), [record]);
-    const other = bench.window();
-    await other.open(ACCOUNT);
     assert.deepEqual(other.records(ACCOUNT), [record]);
   });
 
-  it('shows another window what was downloaded', async () => {
-    const other = bench.window();
-    for (const one of [window, other]) {
-      one.records(ACCOUNT);
-      await one.open(ACCOUNT);
-    }
-    const told = Promise.withResolvers<unknown>();
-    other.onDidChange(() => {
-      if (other.records(ACCOUNT).length > 0) told.resolve(undefined);
-    });
-    await window.start(bench.request());
-    await told.promise;
-  });
-
-  it('writes nothing of signed URLs and API keys to the disk, nor what the storage could know who asks by', async () => {
+  it('writes nothing of signed URLs and API keys to the disk, and sends the storage nothing that identifies who asks', async () => {
     bench.server.faults.push({ redirect: true }, { cutAfterBytes: 200 * KIB }, { status: 500 });
     const texts: string[] = [];
     window.onDidChange(() => texts.push(JSON.stringify(window.active)));
@@ -97,26 +88,26 @@ describe('Downloads', () => {
     bench.server.artifactType = 'log';
     const log = { type: 'log', filename: 'adapter.zip' };
     assert.equal((await window.start(bench.request(bench.target, log))).sizeBytes, 0);
-    await assertHome();
+    await assertComplete();
   });
 
   it('reports how far it is', async () => {
     bench.server.faults.push({ cutAfterBytes: 100 * KIB });
-    const told: string[] = [];
+    const states: string[] = [];
     let ended = false;
     window.onDidChange(({ accountId, runId }) => {
       assert.deepEqual([accountId, runId], [ACCOUNT, RUN]);
-      bench.clock.pass(1_000); // or the clock would keep it from being told so often
+      bench.clock.pass(1_000); // or it would be reported less often
       const [one] = window.active;
-      told.push(one === undefined ? 'none' : one.state);
+      states.push(one === undefined ? 'none' : one.state);
       if (one?.totalBytes !== undefined) assert.equal(one.totalBytes, bench.server.bytes.length);
       ended = one === undefined;
     });
     await window.start(bench.request());
     assert.ok(ended);
-    const changes = told.filter((state, index) => state !== told[index - 1]);
+    const changes = states.filter((state, index) => state !== states[index - 1]);
     assert.deepEqual(changes, ['waiting', 'downloading', 'waiting', 'downloading', 'verifying', 'none']);
-    assert.ok(told.length > changes.length);
+    assert.ok(states.length > changes.length);
   });
 
   describe('the same artifact to the same place', () => {
@@ -133,7 +124,7 @@ describe('Downloads', () => {
       resolve(undefined);
       assert.deepEqual(await first, await second);
       assert.equal(bench.server.requests.length, 1);
-      await assertHome();
+      await assertComplete();
     });
 
     it('is busy in another window, where it is not offered either', async () => {
@@ -149,7 +140,7 @@ describe('Downloads', () => {
       await assert.rejects(other.discard(id), { code: 'download-busy' });
       resolve(undefined);
       await done;
-      await assertHome();
+      await assertComplete();
     });
 
     it('lets one of two artifacts have one name', async () => {
@@ -233,32 +224,25 @@ describe('Downloads', () => {
       assert.equal(record.sha256, sha256Of(bench.server.bytes));
       assert.deepEqual(bench.starts(), [0, 200 * KIB]);
       assert.deepEqual(bench.server.requests[1]?.headers['if-range'], '"one"');
-      await assertHome();
+      await assertComplete();
       await assert.rejects(window.resume(id), { code: 'download-gone' });
     });
 
-    it('is swept when it is discarded, alone or with its account', async () => {
+    it('leaves nothing when it is discarded, alone or with its account, whose downloaded files stay', async () => {
       const other = path.join(bench.out, 'other.zip');
+      const record = await window.start(bench.request(path.join(bench.folder, 'done.zip')));
       bench.server.faults.push({ cutAfterBytes: 100 * KIB }, { status: 418 });
       await assert.rejects(window.start(bench.request(other)), { code: 'signed-url-refused' });
       assert.equal(window.active.length, 2);
       await window.discard(window.active.find(({ target }) => target === other)?.id ?? '');
       assert.equal((await bench.left()).length, 2);
       await window.discardAll(ACCOUNT);
-      await assertNothingLeft();
+      assert.deepEqual(window.records(ACCOUNT), [record]);
+      assert.deepEqual([window.active, await bench.left()], [[], []]);
+      assert.deepEqual(await bench.stored(), { unfinished: [], discarded: [] });
     });
 
-    it('leaves what its account has downloaded when it is discarded with that', async () => {
-      const record = await window.start(bench.request(path.join(bench.out, 'other.zip')));
-      assert.equal(window.active.length, 1);
-      await window.discardAll(ACCOUNT);
-      assert.deepEqual(window.active, []);
-      const next = bench.window();
-      await next.open(ACCOUNT);
-      assert.deepEqual(next.records(ACCOUNT), [record]);
-    });
-
-    it('is swept when its disk is there again, where that was away when it was discarded', async () => {
+    it('is removed when its disk is there again, if that was away when it was discarded', async () => {
       const away = `${bench.out}-away`;
       await rename(bench.out, away);
       await window.discard(window.active[0]?.id ?? '');
@@ -273,7 +257,7 @@ describe('Downloads', () => {
       await assertNothingLeft();
     });
 
-    it('is not swept where it was started again after that', async () => {
+    it('is not removed if it was started again after that', async () => {
       const away = `${bench.out}-away`;
       await rename(bench.out, away);
       await window.discard(window.active[0]?.id ?? '');

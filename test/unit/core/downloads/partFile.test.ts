@@ -71,29 +71,7 @@ describe('PartFile', () => {
     assert.equal(await readFile(place.part, 'utf8'), 'x'.repeat(10));
   });
 
-  it('loses a few megabytes at most when its process ends', async () => {
-    for (const upTo of [3 * MIB + 5, 7 * MIB, 11 * MIB + 1]) {
-      const part = await fill(upTo);
-      await part.close();
-      const kept = await openedAt();
-      assert.ok(kept <= upTo && upTo - kept <= 4 * MIB, `${upTo - kept} lost`);
-    }
-  });
-
-  it('continues to the same bytes', async () => {
-    await (await fill(5 * MIB)).close();
-    const part = await fill(TOTAL, 1000);
-    await part.sync();
-    assert.equal(part.digest(), sha256Of(bytes));
-    await part.close();
-    assert.ok(bytes.equals(await readFile(place.part)));
-    const whole = await PartFile.open(place, silent());
-    assert.ok(whole.isComplete);
-    assert.equal(whole.digest(), sha256Of(bytes));
-    await whole.close();
-  });
-
-  it('keeps what was synced to the last byte, and is not continued without an ETag', async () => {
+  it('resumes from the last byte that was synced, and not at all without an ETag', async () => {
     let part = await fill(1234);
     await part.sync();
     await part.close();
@@ -107,7 +85,7 @@ describe('PartFile', () => {
     assert.equal(await openedAt(), 0);
   });
 
-  describe('continues only what is what came:', () => {
+  describe('resumes', () => {
     let text: string;
     let upTo: number;
     let marks: number[];
@@ -120,7 +98,7 @@ describe('PartFile', () => {
       assert.ok(marks.length >= 3);
     });
 
-    it('not what never reached the disk, or was changed there', async () => {
+    it('not behind bytes that never reached the disk, or were changed there', async () => {
       const handle = await open(place.part, 'r+');
       await handle.write(Buffer.alloc(4096), 0, 4096, (marks[1] ?? 0) + 100);
       await handle.close();
@@ -132,19 +110,19 @@ describe('PartFile', () => {
       await part.close();
     });
 
-    it('not what is not there', async () => {
+    it('not behind bytes that are missing', async () => {
       await truncate(place.part, upTo - 1);
       assert.equal(await openedAt(), marks.at(-2));
       await rm(place.part);
       assert.equal(await openedAt(), 0);
     });
 
-    it('nothing behind a mark that a crash tore', async () => {
+    it('not behind a mark that a crash tore', async () => {
       await writeFile(place.sidecar, text.slice(0, -3));
       assert.equal(await openedAt(), marks.at(-2));
     });
 
-    it('nothing where the first line is torn, of another download, or of another version', async () => {
+    it('nothing if the first line is torn, of another download, or of another version', async () => {
       for (const spoilt of [
         text.slice(0, 20),
         text.replace('"id":"x"', '"id":"y"'),
@@ -170,7 +148,7 @@ describe('PartFile', () => {
       await part.close();
     });
 
-    it('never what got another name and is not complete', async () => {
+    it('never a part that got another name and is not complete', async () => {
       const other = path.join(folder, 'mine.zip');
       await link(place.part, other);
       const mine = await readFile(other);

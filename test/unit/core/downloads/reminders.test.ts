@@ -15,8 +15,9 @@ describe('dueReminders', () => {
   const due = (runs: ExpiringRun[], leftMs: number, isSafe: (runId: string) => boolean = () => false) =>
     dueReminders(runs, EXPIRES - leftMs, isSafe).map(({ runId, what }) => `${runId} ${what}`);
 
-  it('gives the latest reminder only, 7 days, 1 day and 2 hours before, and none too late', () => {
-    for (const [leftMs, expected] of [
+  it('gives the latest reminder only, 7 days, 1 day and 2 hours before, and none at or before the completion', () => {
+    const week = { completedAtMs: EXPIRES - 7 * DAY };
+    for (const [leftMs, expected, changes] of [
       [7 * DAY + 1, []],
       [7 * DAY, ['a expires-in-7-days']],
       [DAY + 1, ['a expires-in-7-days']],
@@ -26,36 +27,28 @@ describe('dueReminders', () => {
       [1, ['a expires-in-2-hours']],
       [0, []],
       [-DAY, []],
+      [7 * DAY, [], week],
+      [DAY + 1, [], week],
+      [DAY, ['a expires-in-1-day'], week],
+      [HOUR / 2, [], { completedAtMs: EXPIRES - HOUR }],
+      [DAY, ['a expires-in-1-day'], { completedAtMs: undefined }],
+      [DAY, [], { expiresAtMs: NaN }],
     ] as const)
-      assert.deepEqual(due([run()], leftMs), expected, String(leftMs));
+      assert.deepEqual(due([run(changes)], leftMs), expected, String(leftMs));
   });
 
-  it('gives none at or before the completion', () => {
-    const week = run({ completedAtMs: EXPIRES - 7 * DAY });
-    assert.deepEqual(due([week], 7 * DAY), []);
-    assert.deepEqual(due([week], DAY + 1), []);
-    assert.deepEqual(due([week], DAY), ['a expires-in-1-day']);
-    assert.deepEqual(due([run({ completedAtMs: EXPIRES - HOUR })], HOUR / 2), []);
-    assert.deepEqual(due([run({ completedAtMs: undefined })], DAY), ['a expires-in-1-day']);
-  });
-
-  it('leaves out what is safe, asking only of what would be due, and what has no time', () => {
+  it('leaves out what is safe, asking only of what would be due; the first to expire is first', () => {
     const asked: string[] = [];
     const runs = [
       run(),
       run({ runId: 'b', expiresAtMs: EXPIRES + 30 * DAY }),
-      run({ runId: 'c' }),
-      run({ runId: 'd', expiresAtMs: NaN }),
+      run({ runId: 'late' }),
+      run({ runId: 'soon', expiresAtMs: EXPIRES - HOUR }),
     ];
     assert.deepEqual(
-      due(runs, DAY, (runId) => (asked.push(runId), runId === 'a')),
-      ['c expires-in-1-day'],
+      due(runs, 2 * HOUR, (runId) => (asked.push(runId), runId === 'a')),
+      ['soon expires-in-2-hours', 'late expires-in-2-hours'],
     );
-    assert.deepEqual(asked, ['a', 'c']);
-  });
-
-  it('gives the first to expire first', () => {
-    const runs = [run({ runId: 'late' }), run({ runId: 'soon', expiresAtMs: EXPIRES - HOUR })];
-    assert.deepEqual(due(runs, 2 * HOUR), ['soon expires-in-2-hours', 'late expires-in-2-hours']);
+    assert.deepEqual(asked, ['a', 'late', 'soon']);
   });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
 import path from 'node:path';
-import { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
@@ -63,48 +62,37 @@ describe('"Download when complete"', () => {
   const said = () => standIn.told.sentences;
   const folderOf = (runId: string, label = 'maths') => path.join(stage.out, `${label} ${runId.slice(0, 8)}`);
   const fileOf = (runId: string) => `adapter-${runId.slice(0, 8)}.zip`;
-  const isHome = (window: Window, count = 1) =>
+  const isDownloaded = (window: Window, count = 1) =>
     until(
       () => window.downloads.records('account-1').length === count && window.downloads.active.length === 0,
     );
   /** For what must not happen. */
   const later = () => new Promise((resolve) => setTimeout(resolve, 150));
 
-  it('brings the adapter of a run that finishes into its folder, and reports it', async () => {
+  it('downloads the adapter of a run that completes into its folder, and reports it', async () => {
     watch(first);
     const runId = await finish(first);
-    await isHome(first);
+    await isDownloaded(first);
     assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
     await until(() => said().length > 0);
     assert.deepEqual(said(), [`Downloaded ${fileOf(runId)} to ${folderOf(runId)}.`]);
   });
 
-  it('reports nothing where notifications are turned down', async () => {
+  it('reports only doubts where notifications are turned down', async () => {
     isQuiet = true;
     watch(first);
     await finish(first);
-    await isHome(first);
+    await isDownloaded(first);
     await later();
     assert.deepEqual(said(), []);
-  });
-
-  it('reports the doubt of what cannot be read also where notifications are turned down', async () => {
-    isQuiet = true;
-    const downloads = new Downloads({
-      runsFolder: path.join(stage.bench.folder, 'runs'),
-      state: first.state,
-      transport: () => stage.bench.transport,
-      sessionOf: () => first.session,
-      verify: () => Promise.resolve('unknown'),
-    });
-    watch({ ...first, downloads });
-    await finish(first);
+    const second = stage.window('account-1', () => Promise.resolve('unknown'));
+    watch(second);
+    await finish(second);
     await until(() => said().length > 0);
     assert.match(said()[0] ?? '', /not a known adapter format/);
-    await downloads.dispose();
   });
 
-  it('leaves runs that had finished when they were first seen', async () => {
+  it('ignores runs that had completed when they were first seen', async () => {
     await stage.submit(first, 'old');
     stage.pass(HOUR);
     const second = stage.window();
@@ -115,7 +103,7 @@ describe('"Download when complete"', () => {
     assert.deepEqual(await readdir(stage.out), []);
   });
 
-  it('does it in one window, and once', async () => {
+  it('downloads in one window, and once', async () => {
     const second = stage.window();
     for (const window of [first, second]) watch(window);
     const runId = await stage.submit(first, 'maths');
@@ -128,7 +116,7 @@ describe('"Download when complete"', () => {
     assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
   });
 
-  it('does it one after the other, and never over a file', async () => {
+  it('downloads one after the other, and never over a file', async () => {
     watch(first);
     const runIds = [await stage.submit(first, 'one'), await stage.submit(first, 'two')];
     await first.session.runs.refresh();
@@ -139,13 +127,13 @@ describe('"Download when complete"', () => {
     let most = 0;
     first.downloads.onDidChange(() => void (most = Math.max(most, first.downloads.active.length)));
     await first.session.runs.refresh();
-    await isHome(first, 2);
+    await isDownloaded(first, 2);
     assert.equal(most, 1);
     assert.equal((await readdir(folderOf(one, 'one'))).length, 2);
     assert.deepEqual(await readdir(folderOf(two, 'two')), [fileOf(two)]);
   });
 
-  it('says so where the directory has gone since the run finished', async () => {
+  it('reports that the folder is gone since the run completed', async () => {
     watch(first);
     const runIds = [await stage.submit(first, 'one'), await stage.submit(first, 'two')];
     await first.session.runs.refresh();

@@ -2,33 +2,19 @@ import assert from 'node:assert/strict';
 import fs, { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports, type ModuleHooks } from 'node:module';
 import path from 'node:path';
-import { verifyArchive } from '../../../../src/core/adapters/archive/verify.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { VerifyArchive } from '../../../../src/core/downloads/download.ts';
-import { StateStore } from '../../../../src/core/storage/state.ts';
-import { Downloads } from '../../../../src/core/downloads/downloads.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
-import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import { Submitter } from '../../../../src/core/submission/submitter.ts';
-import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
+import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
+import { until } from '../../../helpers/runs/support.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
-import { Bench, silent, until } from '../../../helpers/runs/support.ts';
 
-type Command = (argument: unknown, mode?: 'resume') => Promise<void>;
+const HOUR = 3_600_000;
 
 describe('"Download Adapter…"', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let createDownload: typeof import('../../../../src/ui/downloads/downloadAdapter.ts').downloadAdapter;
-  let createCancel: typeof import('../../../../src/ui/downloads/downloadAdapter.ts').cancelDownload;
-  let bench: Bench;
-  let sandbox: Sandbox;
-  let session: Session;
-  let windows: Downloads[];
-  let downloads: Downloads;
-  let download: Command;
-  let cancel: Command;
-  let nowMs: number;
+  let commands: typeof import('../../../../src/ui/downloads/downloadAdapter.ts');
+  let stage: DownloadStage;
+  let window: Window;
   let runId: string;
   let out: string;
   let file: string;
@@ -36,65 +22,47 @@ describe('"Download Adapter…"', () => {
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ downloadAdapter: createDownload } = await import('../../../../src/ui/downloads/downloadAdapter.ts'));
-    ({ cancelDownload: createCancel } = await import('../../../../src/ui/downloads/downloadAdapter.ts'));
+    commands = await import('../../../../src/ui/downloads/downloadAdapter.ts');
   });
   after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.forget();
     standIn.settings.clear();
-    bench = await Bench.start();
-    nowMs = Date.now();
-    sandbox = await bench.sandbox(() => nowMs);
-    session = bench.session(sandbox);
-    out = path.join(bench.folder, 'out');
-    await mkdir(out);
+    stage = await DownloadStage.start();
+    out = stage.out;
     standIn.told.folder = () => out;
-    windows = [];
-    newWindow();
+    window = stage.window();
     runId = await submit();
     file = `adapter-${runId.slice(0, 8)}.zip`;
-    nowMs += 3_600_000;
+    stage.pass(HOUR);
   });
-  afterEach(async () => {
-    for (const window of windows) await window.dispose();
-    await bench.end();
-  });
+  afterEach(() => stage.end());
 
-  async function submit(): Promise<string> {
-    const draft = await bench.draft(10, 'train.jsonl', { label: 'maths ft-7k3m9qpx' });
-    const outcome = await new Submitter(bench.journal).submit(session, draft, silent()).result;
-    assert.ok(outcome.kind === 'charged');
-    return outcome.run.run_id;
-  }
+  const submit = () => stage.submit(window, 'maths ft-7k3m9qpx');
+  const download = (argument: unknown, mode?: 'resume') =>
+    commands.downloadAdapter(window.sessions, window.downloads, argument, mode);
+  const cancel = (argument: unknown) => commands.cancelDownload(window.sessions, window.downloads, argument);
+  const active = () => window.downloads.active;
 
-  function newWindow(verify: VerifyArchive = verifyArchive): void {
-    downloads = new Downloads({
-      runsFolder: path.join(bench.folder, 'runs'),
-      state: new StateStore(bench.folder),
-      transport: () => bench.transport,
-      sessionOf: () => session,
-      verify,
-    });
-    windows.push(downloads);
-    const sessions = { active: session } as unknown as Sessions;
-    download = (argument, mode) => createDownload(sessions, downloads, argument, mode);
-    cancel = (argument) => createCancel(sessions, downloads, argument);
+  /** Begins a download that takes long. @returns how it ends: cancelled */
+  async function begin(): Promise<{ ended: Promise<void> }> {
+    stage.sandbox.control.setScenario('slow-download');
+    const ended = assert.rejects(download(runId), CancelledError);
+    await until(() => active().some(({ receivedBytes }) => receivedBytes > 0));
+    return { ended };
   }
 
   /** Another window after the one that was in the middle of it has ended. */
   async function interrupt(): Promise<void> {
-    sandbox.control.setScenario('slow-download');
-    const ended = assert.rejects(download(runId), CancelledError);
-    await until(() => downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
-    await downloads.dispose();
+    const { ended } = await begin();
+    await window.downloads.dispose();
     await ended;
-    sandbox.control.setScenario('none');
-    newWindow();
-    await downloads.open(session.account.id);
+    stage.sandbox.control.setScenario('none');
+    window = stage.window();
+    await window.downloads.open('account-1');
     assert.deepEqual(
-      downloads.active.map(({ state }) => state),
+      active().map(({ state }) => state),
       ['interrupted'],
     );
     standIn.forget();
@@ -107,23 +75,9 @@ describe('"Download Adapter…"', () => {
   const said = () => standIn.told.sentences;
   const set = (directory: string) => standIn.settings.set('fineTuning.downloadDirectory', directory);
 
-  /** The title of the last progress. */
-  async function titleOf(work: () => Promise<void>): Promise<unknown> {
-    const original = standIn.window.withProgress;
-    let title: unknown;
-    standIn.window.withProgress = (options, progressing) => {
-      ({ title } = options as { title: string });
-      return original(options, progressing);
-    };
-    try {
-      await work();
-    } finally {
-      standIn.window.withProgress = original;
-    }
-    return title;
-  }
+  const title = () => standIn.told.titles.at(-1);
 
-  it('brings it into the folder that is chosen, and reports where it is', async () => {
+  it('downloads into the folder that is chosen, and reports where it is', async () => {
     press('Inspect');
     await download({ kind: 'run', runId });
     assert.deepEqual(await readdir(out), [file]);
@@ -138,14 +92,14 @@ describe('"Download Adapter…"', () => {
 
   it('is titled by the label, though that is read only when it begins', async () => {
     // One that has read nothing but the list.
-    session = bench.session(sandbox);
-    newWindow();
-    assert.equal(session.runs.label(runId), undefined);
-    assert.equal(await titleOf(() => download(runId)), 'Downloading the adapter for maths');
+    window = stage.window();
+    assert.equal(window.session.runs.label(runId), undefined);
+    await download(runId);
+    assert.equal(title(), 'Downloading the adapter for maths');
   });
 
   it('without a run asks which, and continues as a call of its own', async () => {
-    await session.runs.refresh();
+    await window.session.runs.refresh();
     standIn.told.pick = ({ items }) => items[0]?.label;
     await download(undefined);
     assert.deepEqual(standIn.executed, [['fineTuning.downloadAdapter', runId]]);
@@ -156,10 +110,10 @@ describe('"Download Adapter…"', () => {
     const running = await submit();
     await assert.rejects(download(running), { code: 'run-not-completed' });
     await assert.rejects(download('3fa85f64-5717-4562-b3fc-2c963f66afa6'), { code: 'run-unknown' });
-    await session.runs.refresh();
-    const expiredAt = session.runs.get(runId)?.artifacts_expires_at;
+    await window.session.runs.refresh();
+    const expiredAt = window.session.runs.get(runId)?.artifacts_expires_at;
     assert.ok(expiredAt !== undefined);
-    nowMs += 8 * 24 * 3_600_000;
+    stage.pass(8 * 24 * 3_600_000);
     await assert.rejects(download(runId), { code: 'artifacts-expired', expiredAt });
   });
 
@@ -168,7 +122,7 @@ describe('"Download Adapter…"', () => {
       standIn.told.folder = () => assert.fail('a folder is asked for');
     });
 
-    it('brings each run’s into a folder of its own, and asks nothing', async () => {
+    it('downloads each run’s into a folder of its own, and asks nothing', async () => {
       set(out);
       await download(runId);
       const folder = `maths ${runId.slice(0, 8)}`;
@@ -190,8 +144,8 @@ describe('"Download Adapter…"', () => {
     });
 
     it('that cannot be used, says so and asks for a folder', async () => {
-      await writeFile(path.join(bench.folder, 'file'), '');
-      const texts = ['adapters', path.join(bench.folder, 'file')];
+      await writeFile(path.join(stage.bench.folder, 'file'), '');
+      const texts = ['adapters', path.join(stage.bench.folder, 'file')];
       for (const [index, text] of texts.entries()) {
         set(text);
         const folder = path.join(out, String(index));
@@ -215,7 +169,7 @@ describe('"Download Adapter…"', () => {
     ] as const)
       it(`that cannot be written to says why (${code}), and asks for a folder`, async () => {
         set(out);
-        const other = path.join(bench.folder, 'other');
+        const other = path.join(stage.bench.folder, 'other');
         await mkdir(other);
         standIn.told.folder = () => other;
         const real = fs.mkdir;
@@ -235,11 +189,9 @@ describe('"Download Adapter…"', () => {
         assert.deepEqual([await readdir(out), await readdir(other)], [[], [file]]);
       });
 
-    it('a folder that was made for nothing goes again', async () => {
+    it('removes a folder that was made for nothing', async () => {
       set(out);
-      sandbox.control.setScenario('slow-download');
-      const ended = assert.rejects(download(runId), CancelledError);
-      await until(() => downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
+      const { ended } = await begin();
       assert.equal((await readdir(out)).length, 1);
       await cancel(runId);
       await ended;
@@ -249,7 +201,7 @@ describe('"Download Adapter…"', () => {
 
   describe('of several artifacts', () => {
     const log = () => `training-log-${runId.slice(0, 8)}.jsonl`;
-    beforeEach(() => sandbox.control.setScenario('several-artifacts'));
+    beforeEach(() => stage.sandbox.control.setScenario('several-artifacts'));
 
     it('asks which, the adapter first and chosen beforehand, others by their own names', async () => {
       let rows: unknown;
@@ -265,7 +217,7 @@ describe('"Download Adapter…"', () => {
       assert.deepEqual(await readdir(out), [file]);
     });
 
-    it('brings all that are chosen, and reports it once', async () => {
+    it('downloads all that are chosen, and reports it once', async () => {
       standIn.told.tick = (items) => items;
       press('Inspect');
       await download(runId);
@@ -275,7 +227,7 @@ describe('"Download Adapter…"', () => {
       assert.ok(standIn.told.progress.some((text) => text.startsWith('2 of 2: ')));
     });
 
-    it('given up at the list, nothing is fetched', async () => {
+    it('downloads nothing when the list is cancelled', async () => {
       standIn.told.tick = () => undefined;
       standIn.told.folder = () => assert.fail('a folder is asked for');
       await download(runId);
@@ -306,10 +258,10 @@ describe('"Download Adapter…"', () => {
       standIn.executed.map(([command]) => command),
       ['fineTuning.inspectAdapter', 'revealFileInOS'],
     );
-    standIn.told.folder = () => bench.folder;
+    standIn.told.folder = () => stage.bench.folder;
     press('Download Again…');
     await download(runId);
-    assert.ok((await readdir(bench.folder)).includes(file));
+    assert.ok((await readdir(stage.bench.folder)).includes(file));
   });
 
   describe('of one that was interrupted', () => {
@@ -317,7 +269,7 @@ describe('"Download Adapter…"', () => {
       await interrupt();
       press('Resume');
       await download(runId);
-      assert.match(said()[0] ?? '', /^The download of maths was interrupted at \d+%\.$/);
+      assert.match(said()[0] ?? '', /^The download of run [0-9a-f]+ was interrupted at \d+%\.$/);
       assert.match(said()[1] ?? '', /^Downloaded .+ to /);
       assert.deepEqual(await readdir(out), [file]);
     });
@@ -329,68 +281,62 @@ describe('"Download Adapter…"', () => {
       assert.deepEqual(await readdir(out), [file]);
     });
 
-    for (const [answer, title] of [
-      ['that is read first', 'Downloading the adapter for maths'],
-      ['unless the service does not answer', /^Downloading the adapter for run [0-9a-f]+$/],
+    for (const [answer, answers, shown] of [
+      ['that is read first', true, /^Downloading the adapter for maths$/],
+      ['unless the service does not answer', false, /^Downloading the adapter for run [0-9a-f]+$/],
     ] as const)
       it(`resumes, titled by the label, ${answer}`, async () => {
         await interrupt();
-        session = bench.session(sandbox);
-        if (typeof title !== 'string') session.runs.loadDetail = () => new Promise(() => undefined);
-        newWindow();
-        await downloads.open(session.account.id);
-        const shown = String(await titleOf(() => download(runId, 'resume')));
-        if (typeof title === 'string') assert.equal(shown, title);
-        else assert.match(shown, title);
+        if (!answers) window.session.runs.loadDetail = () => new Promise(() => undefined);
+        await download(runId, 'resume');
+        assert.match(title() ?? '', shown);
         assert.deepEqual(await readdir(out), [file]);
       });
 
     it('discards it and starts again, elsewhere', async () => {
       await interrupt();
       press('Restart Download');
-      standIn.told.folder = () => bench.folder;
+      standIn.told.folder = () => stage.bench.folder;
       await download(runId);
       assert.deepEqual(await readdir(out), []);
-      assert.ok((await readdir(bench.folder)).includes(file));
+      assert.ok((await readdir(stage.bench.folder)).includes(file));
     });
 
-    it('does nothing when it is left', async () => {
+    it('does nothing when the question is cancelled', async () => {
       await interrupt();
       await download(runId);
-      assert.equal(downloads.active.length, 1);
+      assert.equal(active().length, 1);
       assert.equal((await readdir(out)).length, 2);
     });
 
     it('is discarded by "Cancel Download"', async () => {
       await interrupt();
       await cancel({ kind: 'run', runId });
-      assert.deepEqual([downloads.active, await readdir(out)], [[], []]);
+      assert.deepEqual([active(), await readdir(out)], [[], []]);
     });
   });
 
   it('of one that is under way, says so and offers to cancel it', async () => {
-    sandbox.control.setScenario('slow-download');
-    const ended = assert.rejects(download(runId), CancelledError);
-    await until(() => downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
-    const [active] = downloads.active;
+    const { ended } = await begin();
+    const [running] = active();
     press('Cancel Download');
     await download(runId);
     assert.match(said()[0] ?? '', /^The adapter for maths is already downloading: [\d.]+ kB of [\d.]+ kB\.$/);
-    assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', active?.id]]);
-    await cancel(active?.id);
+    assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', running?.id]]);
+    await cancel(running?.id);
     await ended;
-    assert.deepEqual([downloads.active, await readdir(out)], [[], []]);
+    assert.deepEqual([active(), await readdir(out)], [[], []]);
   });
 
   it('goes beside the download of another run', async () => {
-    sandbox.control.setScenario('slow-download');
+    stage.sandbox.control.setScenario('slow-download');
     const other = await submit();
-    nowMs += 3_600_000;
+    stage.pass(3_600_000);
     const both = Promise.allSettled([download(runId), download(other)]);
-    await until(() => downloads.active.filter(({ receivedBytes }) => receivedBytes > 0).length === 2);
+    await until(() => active().filter(({ receivedBytes }) => receivedBytes > 0).length === 2);
     await cancel(other);
     assert.deepEqual(
-      downloads.active.map((active) => active.runId),
+      active().map((one) => one.runId),
       [runId],
     );
     // Without a run: the only one.
@@ -403,26 +349,24 @@ describe('"Download Adapter…"', () => {
   });
 
   it('of an account that is not the active one, or where none is, is cancelled by its id', async () => {
-    sandbox.control.setScenario('slow-download');
-    for (const active of [bench.session(sandbox, 'account-2'), undefined]) {
-      const ended = assert.rejects(download(runId), CancelledError);
-      await until(() => downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
-      const elsewhere = (id: unknown) => createCancel({ active }, downloads, id);
+    for (const other of [stage.window('account-2').session, undefined]) {
+      const { ended } = await begin();
+      const elsewhere = (id: unknown) => commands.cancelDownload({ active: other }, window.downloads, id);
       // What is on its way of a run belongs to its account.
       await elsewhere(runId);
-      assert.equal(downloads.active.length, 1);
-      await elsewhere(downloads.active[0]?.id);
+      assert.equal(active().length, 1);
+      await elsewhere(active()[0]?.id);
       await ended;
-      assert.deepEqual([downloads.active, await readdir(out)], [[], []]);
+      assert.deepEqual([active(), await readdir(out)], [[], []]);
     }
   });
 
-  it('"Cancel Download" without a row gives nothing up unasked that was kept', async () => {
+  it('"Cancel Download" without a row discards nothing unasked', async () => {
     await interrupt();
     await cancel(undefined);
-    assert.deepEqual([standIn.told.inputs.length, downloads.active.length], [1, 1]);
+    assert.deepEqual([standIn.told.inputs.length, active().length], [1, 1]);
     await cancel(runId);
-    assert.deepEqual(downloads.active, []);
+    assert.deepEqual(active(), []);
   });
 
   it('"Cancel Download" says where there is none', async () => {

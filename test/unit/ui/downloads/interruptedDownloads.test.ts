@@ -64,10 +64,16 @@ describe('downloads that were interrupted', () => {
     return runIds;
   }
 
+  /** What a window leaves that ends in the middle of it. */
+  async function leave(...labels: string[]): Promise<string[]> {
+    const window = stage.window();
+    const runIds = await begin(window, ...labels);
+    await window.downloads.dispose();
+    return runIds;
+  }
+
   it('are offered after a restart, in one window and once', async () => {
-    const before = stage.window();
-    const [runId] = await begin(before, 'maths');
-    await before.downloads.dispose();
+    const [runId] = await leave('maths');
     const windows = [stage.window(), stage.window()];
     for (const { session } of windows) await session.runs.loadDetail(runId ?? '');
     for (const window of windows) watch(window);
@@ -85,9 +91,7 @@ describe('downloads that were interrupted', () => {
     for (const button of ['Resume', 'Discard']) {
       standIn.forget();
       standIn.told.answer = () => button;
-      const before = stage.window();
-      const [runId] = await begin(before, button);
-      await before.downloads.dispose();
+      const [runId] = await leave(button);
       const window = stage.window();
       watch(window);
       await until(() => standIn.executed.length > 0);
@@ -103,9 +107,7 @@ describe('downloads that were interrupted', () => {
   });
 
   it('are not discarded by an old offer, where they are resumed since', async () => {
-    const before = stage.window();
-    await begin(before, 'one', 'two');
-    await before.downloads.dispose();
+    await leave('one', 'two');
     const window = stage.window();
     standIn.told.answer = () => 'Discard All';
     const isRunning = () => window.downloads.active.some(({ state }) => state !== 'interrupted');
@@ -125,9 +127,7 @@ describe('downloads that were interrupted', () => {
   });
 
   it('are not offered of an account that was left while they were read', async () => {
-    const before = stage.window();
-    await begin(before, 'maths');
-    await before.downloads.dispose();
+    await leave('maths');
     const window = stage.window();
     watch(window);
     Object.assign(window.sessions, { active: undefined });
@@ -136,9 +136,7 @@ describe('downloads that were interrupted', () => {
   });
 
   it('are all resumed after one question about the account, or none is', async () => {
-    const before = stage.window();
-    const runIds = await begin(before, 'one', 'two');
-    await before.downloads.dispose();
+    const runIds = await leave('one', 'two');
     standIn.told.answer = () => 'Resume All';
     for (const isAgreed of [false, true]) {
       [asked, agrees] = [[], isAgreed];
@@ -152,10 +150,8 @@ describe('downloads that were interrupted', () => {
     }
   });
 
-  it('are offered where they are claimed when their account is left, and claimed no longer after that', async () => {
-    const before = stage.window();
-    await begin(before, 'one', 'two');
-    await before.downloads.dispose();
+  it('are offered if they were claimed when their account is left, and not claimed after that', async () => {
+    await leave('one', 'two');
     const claims: string[] = [];
     const claim = (_accountId: string, runId: string) => {
       claims.push(runId);
@@ -168,7 +164,7 @@ describe('downloads that were interrupted', () => {
     assert.match(said()[0] ?? '', /^The download of .+ was interrupted/);
   });
 
-  it('are not offered while another window is at them, and are when that one ends', async () => {
+  it('are not offered while another window runs them, and are when that one ends', async () => {
     const other = stage.window();
     const mine = stage.window();
     await mine.downloads.open('account-1');
@@ -181,7 +177,7 @@ describe('downloads that were interrupted', () => {
     assert.equal(said().length, 1);
   });
 
-  it('are not offered where this window told why it ended, nor what another account left', async () => {
+  it('are not offered where this window reported why they ended, nor those of another account', async () => {
     const mine = stage.window();
     watch(mine);
     const runId = await stage.submit(mine, 'maths');
@@ -207,7 +203,7 @@ describe('downloads that were interrupted', () => {
     assert.deepEqual(said(), []);
   });
 
-  it('a window that ends takes no offer along', async () => {
+  it('are offered by the next window where the account was left before', async () => {
     const before = stage.window();
     await begin(before, 'maths');
     watch(before);

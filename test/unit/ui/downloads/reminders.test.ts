@@ -80,7 +80,7 @@ describe('reminders of adapters', () => {
     await saidTimes(2);
   });
 
-  it('that passed unseen come as one, and several runs in one sentence', async () => {
+  it('that were missed come as one, and several runs in one sentence', async () => {
     await finished('one');
     await finished('two');
     stage.pass(6 * DAY + 21 * HOUR);
@@ -109,7 +109,7 @@ describe('reminders of adapters', () => {
     await saidTimes(1);
   });
 
-  it('do not come of what is on the disk, and do when it is there no more', async () => {
+  it('do not come for what is on the disk, and do when it was deleted', async () => {
     const runId = await finished('maths');
     const target = path.join(stage.out, 'a.zip');
     await first.session.runs.refresh();
@@ -123,7 +123,7 @@ describe('reminders of adapters', () => {
     await saidTimes(1);
   });
 
-  it('come of a run of which only another artifact is on the disk, or on its way', async () => {
+  it('come for a run of which only another artifact is downloaded, or downloading', async () => {
     const runId = await finished('maths');
     stage.sandbox.control.setScenario('several-artifacts');
     const artifact = { type: 'training_log', filename: `training-log-${runId.slice(0, 8)}.jsonl` };
@@ -193,7 +193,7 @@ describe('reminders of adapters', () => {
     assert.equal(said().length, 1);
   });
 
-  it('come where they are claimed when their account is left, and are claimed no longer after that', async () => {
+  it('come if they were claimed when their account is left, and are not claimed after that', async () => {
     await finished('one');
     await finished('two');
     stage.pass(6 * DAY + 21 * HOUR);
@@ -222,7 +222,7 @@ describe('reminders of adapters', () => {
     await saidTimes(1);
   });
 
-  it('read the detail of a run no more where that failed', async () => {
+  it('do not read the detail of a run again where that failed', async () => {
     await finished('maths');
     await first.session.runs.refresh();
     stage.pass(6 * DAY);
@@ -280,7 +280,7 @@ describe('reminders of adapters', () => {
     assert.match(said()[0] ?? '', /expires in (1 h 59 min|2 h) and/);
   });
 
-  it('are not looked for when the account has no API key that counts, nor after the window', async () => {
+  it('are not checked after the account is left', async () => {
     watch(first);
     await finished('maths');
     await first.session.runs.refresh();
