@@ -11,7 +11,7 @@ describe('what strangers wrote, in trees and the status bar', () => {
   let hooks: ModuleHooks;
   let views: {
     models: typeof import('../../../../src/ui/runs/modelsTree.ts');
-    balance: typeof import('../../../../src/ui/accounts/messages.ts');
+    balance: typeof import('../../../../src/ui/accounts/statusMessages.ts');
     runs: typeof import('../../../../src/ui/runs/detailMessages.ts');
   };
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
@@ -22,7 +22,7 @@ describe('what strangers wrote, in trees and the status bar', () => {
     standIn.forget();
     views = {
       models: await import('../../../../src/ui/runs/modelsTree.ts'),
-      balance: await import('../../../../src/ui/accounts/messages.ts'),
+      balance: await import('../../../../src/ui/accounts/statusMessages.ts'),
       runs: await import('../../../../src/ui/runs/detailMessages.ts'),
     };
   });
