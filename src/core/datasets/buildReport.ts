@@ -11,15 +11,10 @@ import {
 } from './report.ts';
 import type { Counts } from './scanner.ts';
 import { DIFFERENT_FORMAT, DUPLICATE_ROW, ROW_OF_FORMAT } from './scanner/codes.ts';
-import type { HashedRows, Segment, SegmentPlaces } from './segments.ts';
+import { noHashes, type Segment, type SegmentPlaces } from './segments.ts';
 
 /** About how many bytes of text make a token; without a tokenizer, and for most languages and models. */
 const BYTES_PER_TOKEN = 4;
-
-/** No rows: of segments whose rows are not compared. */
-function noRows(): HashedRows {
-  return { hashes: new Uint32Array(), starts: new Uint32Array(), rows: undefined };
-}
 
 /** Where a segment begins in the file, in rows and lines from 0. */
 interface Beginning {
@@ -55,7 +50,7 @@ export class ReportBuilder {
       this.#lines += next.rows + next.lineBreaks;
       for (const places of next.places) this.#placesOf(places.code).add(places, beginning);
       next.places = [];
-      if (this.hasEnoughHashed) next.hashed = noRows();
+      if (this.hasEnoughHashed) next.hashed = noHashes();
       this.#hashedRows += next.hashed.starts.length;
     }
   }
@@ -91,10 +86,7 @@ export class ReportBuilder {
       this.#segments.reduce((total, segment) => total + segment[of], 0);
     const rows = sum('rows');
     const blankRows = sum('blankRows');
-    const formats = named(
-      FORMATS,
-      this.#added(({ formats }) => formats),
-    );
+    const formats = this.#named(FORMATS, 'formats');
     const format = mostCommon(formats);
     return {
       ...file,
@@ -116,29 +108,30 @@ export class ReportBuilder {
     return places;
   }
 
-  #added(of: (counts: Counts) => Uint32Array): Uint32Array {
-    const [first = new Uint32Array(), ...others] = this.#counts.map(of);
+  /** What the workers counted, together. */
+  #added(table: 'totals' | 'formats' | 'roles' | 'lengthBins'): Uint32Array {
+    const [first = new Uint32Array(), ...others] = this.#counts.map((counts) => counts[table]);
     return first.map((value, index) => others.reduce((total, other) => total + (other[index] ?? 0), value));
   }
 
+  #named<K extends string>(names: readonly K[], table: 'formats' | 'roles'): Record<K, number> {
+    const values = this.#added(table);
+    return Object.fromEntries(names.map((name, index) => [name, values[index] ?? 0])) as Record<K, number>;
+  }
+
   #statistics(sizeBytes: number, characters: number): Statistics {
+    const most = (of: 'maxTurns' | 'maxLength') => Math.max(0, ...this.#counts.map((counts) => counts[of]));
     return {
       characters,
       estimatedTokens: Math.round(sizeBytes / BYTES_PER_TOKEN),
-      lengths: rowLengths(
-        this.#added(({ lengthBins }) => lengthBins),
-        Math.max(...this.#counts.map(({ maxLength }) => maxLength)),
-      ),
-      roles: named(
-        ROLES,
-        this.#added(({ roles }) => roles),
-      ),
-      maxTurns: Math.max(0, ...this.#counts.map(({ maxTurns }) => maxTurns)),
+      lengths: rowLengths(this.#added('lengthBins'), most('maxLength')),
+      roles: this.#named(ROLES, 'roles'),
+      maxTurns: most('maxTurns'),
     };
   }
 
   #problems(format: Format | undefined, duplicates: Duplicates): ProblemGroup[] {
-    const totals = this.#added((counts) => counts.totals);
+    const totals = this.#added('totals');
     const other = otherFormats(format);
     const group = (code: number): ProblemGroup => {
       if (code === DUPLICATE_ROW)
@@ -152,10 +145,8 @@ export class ReportBuilder {
       return new ProblemGroup(code, totals[code] ?? 0, fields, details);
     };
     const groups = PROBLEMS.map((_, code) => group(code)).filter(({ total }) => total > 0);
-    return [
-      ...groups.filter(({ severity }) => severity === 'error'),
-      ...groups.filter(({ severity }) => severity === 'warning'),
-    ];
+    const { error = [], warning = [] } = Object.groupBy(groups, ({ severity }) => severity);
+    return [...error, ...warning];
   }
 }
 
@@ -211,10 +202,6 @@ function mergedByRow(lists: readonly Float64Array[], limit: number): Float64Arra
     read[first] = from + PROBLEM_FIELDS;
   }
   return merged;
-}
-
-function named<K extends string>(names: readonly K[], values: Uint32Array): Record<K, number> {
-  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? 0])) as Record<K, number>;
 }
 
 function mostCommon(formats: Readonly<Record<Format, number>>): Format | undefined {

@@ -6,7 +6,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { ReportBuilder } from './buildReport.ts';
 import { hasByteOrderMark, kindOf, SAMPLE_BYTES, isJsonArray } from './fileKind.ts';
-import { CheckError, type FileKind, type Report } from './report.ts';
+import { CheckError, type Report } from './report.ts';
 import { SEGMENT_BYTES } from './segments.ts';
 import { SHARED, type Answer, type DuplicatesJob, type Request, type WorkerData } from './workerMessages.ts';
 
@@ -107,7 +107,7 @@ export class DatasetChecker implements Disposable {
   ): Promise<Report> {
     const before = await file.stat({ bigint: true });
     const sizeBytes = Number(before.size);
-    const sample = await sampleOf(file, 0, SAMPLE_BYTES);
+    const sample = await sampleOf(file, 0);
     const kind = kindOf(sample);
     const segments = kind === 'rows' ? Math.ceil(sizeBytes / SEGMENT_BYTES) : 0;
     const job = {
@@ -151,7 +151,9 @@ export class DatasetChecker implements Disposable {
     );
     for (const { counts } of done) if (counts !== undefined) builder.addCounts(counts);
     throwIfCancelled(stop);
-    const compared = isComplete ? await workers[0]?.request(...duplicatesRequest(job, builder)) : undefined;
+    const compared = isComplete
+      ? await workers[0]?.compare({ ...job, segments: builder.takeHashed() })
+      : undefined;
     this.#replaceGrown(workers, done);
     throwIfCancelled(stop);
     const after = await file.stat({ bigint: true });
@@ -163,9 +165,8 @@ export class DatasetChecker implements Disposable {
       kind,
       compared?.duplicates ?? { total: 0, places: new Float64Array(), details: [], lastRow: undefined },
     );
-    if (kind === 'rows' && isJsonArray(report, sample, await endOf(file, sizeBytes)))
-      return { ...report, kind: 'json-array' satisfies FileKind };
-    return report;
+    const end = await sampleOf(file, Math.max(sizeBytes - SAMPLE_BYTES, 0));
+    return kind === 'rows' && isJsonArray(report, sample, end) ? { ...report, kind: 'json-array' } : report;
   }
 
   /** Waits for all, even if one fails: the others still read the file. */
@@ -177,7 +178,7 @@ export class DatasetChecker implements Disposable {
 
   async #workersFor(sizeBytes: number, limit: number): Promise<CheckWorker[]> {
     clearTimeout(this.#idle);
-    this.#scanner ??= compiled(this.#files.scanner);
+    this.#scanner ??= readFile(this.#files.scanner).then((bytes) => WebAssembly.compile(bytes));
     const scanner = await this.#scanner.catch((error: unknown) => {
       this.#scanner = undefined;
       throw new CheckError('worker-died', { cause: error });
@@ -206,21 +207,6 @@ export class DatasetChecker implements Disposable {
   }
 }
 
-async function compiled(file: string): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(await readFile(file));
-}
-
-/** Asks for the duplicates; the arrays move to the worker and are not copied. */
-function duplicatesRequest(
-  job: Omit<DuplicatesJob, 'kind' | 'segments'>,
-  builder: ReportBuilder,
-): Parameters<CheckWorker['request']> {
-  const segments = builder.takeHashed();
-  const arrays = segments.flatMap(({ hashes, starts, rows }) => [hashes, starts, rows]);
-  const transfer = arrays.flatMap((array) => (array === undefined ? [] : [array.buffer]));
-  return [{ ...job, kind: 'duplicates', segments }, undefined, transfer];
-}
-
 /** Adds up what is done, and reports it several times a second. */
 function progressOf(totalBytes: number, onProgress?: (fraction: number) => void): (bytes: number) => void {
   let done = 0;
@@ -234,33 +220,25 @@ function progressOf(totalBytes: number, onProgress?: (fraction: number) => void)
   };
 }
 
-async function openFile(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    throw new CheckError(isMissing(error) ? 'missing' : 'unreadable', {
-      cause: error,
-    });
-  }
+function openFile(path: string): Promise<FileHandle> {
+  return open(path, 'r').catch((cause: unknown) => {
+    throw new CheckError(isMissing(cause) ? 'missing' : 'unreadable', { cause });
+  });
 }
 
-async function sampleOf(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
+async function sampleOf(file: FileHandle, position: number): Promise<Uint8Array> {
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, position);
     return buffer.subarray(0, bytesRead);
-  } catch (error) {
-    throw new CheckError('unreadable', { cause: error });
+  } catch (cause) {
+    throw new CheckError('unreadable', { cause });
   }
-}
-
-function endOf(file: FileHandle, sizeBytes: number): Promise<Uint8Array> {
-  return sampleOf(file, Math.max(sizeBytes - SAMPLE_BYTES, 0), SAMPLE_BYTES);
 }
 
 type Done = Extract<Answer, { kind: 'done' }>;
 
 /** One worker thread, which has one request at a time. */
-export class CheckWorker implements Disposable {
+class CheckWorker implements Disposable {
   readonly #worker: Worker;
   #isAlive = true;
   #request:
@@ -279,6 +257,13 @@ export class CheckWorker implements Disposable {
   /** False once its thread has ended. */
   get isAlive(): boolean {
     return this.#isAlive;
+  }
+
+  /** Finds the rows that are the same; the arrays move to the thread and are not copied. @throws CheckError */
+  compare(job: Omit<DuplicatesJob, 'kind'>): Promise<Done> {
+    const arrays = job.segments.flatMap(({ hashes, starts, rows }) => [hashes, starts, rows]);
+    const transfer = arrays.flatMap((array) => (array === undefined ? [] : [array.buffer]));
+    return this.request({ ...job, kind: 'duplicates' }, undefined, transfer);
   }
 
   /**

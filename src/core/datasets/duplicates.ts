@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs';
-import { ShorterFileError } from './report.ts';
+import { CheckError } from './report.ts';
 import { SEGMENT_BYTES, type HashedRows } from './segments.ts';
 
 /** The rows of one segment that can be duplicates, and how its rows are numbered in the file. */
@@ -40,9 +40,10 @@ export function findDuplicates(
   goesOn: () => boolean,
   maxRows = MAX_HASHED_ROWS,
 ): Duplicates {
-  const rows = new RowsByNumber(segments);
-  const count = Math.min(rows.length, maxRows);
-  // Open addressing, at most half full: the index of a row and 1, or 0.
+  const row = new RowCursor(segments);
+  const other = new RowCursor(segments);
+  const count = Math.min(row.length, maxRows);
+  // Open addressing, at most half full: the place of a row and 1, or 0.
   const bits = Math.ceil(Math.log2(Math.max(count, 1) * 2));
   const table = new Int32Array(2 ** bits);
   const places: number[] = [];
@@ -50,52 +51,50 @@ export function findDuplicates(
   let total = 0;
   let probes = 0;
   let isStopped = false;
-  for (let row = 0; row < count && !isStopped; row++) {
-    rows.seek(row);
-    const { hash } = rows;
-    let slot = Math.imul(hash, 0x9e3779b1) >>> (32 - bits);
+  for (let place = 0; place < count && !isStopped; place++) {
+    row.seek(place);
+    let slot = Math.imul(row.hash, 0x9e3779b1) >>> (32 - bits);
     for (; ; slot = (slot + 1) & (table.length - 1)) {
       // Here and not at each row: a file can be made so that all its rows have one hash.
       if (probes++ % STEP === 0 && !goesOn()) isStopped = true;
       if (isStopped) break;
-      const other = (table[slot] ?? 0) - 1;
-      if (other < 0) {
-        table[slot] = row + 1;
+      const known = table[slot] ?? 0;
+      if (known === 0) {
+        table[slot] = place + 1;
         break;
       }
-      if (!rows.hasHash(other, hash) || !file.areSame(rows.offsetOf(other), rows.offset)) continue;
+      other.seek(known - 1);
+      if (other.hash !== row.hash || !file.areSame(other.offset, row.offset)) continue;
       total++;
       if (details.length < locatedLimit) {
-        places.push(rows.rowNumber, rows.lineOf(file), 1, rows.offset, 1);
-        details.push(String(rows.numberOf(other)));
+        places.push(row.number, row.lineIn(file), 1, row.offset, 1);
+        details.push(String(other.number));
       }
       break;
     }
   }
-  const lastRow = count < rows.length ? rows.numberOf(count - 1) : undefined;
+  let lastRow: number | undefined;
+  if (count < row.length) {
+    row.seek(count - 1);
+    lastRow = row.number;
+  }
   return { total, places: Float64Array.from(places), details, lastRow };
 }
 
-/** Where a row was found. */
-interface Found {
-  row: number;
-  segment: HashedSegment;
-  index: number;
-}
-
-/** Rows of all segments by one number. Walks forward with `seek`; single rows can be read anywhere. */
-class RowsByNumber {
+/** One row of those that can be duplicates, found by its place among all of them. */
+class RowCursor {
   readonly #segments: readonly HashedSegment[];
-  /** For each segment, the number of its first row. */
+  /** For each segment, the place of its first row. */
   readonly #firsts: number[] = [];
   readonly length: number;
-  /** The hash of the row of `seek`. */
   hash = 0;
-  #at = 0;
+  #segment: HashedSegment | undefined;
+  /** Where the rows of the segment begin and end, and the row's index in it. */
+  #first = 0;
+  #end = 0;
   #index = 0;
-  #found: Found | undefined;
-  /** Line ends counted in the segment of `seek`, up to a position. */
-  #counted: { at: number; offset: number; breaks: number } | undefined;
+  /** Line ends counted in a segment, up to an offset. */
+  #counted: { segment: HashedSegment; offset: number; breaks: number } | undefined;
 
   constructor(segments: readonly HashedSegment[]) {
     this.#segments = segments;
@@ -107,77 +106,53 @@ class RowsByNumber {
     this.length = length;
   }
 
-  seek(row: number): void {
-    while (row >= (this.#firsts[this.#at + 1] ?? Infinity)) this.#at++;
-    this.#index = row - (this.#firsts[this.#at] ?? 0);
-    this.hash = this.#segment.hashes[this.#index] ?? 0;
+  seek(place: number): void {
+    if (place < this.#first || place >= this.#end) this.#seekSegment(place);
+    this.#index = place - this.#first;
+    this.hash = this.#segment?.hashes[this.#index] ?? 0;
   }
 
-  get #segment(): HashedSegment {
-    const segment = this.#segments[this.#at];
-    if (segment === undefined) throw new RangeError('no such row');
-    return segment;
-  }
-
-  /** Byte offset in the file of the row of `seek`. */
-  get offset(): number {
-    return offsetIn(this.#segment, this.#index);
-  }
-
-  /** Its number from 1. */
-  get rowNumber(): number {
-    return rowIn(this.#segment, this.#index) + 1;
-  }
-
-  /** The editor's line where it begins, from 1. */
-  lineOf(file: FileRows): number {
-    const { firstLine, firstRow, firstOffset, lineBreaks } = this.#segment;
-    const line = firstLine + this.rowNumber - firstRow;
-    if (lineBreaks === 0) return line;
-    if (this.#counted?.at !== this.#at) this.#counted = { at: this.#at, offset: firstOffset, breaks: 0 };
-    this.#counted.breaks += file.countLoneReturns(this.#counted.offset, this.offset);
-    this.#counted.offset = this.offset;
-    return line + this.#counted.breaks;
-  }
-
-  hasHash(row: number, hash: number): boolean {
-    const { segment, index } = this.#find(row);
-    return segment.hashes[index] === hash;
-  }
-
-  offsetOf(row: number): number {
-    const { segment, index } = this.#find(row);
-    return offsetIn(segment, index);
-  }
-
-  numberOf(row: number): number {
-    const { segment, index } = this.#find(row);
-    return rowIn(segment, index) + 1;
-  }
-
-  /** The segment of a row and its index in that. The same row is often asked for again. */
-  #find(row: number): Found {
-    if (this.#found?.row === row) return this.#found;
+  #seekSegment(place: number): void {
     let low = 0;
     let high = this.#segments.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if ((this.#firsts[middle] ?? 0) <= row) low = middle;
+      if ((this.#firsts[middle] ?? 0) <= place) low = middle;
       else high = middle - 1;
     }
-    const segment = this.#segments[low];
-    if (segment === undefined) throw new RangeError('no such row');
-    this.#found = { row, segment, index: row - (this.#firsts[low] ?? 0) };
-    return this.#found;
+    this.#segment = this.#segments[low];
+    this.#first = this.#firsts[low] ?? 0;
+    this.#end = this.#firsts[low + 1] ?? this.length;
   }
-}
 
-function offsetIn(segment: HashedSegment, index: number): number {
-  return segment.number * SEGMENT_BYTES + (segment.starts[index] ?? 0);
-}
+  get #known(): HashedSegment {
+    if (this.#segment === undefined) throw new RangeError('no such row');
+    return this.#segment;
+  }
 
-function rowIn(segment: HashedSegment, index: number): number {
-  return segment.firstRow + (segment.rows?.[index] ?? index);
+  /** Byte offset in the file. */
+  get offset(): number {
+    const { number, starts } = this.#known;
+    return number * SEGMENT_BYTES + (starts[this.#index] ?? 0);
+  }
+
+  /** Its number in the file, from 1. */
+  get number(): number {
+    const { firstRow, rows } = this.#known;
+    return firstRow + (rows?.[this.#index] ?? this.#index) + 1;
+  }
+
+  /** The editor's line where it begins, from 1; asked for rows in the order of the file. */
+  lineIn(file: FileRows): number {
+    const segment = this.#known;
+    const { firstLine, firstRow, firstOffset, lineBreaks } = segment;
+    const line = firstLine + this.number - firstRow;
+    if (lineBreaks === 0) return line;
+    if (this.#counted?.segment !== segment) this.#counted = { segment, offset: firstOffset, breaks: 0 };
+    this.#counted.breaks += file.countLoneReturns(this.#counted.offset, this.offset);
+    this.#counted.offset = this.offset;
+    return line + this.#counted.breaks;
+  }
 }
 
 const LF = 0x0a;
@@ -224,7 +199,7 @@ export class FileRows {
     let wasReturn = false;
     for (let at = from; at < to;) {
       const read = readSync(this.#fd, bytes, 0, Math.min(bytes.length, to - at), at);
-      if (read === 0) throw new ShorterFileError();
+      if (read === 0) throw new CheckError('changing');
       for (const byte of bytes.subarray(0, read)) {
         if (wasReturn && byte !== LF) count++;
         wasReturn = byte === CR;
@@ -266,7 +241,7 @@ class RowBytes {
   /**
    * What the window has of the row from an offset on, without its line end; empty only where the row ends. The next
    * call overwrites it.
-   * @throws ShorterFileError
+   * @throws CheckError `changing`
    */
   at(fd: number, sizeBytes: number, offset: number): Piece {
     const end = this.#start + this.#length;
@@ -303,7 +278,7 @@ class RowBytes {
     this.#length = 0;
     while (this.#length < length) {
       const read = readSync(fd, this.#bytes, this.#length, length - this.#length, offset + this.#length);
-      if (read === 0) throw new ShorterFileError();
+      if (read === 0) throw new CheckError('changing');
       this.#length += read;
     }
   }

@@ -105,14 +105,7 @@ export class CheckError extends ExpectedError {
   }
 }
 
-/** The file has become shorter while it was read; known inside the worker only. */
-export class ShorterFileError extends Error {
-  constructor() {
-    super('the file has become shorter');
-  }
-}
-
-/** What is said of a report where there is little room: plain values, for whoever makes sentences of them. */
+/** What sentences are made of where there is little room. */
 export interface Summary {
   kind: FileKind;
   sizeBytes: number;

@@ -112,25 +112,21 @@ export class Reports implements Disposable {
       this.#set({ path, progress: fraction, report: this.get(path)?.report });
       for (const listener of [...waiting]) listener(fraction);
     };
-    const check = async () => {
-      try {
-        const report = await this.#checker.check(path, { signal: stop.signal, onProgress });
-        if (isCurrent()) this.#end(path, report);
-        return report;
-      } catch (error) {
-        // What was known before is not true of a file that cannot be checked now.
-        if (isCurrent()) this.#end(path, undefined);
-        throw error;
-      }
+    const end = (report: Report | undefined) => {
+      if (isCurrent()) this.#end(path, report);
     };
     this.#set({ path, progress: 0, report: this.get(path)?.report });
-    const running: Running = { report: Promise.resolve().then(check), stop, waiting };
-    // Callers that wait get the error; without any it has no effect.
-    running.report.catch(() => undefined);
+    const check = Promise.resolve().then(() =>
+      this.#checker.check(path, { signal: stop.signal, onProgress }),
+    );
+    const running: Running = { report: check, stop, waiting };
+    // What was known before is not true of a file that cannot be checked now. Callers that wait get the error.
+    check.then(end, () => end(undefined));
     this.#running.set(path, running);
     return running;
   }
 
+  /** @param report undefined if it is not known, or no longer true */
   #end(path: string, report: Report | undefined): void {
     this.#running.delete(path);
     this.#set({ path, progress: undefined, report });

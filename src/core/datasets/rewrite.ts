@@ -147,15 +147,12 @@ export class ArrayToLines {
 
   #outside(byte: number, out: Buffer, length: number): number {
     if (this.#place === 'between') {
-      if (byte === COMMA) return length;
-      if (byte !== CLOSE_ARRAY) {
+      if (byte === CLOSE_ARRAY) this.#place = 'after';
+      else if (byte !== COMMA) {
         this.#place = 'element';
         return this.#inElement(byte, out, length);
       }
-      this.#place = 'after';
-      return length;
-    }
-    if (this.#place === 'before' && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;
+    } else if (this.#place === 'before' && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;
     else if (this.#place === 'before' && byte === OPEN_ARRAY && this.#bomBytes % BOM.length === 0)
       this.#place = 'between';
     else throw new NotAnArrayError();

@@ -1,4 +1,6 @@
+import type { BigIntStats } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
+import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { CheckError } from './report.ts';
@@ -37,7 +39,7 @@ export class RowFile implements Disposable {
   readonly #identity: string;
   readonly #marks = new RowMarks();
 
-  private constructor(path: string, handle: FileHandle, found: FileIdentity) {
+  private constructor(path: string, handle: FileHandle, found: BigIntStats) {
     this.path = path;
     this.#handle = handle;
     this.sizeBytes = Number(found.size);
@@ -47,16 +49,13 @@ export class RowFile implements Disposable {
 
   /** @throws CheckError `missing` or `unreadable` */
   static async open(path: string): Promise<RowFile> {
+    let handle: FileHandle | undefined;
     try {
-      const handle = await open(path, 'r');
-      try {
-        return new RowFile(path, handle, await handle.stat({ bigint: true }));
-      } catch (error) {
-        await handle.close();
-        throw error;
-      }
-    } catch (error) {
-      throw new CheckError(isMissing(error) ? 'missing' : 'unreadable', { cause: error });
+      handle = await open(path, 'r');
+      return new RowFile(path, handle, await handle.stat({ bigint: true }));
+    } catch (cause) {
+      await handle?.close();
+      throw new CheckError(isMissing(cause) ? 'missing' : 'unreadable', { cause });
     }
   }
 
@@ -147,13 +146,20 @@ export class RowFile implements Disposable {
    * @throws CheckError `unreadable`, CancelledError after `dispose`
    */
   async read(buffer: Buffer, offset: number): Promise<Buffer> {
-    let filled = 0;
-    while (filled < buffer.length) {
-      const bytesRead = await this.#readSome(buffer, filled, offset + filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
+    try {
+      let filled = 0;
+      while (filled < buffer.length) {
+        const left = buffer.length - filled;
+        const { bytesRead } = await this.#handle.read(buffer, filled, left, offset + filled);
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+      return buffer.subarray(0, filled);
+    } catch (cause) {
+      // Closed by `dispose`.
+      if ((cause as NodeJS.ErrnoException).code === 'EBADF') throw new CancelledError();
+      throw new CheckError('unreadable', { cause });
     }
-    return buffer.subarray(0, filled);
   }
 
   /** Whether the path still leads to what was opened. Never throws. */
@@ -169,33 +175,10 @@ export class RowFile implements Disposable {
     // Waits for reads under way; an error after that has no effect.
     this.#handle.close().catch(() => undefined);
   }
-
-  async #readSome(buffer: Buffer, filled: number, position: number): Promise<number> {
-    try {
-      return (await this.#handle.read(buffer, filled, buffer.length - filled, position)).bytesRead;
-    } catch (error) {
-      // Closed by `dispose`.
-      if ((error as NodeJS.ErrnoException).code === 'EBADF') throw new CancelledError();
-      throw new CheckError('unreadable', { cause: error });
-    }
-  }
 }
 
-interface FileIdentity {
-  dev: bigint;
-  ino: bigint;
-  size: bigint;
-  mtimeNs: bigint;
-  mtimeMs: bigint;
-}
-
-function identityOf({ dev, ino, size, mtimeNs }: FileIdentity): string {
-  return `${dev.toString()} ${ino.toString()} ${size.toString()} ${mtimeNs.toString()}`;
-}
-
-function isMissing(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' || code === 'ENOTDIR';
+function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs].join(' ');
 }
 
 /** A block of a file has one mark at most; a row is found by reading no more than this. */

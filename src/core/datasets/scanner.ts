@@ -1,29 +1,16 @@
 import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT, API_KEY, PRIVATE_KEY } from './scanner/codes.ts';
 
+type Counters = 'rows' | 'blankRows' | 'lineBreaks' | 'charactersRead' | 'places' | 'maxTurns' | 'maxLength';
+type Regions = 'PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'TOTALS' | 'FORMATS' | 'ROLES' | 'LENGTH_BINS';
+
 /** What `scanner/scan.ts` exports. Positions are addresses in its memory. */
-interface Exports {
+interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', WebAssembly.Global> {
   memory: WebAssembly.Memory;
   inputStart(): number;
   reserve(bytes: number): number;
   begin(locatedLimit: number, secrets: number, hasMark: number): void;
   scan(from: number, to: number, atFileStart: number, atFileEnd: number): number;
   skipRow(from: number): void;
-  rows: WebAssembly.Global;
-  blankRows: WebAssembly.Global;
-  lineBreaks: WebAssembly.Global;
-  charactersRead: WebAssembly.Global;
-  places: WebAssembly.Global;
-  maxTurns: WebAssembly.Global;
-  maxLength: WebAssembly.Global;
-  PLACES: WebAssembly.Global;
-  ROW_STARTS: WebAssembly.Global;
-  ROW_HASHES: WebAssembly.Global;
-  TOTALS: WebAssembly.Global;
-  PATTERNS: WebAssembly.Global;
-  ANCHORS: WebAssembly.Global;
-  FORMATS: WebAssembly.Global;
-  ROLES: WebAssembly.Global;
-  LENGTH_BINS: WebAssembly.Global;
 }
 
 /** Numbers of one place as the scanner reports it: code, row, line breaks inside rows before it, position, column, length. */
@@ -151,58 +138,39 @@ interface KeyPattern {
   anchor: number;
   /** How many characters follow at least, and which; without any, the prefix alone is the key. */
   tail: number;
-  of?: keyof typeof TAILS;
+  of: keyof typeof TAILS;
 }
 
-const key = (prefix: string, anchor: number, tail: number, of: keyof typeof TAILS = 'word'): KeyPattern => ({
-  code: API_KEY,
-  prefix,
-  anchor,
-  tail,
-  of,
-});
-
-const privateKey = (kind: string): KeyPattern => ({
-  code: PRIVATE_KEY,
-  prefix: `-----BEGIN ${kind}PRIVATE KEY`,
-  anchor: 5,
-  tail: 0,
-});
+const keys = (
+  anchor: number,
+  tail: number,
+  of: keyof typeof TAILS,
+  ...prefixes: readonly string[]
+): KeyPattern[] => prefixes.map((prefix) => ({ code: API_KEY, prefix, anchor, tail, of }));
 
 /** The keys that are searched for: API keys of this and other common services, and private keys (PEM, RFC 7468). */
 const KEY_PATTERNS: readonly KeyPattern[] = [
-  key('service_', 5, 16),
-  key('sk-', 0, 20),
-  key('AKIA', 1, 16, 'upper'),
-  key('ASIA', 1, 16, 'upper'),
-  key('AIza', 1, 35),
-  key('ghp_', 1, 36, 'alphanumeric'),
-  key('gho_', 1, 36, 'alphanumeric'),
-  key('ghu_', 1, 36, 'alphanumeric'),
-  key('ghs_', 1, 36, 'alphanumeric'),
-  key('ghr_', 1, 36, 'alphanumeric'),
-  key('github_pat_', 4, 22),
-  key('glpat-', 3, 20),
-  key('xoxb-', 2, 10),
-  key('xoxp-', 2, 10),
-  key('xoxa-', 2, 10),
-  key('xoxr-', 2, 10),
-  key('xoxs-', 2, 10),
-  key('sk_live_', 0, 16, 'alphanumeric'),
-  key('rk_live_', 0, 16, 'alphanumeric'),
-  key('sk_test_', 0, 16, 'alphanumeric'),
-  key('hf_', 0, 30, 'alphanumeric'),
-  key('npm_', 1, 36, 'alphanumeric'),
-  key('pypi-', 2, 50),
-  key('SG.', 0, 40),
-  key('dop_v1_', 1, 40, 'alphanumeric'),
-  key('AccountKey=', 8, 80, 'base64'),
-  privateKey(''),
-  privateKey('RSA '),
-  privateKey('EC '),
-  privateKey('OPENSSH '),
-  privateKey('ENCRYPTED '),
-  privateKey('PGP '),
+  ...keys(5, 16, 'word', 'service_'),
+  ...keys(0, 20, 'word', 'sk-'),
+  ...keys(1, 16, 'upper', 'AKIA', 'ASIA'),
+  ...keys(1, 35, 'word', 'AIza'),
+  ...keys(1, 36, 'alphanumeric', 'ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'npm_'),
+  ...keys(4, 22, 'word', 'github_pat_'),
+  ...keys(3, 20, 'word', 'glpat-'),
+  ...keys(2, 10, 'word', 'xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-'),
+  ...keys(0, 16, 'alphanumeric', 'sk_live_', 'rk_live_', 'sk_test_'),
+  ...keys(0, 30, 'alphanumeric', 'hf_'),
+  ...keys(2, 50, 'word', 'pypi-'),
+  ...keys(0, 40, 'word', 'SG.'),
+  ...keys(1, 40, 'alphanumeric', 'dop_v1_'),
+  ...keys(8, 80, 'base64', 'AccountKey='),
+  ...['', 'RSA ', 'EC ', 'OPENSSH ', 'ENCRYPTED ', 'PGP '].map((kind) => ({
+    code: PRIVATE_KEY,
+    prefix: `-----BEGIN ${kind}PRIVATE KEY`,
+    anchor: 5,
+    tail: 0,
+    of: 'word' as const,
+  })),
 ];
 
 const PATTERN_BYTES = 48;
@@ -222,10 +190,10 @@ function bucketOf(pattern: KeyPattern): number {
 }
 
 /** The patterns as the scanner reads them: each its lengths and kinds, then its prefix. */
-export function encodePatterns(): Uint8Array {
+function encodePatterns(): Uint8Array {
   const bytes = new Uint8Array(KEY_PATTERNS.length * PATTERN_BYTES);
   for (const [index, pattern] of KEY_PATTERNS.entries()) {
-    const { code, prefix, anchor, tail, of = 'word' } = pattern;
+    const { code, prefix, anchor, tail, of } = pattern;
     const at = index * PATTERN_BYTES;
     bytes.set([prefix.length, anchor, tail, TAILS[of], code, bucketOf(pattern)], at);
     bytes.set(Buffer.from(prefix, 'latin1'), at + PREFIX_OFFSET);
@@ -234,18 +202,13 @@ export function encodePatterns(): Uint8Array {
 }
 
 /** For each of the three rare bytes, by its lower and by its upper half, the buckets of the patterns that have it: bits. */
-export function encodeAnchors(): Uint8Array {
+function encodeAnchors(): Uint8Array {
   const tables = new Uint8Array(ANCHOR_LENGTH * 2 * 16);
-  for (const pattern of KEY_PATTERNS) {
-    const { prefix, anchor } = pattern;
-    const bucket = bucketOf(pattern);
+  for (const pattern of KEY_PATTERNS)
     for (let byte = 0; byte < ANCHOR_LENGTH; byte++) {
-      const value = prefix.charCodeAt(anchor + byte);
-      const low = byte * 32 + (value & 15);
-      const high = byte * 32 + 16 + (value >> 4);
-      tables[low] = (tables[low] ?? 0) | bucket;
-      tables[high] = (tables[high] ?? 0) | bucket;
+      const value = pattern.prefix.charCodeAt(pattern.anchor + byte);
+      for (const at of [byte * 32 + (value & 15), byte * 32 + 16 + (value >> 4)])
+        tables[at] = (tables[at] ?? 0) | bucketOf(pattern);
     }
-  }
   return tables;
 }

@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
-import { ShorterFileError } from './report.ts';
+import { CheckError } from './report.ts';
 import { PLACE_NUMBERS, type Scanned, type Scanner } from './scanner.ts';
 
 /** A file is judged in pieces of this size, by whichever worker is free; each row belongs to the piece in which it begins. */
@@ -59,7 +59,7 @@ export class SegmentReader {
   /**
    * Judges the rows that begin in a segment.
    * @param keepsHashes whether its rows are to be compared with others
-   * @throws ShorterFileError
+   * @throws CheckError `changing`
    */
   read(number: number, keepsHashes = true): Segment {
     const segmentStart = number * SEGMENT_BYTES;
@@ -69,7 +69,7 @@ export class SegmentReader {
     let input = this.#scanner.input(segmentEnd - readStart);
     this.#fill(input, 0, readStart);
     const first = number === 0 ? 0 : input.subarray(0, -1).indexOf(LF) + 1;
-    const collector = new Collector(number, readStart, keepsHashes, this.#scratch);
+    const collector = new Collector(number, readStart, keepsHashes ? this.#scratch : undefined);
     if (number > 0 && first === 0) return collector.end();
     const lastRow = input.subarray(0, -1).lastIndexOf(LF) + 1;
     let end = input.length;
@@ -101,93 +101,70 @@ export class SegmentReader {
   #fill(input: Uint8Array, from: number, position: number): void {
     for (let at = from; at < input.length;) {
       const read = readSync(this.#fd, input, at, input.length - at, position + at - from);
-      if (read === 0) throw new ShorterFileError();
+      if (read === 0) throw new CheckError('changing');
       at += read;
     }
   }
 }
 
-/** Gathers what the calls for one segment say, with rows and lines counted through. */
+/** Gathers what the calls for one segment return, with rows and lines counted through. */
 class Collector {
-  readonly #number: number;
+  readonly #segment: Omit<Segment, 'places' | 'hashed'>;
   readonly #base: number;
-  readonly #keepsHashes: boolean;
-  readonly #scratch: HashedScratch;
-  #rows = 0;
-  #blankRows = 0;
-  #lineBreaks = 0;
-  #characters = 0;
-  #firstOffset = 0;
+  readonly #scratch: HashedScratch | undefined;
   readonly #places = new Map<number, { fields: number[]; details: string[] }>();
 
-  /** @param base the file's offset of the input's first byte */
-  constructor(number: number, base: number, keepsHashes: boolean, scratch: HashedScratch) {
-    this.#number = number;
+  /** @param base the file's offset of the input's first byte @param scratch undefined if no hashes are wanted */
+  constructor(number: number, base: number, scratch: HashedScratch | undefined) {
+    this.#segment = { number, rows: 0, blankRows: 0, lineBreaks: 0, characters: 0, firstOffset: 0 };
     this.#base = base;
     this.#scratch = scratch;
-    this.#keepsHashes = keepsHashes;
   }
 
   add(scanned: Scanned, input: Uint8Array): void {
+    const segment = this.#segment;
     this.#addPlaces(scanned.places, input);
-    this.#addRows(scanned);
-    this.#rows += scanned.rows;
-    this.#blankRows += scanned.blankRows;
-    this.#lineBreaks += scanned.lineBreaks;
-    this.#characters += scanned.characters;
+    if (segment.rows === 0) segment.firstOffset = this.#base + (scanned.rowStarts[0] ?? 0);
+    if (scanned.rows > scanned.blankRows)
+      this.#scratch?.add(scanned, segment.rows, this.#base - segment.number * SEGMENT_BYTES);
+    segment.rows += scanned.rows;
+    segment.blankRows += scanned.blankRows;
+    segment.lineBreaks += scanned.lineBreaks;
+    segment.characters += scanned.characters;
   }
 
   #addPlaces(places: Uint32Array, input: Uint8Array): void {
+    const { rows, lineBreaks } = this.#segment;
     for (let index = 0; index < places.length; index += PLACE_NUMBERS) {
       const [code = 0, row = 0, breaks = 0, position = 0, column = 0, length = 1] = places.subarray(
         index,
         index + PLACE_NUMBERS,
       );
-      const { fields, details } = this.#placesOf(code);
-      const line = this.#rows + row + this.#lineBreaks + breaks;
-      fields.push(this.#rows + row, line, column + 1, this.#base + position, length);
+      let found = this.#places.get(code);
+      if (found === undefined) this.#places.set(code, (found = { fields: [], details: [] }));
+      const line = rows + row + lineBreaks + breaks;
+      found.fields.push(rows + row, line, column + 1, this.#base + position, length);
       const [name, , problemClass] = PROBLEMS[code] ?? [];
       if (name === undefined || problemClass !== 'privacy') continue;
       // What is secret is ASCII: its length in UTF-16 units is that in bytes.
-      const found = Buffer.from(input.subarray(position, position + length)).toString('latin1');
-      details.push(masked(name, found));
-    }
-  }
-
-  #placesOf(code: number): { fields: number[]; details: string[] } {
-    let places = this.#places.get(code);
-    if (places === undefined) this.#places.set(code, (places = { fields: [], details: [] }));
-    return places;
-  }
-
-  #addRows({ rows, blankRows, rowStarts, rowHashes }: Scanned): void {
-    if (this.#rows === 0) this.#firstOffset = this.#base + (rowStarts[0] ?? 0);
-    if (rows === blankRows || !this.#keepsHashes) return;
-    const scratch = this.#scratch;
-    scratch.reserve(rows);
-    const toSegment = this.#base - this.#number * SEGMENT_BYTES;
-    for (let row = 0; row < rows; row++) {
-      const hash = rowHashes[row] ?? 0;
-      if (hash !== 0) scratch.add(hash, (rowStarts[row] ?? 0) + toSegment, this.#rows + row);
+      const secret = Buffer.from(input.subarray(position, position + length)).toString('latin1');
+      found.details.push(masked(name, secret));
     }
   }
 
   end(): Segment {
-    return {
-      number: this.#number,
-      rows: this.#rows,
-      blankRows: this.#blankRows,
-      lineBreaks: this.#lineBreaks,
-      characters: this.#characters,
-      places: Array.from(this.#places, ([code, { fields, details }]) => ({
-        code,
-        fields: Float64Array.from(fields),
-        details,
-      })),
-      firstOffset: this.#firstOffset,
-      hashed: this.#scratch.take(this.#rows),
-    };
+    const places = Array.from(this.#places, ([code, { fields, details }]) => ({
+      code,
+      fields: Float64Array.from(fields),
+      details,
+    }));
+    return { ...this.#segment, places, hashed: this.#scratch?.take(this.#segment.rows) ?? noHashes() };
   }
+}
+
+/** Of a segment whose rows are not compared. */
+export function noHashes(): HashedRows {
+  return { hashes: new Uint32Array(), starts: new Uint32Array(), rows: undefined };
 }
 
 /** Rows that can be duplicates, gathered in memory that is used again for each segment: files of tiny rows have millions. */
@@ -197,20 +174,29 @@ class HashedScratch {
   #rows = new Uint32Array(4096);
   #count = 0;
 
-  /** Makes room for some more. */
-  reserve(more: number): void {
-    const needed = this.#count + more;
-    if (needed <= this.#hashes.length) return;
-    const size = Math.max(needed, 2 * this.#hashes.length);
-    this.#hashes = grown(this.#hashes, size);
-    this.#starts = grown(this.#starts, size);
-    this.#rows = grown(this.#rows, size);
+  /** Adds the rows of one call; `before` came before them in the segment, to whose start `toSegment` leads from the input's. */
+  add({ rows, rowStarts, rowHashes }: Scanned, before: number, toSegment: number): void {
+    this.#reserve(this.#count + rows);
+    for (let row = 0; row < rows; row++) {
+      const hash = rowHashes[row] ?? 0;
+      if (hash === 0) continue;
+      this.#hashes[this.#count] = hash;
+      this.#starts[this.#count] = (rowStarts[row] ?? 0) + toSegment;
+      this.#rows[this.#count++] = before + row;
+    }
   }
 
-  add(hash: number, start: number, row: number): void {
-    this.#hashes[this.#count] = hash;
-    this.#starts[this.#count] = start;
-    this.#rows[this.#count++] = row;
+  #reserve(needed: number): void {
+    if (needed <= this.#hashes.length) return;
+    const size = Math.max(needed, 2 * this.#hashes.length);
+    const grown = (array: Uint32Array) => {
+      const all = new Uint32Array(size);
+      all.set(array);
+      return all;
+    };
+    this.#hashes = grown(this.#hashes);
+    this.#starts = grown(this.#starts);
+    this.#rows = grown(this.#rows);
   }
 
   /** Hands over what was added, of a segment with so many rows, and starts over. */
@@ -223,12 +209,6 @@ class HashedScratch {
       rows: count === rows ? undefined : this.#rows.slice(0, count),
     };
   }
-}
-
-function grown(array: Uint32Array, size: number): Uint32Array<ArrayBuffer> {
-  const all = new Uint32Array(size);
-  all.set(array);
-  return all;
 }
 
 /** A secret in a form that can be found again in the file, but not be used. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { findDuplicates, FileRows } from './duplicates.ts';
-import { ShorterFileError } from './report.ts';
+import { CheckError, type CheckFailure } from './report.ts';
 import { Scanner } from './scanner.ts';
 import { SegmentReader } from './segments.ts';
 import {
@@ -33,8 +33,8 @@ parentPort?.on('message', (request: Request) => {
   }
 });
 
-function failureOf(error: unknown): Extract<Answer, { kind: 'failed' }>['reason'] | undefined {
-  if (error instanceof ShorterFileError) return 'changing';
+function failureOf(error: unknown): CheckFailure | undefined {
+  if (error instanceof CheckError) return error.code;
   return (error as NodeJS.ErrnoException).syscall === undefined ? undefined : 'unreadable';
 }
 
@@ -68,7 +68,7 @@ function hash({ fd, sizeBytes }: Job, isStopped: () => boolean): void {
   for (let at = 0; at < sizeBytes;) {
     if (isStopped()) return;
     const read = readSync(fd, buffer, 0, Math.min(buffer.length, sizeBytes - at), at);
-    if (read === 0) throw new ShorterFileError();
+    if (read === 0) throw new CheckError('changing');
     sha256.update(buffer.subarray(0, read));
     at += read;
     if (at - reported >= HASH_STEP_BYTES) {

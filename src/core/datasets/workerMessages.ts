@@ -1,4 +1,5 @@
 import type { Duplicates, HashedSegment } from './duplicates.ts';
+import type { CheckFailure } from './report.ts';
 import type { Counts } from './scanner.ts';
 import type { Segment } from './segments.ts';
 
@@ -46,4 +47,4 @@ export type Answer =
   | { kind: 'segment'; segment: Segment }
   | { kind: 'hashed'; bytes: number; sha256: string | undefined }
   | { kind: 'done'; counts: Counts | undefined; duplicates: Duplicates | undefined; memoryBytes: number }
-  | { kind: 'failed'; reason: 'changing' | 'unreadable' };
+  | { kind: 'failed'; reason: CheckFailure };

@@ -175,7 +175,7 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
 
 function lengthsText({ statistics: { lengths } }: Report): string {
   return vscode.l10n.t(
-    'median {0}, 99 % {1}, longest {2}',
+    'median {0}, 99 % up to {1}, longest {2}',
     formatBytes(lengths.percentiles.p50),
     formatBytes(lengths.percentiles.p99),
     formatBytes(lengths.maxBytes),
@@ -203,15 +203,14 @@ function chartsOf(report: Report): PreviewChart[] {
   const { l10n } = vscode;
   const { lengths, roles } = report.statistics;
   const repeated = duplicatesOf(report);
+  const ofLength = lengths.histogram.filter(({ rows }) => rows > 0);
   return [
     chart(
       l10n.t('Row length'),
-      lengths.histogram.map(({ fromBytes, toBytes, rows }) => [
-        fromBytes <= 1
-          ? l10n.t('up to {0}', formatBytes(toBytes))
-          : l10n.t('{0} to {1}', formatBytes(fromBytes), formatBytes(toBytes)),
-        rows,
-      ]),
+      ofLength.map(({ fromBytes, toBytes, rows }) => {
+        const [from, to] = [formatBytes(fromBytes), formatBytes(toBytes)];
+        return [fromBytes <= 1 ? l10n.t('up to {0}', to) : l10n.t('{0} to {1}', from, to), rows];
+      }),
     ),
     chart(l10n.t('Formats'), occurring(report.formats, formatName)),
     chart(

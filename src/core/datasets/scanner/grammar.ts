@@ -1,4 +1,5 @@
 // One row as a JSON text (RFC 8259), without recursion: what is open is in a stack of bits, so that no depth overflows it.
+import { isLetter } from './characters';
 import {
   BAD_LITERAL,
   BAD_NUMBER,
@@ -168,10 +169,6 @@ function readBare(at: usize, end: usize, character: u32): usize {
   let wordEnd = at;
   while (isLetter(load<u8>(wordEnd))) wordEnd++;
   return fail(BAD_LITERAL, at, wordEnd - at);
-}
-
-function isLetter(character: u32): bool {
-  return (character | 0x20) - 0x61 < 26;
 }
 
 /** The first byte from `at` on that is not white space, `end` if there is none. */

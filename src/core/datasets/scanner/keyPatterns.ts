@@ -1,4 +1,4 @@
-// API keys and private keys, by what they begin with. The patterns themselves are written in `dataset/keyPatterns.ts`, which puts
+// API keys and private keys, by what they begin with. The patterns themselves are in `datasets/scanner.ts`, which puts
 // them here before the first file.
 import { beginsWord, isAlphanumeric, isDigit, isWord } from './characters';
 

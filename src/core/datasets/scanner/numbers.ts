@@ -1,4 +1,5 @@
 // Numbers of RFC 8259, section 6, and whether a double (IEEE 754) can hold them.
+import { isDigit } from './characters';
 import { BAD_NUMBER, NUMBER_PRECISION } from './codes';
 import { fail, noteInRow } from './found';
 
@@ -6,10 +7,6 @@ import { fail, noteInRow } from './found';
 const MAX_DIGITS = 17;
 /** Integers of fewer digits are exact. */
 const EXACT_DIGITS: usize = 15;
-
-function isDigit(character: u32): bool {
-  return character - 0x30 < 10;
-}
 
 /** Reads a number that begins at `from` with `-` or a digit; returns the position behind it, 0 after a failure. */
 export function readNumber(from: usize, end: usize): usize {
