@@ -14,7 +14,6 @@ import { StateStore } from './core/storage/state.ts';
 import { Journal } from './core/submission/journal.ts';
 import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
-import { notifyAccountsSetAside } from './ui/accounts/messages.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
 import { commandRegistry, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import { Log, reportError as report } from './ui/shared/log.ts';
@@ -48,7 +47,12 @@ export async function createServices(context: vscode.ExtensionContext) {
   // Accounts, their API keys, and one session for each.
   const apiKeys = disposables.add(new ApiKeys(context.secrets));
   const sandbox = disposables.add(new LazySandbox(storage, log));
-  const accounts = disposables.add(new AccountStore(storage, notifyAccountsSetAside));
+  const accounts = disposables.add(
+    new AccountStore(
+      storage,
+      (file) => void import('./ui/accounts/messages.ts').then((m) => m.notifyAccountsSetAside(file)),
+    ),
+  );
   const openAccounts = async (): Promise<void> => {
     try {
       await accounts.open();

@@ -20,9 +20,6 @@ interface StoredKey {
 /** Of API keys that were stored before they had ids. */
 const FIRST_KEY_ID = 'first';
 
-/** Of an API key that is only tried: nothing is submitted with it. */
-export const UNTRIED_KEY_ID = 'untried';
-
 const PREFIX = 'fineTuning.apiKey.';
 
 /**

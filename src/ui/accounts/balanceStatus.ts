@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { lowBalanceSetting, onDidChangeLowBalance } from '../shared/settings.ts';
-import { balanceText, balanceTooltip, statusItemName } from './messages.ts';
+import { balanceText, balanceTooltip, statusItemName } from './statusMessages.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
 

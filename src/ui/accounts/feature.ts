@@ -2,7 +2,6 @@ import type { Services } from '../../services.ts';
 import { pendingWorkOf } from '../../core/submission/pendingSubmission.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { BalanceStatus } from './balanceStatus.ts';
-import { notifyKeyNeeded } from './messages.ts';
 import { keepWelcomeState } from './welcomeState.ts';
 
 /** Accounts and their API keys: signing in and out, switching, the balance in the status bar. */
@@ -13,7 +12,8 @@ export function activateAccounts(services: Services): void {
   disposables.add(keepWelcomeState(sessions, accounts));
   disposables.add(
     sessions.onDidChangeState(({ session, state }) => {
-      if (state === 'key-rejected' || state === 'key-missing') notifyKeyNeeded(session.account, state);
+      if (state === 'key-rejected' || state === 'key-missing')
+        void import('./messages.ts').then((m) => m.notifyKeyNeeded(session.account, state));
     }),
   );
   const submissions = async () => {
@@ -30,7 +30,7 @@ export function activateAccounts(services: Services): void {
         (await import('./signIn.ts')).signIn(accounts, apiKeys, createClient, submissions),
       [COMMANDS.switchAccount]: async () => (await import('./switchAccount.ts')).switchAccount(accounts),
       [COMMANDS.replaceKey]: async (account) =>
-        (await import('./replaceKey.ts')).replaceKey(accounts, apiKeys, createClient, account),
+        (await import('./signIn.ts')).replaceKey(accounts, apiKeys, createClient, account),
     }),
   );
   disposables.add(

@@ -1,35 +1,31 @@
 import * as vscode from 'vscode';
-import type { AddressProblem } from '../../core/api/address.ts';
-import type { ApiKeyProblem } from '../../core/api/address.ts';
-import type { Balance } from '../../core/api/types.ts';
+import type { AddressProblem, ApiKeyProblem } from '../../core/api/address.ts';
 import { API_KEY_PREFIX } from '../../core/api/types.ts';
-import type { SessionState } from '../../core/runs/session.ts';
 import { accountWords } from '../shared/accountMessages.ts';
-import { formatDay, formatMoney, sandboxNote } from '../shared/format.ts';
+import { formatDay } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** The steps of signing in and of replacing an API key. */
 export const signInWords = {
   title: () => vscode.l10n.t('Sign In'),
   url: () => vscode.l10n.t('Service URL (from your provider)'),
-  account: () => vscode.l10n.t('You used this service before'),
+  account: () => vscode.l10n.t('Which account?'),
   continueAs: (name: string | undefined) =>
     name === undefined
       ? vscode.l10n.t('Continue with an Earlier Account')
       : vscode.l10n.t('Continue as “{0}”', name),
   lastSubmission: (timeMs: number) => vscode.l10n.t('last submission: {0}', formatDay(timeMs)),
-  keeps: () => vscode.l10n.t('Keeps its submissions, receipts and downloads'),
+  keeps: () => vscode.l10n.t('Keeps its submissions and downloads'),
   newAccount: () => vscode.l10n.t('Add as a New Account'),
   newAccountDetail: () => vscode.l10n.t('For another account at this service'),
-  name: () => vscode.l10n.t('A name for this account, shown in the status bar'),
+  name: () => vscode.l10n.t('A name for this account'),
   noName: () => vscode.l10n.t('Enter a name.'),
   replaceTitle: (accountName: string) => vscode.l10n.t('Replace the API Key of {0}', accountName),
   apiKey: (host: string) =>
     vscode.l10n.t(
-      'API key for {0}. Create one in the API section of the service’s dashboard (up to 3; each is shown only once).',
+      'API key for {0}. Create one in the API section of the service’s dashboard (at most 3; each is shown once).',
       host,
     ),
   verifying: () => vscode.l10n.t('Verifying the API key…'),
@@ -43,11 +39,11 @@ export function urlProblem(problem: AddressProblem): string {
     case 'not-a-url':
       return l10n.t('This is not a URL.');
     case 'not-https':
-      return l10n.t('Use https://. Plain http:// would expose your API key (allowed only for localhost).');
+      return l10n.t('Use https://. http:// would expose your API key (allowed only for localhost).');
     case 'has-credentials':
       return l10n.t('Remove the user name and password from the URL.');
     case 'has-query':
-      return l10n.t('Remove “?” or “#” and everything after it.');
+      return l10n.t('Remove “?” or “#” and what follows.');
   }
 }
 
@@ -68,8 +64,8 @@ export async function confirmPrefix(): Promise<boolean> {
   const { l10n } = vscode;
   const use = l10n.t('Use It');
   const choice = await showWarning(
-    l10n.t('API keys of the service start with “{0}”; this text does not.', API_KEY_PREFIX),
-    { modal: true, detail: l10n.t('It would be sent to the service as an API key.') },
+    l10n.t('API keys start with “{0}”; this text doesn’t.', API_KEY_PREFIX),
+    { modal: true, detail: l10n.t('It would be sent as an API key.') },
     use,
   );
   return choice === use;
@@ -124,7 +120,7 @@ export function notifyKeyNeeded(
 }
 
 export function notifySandboxHasNoKey(): void {
-  void showInformation(vscode.l10n.t('The sandbox creates its own API key at each start.'));
+  void showInformation(vscode.l10n.t('The sandbox creates its own API key.'));
 }
 
 /** What of an account is not finished. */
@@ -144,11 +140,11 @@ export async function confirmSignOut(
   const downloads = hasDownloads ? [l10n.t('Unfinished downloads will be removed.')] : [];
   const detail =
     kind === 'sandbox'
-      ? [...downloads, l10n.t('Choose “{0}” to get back its runs and downloads.', accountWords.useSandbox())]
+      ? [...downloads, l10n.t('“{0}” brings back its runs and downloads.', accountWords.useSandbox())]
       : [
           ...submissionsLeft(submissions),
           ...downloads,
-          l10n.t('Its API key will be deleted from this machine. Runs on the service continue.'),
+          l10n.t('Its API key will be deleted from this machine. Runs continue.'),
         ];
   const choice = await showWarning(
     l10n.t('Sign out of {0}?', name),
@@ -161,21 +157,16 @@ export async function confirmSignOut(
 function submissionsLeft(submissions: Unfinished['submissions']): string[] {
   const { l10n } = vscode;
   if (submissions === 'charge')
-    return [
-      l10n.t(
-        'A submission is still in progress or unresolved. You may be charged, and can check that only after you sign in to this account again.',
-      ),
-    ];
+    return [l10n.t('You may be charged for an open submission. To check it, sign in to this account again.')];
   return submissions === 'kept'
-    ? [l10n.t('Its open submissions were not charged. To continue them, sign in to this account again.')]
+    ? [l10n.t('Open submissions were not charged. To continue them, sign in to this account again.')]
     : [];
 }
 
 /** The account menu. */
 export const menuWords = {
   title: () => vscode.l10n.t('Account'),
-  placeholder: (hasAccounts: boolean) =>
-    hasAccounts ? vscode.l10n.t('Choose an account or an action') : vscode.l10n.t('Choose an action'),
+  placeholder: () => vscode.l10n.t('Choose an account or an action'),
   accounts: () => vscode.l10n.t('accounts'),
   actions: () => vscode.l10n.t('actions'),
   active: () => vscode.l10n.t('active'),
@@ -190,54 +181,11 @@ export const menuWords = {
   reset: () => vscode.l10n.t('Reset Sandbox…'),
 };
 
-/** What the status bar shows of the active account. */
-interface BalanceView {
-  accountName: string;
-  isSandbox: boolean;
-  balance: Balance | undefined;
-  state: SessionState;
-  isLow: boolean;
-}
-
-export function statusItemName(): string {
-  return vscode.l10n.t('Fine-Tuning Balance');
-}
-
-export function balanceText({ accountName, isSandbox, balance }: BalanceView): string {
-  const icon = isSandbox ? '$(beaker)' : '$(credit-card)';
-  const amount =
-    balance === undefined
-      ? sanitizeServiceText(accountName)
-      : formatMoney(balance.balance_cents, balance.currency);
-  return isSandbox && balance !== undefined
-    ? `${icon} ${vscode.l10n.t('Sandbox {0}', amount)}`
-    : `${icon} ${amount}`;
-}
-
-export function balanceTooltip(view: BalanceView): string {
-  const { l10n } = vscode;
-  const lines = [l10n.t('Fine-Tuning account: {0}', sanitizeServiceText(view.accountName))];
-  if (view.isSandbox) lines.push(sandboxNote());
-  if (view.balance !== undefined)
-    lines.push(l10n.t('Balance: {0}', formatMoney(view.balance.balance_cents, view.balance.currency)));
-  if (view.isLow) lines.push(l10n.t('The balance is below your warning threshold.'));
-  if (view.state === 'offline')
-    lines.push(
-      view.isSandbox
-        ? l10n.t('The sandbox didn’t start or isn’t responding.')
-        : l10n.t('Can’t reach the service.'),
-    );
-  if (view.state === 'key-rejected') lines.push(l10n.t('The service rejected the API key.'));
-  if (view.state === 'key-missing') lines.push(l10n.t('The API key is not on this machine.'));
-  lines.push(l10n.t('Click for the account menu.'));
-  return lines.join('\n');
-}
-
 /** Reports that the list of accounts could not be read; nothing was deleted. */
 export function notifyAccountsSetAside(file: string): void {
   void showWarning(
     vscode.l10n.t(
-      'The list of accounts could not be read and was moved to {0}. Open submissions may have been charged: sign in again to check them before you submit.',
+      'The list of accounts can’t be read and was moved to {0}. Open submissions may have been charged: sign in again to check them.',
       file,
     ),
   );

@@ -1,14 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { formerAccountsOf, originOf, type ServiceAccount } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
-import { parseAddress } from '../../core/api/address.ts';
+import { parseAddress, parseApiKey } from '../../core/api/address.ts';
+import type { Client, Connection } from '../../core/api/client.ts';
+import { isUnauthorized } from '../../core/api/errors.ts';
+import { API_KEY_PREFIX } from '../../core/api/types.ts';
+import { CancelledError } from '../../core/base/errors.ts';
 import type { Intent } from '../../core/submission/intent.ts';
-import { COMMANDS } from '../shared/ids.ts';
+import { notifySignedOut } from '../shared/accountMessages.ts';
+import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import { withCancellableProgress } from '../shared/notifications.ts';
 import { baseUrlSetting } from '../shared/settings.ts';
 import { ask, pick, runSteps, type Answer, type Place, type Step, type StepEnd } from '../shared/steps.ts';
-import { askForKey, verifyKey, type CreateClient } from './apiKeyEntry.ts';
 import type { ApiKeys } from './apiKeys.ts';
-import { signInWords, notifyKeyUnverified, notifySignedIn, urlProblem } from './messages.ts';
+import {
+  apiKeyProblem,
+  confirmPrefix,
+  confirmUnverifiedKey,
+  notifyKeyRefused,
+  notifyKeyReplaced,
+  notifyKeyUnverified,
+  notifySandboxHasNoKey,
+  notifySignedIn,
+  signInWords,
+  urlProblem,
+} from './messages.ts';
+
+type CreateClient = (connection: Connection) => Pick<Client, 'getBalance'>;
 
 type FormerAccount = ReturnType<typeof formerAccountsOf>[number];
 
@@ -44,6 +62,34 @@ export async function signIn(
   const owner = { accountId: id, origin: originOf(account) };
   await apiKeys.storeWith(owner, apiKey, () => accounts.save(account));
   (result === 'accepted' ? notifySignedIn : notifyKeyUnverified)(name);
+}
+
+/** Gives an account, by its id, or the active one another API key; its id, and with it what it owns, stays. */
+export async function replaceKey(
+  accounts: AccountStore,
+  apiKeys: ApiKeys,
+  createClient: CreateClient,
+  argument?: unknown,
+): Promise<void> {
+  // The account that a notice named may not be the active one.
+  const account = accounts.accounts.find(({ id }) => id === argument) ?? accounts.active;
+  if (account === undefined) {
+    notifySignedOut();
+    return;
+  }
+  if (account.kind === 'sandbox') {
+    notifySandboxHasNoKey();
+    return;
+  }
+  const { id, name, baseUrl } = account;
+  const place = { title: signInWords.replaceTitle(name), step: 1, totalSteps: 1 };
+  const answer = await askForKey(place, baseUrl);
+  if (answer.kind !== 'value') return;
+  const apiKey = answer.value;
+  const result = await verifyKey(createClient, { baseUrl, apiKey }, COMMANDS.replaceKey);
+  if (result === undefined) return;
+  await apiKeys.store({ accountId: id, origin: originOf(account) }, apiKey);
+  (result === 'accepted' ? notifyKeyReplaced : notifyKeyUnverified)(name);
 }
 
 /** Which step asks for the account. */
@@ -109,4 +155,47 @@ function pickAccount(place: Place, former: readonly FormerAccount[]) {
 
 function next(answer: Answer<string>, change: (text: string) => Draft): StepEnd<Draft> {
   return answer.kind === 'value' ? { kind: 'next', state: change(answer.value) } : answer;
+}
+
+/** Asks for an API key; one without the prefix of the service's keys only after a question. */
+async function askForKey(place: Place, baseUrl: string): Promise<Answer<string>> {
+  for (;;) {
+    const answer = await ask(place, {
+      prompt: signInWords.apiKey(new URL(baseUrl).host),
+      placeholder: `${API_KEY_PREFIX}…`,
+      password: true,
+      validate: (text) => {
+        const parsed = parseApiKey(text);
+        return parsed.ok ? undefined : apiKeyProblem(parsed.problem);
+      },
+    });
+    if (answer.kind !== 'value') return answer;
+    const parsed = parseApiKey(answer.value);
+    if (parsed.ok && (parsed.hasPrefix || (await confirmPrefix())))
+      return { kind: 'value', value: parsed.apiKey };
+  }
+}
+
+/**
+ * Verifies an API key by reading the balance. Reports a refusal; where the key could not be verified (offline, say), asks
+ * whether to save it anyway.
+ * @param again the command that asks for another key
+ * @returns undefined where it is not to be saved
+ * @throws CancelledError
+ */
+async function verifyKey(
+  createClient: CreateClient,
+  connection: { baseUrl: string; apiKey: string },
+  again: CommandId,
+): Promise<'accepted' | 'unverified' | undefined> {
+  const client = createClient({ ...connection, keyId: 'untried' });
+  try {
+    await withCancellableProgress(signInWords.verifying(), (signal) => client.getBalance({ signal }));
+    return 'accepted';
+  } catch (error) {
+    if (error instanceof CancelledError) throw error;
+    if (!isUnauthorized(error)) return (await confirmUnverifiedKey(error)) ? 'unverified' : undefined;
+    notifyKeyRefused(error, again);
+    return undefined;
+  }
 }

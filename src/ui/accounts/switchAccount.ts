@@ -25,7 +25,7 @@ export async function switchAccount(accounts: AccountStore): Promise<void> {
   const answer = await pick<Target>(
     { title: menuWords.title(), step: 1, totalSteps: 1 },
     {
-      placeholder: menuWords.placeholder(rows.length > 0),
+      placeholder: menuWords.placeholder(),
       items:
         rows.length > 0
           ? [separator(menuWords.accounts()), ...rows, separator(menuWords.actions()), ...actionsOf(accounts)]

@@ -1,76 +1,89 @@
-import type { Sessions } from '../../core/runs/sessions.ts';
 import { MAX_SPEED, MIN_SPEED, SCENARIOS, type SandboxControl } from '../../sandbox/scenarios.ts';
+import type { Services } from '../../services.ts';
+import { accountWords } from '../shared/accountMessages.ts';
+import { showError, showInformation } from '../shared/notifications.ts';
 import {
   askForFunds,
   chooseClockSpeed,
   chooseScenario,
   confirmReset,
-  notifyFunds,
-  notifyFundsRefused,
-  notifyScenario,
-  notifyScenarioRefused,
-  notifySpeedRefused,
+  offerSandbox,
+  sandboxMessages,
 } from './messages.ts';
 
+type Parts = Pick<Services, 'accounts' | 'sandbox' | 'sessions'>;
+
+/** Starts the sandbox and makes it the active account. */
+export async function useSandbox({ accounts, sandbox }: Parts): Promise<void> {
+  const { accountId } = await sandbox.start();
+  await accounts.save({ kind: 'sandbox', id: accountId, name: accountWords.sandboxName() });
+  void showInformation(sandboxMessages.inUse());
+}
+
+/** What controls the sandbox, if it is the active account or the user agrees to switch to it. */
+async function controlOf(parts: Parts): Promise<SandboxControl | undefined> {
+  if (parts.sessions.active?.account.kind !== 'sandbox') {
+    if (!(await offerSandbox())) return undefined;
+    await useSandbox(parts);
+  }
+  return parts.sandbox.control();
+}
+
 /** Lets the sandbox show a fault: the one of the argument, or one that the user picks. */
-export async function setScenario(
-  control: SandboxControl,
-  sessions: Sessions,
-  argument: unknown,
-): Promise<void> {
+export async function setScenario(parts: Parts, argument: unknown): Promise<void> {
+  const control = await controlOf(parts);
+  if (control === undefined) return;
   const id = typeof argument === 'string' ? argument : await chooseScenario(control.getScenario());
   if (id === undefined) return;
   const scenario = SCENARIOS.find((known) => known === id);
   if (scenario === undefined) {
-    notifyScenarioRefused();
+    void showError(sandboxMessages.unknownScenario());
     return;
   }
   control.setScenario(scenario);
-  notifyScenario(scenario);
-  await sessions.active?.runs.refresh();
+  void showInformation(sandboxMessages.scenario(scenario));
+  await parts.sessions.active?.runs.refresh();
 }
 
 /** Deletes the sandbox's runs and resets its balance, scenario and clock. */
-export async function reset(control: SandboxControl, sessions: Sessions): Promise<void> {
-  if (!(await confirmReset())) return;
+export async function reset(parts: Parts): Promise<void> {
+  const control = await controlOf(parts);
+  if (control === undefined || !(await confirmReset())) return;
   control.reset();
-  sessions.active?.runs.clear();
-  await Promise.all([sessions.active?.runs.refresh(), sessions.active?.balance.refresh()]);
+  const { active } = parts.sessions;
+  active?.runs.clear();
+  await Promise.all([active?.runs.refresh(), active?.balance.refresh()]);
 }
 
 /** Adds to the sandbox's balance: the cents of the argument, or what the user enters. */
-export async function addFunds(
-  control: SandboxControl,
-  sessions: Sessions,
-  argument: unknown,
-): Promise<void> {
-  const balance = sessions.active?.balance;
+export async function addFunds(parts: Parts, argument: unknown): Promise<void> {
+  const control = await controlOf(parts);
+  if (control === undefined) return;
+  const balance = parts.sessions.active?.balance;
   const { currency } = balance?.current ?? (await balance?.refresh()) ?? { currency: '' };
   const cents = typeof argument === 'number' ? argument : await askForFunds(currency);
   if (cents === undefined) return;
   const balanceCents = unlessOutOfRange(() => control.addFunds(cents));
   if (balanceCents === undefined) {
-    notifyFundsRefused();
+    void showError(sandboxMessages.fundsRefused());
     return;
   }
-  notifyFunds(balanceCents, currency);
+  void showInformation(sandboxMessages.funds(balanceCents, currency));
   await balance?.refresh();
 }
 
 /** Sets how fast the sandbox's runs go: by the factor of the argument, or one that the user picks. */
-export async function setClockSpeed(
-  control: SandboxControl,
-  sessions: Sessions,
-  argument: unknown,
-): Promise<void> {
+export async function setClockSpeed(parts: Parts, argument: unknown): Promise<void> {
+  const control = await controlOf(parts);
+  if (control === undefined) return;
   const speed = typeof argument === 'number' ? argument : await chooseClockSpeed(control.getSpeed());
   if (speed === undefined) return;
   const isSet = unlessOutOfRange(() => {
     control.setSpeed(speed);
     return true;
   });
-  if (isSet) await sessions.active?.runs.refresh();
-  else notifySpeedRefused(MIN_SPEED, MAX_SPEED);
+  if (isSet) await parts.sessions.active?.runs.refresh();
+  else void showError(sandboxMessages.speedRefused(MIN_SPEED, MAX_SPEED));
 }
 
 function unlessOutOfRange<T>(work: () => T): T | undefined {

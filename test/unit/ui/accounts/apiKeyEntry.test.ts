@@ -10,14 +10,14 @@ describe('"Sign In" and "Replace API Key"', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let signIn: typeof import('../../../../src/ui/accounts/signIn.ts').signIn;
-  let replaceKey: typeof import('../../../../src/ui/accounts/replaceKey.ts').replaceKey;
+  let replaceKey: typeof import('../../../../src/ui/accounts/signIn.ts').replaceKey;
   let stored: string[];
 
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
     ({ signIn } = await import('../../../../src/ui/accounts/signIn.ts'));
-    ({ replaceKey } = await import('../../../../src/ui/accounts/replaceKey.ts'));
+    ({ replaceKey } = await import('../../../../src/ui/accounts/signIn.ts'));
   });
   after(() => hooks.deregister());
   beforeEach(() => {

@@ -8,7 +8,7 @@ describe('the balance in the status bar', () => {
   after(() => hooks.deregister());
 
   it('shows a hostile account name and currency harmlessly', async () => {
-    const { balanceText, balanceTooltip } = await import('../../../../src/ui/accounts/messages.ts');
+    const { balanceText, balanceTooltip } = await import('../../../../src/ui/accounts/statusMessages.ts');
     const accountName = 'Free \u202e$(check) [x](command:y)\u200b';
     const view = { accountName, isSandbox: false, isLow: false, state: 'ready' } as const;
     const shown = '$(credit-card) Free <U+202E>$ (check) [x] (command:y)<U+200B>';

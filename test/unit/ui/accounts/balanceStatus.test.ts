@@ -45,7 +45,7 @@ describe('the balance in the status bar', () => {
     const item = () => standIn.statusItems.at(-1);
     await session.balance.refresh();
     assert.match(item()?.text ?? '', /12\.34 EUR$/);
-    assert.match(item()?.tooltip ?? '', /below your warning threshold/);
+    assert.match(item()?.tooltip ?? '', /low-balance threshold/);
     isRefused = true;
     await assert.rejects(session.balance.refresh());
     const said = [item()?.text, item()?.tooltip, item()?.accessibilityInformation?.label].join();

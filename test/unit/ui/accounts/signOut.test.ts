@@ -51,7 +51,7 @@ describe('"Sign Out"', () => {
 
   it('says of the sandbox, which has no API key of the person, that it comes back as it is', async () => {
     const accounts = { active: { id: 'one', kind: 'sandbox', name: 'Sandbox' } } as unknown as AccountStore;
-    const staying = 'Choose “Use the Sandbox” to get back its runs and downloads.';
+    const staying = '“Use the Sandbox” brings back its runs and downloads.';
     for (const submissions of [undefined, 'charge', 'kept'] as const)
       await signOut(
         accounts,
