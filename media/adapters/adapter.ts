@@ -1,36 +1,28 @@
 // The page of an adapter. It shows the messages of the extension, and sends requests: it reads no file, and makes no sentence.
 import type {
+  AdapterMemory,
   AdapterMessage,
-  AdapterOverview,
-  AdapterPicture,
+  AdapterPageState,
   AdapterRecipes,
   AdapterRequest,
-  AdapterStart,
-  AdapterStatus,
   AdapterWork,
 } from '../../src/ui/adapters/protocol.ts';
+import { Client } from '../shared/client.ts';
 import { button, element, icon } from '../shared/dom.ts';
-import { Extension } from '../shared/extension.ts';
-import { CopyButtons, drawFacts, drawFiles, drawNotes, drawVerdict } from './overview.ts';
+import { drawFacts, drawFiles, drawNotes, drawVerdict } from './overview.ts';
 import { drawPicture } from './picture.ts';
-import { RecipeTabs } from './recipes.ts';
+import { drawRecipes } from './recipes.ts';
 
-/** What the page stores while it is hidden, and while the window reloads. */
-interface PageState {
-  file: string;
-  /** The tool whose recipe is shown. */
-  tool: string | undefined;
-}
+type Words = AdapterPageState['words'];
 
-/** Everything on the page, from one start to the next. */
 class Page {
-  readonly #extension: Extension<AdapterRequest, PageState>;
-  readonly #words: AdapterStart['words'];
-  readonly #file: string;
-  readonly #copies: CopyButtons;
-  readonly #heading: HTMLElement;
-  readonly #spoken = element('div', { class: 'spoken', attributes: { role: 'status' } });
+  readonly #client = new Client<{
+    message: AdapterMessage;
+    request: AdapterRequest;
+    memory: AdapterMemory;
+  }>();
   readonly #notice = element('div', { class: 'notice', attributes: { role: 'status' } });
+  readonly #heading = element('h1', { attributes: { tabindex: '-1' } });
   readonly #verdict = element('div', { attributes: { role: 'status' } });
   readonly #overview = element('div', { class: 'overview' });
   readonly #picture = element('section', { class: 'picture' });
@@ -40,192 +32,139 @@ class Page {
     measure: element('div', { class: 'work' }),
     unpack: element('div', { class: 'work' }),
   };
+  /** What each part was drawn from. */
+  readonly #drawn = new Map<HTMLElement, string>();
+  #words: Words | undefined;
+  /** Which section the work in progress belongs to. */
+  #busy: HTMLElement | undefined;
   #tool: string | undefined;
 
-  constructor(extension: Extension<AdapterRequest, PageState>, { words, file, fileName }: AdapterStart) {
-    this.#extension = extension;
-    this.#words = words;
-    this.#file = file;
-    this.#heading = element('h1', { text: fileName, attributes: { tabindex: '-1' } });
-    this.#copies = new CopyButtons(words, (id, text) => extension.send({ type: 'copy', id, text }));
-    this.#tool = extension.remembered?.file === file ? extension.remembered.tool : undefined;
-    this.#remember();
-    this.#notice.hidden = true;
+  constructor() {
+    this.#tool = this.#client.remembered?.tool;
     const sections = [this.#verdict, this.#overview, this.#picture, this.#recipes, this.#files];
-    document.body.replaceChildren(
-      this.#notice,
-      element('main', {}, [this.#heading, ...sections]),
-      this.#spoken,
-    );
+    document.body.replaceChildren(this.#notice, element('main', {}, [this.#heading, ...sections]));
+    this.#client.connect((message) => {
+      if (message.type === 'page') this.#show(message);
+      else this.#showWork(message);
+    });
   }
 
-  show(message: Exclude<AdapterMessage, AdapterStart>): void {
-    switch (message.type) {
-      case 'status':
-        this.#showStatus(message);
-        return;
-      case 'overview':
-        this.#showOverview(message);
-        return;
-      case 'picture':
-        this.#showPicture(message);
-        return;
-      case 'recipes':
-        this.#showRecipes(message);
-        return;
-      case 'work':
-        this.#showWork(message);
-        return;
-      case 'notice':
-        this.#showNotice(message.text);
-        return;
-      case 'copied':
-        this.#copies.confirm(message.id);
-        this.#say(this.#words.copied);
-    }
-  }
-
-  #showStatus({ text, retry }: AdapterStatus): void {
-    // The keyboard does not get lost with what it was on.
-    if (document.activeElement !== document.body) this.#heading.focus();
-    for (const section of [this.#overview, this.#picture, this.#recipes, this.#files])
-      section.replaceChildren();
-    for (const work of Object.values(this.#work)) work.replaceChildren();
-    this.#verdict.replaceChildren(
-      element('p', { text }),
-      retry === undefined
-        ? element('progress', { attributes: { 'aria-label': text } })
-        : button(retry, () => this.#extension.send({ type: 'reload' }), { class: 'secondary' }),
-    );
-  }
-
-  #showOverview({ verdict, sections, files }: AdapterOverview): void {
-    this.#verdict.replaceChildren(drawVerdict(verdict));
-    this.#redraw(
-      this.#overview,
-      sections.map(({ title, facts = [], notes = [] }) =>
+  #show(page: AdapterPageState): void {
+    const { words, fileName, file, notice, status, verdict, sections, picture, recipes, files } = page;
+    this.#words = words;
+    this.#heading.textContent = fileName;
+    this.#client.remember(() => ({ file, tool: this.#tool }));
+    const reload = (name: string) =>
+      button(name, () => this.#client.send({ type: 'reload' }), { class: 'secondary' });
+    this.#draw(this.#notice, notice, (text) => [element('span', { text }), reload(words.reload)]);
+    this.#draw(this.#verdict, status ?? verdict, (one) => {
+      if ('kind' in one) return [drawVerdict(one)];
+      const { text, retry } = one;
+      const progress = () => element('progress', { attributes: { 'aria-label': text } });
+      return [element('p', { text }), retry === undefined ? progress() : reload(retry)];
+    });
+    this.#draw(this.#overview, sections, (all) =>
+      all.map(({ title, facts = [], notes = [] }) =>
         element('section', {}, [
           heading(title),
-          facts.length > 0 ? drawFacts(facts, this.#copies) : drawNotes(notes, this.#words),
+          facts.length > 0 ? drawFacts(facts, words) : drawNotes(notes, words),
         ]),
       ),
     );
-    this.#redraw(this.#files, files === undefined ? [] : [heading(files.title), ...drawFiles(files)]);
-  }
-
-  #showPicture(picture: AdapterPicture): void {
-    const { measure } = picture;
-    const begin =
-      measure === undefined
-        ? []
-        : [button(measure, () => this.#extension.send({ type: 'measure' }), { class: 'primary begins' })];
-    this.#redraw(this.#picture, [
-      heading(picture.title),
-      ...drawPicture(picture),
-      drawNotes(picture.findings, this.#words),
-      ...begin,
+    this.#draw(this.#picture, picture, (one) => [
+      heading(one.title),
+      ...drawPicture(one),
+      drawNotes(one.findings, words),
+      ...(one.measure === undefined ? [] : [this.#begins(one.measure, { type: 'measure' }, 'primary')]),
       this.#work.measure,
     ]);
+    this.#draw(this.#recipes, recipes, (one) => this.#drawRecipes(one, words, file));
+    this.#draw(this.#files, files, (one) => [heading(one.title), ...drawFiles(one)]);
+    if (status !== undefined) {
+      this.#busy = undefined;
+      for (const work of Object.values(this.#work)) work.replaceChildren();
+    }
+    this.#markBusy();
   }
 
-  #showRecipes(recipes: AdapterRecipes): void {
-    const { packed, folder } = recipes;
-    const unpack = (elsewhere: boolean) => () => this.#extension.send({ type: 'unpack', elsewhere });
-    const tabs = new RecipeTabs(recipes.tools, this.#words, this.#copies, this.#tool, (tool) => {
-      this.#tool = tool;
-      this.#remember();
-    });
-    const question =
-      packed &&
+  #drawRecipes({ title, packed, folder, tools }: AdapterRecipes, words: Words, file: string): HTMLElement[] {
+    const question = ({ text, unpack, elsewhere }: NonNullable<AdapterRecipes['packed']>) =>
       element('div', { class: 'packed' }, [
-        element('p', { text: packed.text }),
+        element('p', { text }),
         element('p', { class: 'actions' }, [
-          button(packed.unpack, unpack(false), { class: 'primary begins' }),
-          button(packed.elsewhere, unpack(true), { class: 'secondary begins' }),
+          this.#begins(unpack, { type: 'unpack', elsewhere: false }, 'primary'),
+          this.#begins(elsewhere, { type: 'unpack', elsewhere: true }, 'secondary'),
         ]),
       ]);
-    this.#redraw(this.#recipes, [
-      heading(recipes.title),
-      ...(question === undefined ? [] : [question]),
+    return [
+      heading(title),
+      ...(packed === undefined ? [] : [question(packed)]),
       this.#work.unpack,
-      ...(folder === undefined ? [] : [drawFacts([folder], this.#copies)]),
-      ...tabs.elements,
-    ]);
+      ...(folder === undefined ? [] : [drawFacts([folder], words)]),
+      ...drawRecipes(tools, words, this.#tool, (tool) => {
+        this.#tool = tool;
+        this.#client.remember(() => ({ file, tool }));
+      }),
+    ];
+  }
+
+  /** A button that begins work. */
+  #begins(name: string, request: AdapterRequest, look: 'primary' | 'secondary'): HTMLButtonElement {
+    const send = () => this.#client.send(request);
+    return button(name, send, { class: `${look} begins`, key: name });
+  }
+
+  /** One work at a time: the buttons of the other are shown, but disabled. */
+  #markBusy(): void {
+    for (const one of document.querySelectorAll<HTMLButtonElement>('button.begins')) {
+      one.setAttribute('aria-disabled', String(this.#busy !== undefined));
+      one.hidden = this.#busy?.contains(one) === true;
+    }
   }
 
   #showWork({ kind, progress, result }: AdapterWork): void {
     const section = kind === 'measure' ? this.#picture : this.#recipes;
     const work = this.#work[kind];
     const hadFocus = work.contains(document.activeElement);
-    for (const one of document.querySelectorAll<HTMLButtonElement>('button.begins')) {
-      // One work at a time: the button of the other is shown, but disabled.
-      one.setAttribute('aria-disabled', String(progress !== undefined));
-      one.hidden = progress !== undefined && section.contains(one);
-    }
+    this.#busy = progress && section;
+    this.#markBusy();
     if (progress !== undefined) this.#showProgress(work, progress);
-    else {
-      work.replaceChildren();
-      if (hadFocus) section.querySelector('h2')?.focus();
-    }
     if (result === undefined) return;
-    this.#say(result.text);
-    if (!result.isQuiet)
-      work.replaceChildren(
-        element('p', { class: 'result' }, [
-          icon(result.isError ? 'error' : 'clean'),
-          element('span', { text: result.text }),
-        ]),
-      );
+    work.replaceChildren();
+    if (hadFocus) section.querySelector('h2')?.focus();
+    this.#client.say(result.text);
+    if (result.isQuiet) return;
+    const shown = icon(result.isError ? 'error' : 'clean');
+    work.append(element('p', { class: 'result' }, [shown, element('span', { text: result.text })]));
   }
 
   #showProgress(work: HTMLElement, { text, fraction }: NonNullable<AdapterWork['progress']>): void {
-    const bar = work.querySelector('progress');
-    if (bar === null) {
+    if (work.querySelector('progress') === null && this.#words !== undefined) {
       const { progress, cancel } = this.#words;
-      const stop = button(cancel, () => this.#extension.send({ type: 'cancel' }), { class: 'secondary' });
+      const stop = button(cancel, () => this.#client.send({ type: 'cancel' }), { class: 'secondary' });
+      const bar = element('progress', { attributes: { max: '1', 'aria-label': progress } });
       work.replaceChildren(
-        element('div', { class: 'running' }, [
-          element('progress', { attributes: { max: '1', value: '0', 'aria-label': progress } }),
-          element('span', { class: 'note', text }),
-          stop,
-        ]),
+        element('div', { class: 'running' }, [bar, element('span', { class: 'note' }), stop]),
       );
       // The button that began it is hidden now.
       if (document.activeElement === null || document.activeElement === document.body) stop.focus();
-      return;
     }
-    bar.value = fraction;
-    const note = work.querySelector('.note');
-    if (note !== null) note.textContent = text;
+    work.querySelector('progress')?.setAttribute('value', String(fraction));
+    work.querySelector('.note')?.replaceChildren(text);
   }
 
-  #showNotice(text: string | undefined): void {
-    this.#notice.hidden = text === undefined;
-    const reload = button(this.#words.reload, () => this.#extension.send({ type: 'reload' }), {
-      class: 'secondary',
-    });
-    this.#notice.replaceChildren(...(text === undefined ? [] : [element('span', { text }), reload]));
-  }
-
-  /** Draws a section again; the keyboard stays on the same button, or goes to the heading. */
-  #redraw(section: HTMLElement, drawn: readonly Node[]): void {
+  /** Draws a part if it changed; the keyboard stays on the same button, or goes to the heading. */
+  #draw<T>(part: HTMLElement, content: T | undefined, draw: (content: T) => readonly Node[]): void {
+    const source = content === undefined ? '' : JSON.stringify(content);
+    if (this.#drawn.get(part) === source) return;
+    this.#drawn.set(part, source);
     const focused = document.activeElement;
-    const isIn = focused !== null && section.contains(focused);
+    const isIn = focused !== null && part.contains(focused);
     const key = isIn ? focused.getAttribute('data-key') : null;
-    section.replaceChildren(...drawn);
+    part.replaceChildren(...(content === undefined ? [] : draw(content)));
     if (!isIn) return;
-    const same = key === null ? null : section.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
-    (same ?? section.querySelector('h2'))?.focus();
-  }
-
-  #say(text: string): void {
-    // Cleared first, so that the same words are said again.
-    this.#spoken.textContent = '';
-    requestAnimationFrame(() => (this.#spoken.textContent = text));
-  }
-
-  #remember(): void {
-    this.#extension.remember(() => ({ file: this.#file, tool: this.#tool }));
+    const same = key === null ? null : part.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
+    (same ?? part.querySelector('h2') ?? this.#heading).focus();
   }
 }
 
@@ -233,14 +172,4 @@ function heading(text: string): HTMLElement {
   return element('h2', { text, attributes: { tabindex: '-1' } });
 }
 
-function main(): void {
-  const extension = new Extension<AdapterRequest, PageState>();
-  let page: Page | undefined;
-  window.addEventListener('message', ({ data }: MessageEvent<AdapterMessage>) => {
-    if (data.type === 'start') page = new Page(extension, data);
-    else page?.show(data);
-  });
-  extension.send({ type: 'ready' });
-}
-
-main();
+new Page();

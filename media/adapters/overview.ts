@@ -2,40 +2,21 @@ import type {
   AdapterFact,
   AdapterFiles,
   AdapterNote,
-  AdapterStart,
+  AdapterPageState,
   AdapterVerdict,
 } from '../../src/ui/adapters/protocol.ts';
-import { button, element, fill, icon } from '../shared/dom.ts';
+import { copyButton, element, fill, icon } from '../shared/dom.ts';
 
-const CONFIRMED_MS = 2_000;
+type Words = AdapterPageState['words'];
 
-/** Makes Copy buttons, and shows on each that its text is on the clipboard. */
-export class CopyButtons {
-  readonly #words: AdapterStart['words'];
-  readonly #onCopy: (id: string, text: string) => void;
-
-  constructor(words: AdapterStart['words'], onCopy: (id: string, text: string) => void) {
-    this.#words = words;
-    this.#onCopy = onCopy;
-  }
-
-  /** @param name what it copies; each button has another */
-  make(name: string, text: string, kind: 'link' | 'secondary'): HTMLButtonElement {
-    const { copy, copyOf } = this.#words;
-    return button(copy, () => this.#onCopy(name, text), {
-      class: kind,
-      key: name,
-      attributes: { 'aria-label': fill(copyOf, name) },
-    });
-  }
-
-  /** The text of that button is on the clipboard. */
-  confirm(name: string): void {
-    const found = document.querySelector(`[data-key="${CSS.escape(name)}"]`);
-    if (found === null) return;
-    found.textContent = this.#words.copied;
-    setTimeout(() => (found.textContent = this.#words.copy), CONFIRMED_MS);
-  }
+/** @param name what is copied; each button has another */
+export function copyOf(
+  name: string,
+  text: string,
+  words: Words,
+  look: 'link' | 'secondary',
+): HTMLButtonElement {
+  return copyButton(text, name, words.copy, fill(words.copyOf, name), look);
 }
 
 export function drawVerdict({ kind, title, sentences }: AdapterVerdict): HTMLElement {
@@ -49,7 +30,7 @@ export function drawVerdict({ kind, title, sentences }: AdapterVerdict): HTMLEle
 }
 
 /** Draws notes with the names that they are about. */
-export function drawNotes(notes: readonly AdapterNote[], words: AdapterStart['words']): HTMLElement {
+export function drawNotes(notes: readonly AdapterNote[], words: Words): HTMLElement {
   return element(
     'ul',
     { class: 'notes' },
@@ -70,13 +51,13 @@ export function drawNotes(notes: readonly AdapterNote[], words: AdapterStart['wo
 }
 
 /** Draws names and values, with a Copy button where one is useful. */
-export function drawFacts(facts: readonly AdapterFact[], copies: CopyButtons): HTMLElement {
+export function drawFacts(facts: readonly AdapterFact[], words: Words): HTMLElement {
   return element(
     'dl',
     { class: 'facts' },
     facts.flatMap(({ name, value, hasCopy }) => {
       const shown = element('dd', { text: value });
-      if (hasCopy === true) shown.append(' ', copies.make(name, value, 'link'));
+      if (hasCopy === true) shown.append(' ', copyOf(name, value, words, 'link'));
       return [element('dt', { text: name }), shown];
     }),
   );

@@ -33,36 +33,22 @@ export async function buildArchive(runId: string, modelId: string): Promise<Buff
   return await buffer(zip.outputStream);
 }
 
-/** All keys that PEFT writes, with its defaults except for rank, alpha, modules and layers. */
+/** For all other keys PEFT takes its defaults. */
 function adapterConfig(baseModel: string) {
   return {
-    alpha_pattern: {},
-    auto_mapping: null,
     base_model_name_or_path: baseModel,
     bias: 'none',
-    corda_config: null,
-    eva_config: null,
-    exclude_modules: null,
     fan_in_fan_out: false,
     inference_mode: true,
-    init_lora_weights: true,
-    layer_replication: null,
     layers_pattern: 'layers',
     layers_to_transform: LAYERS,
-    loftq_config: {},
     lora_alpha: 16,
-    lora_bias: false,
     lora_dropout: 0,
-    megatron_config: null,
-    megatron_core: 'megatron.core',
     modules_to_save: null,
     peft_type: 'LORA',
     r: RANK,
-    rank_pattern: {},
-    revision: null,
     target_modules: ['q_proj', 'v_proj'],
     task_type: 'CAUSAL_LM',
-    trainable_token_indices: null,
     use_dora: false,
     use_rslora: false,
   };

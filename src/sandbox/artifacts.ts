@@ -12,12 +12,13 @@ const LOG_TYPE = 'training_log';
 /** POST /runs/{run_id}/artifacts/download. @throws Refusal `not_found`, also before completion and after expiry */
 export function offerArtifacts(service: Service, runId: string): Reply {
   const run = findWithArtifacts(service, runId);
-  const { account, now, baseUrl } = service;
-  const lifetimeS = account.row.scenario === 'expired-url' ? 0 : URL_LIFETIME_S;
+  const { store, now, baseUrl } = service;
+  const { scenario, signing_secret: secret } = store.account;
+  const lifetimeS = scenario === 'expired-url' ? 0 : URL_LIFETIME_S;
   const expires = Math.floor(now() / 1000) + lifetimeS;
   const artifactOf = (type: string, filename: string): Required<Artifact> => ({
     artifact_type: type,
-    url: baseUrl + signedPath(account.row.signing_secret, { runId: run.run_id, filename, expires }),
+    url: baseUrl + signedPath(secret, { runId: run.run_id, filename, expires }),
     expires_in: URL_LIFETIME_S,
     filename,
   });
@@ -25,7 +26,7 @@ export function offerArtifacts(service: Service, runId: string): Reply {
   // Types other than `model` are not shown (spec: "Artifact"): a client has to cope with any.
   const log = artifactOf(LOG_TYPE, logName(run.run_id));
   return jsonReply(200, {
-    artifacts: account.row.scenario === 'several-artifacts' ? [log, adapter] : [adapter],
+    artifacts: scenario === 'several-artifacts' ? [log, adapter] : [adapter],
   });
 }
 
@@ -40,10 +41,11 @@ export interface Download {
 
 /** GET and HEAD of a signed address: the archive, or a range of it. @throws Refusal */
 export async function sendArtifact(service: Service, download: Download): Promise<Reply> {
-  const { account, everyOther, now } = service;
+  const { store, everyOther, now } = service;
+  const { scenario, signing_secret: secret } = store.account;
   const { method, runId, filename, query, headers } = download;
   const grant = { runId, filename, expires: Number(query.get('expires')) };
-  if (!isGranted(account.row.signing_secret, grant, query.get('signature') ?? '', now())) {
+  if (!isGranted(secret, grant, query.get('signature') ?? '', now())) {
     throw new Refusal(403, 'url_expired', 'The download address is expired or not valid.');
   }
   const run = findWithArtifacts(service, runId);
@@ -51,8 +53,8 @@ export async function sendArtifact(service: Service, download: Download): Promis
   const file = isLog ? Buffer.from(trainingLog(run)) : await buildArchive(run.run_id, run.model_id);
   const reply = rangeReply(file, filename, method === 'GET' ? headers : {});
   if (method !== 'GET') return reply;
-  if (account.row.scenario === 'slow-download') return { ...reply, fault: 'slow' };
-  const cut = account.row.scenario === 'cut-download' && everyOther.strikes(`download ${runId}`);
+  if (scenario === 'slow-download') return { ...reply, fault: 'slow' };
+  const cut = scenario === 'cut-download' && everyOther.strikes(`download ${runId}`);
   return cut ? { ...reply, fault: 'cut-in-half' } : reply;
 }
 
@@ -93,8 +95,8 @@ function trainingLog(run: RunRow): string {
   return `${JSON.stringify({ run_id: run.run_id, note: 'Sandbox: nothing was trained.' })}\n`;
 }
 
-function findWithArtifacts({ runs, now }: Service, runId: string): RunRow {
-  const run = runs.find(runId);
+function findWithArtifacts({ store, now }: Service, runId: string): RunRow {
+  const run = store.findRun(runId);
   if (!run || !artifactsAvailable(run, now()))
     throw refuse('not_found', 'There is no such run with artifacts.');
   return run;

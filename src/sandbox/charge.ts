@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunCreation } from '../core/api/types.ts';
 import { CURRENCY, findModel, PLAN_NAME, priceCents } from './catalog.ts';
-import { transaction } from './database.ts';
 import { type Course, planRun } from './lifecycle.ts';
 import { DEFAULT_SPEED, type Scenario } from './scenarios.ts';
 import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
@@ -23,13 +22,13 @@ interface Charged {
  * @throws Refusal with nothing charged and the Idempotency-Key not used up.
  */
 function chargeRun(service: Service, submission: Submission): Charged {
-  const { database, account, runs, idempotency, now } = service;
-  return transaction(database, () => {
-    const { scenario, speed, balance_cents: balanceCents } = account.row;
+  const { store, now } = service;
+  return store.transaction(() => {
+    const { scenario, speed, balance_cents: balanceCents } = store.account;
     const { idempotencyKey, modelId, label, priority, dataset } = submission;
     const createdAt = now();
     const request = fingerprint(submission);
-    const firstUse = idempotencyKey && idempotency.find(idempotencyKey, createdAt);
+    const firstUse = idempotencyKey && store.firstUse(idempotencyKey, createdAt);
     if (firstUse) return { creation: repeat(firstUse, request, scenario), replayed: true };
 
     if (!findModel(modelId)?.listed.available || scenario === 'model-withdrawn') {
@@ -47,17 +46,17 @@ function chargeRun(service: Service, submission: Submission): Charged {
       ...planRun(createdAt, dataset.bytes, priority, speed),
       course: courseUnder(scenario),
     };
-    runs.insert([run]);
+    store.insertRuns([run]);
     const creation = {
       run_id: run.run_id,
       status: 'queued',
       price_cents: price,
       currency: CURRENCY,
-      balance_after_cents: account.add(-price),
+      balance_after_cents: store.addToBalance(-price),
       plan_name: PLAN_NAME,
     };
     if (idempotencyKey)
-      idempotency.insert(idempotencyKey, { fingerprint: request, answer: creation }, createdAt);
+      store.recordFirstUse(idempotencyKey, { fingerprint: request, answer: creation }, createdAt);
     return { creation, replayed: false };
   });
 }
@@ -92,13 +91,13 @@ const LOSES_ANSWER: ReadonlySet<Scenario> = new Set(['answer-lost', 'conflict-on
 export async function submitRun(service: Service, request: IncomingMessage): Promise<Reply> {
   const submission = await readSubmission(request);
   if (
-    service.account.row.scenario === 'connection-lost' &&
+    service.store.account.scenario === 'connection-lost' &&
     service.everyOther.strikes(`connection-lost ${submission.idempotencyKey ?? ''}`)
   )
     return { ...jsonReply(201, {}), fault: 'no-answer' };
   const { creation, replayed } = chargeRun(service, submission);
   const reply = jsonReply(201, creation);
-  const { scenario, speed } = service.account.row;
+  const { scenario, speed } = service.store.account;
   if (LOSES_ANSWER.has(scenario) && !replayed) return { ...reply, fault: 'no-answer' };
   if (scenario === 'slow-answer') {
     const waitMs = (SLOW_ANSWER_MS * DEFAULT_SPEED) / speed;

@@ -1,50 +1,46 @@
 import { MODELS, priceCents } from './catalog.ts';
-import { transaction } from './database.ts';
 import { planRun } from './lifecycle.ts';
 import { MAX_SPEED, MIN_SPEED, type SandboxControl, type Scenario, SCENARIOS } from './scenarios.ts';
 import type { RunRow, Service } from './service.ts';
 
 /** The levers of the sandbox, over its database. */
 export function createControl(service: Service): SandboxControl {
-  const { database, account, runs, idempotency, everyOther, now } = service;
+  const { store, everyOther, now } = service;
   return {
-    getScenario: () => account.row.scenario,
+    getScenario: () => store.account.scenario,
 
     setScenario(scenario: Scenario) {
       if (!SCENARIOS.includes(scenario)) throw new RangeError('unknown sandbox scenario');
-      transaction(database, () => {
-        account.setScenario(scenario);
-        runs.deleteGenerated();
-        if (scenario === 'many-runs') runs.insert(manyRuns(now()), true);
+      store.transaction(() => {
+        store.setScenario(scenario);
+        store.deleteGeneratedRuns();
+        if (scenario === 'many-runs') store.insertRuns(manyRuns(now()), true);
       });
       everyOther.clear();
     },
 
     reset() {
-      transaction(database, () => {
-        runs.deleteAll();
-        idempotency.deleteAll();
-        account.reset();
-      });
+      store.transaction(() => store.reset());
       everyOther.clear();
     },
 
     addFunds(cents: number) {
       if (!Number.isSafeInteger(cents) || cents <= 0)
         throw new RangeError('funds are a positive number of cents');
-      return transaction(database, () => {
-        if (!Number.isSafeInteger(account.row.balance_cents + cents)) throw new RangeError('too much money');
-        return account.add(cents);
+      return store.transaction(() => {
+        if (!Number.isSafeInteger(store.account.balance_cents + cents))
+          throw new RangeError('too much money');
+        return store.addToBalance(cents);
       });
     },
 
-    getSpeed: () => account.row.speed,
+    getSpeed: () => store.account.speed,
 
     setSpeed(speed: number) {
       if (!(speed >= MIN_SPEED && speed <= MAX_SPEED)) throw new RangeError('clock speed out of range');
-      transaction(database, () => {
-        runs.rescale(now(), account.row.speed / speed);
-        account.setSpeed(speed);
+      store.transaction(() => {
+        store.rescaleRuns(now(), store.account.speed / speed);
+        store.setSpeed(speed);
       });
     },
   };

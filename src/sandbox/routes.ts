@@ -55,7 +55,7 @@ export async function route(service: Service, request: IncomingMessage): Promise
   authenticate(service.apiKey, headers.authorization);
   const idempotencyKey = headers['idempotency-key'] ?? '';
   if (
-    service.account.row.scenario === 'rate-limited' &&
+    service.store.account.scenario === 'rate-limited' &&
     service.everyOther.strikes(`${method} ${url} ${idempotencyKey.toString()}`)
   ) {
     throw refuse('rate_limited', 'Too many requests.', { 'retry-after': '2' });
@@ -77,8 +77,8 @@ function listModels(): Reply {
   return jsonReply(200, { data: MODELS.map(({ listed }) => listed) });
 }
 
-function showBalance({ account }: Service): Reply {
-  const balance: Balance = { balance_cents: account.row.balance_cents, currency: CURRENCY };
+function showBalance({ store }: Service): Reply {
+  const balance: Balance = { balance_cents: store.account.balance_cents, currency: CURRENCY };
   return jsonReply(200, balance);
 }
 

@@ -8,11 +8,11 @@ import type { Position, RunRow, Service } from './service.ts';
 type Complete<T> = { [K in keyof T]-?: T[K] | null };
 
 /** GET /runs: newest first; a cursor is a place between runs, so that new runs move no page. @throws Refusal */
-export function listRuns({ runs, now }: Service, query: URLSearchParams): Reply {
+export function listRuns({ store, now }: Service, query: URLSearchParams): Reply {
   const limit = readLimit(query);
   const after = readCursor(query);
   // One more than asked for shows whether there are more.
-  const rows = runs.page(after, limit + 1);
+  const rows = store.pageOfRuns(after, limit + 1);
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const hasMore = rows.length > limit;
@@ -25,8 +25,8 @@ export function listRuns({ runs, now }: Service, query: URLSearchParams): Reply 
 }
 
 /** GET /runs/{run_id}. @throws Refusal `not_found` */
-export function showRun({ runs, now }: Service, runId: string): Reply {
-  const run = runs.find(runId);
+export function showRun({ store, now }: Service, runId: string): Reply {
+  const run = store.findRun(runId);
   if (!run) throw refuse('not_found', 'There is no such run.');
   return jsonReply(200, { run: detail(run, now()) });
 }

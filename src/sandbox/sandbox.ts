@@ -5,7 +5,7 @@ import { openDatabase } from './database.ts';
 import { route } from './routes.ts';
 import { EveryOther, type SandboxControl } from './scenarios.ts';
 import { listen } from './server.ts';
-import { Account, IdempotencyTable, RunTable, type Service } from './service.ts';
+import { Store, type Service } from './service.ts';
 
 export interface SandboxOptions {
   /** The database lives here; several windows may share it. Made where it does not exist. */
@@ -34,15 +34,12 @@ export interface Sandbox {
 /** Opens the database and starts a server on it. @throws when the directory or the port cannot be used */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { directory, now = Date.now, port = 0, log = () => undefined } = options;
-  const database = openDatabase(directory, now(), log);
+  const store = new Store(openDatabase(directory, now(), log));
   try {
     const closing = new AbortController();
     const server = await listen({ port, now, log });
     const service: Service = {
-      database,
-      account: new Account(database),
-      runs: new RunTable(database),
-      idempotency: new IdempotencyTable(database),
+      store,
       now,
       apiKey: `${API_KEY_PREFIX}sandbox_${randomBytes(24).toString('base64url')}`,
       baseUrl: server.baseUrl,
@@ -51,18 +48,18 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     };
     server.answerWith((request) => route(service, request));
     return {
-      accountId: service.account.row.account_id,
+      accountId: store.account.account_id,
       baseUrl: service.baseUrl,
       apiKey: service.apiKey,
       control: createControl(service),
       async close() {
         closing.abort();
         await server.close();
-        if (database.isOpen) database.close();
+        store.close();
       },
     };
   } catch (error) {
-    database.close();
+    store.close();
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Intent } from '../../src/core/submission/intent.ts';
+import type { Intent, Receipt } from '../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../src/core/submission/pendingSubmission.ts';
 
 /** An intent by hand: never sent, but for what is given. */
@@ -52,4 +52,29 @@ export function pendingOf(
     attempt: intent.attempts.length,
     ...live,
   };
+}
+
+let made = 0;
+
+/** An intent with an id and bytes of its own; later ones are newer. */
+export function sampleIntent(changes: Partial<Intent> = {}): Intent {
+  made++;
+  const sha256 = made.toString(16).padStart(64, '0');
+  return intentOf({
+    boundary: `----${randomUUID()}`,
+    created: { localMs: 1_700_000_000_000 + made },
+    dataset: { path: '/data/tränen 💧.jsonl', filename: 'tränen 💧.jsonl', sizeBytes: 12, sha256 },
+    ...changes,
+  });
+}
+
+/** An intent as it is after it was charged. */
+export function chargedAt(intent: Intent, localMs: number): Receipt {
+  const run = { run_id: 'run-1', price_cents: 500 };
+  return { ...intent, settled: { kind: 'charged', at: { localMs }, run, how: 'answered' } };
+}
+
+/** Another intent for the same bytes and model. */
+export function sameWish(intent: Intent, changes: Partial<Intent> = {}): Intent {
+  return sampleIntent({ dataset: intent.dataset, ...changes });
 }

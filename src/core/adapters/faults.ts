@@ -1,31 +1,41 @@
 import { ExpectedError } from '../base/errors.ts';
-import type { ArchiveFault, Verdict, VerdictCode } from './report.ts';
 import { printable } from './printable.ts';
 
-/** An archive, or a safetensors file, is not what its format demands, is made to harm, or is beyond a cap. */
-export class BrokenArchiveError extends ExpectedError {
-  readonly code: ArchiveFault;
-  /** The entry it is about, printable. */
-  readonly entry: string | undefined;
+/** What a file is. With any code but `adapter` nothing more of it could be read. */
+export type VerdictCode =
+  /** Weights of an adapter that could be read, with or without problems. */
+  | 'adapter'
+  /** Neither ZIP, tar, gzip nor safetensors. */
+  | 'not-an-archive'
+  | 'empty'
+  /** Cut or changed; `fault` says how. */
+  | 'broken'
+  | 'encrypted'
+  /** Crafted to harm; `fault` and `entry` say how. Nothing of it was unpacked. */
+  | 'unsafe'
+  /** Packed by a method that is not read; `entry`. */
+  | 'unsupported'
+  /** Readable, but without an adapter. */
+  | 'no-adapter'
+  /** The weights of a full model, not of an adapter. */
+  | 'full-model'
+  /** The weights are only there as pickle files (`.bin`, `.pt`, `.pkl`), which can run code: named, never opened. */
+  | 'pickle-only'
+  /** Beyond a limit; `fault` says which. */
+  | 'too-big'
+  /** The file system refused to read it. */
+  | 'unreadable';
 
-  constructor(code: ArchiveFault, entry?: string) {
-    super(`the archive is not taken: ${code}`);
-    this.code = code;
-    this.entry = entry === undefined ? undefined : printable(entry);
-  }
-}
-
-const CODES: Readonly<Record<ArchiveFault, VerdictCode>> = {
+/** What can be wrong with an archive or a safetensors file, and what that makes of it. */
+export const FAULTS = {
   truncated: 'broken',
   'zip-no-end': 'broken',
   'zip-directory': 'broken',
-  'zip-local-header': 'broken',
   'zip-disagreement': 'broken',
   'zip-crc': 'broken',
   'zip-length': 'broken',
   'gzip-data': 'broken',
   'tar-header': 'broken',
-  'tar-checksum': 'broken',
   'safetensors-header': 'broken',
   'safetensors-offsets': 'broken',
   'safetensors-length': 'broken',
@@ -44,9 +54,42 @@ const CODES: Readonly<Record<ArchiveFault, VerdictCode>> = {
   'too-many-entries': 'too-big',
   'too-large': 'too-big',
   'header-too-large': 'too-big',
-};
+} as const satisfies Readonly<Record<string, VerdictCode>>;
+export type ArchiveFault = keyof typeof FAULTS;
 
-/** What such an error says of the file. */
-export function verdictOf({ code, entry }: BrokenArchiveError): Verdict {
-  return { code: CODES[code], fault: code, ...(entry === undefined ? {} : { entry }) };
+export interface Verdict {
+  code: VerdictCode;
+  fault?: ArchiveFault;
+  /** The name of the entry it is about, printable. */
+  entry?: string;
+}
+
+/** An archive, or a safetensors file, is not what its format demands, is made to harm, or is beyond a cap. */
+export class BrokenArchiveError extends ExpectedError {
+  readonly code: ArchiveFault;
+  /** The entry it is about, printable. */
+  readonly entry: string | undefined;
+
+  constructor(code: ArchiveFault, entry?: string) {
+    super(`the archive is not taken: ${code}`);
+    this.code = code;
+    this.entry = entry === undefined ? undefined : printable(entry);
+  }
+
+  /** What it says of the file. */
+  get verdict(): Verdict {
+    const { code, entry } = this;
+    return { code: FAULTS[code], fault: code, ...(entry === undefined ? {} : { entry }) };
+  }
+}
+
+/** A file does not hold an adapter; `verdict` says why. */
+export class NotAnAdapterError extends ExpectedError {
+  readonly code = 'not-an-adapter';
+  readonly verdict: Verdict;
+
+  constructor(verdict: Verdict) {
+    super(`not an adapter: ${verdict.code}`);
+    this.verdict = verdict;
+  }
 }

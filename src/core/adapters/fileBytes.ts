@@ -1,6 +1,6 @@
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { throwIfCancelled } from '../base/errors.ts';
-import { BrokenArchiveError } from './faults.ts';
+import { BrokenArchiveError, NotAnAdapterError } from './faults.ts';
 import { CHUNK_BYTES } from './limits.ts';
 
 /** The bytes of one open file. */
@@ -15,9 +15,9 @@ export class FileBytes {
     this.#signal = signal;
   }
 
-  /** @throws what the file system says; NotAFileError, for opening a pipe would wait for ever */
+  /** @throws what the file system says; NotAnAdapterError for a pipe, whose opening would wait for ever */
   static async open(path: string, signal?: AbortSignal): Promise<FileBytes> {
-    if (!(await stat(path)).isFile()) throw new NotAFileError();
+    if (!(await stat(path)).isFile()) throw new NotAnAdapterError({ code: 'not-an-archive' });
     const handle = await open(path, 'r');
     try {
       return new FileBytes(handle, (await handle.stat()).size, signal);
@@ -54,6 +54,11 @@ export class FileBytes {
     }
   }
 
+  /** All bytes in pieces. @throws as `read` */
+  all(): AsyncGenerator<Buffer, void> {
+    return this.chunks(0, this.sizeBytes);
+  }
+
   async #fill(buffer: Buffer, at: number): Promise<void> {
     for (let done = 0; done < buffer.length;) {
       throwIfCancelled(this.#signal);
@@ -63,6 +68,3 @@ export class FileBytes {
     }
   }
 }
-
-/** A folder, a pipe, a device. */
-export class NotAFileError extends Error {}

@@ -1,7 +1,7 @@
 import type { LongTask } from '../base/longTask.ts';
-import { baseChangeOf } from './peftConfig.ts';
+import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
 import type { Problems } from './problems.ts';
-import type { AdapterConfig, LoraPair, WeightsReport } from './report.ts';
+import type { LoraPair, WeightsReport } from './report.ts';
 import { endsOf, PREFIX } from './tensorName.ts';
 import { ModuleScaling, type SortedTensors } from './tensors.ts';
 
@@ -11,8 +11,6 @@ const USUAL_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'];
 const HEADS: readonly string[] = ['classifier', 'score'];
 /** They read the hidden state, which has the same width in each layer of a model. Inputs of others differ in a few models. */
 const HIDDEN_READERS = /\.(?:[qkv]_proj|qkv_proj|gate_proj|up_proj|gate_up_proj)$/;
-const EMBEDDINGS = /(?:^|\.)(?:embed_tokens|wte|word_embeddings|tok_embeddings|embed_in)$/;
-const LM_HEADS = /(?:^|\.)(?:lm_head|embed_out)$/;
 /** How far above its weights a fully saved module may be named. */
 const MAX_DEPTH = 3;
 
@@ -28,7 +26,6 @@ export async function findMisfits(
   await task.yieldToEventLoop();
   for (const { name } of sorted.unknown) problems.add('tensor-unexpected', 'warning', name);
   checkDtypes(weights, problems);
-  checkLayers(weights, problems);
   checkWidths(weights.pairs, problems);
   await task.yieldToEventLoop();
   if (config !== undefined) {
@@ -38,10 +35,6 @@ export async function findMisfits(
     checkFlags(sorted, weights, config, problems);
   }
   for (const name of weights.savedModules) problems.add('modules-to-save', 'info', name);
-  const paths = [...weights.savedModules, ...weights.pairs.map(({ path }) => path)];
-  if (sorted.parts.some(({ isEmbedding }) => isEmbedding) || paths.some((path) => EMBEDDINGS.test(path)))
-    problems.add('embeddings-touched', 'info');
-  if (paths.some((path) => LM_HEADS.test(path))) problems.add('lm-head-touched', 'info');
 }
 
 /** Finds what is wrong with the config alone. */
@@ -88,27 +81,8 @@ function checkParts({ parts }: SortedTensors, problems: Problems): void {
 }
 
 function checkDtypes({ dtypes }: WeightsReport, problems: Problems): void {
-  for (const { dtype } of dtypes) {
+  for (const { dtype } of dtypes)
     if (!USUAL_DTYPES.includes(dtype)) problems.add('dtype-unusual', 'warning', dtype);
-    if (dtypes.length > 1) problems.add('dtypes-mixed', 'info', dtype);
-  }
-}
-
-function checkLayers({ pairs, layers }: WeightsReport, problems: Problems): void {
-  const layersOf = new Map<string, Set<number>>();
-  for (const { module, layer } of pairs)
-    if (layer !== undefined) layersOf.set(module, (layersOf.get(module) ?? new Set()).add(layer));
-  for (const [module, its] of layersOf) {
-    let missing = layers.length - its.size;
-    // Of many modules in many layers, only those are searched that will be named.
-    for (const layer of layers) {
-      if (missing === 0 || problems.isFull('layers-differ')) break;
-      if (its.has(layer)) continue;
-      problems.add('layers-differ', 'info', `${layer} ${module}`);
-      missing--;
-    }
-    problems.addMore('layers-differ', missing);
-  }
 }
 
 /** Within one stack of layers: models with several have modules of the same name in each. */
@@ -202,7 +176,7 @@ function namesOf(path: string): string[] {
 function checkFlags(
   { biases, parts }: SortedTensors,
   { pairs }: WeightsReport,
-  { bias, useDora, useRslora }: AdapterConfig,
+  { bias, useDora }: AdapterConfig,
   problems: Problems,
 ): void {
   // Those of LoRA itself have a key of their own.
@@ -215,6 +189,4 @@ function checkFlags(
       expected: useDora ? pairs.length : 0,
       actual: magnitudes,
     });
-  if (useDora) problems.add('uses-dora', 'info');
-  if (useRslora) problems.add('uses-rslora', 'info');
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { LongTask } from '../base/longTask.ts';
 import { isSystemError } from '../base/diskError.ts';
 import {
@@ -9,13 +10,13 @@ import {
   type Choice,
   type Contents,
 } from './archive/contents.ts';
-import { isForeign, openArchive, UnknownFileError, type Known } from './archive/openArchive.ts';
-import { BrokenArchiveError, verdictOf } from './faults.ts';
+import { openArchive } from './archive/openArchive.ts';
+import { BrokenArchiveError, NotAnAdapterError, type Verdict } from './faults.ts';
 import { checkConfig, findMisfits, isLora } from './fit.ts';
-import { readConfig } from './peftConfig.ts';
+import { readConfig, type AdapterConfig } from './peftConfig.ts';
 import { printable } from './printable.ts';
 import { Problems } from './problems.ts';
-import type { AdapterConfig, AdapterEntry, AdapterReport, Verdict } from './report.ts';
+import type { AdapterEntry, AdapterReport } from './report.ts';
 import { roleOf } from './tensorName.ts';
 import { pairsOf, sortTensors, weightsReport, type Parts, type WeightsFile } from './tensors.ts';
 
@@ -44,32 +45,26 @@ export async function inspectAdapter(
 
 /** @throws CancelledError */
 export async function inspect(file: string, signal?: AbortSignal): Promise<Inspection> {
-  let known: Known = { sizeBytes: 0 };
+  const none = { entries: [], entryCount: 0, root: '', problems: [] };
+  let report: AdapterReport = { file, verdict: { code: 'no-adapter' }, sizeBytes: 0, ...none };
   try {
-    const archive = await openArchive(file, signal, (found) => (known = found));
+    report.sizeBytes = (await stat(file)).size;
+    const archive = await openArchive(file, signal);
     try {
-      known = { container: archive.container, sizeBytes: archive.sizeBytes };
-      return await inspectContents(file, known, await readContents(archive, signal), signal);
+      report = { ...report, container: archive.container, sizeBytes: archive.sizeBytes };
+      return await inspectContents(report, await readContents(archive, signal), signal);
     } finally {
       await archive.close();
     }
   } catch (error) {
-    return withoutWeights({ ...emptyReport(file, known), verdict: verdictFor(error) });
+    return withoutWeights({ ...report, verdict: verdictFor(error) });
   }
 }
 
 function verdictFor(error: unknown): Verdict {
-  if (error instanceof BrokenArchiveError) return verdictOf(error);
-  if (error instanceof UnknownFileError && error.kind !== 'unknown')
-    return { code: error.kind === 'pickle' ? 'pickle-only' : 'empty' };
-  if (isForeign(error)) return { code: 'not-an-archive' };
+  if (error instanceof BrokenArchiveError || error instanceof NotAnAdapterError) return error.verdict;
   if (isSystemError(error)) return { code: 'unreadable' };
   throw error;
-}
-
-function emptyReport(file: string, known: Known): AdapterReport {
-  const none = { entries: [], entryCount: 0, root: '', problems: [] };
-  return { file, verdict: { code: 'no-adapter' }, ...known, ...none };
 }
 
 function withoutWeights(report: AdapterReport): Inspection {
@@ -77,8 +72,7 @@ function withoutWeights(report: AdapterReport): Inspection {
 }
 
 async function inspectContents(
-  file: string,
-  known: Known,
+  empty: AdapterReport,
   contents: Contents,
   signal: AbortSignal | undefined,
 ): Promise<Inspection> {
@@ -86,7 +80,7 @@ async function inspectContents(
   const choice = chooseAdapter(contents);
   const config = choice && configOf(choice, contents, problems);
   const base: AdapterReport = {
-    ...emptyReport(file, known),
+    ...empty,
     entries: shownEntries(contents.entries),
     entryCount: contents.entries.length,
     root: choice?.root ?? '',
@@ -155,10 +149,8 @@ function checkFiles(choice: Choice, entries: readonly AdapterEntry[], problems: 
       if (baseOf(name) !== WEIGHTS_NAME) problems.add('weights-name', 'error', name);
   for (const name of choice.otherConfigs) problems.add('several-configs', 'info', name);
   for (const name of choice.otherWeights) problems.add('several-weights', 'warning', name);
-  for (const { kind, name } of entries) {
+  for (const { kind, name } of entries)
     if (kind === 'pickle') problems.add('pickle-present', 'warning', name);
-    if (kind === 'archive') problems.add('nested-archive', 'info', name);
-  }
 }
 
 function verdictWithoutWeights(entries: readonly AdapterEntry[]): Verdict {

@@ -1,13 +1,15 @@
 import { printable } from './printable.ts';
 import type { Problems } from './problems.ts';
-import type { AdapterConfig } from './report.ts';
 
 /** More keys of a pattern, or names of a list, have no use. */
 const MAX_NAMES = 10_000;
 const BOM = '\ufeff';
 
+/** `adapter_config.json`, as far as its types are right. */
+export type AdapterConfig = Readonly<NonNullable<ReturnType<typeof readConfig>>>;
+
 /** Reads `adapter_config.json`. Values of a wrong type are left out and reported; undefined where it is no JSON object. */
-export function readConfig(text: string, problems: Problems): AdapterConfig | undefined {
+export function readConfig(text: string, problems: Problems) {
   const fields = objectIn(text);
   if (fields === undefined) {
     problems.add('config-not-json', 'error');
@@ -29,17 +31,19 @@ export function readConfig(text: string, problems: Problems): AdapterConfig | un
     revision: read('revision', string),
     rank: read('r', (value) => (Number.isInteger(value) && Number(value) > 0 ? Number(value) : undefined)),
     alpha: read('lora_alpha', number),
-    dropout: read('lora_dropout', number),
     rankPattern: read('rank_pattern', pattern) ?? {},
     alphaPattern: read('alpha_pattern', pattern) ?? {},
     useRslora: read('use_rslora', boolean) ?? false,
     useDora: read('use_dora', boolean) ?? false,
     fanInFanOut: read('fan_in_fan_out', boolean) ?? false,
+    /** How training began, such as `true`, `gaussian` or `pissa`. */
     init: read('init_lora_weights', (value) => (typeof value === 'boolean' ? String(value) : string(value))),
     isAlora: read('alora_invocation_tokens', isFilled) ?? false,
     repeatsLayers: read('layer_replication', isFilled) ?? false,
     loraBias: read('lora_bias', boolean) ?? false,
+    /** A list of names or, as one string, a regular expression (or `all-linear`). */
     targetModules: read('target_modules', (value) => strings(value) ?? string(value)),
+    /** Parameters, such as those of experts, that are adapted directly. */
     targetParameters: read('target_parameters', strings) ?? [],
     modulesToSave: read('modules_to_save', strings) ?? [],
     bias: read('bias', string) ?? 'none',

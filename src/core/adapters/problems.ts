@@ -1,5 +1,63 @@
 import { printable } from './printable.ts';
-import type { AdapterProblem, ProblemCode } from './report.ts';
+
+/** Each has a sentence in `ui/adapters/reportMessages.ts`. */
+export type ProblemCode =
+  // The config.
+  | 'config-missing'
+  | 'config-too-large'
+  | 'config-not-json'
+  /** It begins with a byte order mark, which PEFT's reader refuses. */
+  | 'config-bom'
+  /** `examples` are the keys whose values are of a wrong type. */
+  | 'config-wrong-type'
+  | 'peft-type-missing'
+  | 'not-lora'
+  | 'base-model-missing'
+  | 'base-model-is-path'
+  | 'rank-missing'
+  | 'alpha-missing'
+  | 'alpha-zero'
+  | 'target-modules-missing'
+  | 'base-changed'
+  | 'init-unknown'
+  | 'uses-alora'
+  | 'repeats-layers'
+  // The tensors.
+  | 'partner-missing'
+  | 'pair-mismatch'
+  /** Without `base_model.model.`, PEFT reports tensors as missing keys: the model stays as it is. */
+  | 'prefix-missing'
+  | 'widths-differ'
+  | 'tensor-unexpected'
+  | 'dtype-unusual'
+  | 'modules-to-save'
+  // Both do not fit each other.
+  | 'rank-mismatch'
+  | 'module-not-targeted'
+  | 'module-without-weights'
+  | 'saved-module-missing'
+  | 'saved-module-unexpected'
+  | 'bias-mismatch'
+  | 'dora-mismatch'
+  // The files.
+  /** All weights were read as one where they are numbered parts, else the first; of configs the one beside them. */
+  | 'several-weights'
+  | 'several-configs'
+  | 'weights-name'
+  | 'pickle-present';
+
+/** Something to know about an adapter; one for each code. */
+export interface AdapterProblem {
+  code: ProblemCode;
+  /** `error`: tools will refuse it or load it wrongly. `warning`: some will. `info`: good to know. */
+  severity: 'error' | 'warning' | 'info';
+  /** How many tensors, modules, keys or files it is about; at least 1. */
+  count: number;
+  /** At most 10 of their names, printable, at most 200 characters. */
+  examples: readonly string[];
+  expected?: string | number;
+  actual?: string | number;
+}
 
 const MAX_EXAMPLES = 10;
 const SEVERITIES: readonly AdapterProblem['severity'][] = ['error', 'warning', 'info'];
@@ -20,18 +78,8 @@ export class Problems {
     if (known === undefined) this.#byCode.set(code, problem);
     if (severity === 'error') problem.severity = severity;
     problem.count++;
-    if (example !== undefined && !this.isFull(code)) problem.examples.push(printable(example));
-  }
-
-  /** Whether further examples of a code would be left out. */
-  isFull(code: ProblemCode): boolean {
-    return (this.#byCode.get(code)?.examples.length ?? 0) >= MAX_EXAMPLES;
-  }
-
-  /** Counts more of a code that was added before. */
-  addMore(code: ProblemCode, count: number): void {
-    const problem = this.#byCode.get(code);
-    if (problem !== undefined) problem.count += count;
+    if (example !== undefined && problem.examples.length < MAX_EXAMPLES)
+      problem.examples.push(printable(example));
   }
 
   /** Errors first, else in the order of their finding. */

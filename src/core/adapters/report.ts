@@ -1,71 +1,9 @@
+import type { Verdict } from './faults.ts';
+import type { AdapterConfig } from './peftConfig.ts';
+import type { AdapterProblem } from './problems.ts';
+
 /** What the bytes are, whatever the name says. */
 export type Container = 'zip' | 'tar' | 'tar.gz' | 'safetensors' | 'folder';
-
-/** What is wrong with an archive, or with a safetensors file; in `Verdict.fault` and `BrokenArchiveError.code`. */
-export type ArchiveFault =
-  // Broken: not what the format demands.
-  | 'truncated'
-  | 'zip-no-end'
-  | 'zip-directory'
-  | 'zip-local-header'
-  | 'zip-disagreement'
-  | 'zip-crc'
-  | 'zip-length'
-  | 'gzip-data'
-  | 'tar-header'
-  | 'tar-checksum'
-  | 'safetensors-header'
-  | 'safetensors-offsets'
-  | 'safetensors-length'
-  | 'data-after-end'
-  // Unsafe: made to harm, or as good as.
-  | 'path-outside'
-  | 'path-absolute'
-  | 'path-odd'
-  | 'link'
-  | 'device'
-  | 'duplicate'
-  | 'case-collision'
-  | 'overlap'
-  | 'ratio'
-  // Not read.
-  | 'encrypted'
-  | 'method'
-  | 'too-many-entries'
-  | 'too-large'
-  | 'header-too-large';
-
-/** What a file is. With any code but `adapter` nothing more of it could be read. */
-export type VerdictCode =
-  /** Weights of an adapter that could be read, with or without problems. */
-  | 'adapter'
-  /** Neither ZIP, tar, gzip nor safetensors. */
-  | 'not-an-archive'
-  | 'empty'
-  /** Cut or changed; `fault` says how. */
-  | 'broken'
-  | 'encrypted'
-  /** Crafted to harm; `fault` and `entry` say how. Nothing of it was unpacked. */
-  | 'unsafe'
-  /** Packed by a method that is not read; `entry`. */
-  | 'unsupported'
-  /** Readable, but without an adapter. */
-  | 'no-adapter'
-  /** The weights of a full model, not of an adapter. */
-  | 'full-model'
-  /** The weights are only there as pickle files (`.bin`, `.pt`, `.pkl`), which can run code: named, never opened. */
-  | 'pickle-only'
-  /** Beyond a limit; `fault` says which. */
-  | 'too-big'
-  /** The file system refused to read it. */
-  | 'unreadable';
-
-export interface Verdict {
-  code: VerdictCode;
-  fault?: ArchiveFault;
-  /** The name of the entry it is about, as the archive has it, made printable and at most 200 characters. */
-  entry?: string;
-}
 
 /** A file of the archive or folder. */
 export interface AdapterEntry {
@@ -73,43 +11,6 @@ export interface AdapterEntry {
   name: string;
   sizeBytes: number;
   kind: 'config' | 'weights' | 'pickle' | 'archive' | 'other';
-}
-
-/** `adapter_config.json`, as far as its types are right. */
-export interface AdapterConfig {
-  /** As the config has it, such as `LORA`. */
-  peftType: string | undefined;
-  taskType: string | undefined;
-  /** `base_model_name_or_path`. */
-  baseModel: string | undefined;
-  /** Of the base model. */
-  revision: string | undefined;
-  /** `r`. */
-  rank: number | undefined;
-  /** `lora_alpha`. */
-  alpha: number | undefined;
-  dropout: number | undefined;
-  /** Module name or pattern → rank. */
-  rankPattern: Readonly<Record<string, number>>;
-  alphaPattern: Readonly<Record<string, number>>;
-  useRslora: boolean;
-  useDora: boolean;
-  fanInFanOut: boolean;
-  /** `init_lora_weights`: how training began, such as `true`, `gaussian` or `pissa`. */
-  init: string | undefined;
-  /** Acts only after its `alora_invocation_tokens`. */
-  isAlora: boolean;
-  /** `layer_replication`: layers of the base are repeated. */
-  repeatsLayers: boolean;
-  loraBias: boolean;
-  /** A list of names or, as one string, a regular expression (or `all-linear`). */
-  targetModules: readonly string[] | string | undefined;
-  /** Parameters, such as those of experts, that are adapted directly. */
-  targetParameters: readonly string[];
-  modulesToSave: readonly string[];
-  /** `none`, `all` or `lora_only`. */
-  bias: string;
-  peftVersion: string | undefined;
 }
 
 /** One adapted module: its A and its B. */
@@ -162,73 +63,6 @@ export interface WeightsReport {
   labels?: number;
   /** Whether biases are among the tensors. */
   hasBias: boolean;
-}
-
-/** Each has a sentence in `ui/adapters/reportMessages.ts`. */
-export type ProblemCode =
-  // The config.
-  | 'config-missing'
-  | 'config-too-large'
-  | 'config-not-json'
-  /** It begins with a byte order mark, which PEFT's reader refuses. */
-  | 'config-bom'
-  /** `examples` are the keys whose values are of a wrong type. */
-  | 'config-wrong-type'
-  | 'peft-type-missing'
-  | 'not-lora'
-  | 'base-model-missing'
-  | 'base-model-is-path'
-  | 'rank-missing'
-  | 'alpha-missing'
-  | 'alpha-zero'
-  | 'target-modules-missing'
-  | 'base-changed'
-  | 'init-unknown'
-  | 'uses-alora'
-  | 'uses-dora'
-  | 'uses-rslora'
-  | 'repeats-layers'
-  // The tensors.
-  | 'partner-missing'
-  | 'pair-mismatch'
-  /** Without `base_model.model.`, PEFT reports tensors as missing keys: the model stays as it is. */
-  | 'prefix-missing'
-  | 'widths-differ'
-  /** `examples`: `layer 3: q_proj` as `3 q_proj`. */
-  | 'layers-differ'
-  | 'tensor-unexpected'
-  | 'dtype-unusual'
-  | 'dtypes-mixed'
-  | 'modules-to-save'
-  | 'embeddings-touched'
-  | 'lm-head-touched'
-  // Both do not fit each other.
-  | 'rank-mismatch'
-  | 'module-not-targeted'
-  | 'module-without-weights'
-  | 'saved-module-missing'
-  | 'saved-module-unexpected'
-  | 'bias-mismatch'
-  | 'dora-mismatch'
-  // The files.
-  /** All weights were read as one where they are numbered parts, else the first; of configs the one beside them. */
-  | 'several-weights'
-  | 'several-configs'
-  | 'weights-name'
-  | 'pickle-present'
-  | 'nested-archive';
-
-/** Something to know about an adapter; one for each code. */
-export interface AdapterProblem {
-  code: ProblemCode;
-  /** `error`: tools will refuse it or load it wrongly. `warning`: some will. `info`: good to know. */
-  severity: 'error' | 'warning' | 'info';
-  /** How many tensors, modules, keys or files it is about; at least 1. */
-  count: number;
-  /** At most 10 of their names, printable, at most 200 characters. */
-  examples: readonly string[];
-  expected?: string | number;
-  actual?: string | number;
 }
 
 /** What the headers of an adapter say. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { LongTask } from '../base/longTask.ts';
-import { BrokenArchiveError } from './faults.ts';
+import { BrokenArchiveError, type ArchiveFault } from './faults.ts';
 import { MAX_HEADER_BYTES, MAX_TENSORS } from './limits.ts';
 
 /** Bits of a value, by the type names of the format. */
@@ -54,16 +54,17 @@ export interface SafetensorsHeader {
 }
 
 /**
- * Reads the header of a safetensors file from its pieces, and leaves the rest unread. The header is what the format
- * demands: no name twice, the data without gaps up to the end of the file, each tensor as long as its dtype and shape.
+ * Reads the header of a safetensors file and leaves the rest unread. The header is what the format demands: no name twice,
+ * the data without gaps up to the end of the file, each tensor as long as its dtype and shape.
+ * @param next the next piece of the file; undefined at its end
  * @throws BrokenArchiveError, CancelledError
  */
 export async function readSafetensorsHeader(
-  pieces: AsyncGenerator<Buffer, void>,
+  next: () => Promise<Buffer | undefined>,
   sizeBytes: number,
   signal?: AbortSignal,
 ): Promise<SafetensorsHeader> {
-  const header = await headerBytes(pieces, sizeBytes);
+  const header = await headerBytes(next, sizeBytes);
   // It begins with the object and may end with spaces, but not with other blanks.
   let end = header.length;
   while (end > 0 && header[end - 1] === 0x20) end--;
@@ -82,24 +83,20 @@ export async function readSafetensorsHeader(
   return { tensors, dataAt };
 }
 
-async function headerBytes(pieces: AsyncGenerator<Buffer, void>, sizeBytes: number): Promise<Buffer> {
+async function headerBytes(next: () => Promise<Buffer | undefined>, sizeBytes: number): Promise<Buffer> {
   if (sizeBytes < LENGTH_BYTES) throw new BrokenArchiveError('safetensors-header');
-  let header = Buffer.alloc(LENGTH_BYTES);
-  let isLength = true;
-  let filled = 0;
-  for await (const piece of pieces) {
-    for (let used = 0; used < piece.length && (isLength || filled < header.length);) {
-      const copied = piece.copy(header, filled, used);
-      used += copied;
+  let piece: Buffer = Buffer.alloc(0);
+  const read = async (length: number) => {
+    const bytes = Buffer.allocUnsafe(length);
+    for (let filled = 0; filled < length;) {
+      if (piece.length === 0) piece = (await next()) ?? fail('truncated');
+      const copied = piece.copy(bytes, filled);
       filled += copied;
-      if (!isLength || filled < LENGTH_BYTES) continue;
-      isLength = false;
-      filled = 0;
-      header = Buffer.allocUnsafe(headerLength(header, sizeBytes));
+      piece = piece.subarray(copied);
     }
-    if (!isLength && filled === header.length) return header;
-  }
-  throw new BrokenArchiveError('truncated');
+    return bytes;
+  };
+  return await read(headerLength(await read(LENGTH_BYTES), sizeBytes));
 }
 
 function headerLength(bytes: Buffer, sizeBytes: number): number {
@@ -197,7 +194,7 @@ class HeaderReader {
     let isEscaped = false;
     for (;;) {
       const byte = this.#bytes[this.#at++];
-      if (byte === undefined || byte < 0x20) throw broken();
+      if (byte === undefined || byte < 0x20) fail();
       if (byte === QUOTE) break;
       if (byte !== BACKSLASH) continue;
       isEscaped = true;
@@ -208,7 +205,7 @@ class HeaderReader {
     try {
       return JSON.parse(`"${text}"`) as string;
     } catch {
-      throw broken();
+      fail();
     }
   }
 
@@ -218,7 +215,7 @@ class HeaderReader {
     this.#take(0x5b);
     if (this.#takes(0x5d)) return numbers;
     do {
-      if (numbers.length === most) throw broken();
+      if (numbers.length === most) fail();
       numbers.push(this.#integer());
     } while (this.#takes(COMMA));
     this.#take(0x5d);
@@ -228,7 +225,7 @@ class HeaderReader {
   /** Nothing follows. @throws BrokenArchiveError */
   end(): void {
     this.#blanks();
-    if (this.#at !== this.#bytes.length) throw broken();
+    if (this.#at !== this.#bytes.length) fail();
   }
 
   #integer(): number {
@@ -242,7 +239,7 @@ class HeaderReader {
       this.#at++;
     }
     const hasLeadingZero = this.#at - from > 1 && this.#bytes[from] === 0x30;
-    if (this.#at === from || hasLeadingZero || !Number.isSafeInteger(value)) throw broken();
+    if (this.#at === from || hasLeadingZero || !Number.isSafeInteger(value)) fail();
     return value;
   }
 
@@ -254,7 +251,7 @@ class HeaderReader {
   }
 
   #take(byte: number): void {
-    if (!this.#takes(byte)) throw broken();
+    if (!this.#takes(byte)) fail();
   }
 
   #blanks(): void {
@@ -266,6 +263,6 @@ class HeaderReader {
   }
 }
 
-function broken(): BrokenArchiveError {
-  return new BrokenArchiveError('safetensors-header');
+function fail(code: ArchiveFault = 'safetensors-header', name?: string): never {
+  throw new BrokenArchiveError(code, name);
 }

@@ -1,6 +1,7 @@
 import type { LongTask } from '../base/longTask.ts';
 import { printable } from './printable.ts';
-import type { AdapterConfig, DtypeShare, LoraPair, WeightsReport } from './report.ts';
+import type { AdapterConfig } from './peftConfig.ts';
+import type { DtypeShare, LoraPair, WeightsReport } from './report.ts';
 import type { SafetensorsHeader, Tensor } from './safetensors.ts';
 import { endsOf, placeOf, roleOf } from './tensorName.ts';
 

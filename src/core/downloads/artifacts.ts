@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
 import { DownloadError } from './downloadErrors.ts';
-import { isAdapter, numberedFileName } from './downloadTarget.ts';
+import { numberedFileName } from './downloadTarget.ts';
 import { serviceNowMs, type Session } from '../runs/session.ts';
 import type { ArtifactName } from './types.ts';
 
@@ -35,39 +35,33 @@ export async function listArtifacts(
 }
 
 /**
- * The name of an artifact. The contract does not rule out two of the same name: all but the first of those get a number,
- * by their order in the list.
- * @param list all that the run offers, this one among them
+ * The names of all artifacts of a run. The contract does not rule out two of the same name: all but the first of those get a
+ * number, by their order in the list.
  */
-export function artifactNameOf(artifact: Artifact, index = 0, list: readonly Artifact[] = []): ArtifactName {
-  const { artifact_type: type, filename } = artifact;
-  const ofType = list.filter((other) => other.artifact_type === type);
-  const alike = list
-    .slice(0, index)
-    .filter((other) => other.artifact_type === type && other.filename === filename);
-  let numbered: string | undefined;
-  let number = 2;
-  // Not one that the service itself gave to another.
-  for (let left = alike.length; left > 0; number += 1) {
-    numbered = numberedFileName(filename ?? type, number);
-    if (!ofType.some((other) => other.filename === numbered)) left -= 1;
-  }
-  const called = numbered ?? filename;
-  return { type, ...(called !== undefined && { filename: called }) };
+export function artifactNamesOf(artifacts: readonly Artifact[]): ArtifactName[] {
+  const keyOf = (type: string, filename: string | undefined) => JSON.stringify([type, filename]);
+  const given = new Set(artifacts.map(({ artifact_type, filename }) => keyOf(artifact_type, filename)));
+  const used = new Set<string>();
+  return artifacts.map(({ artifact_type: type, filename }) => {
+    let name = filename;
+    // Not one that the service itself gave to another.
+    for (
+      let number = 2;
+      used.has(keyOf(type, name)) || (name !== filename && given.has(keyOf(type, name)));
+      number++
+    )
+      name = numberedFileName(filename ?? type, number);
+    used.add(keyOf(type, name));
+    return { type, ...(name !== undefined && { filename: name }) };
+  });
 }
 
-/** The adapter, or the first where none is called so. @throws DownloadError */
-export function adapterOf(artifacts: readonly Artifact[]): Artifact {
-  const adapter = artifacts.find(({ artifact_type }) => isAdapter(artifact_type)) ?? artifacts[0];
-  if (adapter === undefined) throw new DownloadError('no-artifacts');
-  return adapter;
-}
-
-/** The one of a name, as `artifactNameOf` gives it; where there is no such name, the only one of its type. @throws DownloadError */
+/** The one of a name; where there is no such name, the only one of its type. @throws DownloadError */
 export function artifactNamed(artifacts: readonly Artifact[], { type, filename }: ArtifactName): Artifact {
+  const names = artifactNamesOf(artifacts);
   const ofType = artifacts.filter(({ artifact_type }) => artifact_type === type);
   const found =
-    ofType.find((artifact, index) => artifactNameOf(artifact, index, ofType).filename === filename) ??
+    artifacts[names.findIndex((name) => name.type === type && name.filename === filename)] ??
     (ofType.length === 1 ? ofType[0] : undefined);
   if (found === undefined) throw new DownloadError('artifact-gone');
   return found;
@@ -108,20 +102,13 @@ export class SignedLink {
   readonly #clock: Clock;
   #current: { url: string; staleAtMs: number } | undefined;
 
-  /** @param first the artifact as it was just listed */
-  constructor(session: Session, runId: string, name: ArtifactName, clock: Clock, first?: Artifact) {
+  constructor(session: Session, runId: string, name: ArtifactName, clock: Clock) {
     const { account } = session;
     this.serviceUrl = account.kind === 'sandbox' ? 'http://localhost' : account.baseUrl;
     this.#session = session;
     this.#runId = runId;
     this.#name = name;
     this.#clock = clock;
-    if (first !== undefined) this.#accept(first, clock.monotonicMs());
-  }
-
-  /** Whether its end is near, or there is none. */
-  get isStale(): boolean {
-    return this.#current === undefined || this.#clock.monotonicMs() >= this.#current.staleAtMs;
   }
 
   /** The next `url` is a fresh one. */
@@ -131,17 +118,13 @@ export class SignedLink {
 
   /** @throws DownloadError, ApiError, KeyMissingError, CancelledError */
   async url(signal: AbortSignal): Promise<string> {
-    if (this.#current !== undefined && !this.isStale) return this.#current.url;
-    const askedAtMs = this.#clock.monotonicMs();
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#current !== undefined && nowMs < this.#current.staleAtMs) return this.#current.url;
     const artifacts = await listArtifacts(this.#session, this.#runId, signal);
-    return this.#accept(artifactNamed(artifacts, this.#name), askedAtMs);
-  }
-
-  #accept({ url, expires_in }: Artifact, askedAtMs: number): string {
+    const { url, expires_in } = artifactNamed(artifacts, this.#name);
     const lifetimeMs = expires_in === undefined ? LIFETIME_MS : Math.max(0, expires_in * 1000);
     // One that lives for a short time only is still worth using.
-    const staleAtMs = askedAtMs + lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 2);
-    this.#current = { url, staleAtMs };
+    this.#current = { url, staleAtMs: nowMs + lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 2) };
     return url;
   }
 }

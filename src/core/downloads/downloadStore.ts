@@ -1,28 +1,22 @@
-import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Lease } from '../storage/lease.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
 import { DownloadError } from './downloadErrors.ts';
-import { partStateOf, PartFile } from './partFile.ts';
-import { partPlaceOf, type PartPlace } from './sidecar.ts';
 import type { ActiveDownload, DownloadRecord, UnfinishedDownload } from './types.ts';
 
 const TOPIC = 'downloads';
-/** Older ones are forgotten. */
+/** Older ones are not read. */
 const MAX_RECORDS = 2_000;
-/** So many that were discarded while their disk was away are remembered. */
-const MAX_DISCARDED = 100;
 /** How often a download of another window is checked: that window may have ended. */
 const CHECK_AGAIN_MS = 3_000;
-const LOCK_FILE = /^([0-9a-f]{32})\.lock$/;
 
 interface Content {
   /** Newest first. */
   records: readonly DownloadRecord[];
   unfinished: readonly UnfinishedDownload[];
-  /** Their files may be on a disk that was away when they were discarded. */
+  /** Their files are still to be removed: their disk was away when they were discarded, or a crash came. */
   discarded: readonly UnfinishedDownload[];
 }
 
@@ -41,10 +35,7 @@ interface Options {
 export class DownloadStore implements Disposable {
   readonly #options: Options;
   readonly #interrupted = new Map<string, ActiveDownload>();
-  /** By download: what is downloaded but could not be stored, as on a full disk. Only this window knows of it. */
-  readonly #unstored = new Map<string, DownloadRecord>();
   #content: Content = { records: [], unfinished: [], discarded: [] };
-  #records: readonly DownloadRecord[] = [];
   #opening: Promise<void> | undefined;
   #following: Disposable | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -54,9 +45,9 @@ export class DownloadStore implements Disposable {
     this.#options = options;
   }
 
-  /** Newest first; the same list as long as nothing in it changes. */
+  /** Newest first; the same list as long as nothing changes. */
   get records(): readonly DownloadRecord[] {
-    return this.#records;
+    return this.#content.records;
   }
 
   get unfinished(): readonly UnfinishedDownload[] {
@@ -65,7 +56,9 @@ export class DownloadStore implements Disposable {
 
   /** Those that no window runs. */
   get interrupted(): readonly ActiveDownload[] {
-    return [...this.#interrupted.values()].filter(({ id }) => !this.#isOwn(id));
+    return this.unfinished.flatMap(({ id }) =>
+      this.#options.isRunning(id) ? [] : (this.#interrupted.get(id) ?? []),
+    );
   }
 
   /** Reads what is stored, once, and follows what other windows store. Never rejects. */
@@ -73,12 +66,23 @@ export class DownloadStore implements Disposable {
     return (this.#opening ??= this.#open());
   }
 
-  /** Of a download, for `Lease` alone. */
-  lockFileOf(id: string): string {
-    return path.join(this.#options.locks, `${id}.lock`);
+  /**
+   * Does something with a download that no other window may touch meanwhile.
+   * @throws DownloadError `download-busy`, LeaseUnavailableError, and what the work throws
+   */
+  async owned<T>(id: string, tries: number | undefined, work: () => Promise<T>): Promise<T> {
+    const lease = await Lease.take(this.#lockOf(id), tries);
+    if (lease === undefined) throw new DownloadError('download-busy');
+    try {
+      await this.#reread();
+      return await work();
+    } finally {
+      if (this.unfinished.every((one) => one.id !== id)) lease.remove();
+      lease.release();
+    }
   }
 
-  /** @throws what the state store does */
+  /** To be called by its owner. @throws what the state store does */
   begin({ id, runId, artifactType, filename, target }: UnfinishedDownload): Promise<void> {
     return this.#change((tables, accountId) => {
       const values = [accountId, id, runId, artifactType, filename ?? null, target];
@@ -90,68 +94,69 @@ export class DownloadStore implements Disposable {
     });
   }
 
-  /** This window runs it again. */
-  resume(id: string): void {
-    this.#interrupted.delete(id);
-    if (this.#unstored.delete(id)) this.#join();
-  }
-
-  /** @returns whether it is stored; otherwise this window remembers it */
-  async add(id: string, record: DownloadRecord): Promise<boolean> {
+  /** Its file has its final name: no failure undoes that. To be called by its owner; never rejects. */
+  async complete(unfinished: UnfinishedDownload, record: DownloadRecord): Promise<void> {
     try {
       await this.#change((tables, accountId) => {
         const { path: file, runId, artifactType, filename, sizeBytes, sha256, verified } = record;
         // A file of the same path is another one now.
-        tables.run('DELETE FROM download WHERE account = ? AND path = ?', accountId, file);
-        const names = [accountId, file, runId, artifactType, filename ?? null];
         tables.run(
-          `INSERT INTO download (account, path, run, type, filename, size, sha256, verified, completed_ms)
+          `INSERT OR REPLACE INTO download (account, path, run, type, filename, size, sha256, verified, completed_ms)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          ...[...names, sizeBytes, sha256, verified, record.completedAtMs],
+          ...[accountId, file, runId, artifactType, filename ?? null],
+          ...[sizeBytes, sha256, verified, record.completedAtMs],
         );
-        tables.run(
-          `DELETE FROM download WHERE account = ? AND rowid NOT IN
-           (SELECT rowid FROM download WHERE account = ? ORDER BY rowid DESC LIMIT ?)`,
-          accountId,
-          accountId,
-          MAX_RECORDS,
-        );
+        markDiscarded(tables, accountId, unfinished.id);
       });
-      return true;
     } catch {
-      this.#unstored.set(id, record);
-      this.#join();
-      return false;
+      // As on a full disk. Others find the part, which is another name of the file, and it complete.
+      const unfinishedOnes = this.unfinished.filter(({ id }) => id !== unfinished.id);
+      const records = [record, ...this.records.filter(({ path: file }) => file !== record.path)];
+      this.#accept({ ...this.#content, unfinished: unfinishedOnes, records });
+      return;
     }
+    await this.remove(unfinished).catch(() => undefined);
   }
 
-  /** Nothing is left of it. @throws what the state store does */
-  end(id: string): Promise<void> {
-    return this.#change((tables, accountId) => {
-      tables.run('DELETE FROM unfinished_download WHERE account = ? AND id = ?', accountId, id);
-    });
-  }
-
-  /** Reads how far one is. @param code of what interrupted it */
-  async check(id: string, code?: string): Promise<void> {
-    const find = () => this.unfinished.find((one) => one.id === id);
-    const unfinished = find();
-    const active = unfinished && (await this.#read(unfinished).catch(() => undefined));
-    // It may have been discarded while the disk was read.
-    if (active === undefined || find() === undefined) this.#interrupted.delete(id);
-    else this.#interrupted.set(id, { ...active, ...(code !== undefined && { code }) });
+  /** Removes its files and forgets it. To be called by its owner. @throws DiskError, and what the state store does */
+  async remove(unfinished: UnfinishedDownload): Promise<void> {
+    const { partPlaceOf, removePart } = await import('./partFile.ts');
+    await removePart(partPlaceOf(unfinished));
+    await onDisk(
+      this.#change((tables, accountId) =>
+        tables.run('DELETE FROM unfinished_download WHERE account = ? AND id = ?', accountId, unfinished.id),
+      ),
+    );
   }
 
   /**
    * Removes what is left of one; from a disk that is away, when it is there again.
    * @throws DownloadError `download-busy`, DiskError, LeaseUnavailableError
    */
-  async discard(unfinished: UnfinishedDownload): Promise<void> {
-    const isFound = await isAnythingLeft(partPlaceOf(unfinished));
-    await this.#remove(
-      unfinished,
-      isFound ? () => this.end(unfinished.id) : () => this.#defer(unfinished.id),
-    );
+  discard(unfinished: UnfinishedDownload): Promise<void> {
+    return this.owned(unfinished.id, undefined, async () => {
+      if (await this.#isThere(unfinished)) await this.remove(unfinished);
+      else await onDisk(this.#change((tables, account) => markDiscarded(tables, account, unfinished.id)));
+    });
+  }
+
+  /** Reads how far one is, unless a window runs it. @param code of what interrupted it */
+  async check(id: string, code?: string): Promise<void> {
+    const unfinished = this.unfinished.find((one) => one.id === id);
+    if (unfinished === undefined || (await Lease.isTaken(this.#lockOf(id)).catch(() => true))) {
+      this.#interrupted.delete(id);
+      return;
+    }
+    const { partPlaceOf, partStateOf } = await import('./partFile.ts');
+    const state = await partStateOf(partPlaceOf(unfinished));
+    this.#interrupted.set(id, {
+      ...unfinished,
+      accountId: this.#options.accountId,
+      receivedBytes: state?.marks.at(-1)?.bytes ?? 0,
+      ...(state?.totalBytes !== undefined && { totalBytes: state.totalBytes }),
+      state: 'interrupted',
+      ...(code !== undefined && { code }),
+    });
   }
 
   dispose(): void {
@@ -163,25 +168,20 @@ export class DownloadStore implements Disposable {
   async #open(): Promise<void> {
     const { state, accountId } = this.#options;
     await this.#reread();
-    this.#following = state.follow(TOPIC, accountId, () => void this.#reread());
+    this.#following = state.follow(TOPIC, accountId, () => void this.#reread().then(() => this.#checkAll()));
     if (this.#disposed) this.#following.dispose();
     await this.#checkAll();
     await this.#removeDiscarded();
-    await this.#removeLocks();
   }
 
   /** What is known stays where it cannot be read. */
   async #reread(): Promise<void> {
     const { state, accountId } = this.#options;
-    await state
-      .read((tables) => contentOf(tables, accountId))
-      .then(
-        (content) => this.#accept(content),
-        () => undefined,
-      );
+    const content = await state.read((tables) => contentOf(tables, accountId)).catch(() => undefined);
+    if (content !== undefined) this.#accept(content);
   }
 
-  async #change(work: (tables: Tables, accountId: string) => void): Promise<void> {
+  async #change(work: (tables: Tables, accountId: string) => unknown): Promise<void> {
     const { state, accountId } = this.#options;
     const content = await state.transaction((tables) => {
       work(tables, accountId);
@@ -192,159 +192,76 @@ export class DownloadStore implements Disposable {
   }
 
   #accept(next: Content): void {
-    const before = this.#content;
-    this.#content = next;
-    const rowsOf = ({ records, unfinished }: Content) => [...records, ...unfinished];
-    const texts = (content: Content) =>
-      new Map(rowsOf(content).map((row) => [JSON.stringify(row), row.runId]));
-    const [old, now] = [texts(before), texts(next)];
+    const textsOf = ({ records, unfinished }: Content) =>
+      new Map([...records, ...unfinished].map((row) => [JSON.stringify(row), row.runId]));
+    const [old, now] = [textsOf(this.#content), textsOf(next)];
     const changed = [...old, ...now].filter(([text]) => !old.has(text) || !now.has(text));
-    if (changed.length > 0) {
-      this.#join();
-      this.#options.onChange(new Set(changed.map(([, runId]) => runId)));
-    }
-    void this.#checkAll();
-  }
-
-  #join(): void {
-    const unstored = [...this.#unstored.values()];
-    const stored = this.#content.records.filter(({ path: file }) =>
-      unstored.every((one) => one.path !== file),
-    );
-    this.#records = [...unstored, ...stored];
-  }
-
-  #isOwn(id: string): boolean {
-    return this.#options.isRunning(id) || this.#unstored.has(id);
+    // The list of records stays the same object.
+    this.#content = changed.length > 0 ? next : { ...next, records: this.records };
+    if (changed.length > 0) this.#options.onChange(new Set(changed.map(([, runId]) => runId)));
   }
 
   async #checkAll(): Promise<void> {
-    for (const id of this.#interrupted.keys())
-      if (!this.unfinished.some((one) => one.id === id)) this.#interrupted.delete(id);
     for (const { id, runId } of this.unfinished) {
-      if (this.#isOwn(id)) continue;
+      if (this.#options.isRunning(id)) continue;
       const before = this.#interrupted.get(id);
       await this.check(id, before?.code);
       if (JSON.stringify(this.#interrupted.get(id)) !== JSON.stringify(before))
         this.#options.onChange([runId]);
     }
     clearTimeout(this.#timer);
-    const isElsewhere = this.unfinished.some(({ id }) => !this.#isOwn(id) && !this.#interrupted.has(id));
+    const isElsewhere = this.unfinished.some(
+      ({ id }) => !this.#options.isRunning(id) && !this.#interrupted.has(id),
+    );
     if (isElsewhere && !this.#disposed)
       this.#timer = setTimeout(() => void this.#checkAll(), CHECK_AGAIN_MS).unref();
   }
 
-  /** Undefined where a window runs it, or where it ended and only that was not stored. */
-  async #read(unfinished: UnfinishedDownload): Promise<ActiveDownload | undefined> {
-    if (await Lease.isTaken(this.lockFileOf(unfinished.id))) return undefined;
-    const state = await partStateOf(partPlaceOf(unfinished));
-    // The process ended after the file had its name.
-    const isDownloaded =
-      state === undefined &&
-      this.#content.records.some(({ path: file }) => file === unfinished.target) &&
-      (await lstat(unfinished.target).catch(() => undefined)) !== undefined;
-    if (isDownloaded) {
-      await this.#remove(unfinished, () => this.end(unfinished.id));
-      return undefined;
-    }
-    return {
-      ...unfinished,
-      accountId: this.#options.accountId,
-      receivedBytes: state?.marks.at(-1)?.bytes ?? 0,
-      ...(state?.totalBytes !== undefined && { totalBytes: state.totalBytes }),
-      state: 'interrupted',
-    };
+  #lockOf(id: string): string {
+    return path.join(this.#options.locks, `${id}.lock`);
   }
 
-  async #remove(unfinished: UnfinishedDownload, store: () => Promise<void>): Promise<void> {
-    const lease = await Lease.take(this.lockFileOf(unfinished.id));
-    if (lease === undefined) throw new DownloadError('download-busy');
-    try {
-      await PartFile.remove(partPlaceOf(unfinished));
-      await onDisk(store());
-      this.#interrupted.delete(unfinished.id);
-      lease.remove();
-    } finally {
-      lease.release();
-    }
-    this.#options.onChange([unfinished.runId]);
+  async #isThere(unfinished: UnfinishedDownload): Promise<boolean> {
+    const { isAnythingLeft, partPlaceOf } = await import('./partFile.ts');
+    return isAnythingLeft(partPlaceOf(unfinished));
   }
 
-  #defer(id: string): Promise<void> {
-    return this.#change((tables, accountId) => {
-      tables.run('UPDATE unfinished_download SET discarded = 1 WHERE account = ? AND id = ?', accountId, id);
-      // A disk may never come back.
-      tables.run(
-        `DELETE FROM unfinished_download WHERE account = ? AND discarded = 1 AND rowid NOT IN
-         (SELECT rowid FROM unfinished_download WHERE account = ? AND discarded = 1 ORDER BY rowid DESC LIMIT ?)`,
-        accountId,
-        accountId,
-        MAX_DISCARDED,
-      );
-    });
-  }
-
-  /** Removes what was discarded while its disk was away, if that is there now. */
+  /** Where they are there now. */
   async #removeDiscarded(): Promise<void> {
-    for (const discarded of this.#content.discarded) {
-      const place = partPlaceOf(discarded);
-      if (this.#isOwn(discarded.id) || !(await isAnythingLeft(place))) continue;
-      const lease = await Lease.take(this.lockFileOf(discarded.id), 1).catch(() => undefined);
-      if (lease === undefined) continue;
-      try {
-        // Another window may have started it again meanwhile.
-        await this.#reread();
-        if (this.#content.discarded.some(({ id }) => id === discarded.id)) {
-          await PartFile.remove(place);
-          await this.end(discarded.id);
-        }
-        lease.remove();
-      } catch {
-        // It stays until another time.
-      } finally {
-        lease.release();
-      }
-    }
-  }
-
-  /** Removes lock files of what has ended, which a window left that was killed. */
-  async #removeLocks(): Promise<void> {
-    for (const name of await readdir(this.#options.locks).catch(() => [])) {
-      const [, id] = LOCK_FILE.exec(name) ?? [];
-      if (id === undefined || this.#isOwn(id) || this.unfinished.some((one) => one.id === id)) continue;
-      const lease = await Lease.take(this.lockFileOf(id), 1).catch(() => undefined);
-      lease?.remove();
+    for (const one of this.#content.discarded) {
+      if (!(await this.#isThere(one))) continue;
+      // Another window may have started it again meanwhile.
+      const isStill = () => this.#content.discarded.some(({ id }) => id === one.id);
+      const remove = async () => isStill() && this.remove(one);
+      // Otherwise another time.
+      await this.owned(one.id, 1, remove).catch(() => undefined);
     }
   }
 }
 
-interface Named {
-  filename: string | null;
+function markDiscarded(tables: Tables, accountId: string, id: string): void {
+  tables.run('UPDATE unfinished_download SET discarded = 1 WHERE account = ? AND id = ?', accountId, id);
 }
 
 function contentOf(tables: Tables, accountId: string): Content {
-  const records = tables.all<Omit<DownloadRecord, 'filename'> & Named>(
+  const records = tables.all<DownloadRecord & { filename: string | null }>(
     `SELECT run AS runId, type AS artifactType, filename, path, size AS sizeBytes, sha256, verified,
-       completed_ms AS completedAtMs FROM download WHERE account = ? ORDER BY rowid DESC`,
+       completed_ms AS completedAtMs FROM download WHERE account = ? ORDER BY rowid DESC LIMIT ?`,
     accountId,
+    MAX_RECORDS,
   );
-  const unfinished = tables.all<Omit<UnfinishedDownload, 'filename'> & Named & { discarded: number }>(
-    `SELECT id, run AS runId, type AS artifactType, filename, target, discarded
-     FROM unfinished_download WHERE account = ? ORDER BY rowid`,
-    accountId,
-  );
-  const rows = unfinished.map(({ discarded, filename, ...row }) => ({
-    isDiscarded: discarded === 1,
-    row: { ...row, filename: filename ?? undefined },
-  }));
-  return {
-    records: records.map(({ filename, ...row }) => ({ ...row, ...(filename !== null && { filename }) })),
-    unfinished: rows.filter(({ isDiscarded }) => !isDiscarded).map(({ row }) => row),
-    discarded: rows.filter(({ isDiscarded }) => isDiscarded).map(({ row }) => row),
-  };
+  const unfinished = (discarded: 0 | 1) =>
+    tables
+      .all<UnfinishedDownload & { filename: string | null }>(
+        `SELECT id, run AS runId, type AS artifactType, filename, target FROM unfinished_download
+         WHERE account = ? AND discarded = ? ORDER BY rowid`,
+        accountId,
+        discarded,
+      )
+      .map(withoutNull);
+  return { records: records.map(withoutNull), unfinished: unfinished(0), discarded: unfinished(1) };
 }
 
-async function isAnythingLeft({ part, sidecar }: PartPlace): Promise<boolean> {
-  const found = await Promise.all([part, sidecar].map((file) => lstat(file).catch(() => undefined)));
-  return found.some((stats) => stats !== undefined);
+function withoutNull<T extends { filename: string | null }>(row: T) {
+  return { ...row, filename: row.filename ?? undefined };
 }

@@ -1,18 +1,16 @@
+import type { open } from 'node:fs/promises';
 import path from 'node:path';
-import type { Artifact } from '../api/types.ts';
+import { accountFolder } from '../accounts/accountFolder.ts';
 import type { Transport } from '../api/transport.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, ExpectedError, throwIfCancelled, unlessCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
-import { accountFolder } from '../accounts/accountFolder.ts';
 import { KeyMissingError, type Session } from '../runs/session.ts';
 import type { StateStore } from '../storage/state.ts';
-import { adapterOf, artifactNamed, artifactNameOf, listArtifacts, SignedLink } from './artifacts.ts';
-import { Download, downloadId, type VerifyArchive } from './download.ts';
+import type { Download, VerifyArchive } from './download.ts';
 import { DownloadError } from './downloadErrors.ts';
 import { DownloadStore } from './downloadStore.ts';
-import type { PartOptions } from './partFile.ts';
 import type {
   ActiveDownload,
   ArtifactName,
@@ -34,7 +32,8 @@ export interface DownloadsOptions {
   clock?: Clock;
   /** From 0 up to 1; for the jitter. */
   random?: () => number;
-  part?: PartOptions;
+  /** How files are opened, for disks that are not there in a test. */
+  openFile?: typeof open;
 }
 
 interface Running {
@@ -43,26 +42,24 @@ interface Running {
 }
 
 /**
- * Downloads artifacts: a file gets its final name only when it is complete. Owns the downloads of this window, and the store of
- * what was downloaded and of unfinished ones that no window runs.
+ * Downloads artifacts: a file gets its final name only when it is complete. Owns the downloads of this window, and the stores
+ * of what was downloaded and of unfinished ones that no window runs.
  */
 export class Downloads implements Disposable {
   readonly #options: DownloadsOptions;
-  readonly #clock: Clock;
   readonly #running = new Map<string, Running>();
   readonly #stores = new Map<string, DownloadStore>();
   readonly #onDidChange = new Emitter<{ accountId: string; runId: string }>();
   #disposed = false;
 
   /**
-   * Fires when a download began, went on (a few times a second), changed its state or ended, and when something became known
-   * of one of another window.
+   * Fires when a download began, progressed (a few times a second), changed its state or ended, and when something became
+   * known of one of another window.
    */
   readonly onDidChange = this.#onDidChange.event;
 
   constructor(options: DownloadsOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? SYSTEM_CLOCK;
   }
 
   /** Reads what the disk knows of an account, and follows it from then on. Never throws. */
@@ -85,32 +82,25 @@ export class Downloads implements Disposable {
     return store.records;
   }
 
-  /** Whether this window downloads something of an account. */
-  isBusy(accountId: string): boolean {
-    return [...this.#running.values()].some(({ download }) => download.accountId === accountId);
-  }
-
   /** What a run offers. @throws DownloadError, ApiError, KeyMissingError, CancelledError */
   async list(session: Session, runId: string, signal?: AbortSignal): Promise<ArtifactName[]> {
-    return (await listArtifacts(session, runId, signal)).map(artifactNameOf);
+    const { artifactNamesOf, listArtifacts } = await import('./artifacts.ts');
+    return artifactNamesOf(await listArtifacts(session, runId, signal));
   }
 
   /**
    * Downloads, or resumes the same artifact and target, or joins the same download of this window.
-   * @param signal cancels: nothing is kept. One who joined only leaves
-   * @throws DownloadError, DiskError, SignedUrlRefusedError,
-   * DownloadLinkError, ApiError, KeyMissingError, LeaseUnavailableError, CancelledError. It is `interrupted` after those which may
-   * pass where something of it came, and gone after the others
+   * @param signal cancels: nothing of it is left. One who joined only leaves
+   * @throws DownloadError, DiskError, SignedUrlRefusedError, DownloadLinkError, ApiError, KeyMissingError,
+   * LeaseUnavailableError, CancelledError. It is `interrupted` after those which may pass where something of it came, and gone
+   * after the others
    */
   async start(request: DownloadRequest, signal?: AbortSignal): Promise<DownloadRecord> {
-    const { session, runId, target } = request;
     throwIfCancelled(signal);
-    let listed: Artifact | undefined;
-    if (request.artifact === undefined) listed = adapterOf(await listArtifacts(session, runId, signal));
-    const { type, filename } = request.artifact ?? artifactNameOf(adapterOf(listed ? [listed] : []));
-    const wish = { runId, artifactType: type, filename, target };
-    const accountId = session.account.id;
-    return this.#begin(session, { id: downloadId(accountId, wish), ...wish }, signal, listed);
+    const { session, runId, artifact, target } = request;
+    const { downloadId } = await import('./download.ts');
+    const wanted = { runId, artifactType: artifact.type, filename: artifact.filename, target };
+    return this.#begin(session, { id: downloadId(session.account.id, wanted), ...wanted }, signal);
   }
 
   /** Resumes an interrupted one. @throws as `start` */
@@ -123,15 +113,13 @@ export class Downloads implements Disposable {
   }
 
   /**
-   * Cancels a download of this window, or forgets an interrupted one; nothing of it is left then. One that is gone is none.
+   * Cancels a download of this window, or forgets an interrupted one; nothing of it is left then.
    * @throws DownloadError `download-busy`, DiskError, LeaseUnavailableError
    */
   async discard(id: string): Promise<void> {
     const running = this.#running.get(id);
-    if (running !== undefined) {
-      running.download.stop(false);
-      await running.done.catch(() => undefined);
-    }
+    running?.download.cancel();
+    await running?.done.catch(() => undefined);
     const found = this.#find(id);
     if (found !== undefined) await this.#store(found.accountId).discard(found.unfinished);
   }
@@ -140,10 +128,9 @@ export class Downloads implements Disposable {
   async discardAll(accountId: string): Promise<void> {
     const store = this.#store(accountId);
     await store.open();
-    const running = [...this.#running.values()].filter(({ download }) => download.accountId === accountId);
-    const ids = new Set(
-      [...store.unfinished, ...running.map(({ download }) => download.unfinished)].map(({ id }) => id),
-    );
+    const running = [...this.#running.values()].map(({ download }) => download.active);
+    const own = running.filter((active) => active.accountId === accountId);
+    const ids = new Set([...store.unfinished, ...own].map(({ id }) => id));
     await Promise.allSettled([...ids].map((id) => this.discard(id)));
   }
 
@@ -151,47 +138,44 @@ export class Downloads implements Disposable {
   async dispose(): Promise<void> {
     this.#disposed = true;
     const running = [...this.#running.values()];
-    for (const { download } of running) download.stop(true);
+    for (const { download } of running) download.interrupt();
     this.#onDidChange.dispose();
     for (const store of this.#stores.values()) store.dispose();
     await Promise.allSettled(running.map(({ done }) => done));
   }
 
-  #begin(
+  async #begin(
     session: Session,
     unfinished: UnfinishedDownload,
     signal: AbortSignal | undefined,
-    listed?: Artifact,
   ): Promise<DownloadRecord> {
-    const running = this.#running.get(unfinished.id);
+    const { Download } = await import('./download.ts');
+    const { id, runId } = unfinished;
+    const running = this.#running.get(id);
     if (running !== undefined) return unlessCancelled(running.done, signal);
-    if (this.#disposed) return Promise.reject(new CancelledError());
-    const { runId, artifactType: type, filename } = unfinished;
-    const name = { type, ...(filename !== undefined && { filename }) };
+    if (this.#disposed) throw new CancelledError();
     const accountId = session.account.id;
+    const { transport, verify, openFile, clock = SYSTEM_CLOCK, random = Math.random } = this.#options;
+    const onChange = () => this.#onDidChange.fire({ accountId, runId });
     const store = this.#store(accountId);
-    const { transport, verify, part, random = Math.random } = this.#options;
-    const notify = () => this.#onDidChange.fire({ accountId, runId });
-    const tools = { store, transport, clock: this.#clock, random, verify, ...(part && { part }) };
-    const download = new Download(accountId, unfinished, tools, notify);
-    const cancel = () => download.stop(false);
+    const tools = { store, transport, clock, random, verify, openFile, onChange };
+    const download = new Download(session, unfinished, tools);
+    const cancel = () => download.cancel();
     signal?.addEventListener('abort', cancel, { once: true });
     if (signal?.aborted) cancel();
-    const link = new SignedLink(session, runId, name, this.#clock, listed && artifactNamed([listed], name));
-    store.resume(unfinished.id);
-    const done = this.#run(download, link, store).finally(() => {
+    const done = this.#run(download, store).finally(() => {
       signal?.removeEventListener('abort', cancel);
-      notify();
+      onChange();
     });
-    this.#running.set(unfinished.id, { download, done });
-    notify();
+    this.#running.set(id, { download, done });
+    onChange();
     return done;
   }
 
-  async #run(download: Download, link: SignedLink, store: DownloadStore): Promise<DownloadRecord> {
+  async #run(download: Download, store: DownloadStore): Promise<DownloadRecord> {
     let code: string | undefined;
     try {
-      return await download.run(link);
+      return await download.run();
     } catch (error) {
       if (error instanceof ExpectedError) ({ code } = error);
       throw error;

@@ -1,152 +1,156 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
-import { lstat, open, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, open, readFile, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import * as v from 'valibot';
 import type { KeptBytes } from '../api/signedDownload.ts';
 import { onDisk } from '../base/diskError.ts';
+import { throwIfCancelled } from '../base/errors.ts';
 import { syncDirectory } from '../storage/durableFile.ts';
-import {
-  markOf,
-  OPEN_OR_MAKE,
-  readPrefix,
-  readSidecar,
-  Sidecar,
-  type PartPlace,
-  type PartState,
-  type Prefix,
-} from './sidecar.ts';
+import type { UnfinishedDownload } from './types.ts';
 
 /** Written at once. */
 const BATCH_BYTES = 1024 * 1024;
-/** How many batches may be on their way to the disk while the next one fills: with more, memory grows and nothing is faster. */
-const MAX_BATCHES = 1;
 /** How much is written between two marks: what a process that is killed loses at most, besides what is not written yet. */
 const MARK_BYTES = 2 * 1024 * 1024;
 /** How much is written until it is made durable, beside the writing: what a machine loses at most that fails, if its disk keeps up. */
 const SYNC_BYTES = 32 * 1024 * 1024;
+const READ_BYTES = 1024 * 1024;
+/** No sidecar is larger: it has one short line for each few megabytes. */
+const MAX_SIDECAR_BYTES = 4 * 1024 * 1024;
+/** Opened to be read and written, made where it is missing; never through a link that somebody put there. */
+const OPEN_OR_MAKE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW || 0);
+/** Hexadecimal digits of SHA-256 that a mark holds. */
+const DIGEST_LENGTH = 32;
+const MARK = /^(\d{1,15}) ([0-9a-f]{32})$/;
 
-export interface PartOptions {
-  /** How a file is opened, for disks that are not there in a test. */
-  openFile?: typeof open;
+const headSchema = v.object({
+  version: v.literal(1),
+  /** Of the download: a part of another one is not continued. */
+  id: v.string(),
+  /** A strong one; without it nothing says what the bytes are, so that they cannot be continued. */
+  etag: v.string(),
+  totalBytes: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
+});
+
+/** Where the files of an unfinished download are. */
+export interface PartPlace {
+  id: string;
+  part: string;
+  sidecar: string;
+  target: string;
+}
+
+export function partPlaceOf({ id, target }: UnfinishedDownload): PartPlace {
+  const part = path.join(path.dirname(target), `.${id}.part`);
+  return { id, part, sidecar: `${part}.json`, target };
+}
+
+/** So many bytes from the first on have this SHA-256 (its beginning, in hexadecimal). */
+interface Mark {
+  bytes: number;
+  digest: string;
+}
+
+/** What is known of a part's bytes. */
+interface PartState {
+  etag: string;
+  totalBytes?: number | undefined;
+  /** Rising. Whether the bytes are still those, the part itself must show. */
+  marks: readonly Mark[];
 }
 
 /**
- * The beginning of an artifact beside its target: hidden, and only named when it is complete. A `Sidecar` says what its bytes are;
- * what is continued has been read again and is exactly what came. Everything that touches the disk @throws DiskError.
+ * The beginning of an artifact beside its target: hidden, and only named when it is complete. A sidecar says what its bytes
+ * are: a line of JSON, durable before the first byte, then a line for each few megabytes that were written, with the hash of
+ * everything up to there. Neither a line that a crash tore nor bytes that never reached the disk can be taken for what they
+ * are not: what is continued has been read again and is exactly what came. Everything that touches the disk @throws DiskError.
  */
 export class PartFile {
-  readonly #handle: FileHandle;
-  readonly #sidecar: Sidecar;
+  /** Bytes that came, though they may be on their way to the disk. */
+  receivedBytes = 0;
+  /** Of the complete artifact, where it is known. */
+  totalBytes: number | undefined;
+  readonly #id: string;
+  readonly #part: FileHandle;
+  readonly #sidecar: FileHandle;
+  #sidecarBytes: number;
   #hash: Hash = createHash('sha256');
   #etag: string | undefined;
-  #totalBytes: number | undefined;
-  #writtenBytes = 0;
+  /** Handed to the disk. */
+  #flushedBytes = 0;
   #markedBytes = 0;
   #syncedBytes = 0;
   #batch: Uint8Array[] = [];
-  #batchBytes = 0;
   /** The last batch that is on its way to the disk, and with it those before. */
   #writing: Promise<void> = Promise.resolve();
-  /** Those on their way, oldest first. */
-  #queue: Promise<void>[] = [];
-  /** What the disk took. */
-  #takenBytes = 0;
-  #syncing: Promise<void> | undefined;
+  #syncing: Promise<void> = Promise.resolve();
 
-  private constructor(handle: FileHandle, sidecar: Sidecar) {
-    this.#handle = handle;
+  private constructor(id: string, part: FileHandle, sidecar: FileHandle, sidecarBytes: number) {
+    this.#id = id;
+    this.#part = part;
     this.#sidecar = sidecar;
-  }
-
-  /** Opens what is stored, or starts again where nothing can be continued. @throws DiskError, CancelledError */
-  static async open(place: PartPlace, signal: AbortSignal, options: PartOptions = {}): Promise<PartFile> {
-    const { openFile = open } = options;
-    const kept = await partStateOf(place);
-    if (kept !== undefined) {
-      const part = await PartFile.#open(place, openFile, async (handle, sidecar) => {
-        const prefix = await onDisk(readPrefix(handle, kept.marks, signal));
-        const { nlink, size, ino, dev } = await onDisk(handle.stat({ bigint: true }));
-        if (prefix === undefined) return undefined;
-        const continued = new PartFile(handle, sidecar);
-        // Some file systems of a network count none.
-        if (nlink <= 1n) {
-          await continued.#continue(kept, prefix, Number(size));
-          return continued;
-        }
-        // It has another name and is never written into. Its final name it got when it was complete.
-        const final = await lstat(targetOf(place), { bigint: true }).catch(() => undefined);
-        const isNamed = final?.ino === ino && final.dev === dev;
-        const totalBytes = isNamed ? prefix.bytes : kept.totalBytes;
-        if (BigInt(prefix.bytes) !== size || prefix.bytes !== totalBytes) return undefined;
-        await continued.#continue({ ...kept, totalBytes }, prefix, prefix.bytes);
-        return continued;
-      });
-      if (part !== undefined) return part;
-    }
-    await PartFile.remove(place);
-    const part = await PartFile.#open(place, openFile, async (handle, sidecar) => {
-      const begun = new PartFile(handle, sidecar);
-      await begun.begin({});
-      return begun;
-    });
-    await syncFolder(path.dirname(place.part));
-    return part;
-  }
-
-  /** Bytes that came, though they may be on their way to the disk. */
-  get receivedBytes(): number {
-    return this.#writtenBytes + this.#batchBytes;
-  }
-
-  /** Of the complete artifact, where it is known. */
-  get totalBytes(): number | undefined {
-    return this.#totalBytes;
-  }
-
-  /** What the storage can continue; undefined where nothing is kept, or nothing says what it is. */
-  get kept(): KeptBytes | undefined {
-    if (this.#etag === undefined || this.receivedBytes === 0) return undefined;
-    return { startByte: this.receivedBytes, etag: this.#etag, totalBytes: this.#totalBytes };
-  }
-
-  get isWhole(): boolean {
-    return this.receivedBytes === this.#totalBytes;
-  }
-
-  /** Starts again with other bytes. What they are is durable before the first of them is written. */
-  async begin({ etag, totalBytes }: { etag?: string; totalBytes?: number }): Promise<void> {
-    await this.#settle();
-    await onDisk(this.#handle.truncate(0));
-    await onDisk(this.#sidecar.begin(etag, totalBytes));
-    this.#hash = createHash('sha256');
-    this.#etag = etag;
-    this.#totalBytes = totalBytes;
-    this.#batch = [];
-    this.#queue = [];
-    this.#batchBytes = this.#writtenBytes = this.#takenBytes = this.#markedBytes = this.#syncedBytes = 0;
-  }
-
-  /** The storage provided the length later. */
-  learnTotal(totalBytes: number): void {
-    this.#totalBytes = totalBytes;
+    this.#sidecarBytes = sidecarBytes;
   }
 
   /**
-   * Takes the next bytes, and their memory with them; to be waited for where it returns a promise.
-   * @throws DiskError
+   * Opens what is stored, or starts again where nothing can be continued.
+   * @param openFile for disks that are not there in a test
+   * @throws DiskError, CancelledError
    */
+  static async open(place: PartPlace, signal: AbortSignal, openFile = open): Promise<PartFile> {
+    const state = await partStateOf(place);
+    const continued =
+      state && (await PartFile.#open(place, openFile, (part) => part.#continue(state, place, signal)));
+    if (continued !== undefined) return continued;
+    await removePart(place);
+    const begun = await PartFile.#open(place, openFile, async (part) => {
+      await part.begin();
+      return part;
+    });
+    await syncFolder(path.dirname(place.part));
+    return begun;
+  }
+
+  /** What the storage can continue; undefined where there is nothing, or nothing says what it is. */
+  get kept(): KeptBytes | undefined {
+    if (this.#etag === undefined || this.receivedBytes === 0) return undefined;
+    return { startByte: this.receivedBytes, etag: this.#etag, totalBytes: this.totalBytes };
+  }
+
+  get isComplete(): boolean {
+    return this.receivedBytes === this.totalBytes;
+  }
+
+  /** Starts again with other bytes. What they are is durable before the first of them is written. */
+  async begin(etag?: string, totalBytes?: number): Promise<void> {
+    await this.#settle();
+    const head = { version: 1, id: this.#id, etag, totalBytes };
+    await onDisk(this.#part.truncate(0));
+    await onDisk(this.#sidecar.truncate(0));
+    this.#sidecarBytes = 0;
+    await onDisk(this.#append(`${JSON.stringify(head)}\n`));
+    await onDisk(this.#sidecar.sync());
+    this.#hash = createHash('sha256');
+    this.#etag = etag;
+    this.totalBytes = totalBytes;
+    this.#batch = [];
+    this.receivedBytes = this.#flushedBytes = this.#markedBytes = this.#syncedBytes = 0;
+  }
+
+  /** Takes the next bytes, and their memory with them; to be waited for where it returns a promise. @throws DiskError */
   add(chunk: Uint8Array): Promise<void> | undefined {
     this.#hash.update(chunk);
     this.#batch.push(chunk);
-    this.#batchBytes += chunk.byteLength;
-    return this.#batchBytes < BATCH_BYTES ? undefined : this.#flush(MARK_BYTES);
+    this.receivedBytes += chunk.byteLength;
+    return this.receivedBytes - this.#flushedBytes < BATCH_BYTES ? undefined : this.#flush(MARK_BYTES);
   }
 
   /** Makes durable what came, so that it can be continued. */
   async sync(): Promise<void> {
     await this.#flush(1);
     await this.#settle();
-    await onDisk(this.#sync());
+    await onDisk(this.#syncFiles());
   }
 
   /** SHA-256 of everything in lower-case hexadecimal; to be called once, at the end. */
@@ -156,126 +160,140 @@ export class PartFile {
 
   /** May be called again. */
   async close(): Promise<void> {
-    await Promise.allSettled([this.#writing, this.#syncing]);
-    await Promise.allSettled([this.#sidecar.close(), this.#handle.close()]);
+    await this.#settle().catch(() => undefined);
+    await Promise.allSettled([this.#sidecar.close(), this.#part.close()]);
   }
 
-  /** Removes a part that no window has open. @throws DiskError */
-  static async remove({ part, sidecar }: PartPlace): Promise<void> {
-    // What says what the bytes are goes last: bytes of which nothing is known would stay for good.
-    await onDisk(removeFile(part));
-    await onDisk(removeFile(sidecar));
-  }
-
-  /** Both files, closed again unless `work` makes a part of them. */
+  /** Both files, closed again unless `prepare` makes a part of them. */
   static async #open<T extends PartFile | undefined>(
-    place: PartPlace,
+    { id, part, sidecar }: PartPlace,
     openFile: typeof open,
-    work: (handle: FileHandle, sidecar: Sidecar) => Promise<T>,
+    prepare: (part: PartFile) => Promise<T>,
   ): Promise<T> {
-    const opened: { close(): Promise<void> }[] = [];
-    let part: T | undefined;
+    const opened: FileHandle[] = [];
+    let prepared: T | undefined;
     try {
-      const handle = await onDisk(openFile(place.part, OPEN_OR_MAKE, 0o666));
-      opened.push(handle);
-      const sidecar = await onDisk(Sidecar.open(place, openFile));
-      opened.push(sidecar);
-      return (part = await work(handle, sidecar));
+      const bytes = await onDisk(openFile(part, OPEN_OR_MAKE, 0o666));
+      opened.push(bytes);
+      const lines = await onDisk(openFile(sidecar, OPEN_OR_MAKE, 0o600));
+      opened.push(lines);
+      const { size } = await onDisk(lines.stat());
+      return (prepared = await prepare(new PartFile(id, bytes, lines, size)));
     } finally {
-      if (part === undefined) await Promise.allSettled(opened.map((one) => one.close()));
+      if (prepared === undefined) await Promise.allSettled(opened.map((handle) => handle.close()));
     }
   }
 
-  async #continue({ etag, totalBytes }: PartState, { bytes, hash }: Prefix, size: number): Promise<void> {
-    if (bytes !== size) await onDisk(this.#handle.truncate(bytes));
+  /** Undefined where it cannot be continued; then it is as it was. */
+  async #continue(state: PartState, place: PartPlace, signal: AbortSignal): Promise<PartFile | undefined> {
+    const prefix = await onDisk(readPrefix(this.#part, state.marks, signal));
+    if (prefix === undefined) return undefined;
+    const { bytes, hash } = prefix;
+    const { nlink, size } = await onDisk(this.#part.stat());
+    // What has another name is never written into. Its final name it got when it was complete.
+    const isNamed = nlink > 1;
+    if (isNamed && (bytes !== size || !(await isSameFile(place.target, place.part)))) return undefined;
+    if (bytes !== size) await onDisk(this.#part.truncate(bytes));
     this.#hash = hash;
-    this.#etag = etag;
-    this.#totalBytes = totalBytes;
-    this.#writtenBytes = this.#takenBytes = this.#markedBytes = bytes;
+    this.#etag = state.etag;
+    this.totalBytes = isNamed ? bytes : state.totalBytes;
+    this.receivedBytes = this.#flushedBytes = this.#markedBytes = this.#syncedBytes = bytes;
+    return this;
   }
 
-  /** Hands the batch to the disk behind those before it. @param markBytes from so many unmarked bytes on they are marked */
-  async #flush(markBytes: number): Promise<void> {
-    const batch = this.#batch;
-    const position = this.#writtenBytes;
+  /**
+   * Hands the batch to the disk behind those before it, and waits for those: with more on their way memory grows and nothing
+   * is faster. @param markBytes from so many unmarked bytes on they are marked
+   */
+  #flush(markBytes: number): Promise<void> {
+    const [before, batch, start, end] = [this.#writing, this.#batch, this.#flushedBytes, this.receivedBytes];
     this.#batch = [];
-    this.#writtenBytes += this.#batchBytes;
-    this.#batchBytes = 0;
-    const end = this.#writtenBytes;
-    const mark = end - this.#markedBytes >= markBytes ? markOf(this.#hash, end) : undefined;
-    if (mark !== undefined) this.#markedBytes = end;
-    const before = this.#writing;
+    this.#flushedBytes = end;
+    const isMarked = end - this.#markedBytes >= markBytes;
+    if (isMarked) this.#markedBytes = end;
+    // After a line that a crash tore this one needs a new line; an empty line says nothing.
+    const mark = isMarked ? `\n${end} ${digestOf(this.#hash)}\n` : '';
     const write = async () => {
       await before;
-      await writeAll(this.#handle, batch, position);
-      if (mark !== undefined) await this.#sidecar.mark(mark);
-      this.#takenBytes = end;
+      await writeAll(this.#part, batch, start, end);
+      if (isMarked) await this.#append(mark);
+      if (end - this.#syncedBytes >= SYNC_BYTES) this.#syncBeside(end);
     };
     this.#writing = onDisk(write());
     // Whoever waits for one of the next hears of it.
     this.#writing.catch(() => undefined);
-    this.#queue.push(this.#writing);
-    if (this.#takenBytes - this.#syncedBytes >= SYNC_BYTES) this.#syncing ??= this.#syncBeside();
-    if (this.#queue.length > MAX_BATCHES) await this.#queue.shift();
+    return before;
   }
 
-  #syncBeside(): Promise<void> {
-    const done = onDisk(this.#sync()).then(() => {
-      this.#syncing = undefined;
-    });
-    // A disk reports a failure once: it is remembered until somebody awaits it.
-    done.catch(() => undefined);
-    return done;
+  /** A disk reports a failure once: it is remembered until somebody awaits it. */
+  #syncBeside(bytes: number): void {
+    this.#syncedBytes = bytes;
+    this.#syncing = this.#syncing.then(() => onDisk(this.#syncFiles()));
+    this.#syncing.catch(() => undefined);
   }
 
-  async #sync(): Promise<void> {
-    const upTo = this.#takenBytes;
-    await this.#handle.datasync();
-    await this.#sidecar.sync();
-    this.#syncedBytes = upTo;
+  async #syncFiles(): Promise<void> {
+    await this.#part.datasync();
+    await this.#sidecar.datasync();
   }
 
   async #settle(): Promise<void> {
     await this.#writing;
     await this.#syncing;
   }
+
+  async #append(text: string): Promise<void> {
+    const { bytesWritten } = await this.#sidecar.write(text, this.#sidecarBytes);
+    this.#sidecarBytes += bytesWritten;
+  }
 }
 
 /** What of a part may be continued; undefined where nothing can. Never throws. */
-export async function partStateOf(place: PartPlace): Promise<PartState | undefined> {
-  const state = await readSidecar(place);
-  const stats = await lstat(place.part).catch(() => undefined);
-  const last = state?.marks.at(-1);
-  const isWhole = state?.totalBytes === 0;
-  if (state?.etag === undefined || !stats?.isFile() || (last === undefined && !isWhole)) return undefined;
-  return (last?.bytes ?? 0) <= (state.totalBytes ?? Infinity) ? state : undefined;
-}
-
-function targetOf({ part, targetName }: PartPlace): string {
-  return path.join(path.dirname(part), targetName);
-}
-
-async function removeFile(file: string): Promise<void> {
+export async function partStateOf({ id, part, sidecar }: PartPlace): Promise<PartState | undefined> {
   try {
-    await rm(file, { force: true });
-  } catch (error) {
-    // What should be its folder is a file.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') throw error;
+    const [bytes, lines] = await Promise.all([lstat(part), lstat(sidecar)]);
+    if (!bytes.isFile() || !lines.isFile() || lines.size > MAX_SIDECAR_BYTES) return undefined;
+    // What follows the last line end was torn.
+    const [first = '', ...rest] = (await readFile(sidecar, 'utf8')).split('\n').slice(0, -1);
+    const head = v.parse(headSchema, JSON.parse(first));
+    const marks: Mark[] = [];
+    for (const line of rest) {
+      const [, count, digest] = MARK.exec(line) ?? [];
+      if (digest !== undefined && Number(count) > (marks.at(-1)?.bytes ?? 0))
+        marks.push({ bytes: Number(count), digest });
+    }
+    const lastBytes = marks.at(-1)?.bytes ?? 0;
+    if (head.id !== id || lastBytes > (head.totalBytes ?? Infinity)) return undefined;
+    if (lastBytes === 0 && head.totalBytes !== 0) return undefined;
+    return { etag: head.etag, totalBytes: head.totalBytes, marks };
+  } catch {
+    return undefined;
   }
 }
 
-/**
- * Writes all of some pieces, also to a disk that is nearly full and takes a part of what it is given, and gives their memory
- * back. Throws what the file system says.
- */
-async function writeAll(handle: FileHandle, batch: readonly Uint8Array[], position: number): Promise<void> {
-  let left = [...batch];
-  while (left.length > 0) {
-    const { bytesWritten } = await handle.writev(left, position);
-    position += bytesWritten;
-    left = behind(left, bytesWritten);
-  }
-  for (const piece of batch) free(piece);
+export async function isAnythingLeft({ part, sidecar }: PartPlace): Promise<boolean> {
+  const found = await Promise.allSettled([lstat(part), lstat(sidecar)]);
+  return found.some(({ status }) => status === 'fulfilled');
+}
+
+/** Removes a part that no window has open. @throws DiskError */
+export async function removePart({ part, sidecar }: PartPlace): Promise<void> {
+  // What says what the bytes are goes last: bytes of which nothing is known would stay for good.
+  for (const file of [part, sidecar])
+    await onDisk(
+      rm(file, { force: true }).catch((error: unknown) => {
+        // What should be its folder is a file.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') throw error;
+      }),
+    );
+}
+
+/** Whether two names are those of one file. */
+export async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all(
+    [one, other].map((file) => lstat(file, { bigint: true }).catch(() => undefined)),
+  );
+  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
 }
 
 /** Makes new names in a folder durable, as far as the platform can. */
@@ -284,17 +302,53 @@ export async function syncFolder(folder: string): Promise<void> {
   await syncDirectory(folder).catch(() => undefined);
 }
 
-function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
-  let skip = bytes;
-  return pieces.flatMap((piece) => {
-    const cut = Math.min(skip, piece.byteLength);
-    skip -= cut;
-    return cut === piece.byteLength ? [] : [piece.subarray(cut)];
-  });
+/** The SHA-256 of what was hashed so far, as a mark has it. */
+function digestOf(hash: Hash): string {
+  return hash.copy().digest('hex').slice(0, DIGEST_LENGTH);
 }
 
-/** The garbage collector would leave it for tens of megabytes; what shares its memory with something else is its alone. */
-function free(piece: Uint8Array): void {
-  const { buffer } = piece;
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === piece.byteLength) buffer.transfer(0);
+/**
+ * Reads a file up to the last mark that it holds, with all those before it. Undefined where it does not hold the first.
+ * @throws CancelledError, and what the file system says
+ */
+async function readPrefix(
+  handle: FileHandle,
+  marks: readonly Mark[],
+  signal: AbortSignal,
+): Promise<{ bytes: number; hash: Hash } | undefined> {
+  const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+  const hash = createHash('sha256');
+  let known = marks.length === 0 ? { bytes: 0, hash: hash.copy() } : undefined;
+  let position = 0;
+  for (const mark of marks) {
+    while (position < mark.bytes) {
+      throwIfCancelled(signal);
+      const length = Math.min(READ_BYTES, mark.bytes - position);
+      const { bytesRead } = await handle.read(buffer, 0, length, position);
+      if (bytesRead === 0) return known;
+      hash.update(buffer.subarray(0, bytesRead));
+      position += bytesRead;
+    }
+    if (digestOf(hash) !== mark.digest) return known;
+    known = { bytes: position, hash: hash.copy() };
+  }
+  return known;
+}
+
+/** Writes all of a batch, also to a disk that is nearly full and takes a part of it, and gives its memory back. */
+async function writeAll(
+  handle: FileHandle,
+  batch: readonly Uint8Array[],
+  start: number,
+  end: number,
+): Promise<void> {
+  let left = batch;
+  for (let position = start; position < end;) {
+    const { bytesWritten } = await handle.writev(left, position);
+    position += bytesWritten;
+    if (position < end) left = [Buffer.concat(left).subarray(bytesWritten)];
+  }
+  // The garbage collector would leave it for tens of megabytes; what shares its memory with something else keeps it.
+  for (const { buffer, byteLength } of batch)
+    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

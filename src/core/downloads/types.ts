@@ -4,14 +4,13 @@ import type { Session } from '../runs/session.ts';
 export interface ArtifactName {
   type: string;
   /** As the service names it; undefined where it does not. */
-  filename?: string;
+  filename?: string | undefined;
 }
 
 export interface DownloadRequest {
   session: Session;
   runId: string;
-  /** The trained adapter where undefined, or the first one where there is no `model`. */
-  artifact?: ArtifactName;
+  artifact: ArtifactName;
   /** The absolute path of a file that does not exist; its folder does. */
   target: string;
 }

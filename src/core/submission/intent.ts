@@ -136,11 +136,14 @@ export function mayBeCharged({ attempts, refused }: Intent): boolean {
   return refused === undefined && attempts.some(({ closed }) => closed !== undefined);
 }
 
+/** The same bytes and model at one service: only one may be open. */
+export type Wish = Pick<Intent, 'origin' | 'model_id'> & { dataset: Pick<Intent['dataset'], 'sha256'> };
+
 /**
- * Whether two intents are for the same bytes and model of one service, so that only one may be open. Two accounts of this
- * machine may be one account of the service: the service does not say who one is, and each sign-in can make another account.
+ * Whether two are the same wish, of whichever accounts: two of this machine may be one account of the service, which does not say
+ * who one is, and each sign-in can make another account.
  */
-export function isSameWish(one: Intent, other: Intent): boolean {
+export function isSameWish(one: Wish, other: Wish): boolean {
   return (
     one.origin === other.origin &&
     one.model_id === other.model_id &&

@@ -6,8 +6,7 @@ import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import { FolderWatch } from '../storage/folderWatch.ts';
 import { isSameWish, type Intent, type Receipt } from './intent.ts';
-import { isIntentId, isSameLaterWish } from './journalFolder.ts';
-import { JournalFolder, type Contents } from './journalFolder.ts';
+import { isIntentId, JournalFolder, type Contents } from './journalFolder.ts';
 import { Lease, LeaseUnavailableError } from '../storage/lease.ts';
 
 /** The user waits for it: longer than other windows take to see whether it is free. */
@@ -143,7 +142,11 @@ export class Journal implements Disposable {
     const lease = await Lease.take(this.#folder.lockFile(id), ACQUIRE_TRIES);
     if (lease === undefined) return undefined;
     try {
-      const intent = await this.#inTurn(() => this.#readOwned(id));
+      const intent = await this.#inTurn(async () => {
+        const found = await this.#folder.readOwned(id);
+        this.#replace(id, found);
+        return found;
+      });
       if (intent !== undefined) return { lease, intent };
     } catch (error) {
       lease.release();
@@ -245,7 +248,7 @@ export class Journal implements Disposable {
         (other.refused === undefined && isSameWish(other, intent) && !isPassedBy(other)),
     );
     if (existing !== undefined) return { existing };
-    if (later.some((wish) => isSameLaterWish(wish, intent))) throw new LaterVersionError();
+    if (later.some((wish) => isSameWish(wish, intent))) throw new LaterVersionError();
     const [first] = unread;
     if (first !== undefined) throw new JournalUnreadableError(first.file, first.cause);
     const lease = await Lease.take(this.#folder.lockFile(intent.id));
@@ -261,13 +264,6 @@ export class Journal implements Disposable {
       this.#folder.letGo(lease, intent.id);
       throw error;
     }
-  }
-
-  async #readOwned(id: string): Promise<Intent | undefined> {
-    const intent = await this.#folder.readOpen(id);
-    if (intent === undefined) await this.#folder.finish(id);
-    this.#replace(id, intent);
-    return intent;
   }
 
   #checkOwner(lease: Lease, id: string): void {

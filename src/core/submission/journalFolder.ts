@@ -5,7 +5,7 @@ import path from 'node:path';
 import * as v from 'valibot';
 import { isMissing } from '../base/diskError.ts';
 import { makeDirectoryDurably, syncDirectory, writeFileDurably } from '../storage/durableFile.ts';
-import { intentSchema, isSameWish, type Intent, type Receipt } from './intent.ts';
+import { intentSchema, type Intent, type Receipt, type Wish } from './intent.ts';
 import { Lease } from '../storage/lease.ts';
 
 const RECEIPTS_AT_ONCE = 8;
@@ -13,6 +13,7 @@ const RECEIPTS_AT_ONCE = 8;
 const MAX_BYTES = 1024 * 1024;
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const ID = new RegExp(`^${UUID}$`, 'i');
+const INTENT = new RegExp(`^(${UUID})\\.json$`, 'i');
 const TEMPORARY = new RegExp(`^(${UUID})\\.json\\.${UUID}\\.tmp$`, 'i');
 const LOCK = new RegExp(`^(${UUID})\\.lock$`, 'i');
 
@@ -24,21 +25,18 @@ const wishSchema = v.object({
   refused: v.optional(v.undefined()),
   settled: v.optional(v.undefined()),
 });
-/** What decides whether two intents are for the same bytes and model, as far as a file of a later version has it. */
-export type LaterWish = v.InferOutput<typeof wishSchema>;
-
 /** What a file of the journal turned out to be. `later`: written by a later version of the extension. */
 type JournalFile =
   | { kind: 'intent'; intent: Intent }
   | { kind: 'gone' }
   | { kind: 'foreign' }
-  | { kind: 'later'; wish: LaterWish | undefined };
+  | { kind: 'later'; wish: Wish | undefined };
 
 /** What the folder of open intents holds. */
 export interface Contents {
   intents: Intent[];
   /** Intents of a later version, of which no more is known. */
-  later: LaterWish[];
+  later: Wish[];
   /** Files that could not be read now and may be intents: then it is not known what is open. */
   unread: { file: string; cause: unknown }[];
 }
@@ -77,7 +75,7 @@ export class JournalFolder {
 
   /** The file of an open intent. */
   intentFile(id: string): string {
-    return path.join(this.intents, intentFileName(id));
+    return path.join(this.intents, `${id}.json`);
   }
 
   /** The lock file of an intent. */
@@ -111,11 +109,18 @@ export class JournalFolder {
     return contents;
   }
 
-  /** An intent, if it is open. */
-  async readOpen(id: string): Promise<Intent | undefined> {
-    const found = await readJournalFile(this.intentFile(id), intentFileName(id));
-    if (found.kind !== 'intent' || found.intent.settled !== undefined) return undefined;
-    return (await this.#receiptOf(id)) === undefined ? found.intent : undefined;
+  /** What the owner of an intent finds: it, if it is open; else it ends a settlement that a crash interrupted. */
+  async readOwned(id: string): Promise<Intent | undefined> {
+    const found = await readJournalFile(this.intentFile(id));
+    if (found.kind !== 'intent') return undefined;
+    const receipt = await this.#receiptOf(id);
+    if (receipt === undefined) {
+      const settled = receiptFrom(found.intent);
+      if (settled === undefined) return found.intent;
+      await this.putReceipt(settled);
+    }
+    await this.remove(id);
+    return undefined;
   }
 
   /** Makes an open intent durable, and returns it as it will be read. */
@@ -147,25 +152,13 @@ export class JournalFolder {
         this.#unwrittenNotices.add(receipt.id),
       );
     else await this.claimNotice(receipt.id);
-    await this.#write(path.join(this.#receipts, intentFileName(receipt.id)), intentText(receipt).text);
+    await this.#write(path.join(this.#receipts, `${receipt.id}.json`), intentText(receipt).text);
   }
 
   /** Removes the file of an intent, durably. */
   async remove(id: string): Promise<void> {
     await rm(this.intentFile(id), { force: true });
     await syncDirectory(this.intents);
-  }
-
-  /** Ends a settlement that a crash interrupted; whoever calls it owns the intent. */
-  async finish(id: string): Promise<void> {
-    const found = await readJournalFile(this.intentFile(id), intentFileName(id));
-    if (found.kind !== 'intent') return;
-    if ((await this.#receiptOf(id)) === undefined) {
-      const receipt = receiptFrom(found.intent);
-      if (receipt === undefined) return;
-      await this.putReceipt(receipt);
-    }
-    await this.remove(id);
   }
 
   /** The receipts, newest first; unreadable ones are left out. */
@@ -188,13 +181,13 @@ export class JournalFolder {
     const orphans = new Map<string, string[]>();
     for (const folder of [this.intents, this.#receipts])
       for (const name of await namesIn(folder)) {
-        const id = idOfTemporaryFile(name);
+        const id = TEMPORARY.exec(name)?.[1];
         if (id !== undefined) orphans.set(id, [...(orphans.get(id) ?? []), path.join(folder, name)]);
       }
     const intents = new Set(await namesIn(this.intents));
     for (const name of await namesIn(this.#leases)) {
-      const id = idOfLockFile(name);
-      if (id !== undefined && !intents.has(intentFileName(id)) && !orphans.has(id)) orphans.set(id, []);
+      const id = LOCK.exec(name)?.[1];
+      if (id !== undefined && !intents.has(`${id}.json`) && !orphans.has(id)) orphans.set(id, []);
     }
     for (const [id, files] of orphans)
       // What cannot be removed harms nobody.
@@ -205,9 +198,9 @@ export class JournalFolder {
 
   async #readInto(contents: Contents, name: string): Promise<void> {
     const file = path.join(this.intents, name);
-    let found = await readJournalFile(file, name);
+    let found = await readJournalFile(file);
     // It may be another one after that: its owner writes it again.
-    if (found.kind === 'foreign') found = await this.#setAside(file, name);
+    if (found.kind === 'foreign') found = await this.#setAside(file);
     if (found.kind === 'later') {
       if (found.wish !== undefined) contents.later.push(found.wish);
       this.#reportOnce(file);
@@ -217,21 +210,20 @@ export class JournalFolder {
     if (intent.settled === undefined && (await this.#receiptOf(intent.id)) === undefined)
       contents.intents.push(intent);
     // It is settled, whether or not that can be tidied up now.
-    else await this.#ifFree(intent.id, () => this.finish(intent.id)).catch(() => undefined);
+    else await this.#ifFree(intent.id, () => this.readOwned(intent.id)).catch(() => undefined);
   }
 
   /** @throws what the file system says where it cannot be known whether there is a receipt */
   async #receiptOf(id: string): Promise<Receipt | undefined> {
-    const name = intentFileName(id);
-    const found = await readJournalFile(path.join(this.#receipts, name), name);
+    const found = await readJournalFile(path.join(this.#receipts, `${id}.json`));
     return found.kind === 'intent' ? receiptFrom(found.intent) : undefined;
   }
 
   async #readReceipt(name: string): Promise<void> {
     const file = path.join(this.#receipts, name);
     try {
-      let found = await readJournalFile(file, name);
-      if (found.kind === 'foreign') found = await this.#setAside(file, name);
+      let found = await readJournalFile(file);
+      if (found.kind === 'foreign') found = await this.#setAside(file);
       const receipt = found.kind === 'intent' ? receiptFrom(found.intent) : undefined;
       if (receipt !== undefined) this.#readReceipts.set(name, receipt);
       else if (found.kind !== 'gone') this.#reportOnce(file);
@@ -244,16 +236,16 @@ export class JournalFolder {
    * Renames a foreign file, and returns what is there then.
    * @throws where it stays, because it has an owner or cannot be renamed
    */
-  async #setAside(file: string, name: string): Promise<Awaited<ReturnType<typeof readJournalFile>>> {
-    const id = idOfIntentFile(name);
-    const work = async () => {
+  async #setAside(file: string): Promise<JournalFile> {
+    const id = INTENT.exec(path.basename(file))?.[1];
+    const work = async (): Promise<JournalFile> => {
       // Its owner may have written it since.
-      const found = await readJournalFile(file, name);
+      const found = await readJournalFile(file);
       if (found.kind !== 'foreign') return found;
       const aside = `${file}.unreadable-${Date.now()}`;
       await rename(file, aside);
       this.#onSetAside(aside);
-      return { kind: 'gone' } as const;
+      return { kind: 'gone' };
     };
     const found = id === undefined ? await work() : await this.#ifFree(id, work);
     if (found === undefined) throw new Error('a foreign file is in the place of an owned intent');
@@ -288,32 +280,11 @@ export function isIntentId(id: string): boolean {
   return ID.test(id);
 }
 
-function intentFileName(id: string): string {
-  return `${id}.json`;
-}
-
-/** The id in the name of an intent's file. */
-function idOfIntentFile(name: string): string | undefined {
-  const id = name.slice(0, -'.json'.length);
-  return name.endsWith('.json') && isIntentId(id) ? id : undefined;
-}
-
-/** The id in the name of a file that a durable write leaves when it is killed. */
-function idOfTemporaryFile(name: string): string | undefined {
-  return TEMPORARY.exec(name)?.[1];
-}
-
-/** The id in the name of an intent's lock file. */
-function idOfLockFile(name: string): string | undefined {
-  return LOCK.exec(name)?.[1];
-}
-
 /**
- * Reads one file of the journal.
- * @param name its name, which must be its intent's
+ * Reads one file of the journal, whose name must be its intent's.
  * @throws what the file system says where it could not be read: then nothing is known of what it holds
  */
-async function readJournalFile(file: string, name: string): Promise<JournalFile> {
+async function readJournalFile(file: string): Promise<JournalFile> {
   let bytes: Buffer;
   try {
     const stats = await lstat(file);
@@ -335,7 +306,7 @@ async function readJournalFile(file: string, name: string): Promise<JournalFile>
     return { kind: 'later', wish: wish.success ? wish.output : undefined };
   }
   const intent = v.safeParse(intentSchema, value);
-  if (!intent.success || intentFileName(intent.output.id) !== name) return { kind: 'foreign' };
+  if (!intent.success || `${intent.output.id}.json` !== path.basename(file)) return { kind: 'foreign' };
   return { kind: 'intent', intent: intent.output };
 }
 
@@ -349,12 +320,6 @@ export function intentText(intent: Intent): { text: string; intent: Intent } {
   const text = `${JSON.stringify(asRead, null, 2)}\n`;
   if (Buffer.byteLength(text) > MAX_BYTES) throw new RangeError('the intent is too large for its file');
   return { text, intent: asRead };
-}
-
-/** Whether an intent of a later version is for the same bytes and model of one service. */
-export function isSameLaterWish(wish: LaterWish, intent: Intent): boolean {
-  const { origin, model_id, dataset } = wish;
-  return isSameWish({ ...intent, origin, model_id, dataset: { ...intent.dataset, ...dataset } }, intent);
 }
 
 /** The names in a folder; none where there is no folder. */

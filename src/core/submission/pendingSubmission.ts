@@ -77,14 +77,13 @@ export function isCancellable({ state }: PendingSubmission): boolean {
 export function openMarkers(submissions: readonly PendingSubmission[], accountId: string): string[] {
   return submissions
     .filter(
-      ({ accountId: id, intent, state }) => id === accountId && !isResting(state) && mayBeCharged(intent),
+      ({ accountId: id, intent, state }) => id === accountId && !RESTING.has(state) && mayBeCharged(intent),
     )
     .flatMap(({ intent }) => intent.marker ?? []);
 }
 
-function isResting(state: SubmissionState): boolean {
-  return state === 'unsent' || state === 'unknown' || state === 'not-charged' || state === 'refused';
-}
+/** Nothing is done with it: the user decides. */
+const RESTING: ReadonlySet<SubmissionState> = new Set(['unsent', 'unknown', 'not-charged', 'refused']);
 
 /**
  * Whether it can be sent again, or its draft be submitted again; by this machine's clock, for what is offered. Whether it is
@@ -104,7 +103,7 @@ export function canCheck({ state }: PendingSubmission): boolean {
 
 /** Whether the user can give it up. */
 export function canDiscard({ state }: PendingSubmission): boolean {
-  return state === 'unsent' || state === 'unknown' || state === 'not-charged' || state === 'refused';
+  return RESTING.has(state);
 }
 
 /** What of an account is not resolved: something that may be or become a charge, or only what can be continued. */
@@ -114,9 +113,7 @@ export function pendingWorkOf(
 ): 'charge' | 'kept' | undefined {
   const states = pending.filter((one) => one.accountId === accountId).map(({ state }) => state);
   if (states.length === 0) return undefined;
-  const isKept = (state: PendingSubmission['state']) =>
-    state === 'unsent' || state === 'not-charged' || state === 'refused';
-  return states.every(isKept) ? 'kept' : 'charge';
+  return states.every((state) => RESTING.has(state) && state !== 'unknown') ? 'kept' : 'charge';
 }
 
 /** What this window does with one. */

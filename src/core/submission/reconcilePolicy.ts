@@ -33,21 +33,23 @@ export function passedMs(from: Moment | undefined, to: Moment): number | undefin
   return ms >= 0 ? ms : to.monotonicMs;
 }
 
+/** The latest of some times; undefined where one is not known. */
+function latest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((ms) => ms !== undefined);
+  return known.length < times.length ? undefined : Math.max(...known);
+}
+
 /** When the last attempt began, or released its closing boundary, by the service's clock; undefined where it is not known. */
 export function lastSendMs({ attempts }: Intent): number | undefined {
-  const times = attempts.map(({ started, closed }) => (closed ?? started).serviceMs);
-  return times.includes(undefined) ? undefined : Math.max(...times.map((ms) => ms ?? 0));
+  return latest(attempts.map(({ started, closed }) => (closed ?? started).serviceMs));
 }
 
 /** From when on, by the service's clock, a check that finds nothing says something; undefined where no time is known. */
 export function settledFromMs({ attempts }: Intent): number | undefined {
-  const ends = attempts.flatMap(({ closed, ended }) => {
-    if (closed === undefined) return [];
-    // The last bytes may have arrived as late as the end of the connection; what is complete may still be priced.
-    const times = [closed.serviceMs, ended?.serviceMs];
-    return [times.includes(undefined) ? undefined : Math.max(...times.map((ms) => ms ?? 0)) + PRICING_MS];
-  });
-  return ends.includes(undefined) ? undefined : Math.max(...ends.map((ms) => ms ?? 0));
+  const closings = attempts.filter(({ closed }) => closed !== undefined);
+  // The last bytes may have arrived as late as the end of the connection; what is complete may still be priced.
+  const lastMs = latest(closings.flatMap(({ closed, ended }) => [closed?.serviceMs, ended?.serviceMs]));
+  return lastMs === undefined ? undefined : lastMs + PRICING_MS;
 }
 
 /** For how long, by this machine, a check is too early to say anything; undefined where no time is known. */

@@ -62,8 +62,6 @@ export class UploadAttempts {
   /** Since the service gave its time. */
   #timeWatch: ClockWatch;
   #intent: Intent;
-  /** As it was before the mark of the closing boundary. */
-  #unmarked: Intent | undefined;
 
   constructor(
     session: Session,
@@ -132,19 +130,14 @@ export class UploadAttempts {
       this.#assertMaySend(client);
       assertNotTooEarly(this.#intent, this.#moment(client));
       await this.#begin(client);
-      this.#show({
-        state: 'uploading',
-        attempt: this.#intent.attempts.length,
-        startedAtMs: this.#clock.nowMs(),
-        sentBytes: 0,
-      });
+      this.#show({ state: 'uploading', startedAtMs: this.#clock.nowMs(), sentBytes: 0 });
       return this.#upload(client, signal);
     });
   }
 
   async #upload(client: Client, signal: AbortSignal): Promise<RunCreation> {
     const boundary = { hasLeft: false };
-    this.#unmarked = undefined;
+    const unmarked = this.#intent;
     try {
       return await client.createRun(submissionOf(this.#intent), {
         signal,
@@ -157,13 +150,9 @@ export class UploadAttempts {
       });
     } catch (error) {
       // The mark was made before the boundary could leave; then it did not.
-      if (!boundary.hasLeft) this.#unmark();
+      if (!boundary.hasLeft) this.#intent = unmarked;
       throw error;
     }
-  }
-
-  #unmark(): void {
-    if (this.#unmarked !== undefined) this.#intent = this.#unmarked;
   }
 
   /**
@@ -204,7 +193,6 @@ export class UploadAttempts {
   /** The last moment at which nothing has happened: what is written here is durable before the boundary leaves. */
   async #beforeClose(client: Client): Promise<void> {
     const before = this.#intent;
-    this.#unmarked = before;
     this.#assertMaySend(client);
     // What was seen before says nothing of what may happen now.
     this.#intent = withoutObservations(before);

@@ -7,19 +7,21 @@ import { COMMANDS, PANELS } from '../shared/ids.ts';
 export function activateAdapters(services: Services): void {
   const { context, disposables, dist, downloads, log, registerCommands, sessions } = services;
   const panels = lazy(async () => {
-    const { AdapterPanels } = await import('./adapterPanel.ts');
-    return disposables.add(new AdapterPanels(context.extensionUri, dist('measureWorker.cjs'), log));
+    const { adapterPanels } = await import('./adapterPage.ts');
+    const { extensionUri } = context;
+    return disposables.add(adapterPanels({ extensionUri, measureWorker: dist('measureWorker.cjs'), log }));
   });
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.adapter, {
-      deserializeWebviewPanel: async (panel, state) => (await panels()).restore(panel, state),
+      deserializeWebviewPanel: async (panel, state) => (await panels()).deserializeWebviewPanel(panel, state),
     }),
   );
   disposables.add(
     registerCommands('nothing', {
       [COMMANDS.inspectAdapter]: async (...args) => {
-        const show = async (file: string) => (await panels()).show(file);
-        await (await import('./inspectAdapter.ts')).inspectAdapter(sessions, downloads, show)(...args);
+        const { inspectAdapter } = await import('./inspectAdapter.ts');
+        const show = async (file: string) => void (await panels()).show({ file }).check();
+        await inspectAdapter(sessions, downloads, show)(...args);
       },
     }),
   );

@@ -6,6 +6,7 @@ import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { notifySignedOut } from '../shared/accountMessages.ts';
 import { runIdOf } from '../shared/arguments.ts';
+import { subjectOf } from './adapterPlace.ts';
 import { chooseAdapter, reportAdapterNotOnDisk, reportNotDownloaded } from './messages.ts';
 
 /** The downloads of an account. */
@@ -17,13 +18,14 @@ export interface DownloadedAdapters {
 /**
  * Shows the page of an adapter. Called with a file's URI from the explorer, with a row or a `run_id` (for its downloaded
  * archive), with an absolute path, or without anything: then the user chooses.
- * @param show opens the page of a file
+ * @param showPage opens the page of a file
  */
 export function inspectAdapter(
   sessions: { active: Session | undefined },
   downloads: DownloadedAdapters,
-  show: (file: string) => Promise<void>,
+  showPage: (file: string) => Promise<void>,
 ) {
+  const show = async (file: string) => showPage(await subjectOf(file));
   return async (argument?: unknown, selection?: unknown): Promise<void> => {
     const uris = urisIn(argument, selection);
     for (const uri of uris) {

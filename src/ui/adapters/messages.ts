@@ -5,7 +5,7 @@ import { formatBytes } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showError, showInformation } from '../shared/notifications.ts';
 import { pick, type Choice } from '../shared/steps.ts';
-import type { AdapterStart } from './protocol.ts';
+import type { AdapterPageState, AdapterWork } from './protocol.ts';
 import { knownFault } from './reportMessages.ts';
 
 /** Asks for an adapter: a downloaded one, or a file or folder on disk. @returns undefined when cancelled */
@@ -74,14 +74,14 @@ async function chooseFolder(title: string, openLabel: string, start?: string): P
 export function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { gone: string }): void {
   const { l10n } = vscode;
   if (why === 'not-yet') {
-    void showInformation(l10n.t('This run has no adapter: it isn’t completed, or the adapter has expired.'));
+    void showInformation(l10n.t('This run has no adapter yet, or it has expired.'));
     return;
   }
   const download = l10n.t('Download Adapter…');
   const text =
     why === 'never'
-      ? l10n.t('The adapter of this run isn’t downloaded to this machine.')
-      : l10n.t('The adapter of this run was downloaded to {0}, but is no longer there.', why.gone);
+      ? l10n.t('This run’s adapter isn’t downloaded.')
+      : l10n.t('This run’s adapter is no longer at {0}.', why.gone);
   // Not awaited: a toast that hides stays a pending promise.
   void showInformation(text, download).then((choice) => {
     if (choice === download) void vscode.commands.executeCommand(COMMANDS.downloadAdapter, runId);
@@ -91,18 +91,17 @@ export function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { 
 /** A file is not where extensions run. */
 export function reportAdapterNotOnDisk(name: string): void {
   void showError(
-    vscode.l10n.t('{0} is not on the machine where extensions run. Save a copy of it there first.', name),
+    vscode.l10n.t('{0} is not on the machine where extensions run. Save a copy there first.', name),
   );
 }
 
-export function pageWords(): AdapterStart['words'] {
+export function pageWords(): AdapterPageState['words'] {
   const { l10n } = vscode;
   return {
     reload: l10n.t('Reload'),
     cancel: l10n.t('Cancel'),
     copy: l10n.t('Copy'),
     copyOf: l10n.t('Copy: {0}', '{0}'),
-    copied: l10n.t('Copied'),
     tools: l10n.t('Tools that load adapters'),
     progress: l10n.t('Progress'),
     error: l10n.t('Error:'),
@@ -119,13 +118,13 @@ export function pageTitle(fileName: string): string {
 export function pageStatus(
   fileName: string,
   why: 'missing' | 'failed' | undefined,
-): { text: string; retry: string | undefined } {
+): NonNullable<AdapterPageState['status']> {
   const { l10n } = vscode;
   if (why === undefined) return { text: l10n.t('Reading {0}…', fileName), retry: undefined };
   const text =
     why === 'missing'
       ? l10n.t('{0} no longer exists. If you moved it, inspect it in its new folder.', fileName)
-      : l10n.t('{0} could not be inspected because of an internal error. See the log for details.', fileName);
+      : l10n.t('Couldn’t inspect {0}. See the log for details.', fileName);
   return { text, retry: l10n.t('Retry') };
 }
 
@@ -138,9 +137,9 @@ export function diskNotice(fileName: string, change: 'changed' | 'missing'): str
 }
 
 export function workProgress(
-  kind: 'measure' | 'unpack',
+  kind: AdapterWork['kind'],
   { doneBytes, totalBytes }: Progress,
-): { text: string; fraction: number } {
+): NonNullable<AdapterWork['progress']> {
   const { l10n } = vscode;
   const [done, total] = [formatBytes(doneBytes), formatBytes(totalBytes)];
   return {
@@ -162,35 +161,46 @@ export interface WorkEnd {
   leftOut?: readonly string[];
 }
 
-export function workResult(fileName: string, kind: 'measure' | 'unpack', end: WorkEnd): string {
+export function workResult(
+  fileName: string,
+  kind: AdapterWork['kind'],
+  end: WorkEnd,
+): NonNullable<AdapterWork['result']> {
+  return {
+    isError: end.outcome === 'failed',
+    isQuiet: kind === 'measure' && end.outcome === 'done',
+    text: kind === 'measure' ? measureResult(fileName, end) : unpackResult(fileName, end),
+  };
+}
+
+function measureResult(fileName: string, { outcome, code }: WorkEnd): string {
   const { l10n } = vscode;
-  const { outcome, code = '', folder = '', leftOut = [] } = end;
-  if (kind === 'measure') {
-    if (outcome === 'done') return l10n.t('Measured.');
-    if (outcome === 'cancelled') return l10n.t('Measuring was canceled.');
-    return code === 'not-an-adapter'
-      ? l10n.t('{0} no longer contains a readable adapter. Reload the page.', fileName)
-      : l10n.t('{0} could not be measured. See the log for details.', fileName);
-  }
-  if (outcome === 'cancelled') return l10n.t('Unpacking was canceled. Partial files were removed.');
+  if (outcome === 'done') return l10n.t('Measured.');
+  if (outcome === 'cancelled') return l10n.t('Measuring was canceled.');
+  return code === 'not-an-adapter'
+    ? l10n.t('{0} no longer contains an adapter. Reload the page.', fileName)
+    : l10n.t('Couldn’t measure {0}. See the log for details.', fileName);
+}
+
+function unpackResult(fileName: string, { outcome, code = '', folder = '', leftOut = [] }: WorkEnd): string {
+  const { l10n } = vscode;
+  if (outcome === 'cancelled') return l10n.t('Unpacking was canceled.');
   if (outcome === 'done')
     return leftOut.length === 0
       ? l10n.t('Unpacked to {0}.', folder)
       : l10n.t('Unpacked to {0}, without pickle files: {1}.', folder, leftOut.join(', '));
-  const failures: Readonly<Record<string, string>> = {
-    'disk-full': l10n.t('The disk is full. Nothing was unpacked. Free up space, or unpack elsewhere.'),
-    'no-permission': l10n.t('No permission to write {0}. Nothing was unpacked. Unpack elsewhere.', folder),
-    'folder-exists': l10n.t('{0} already exists and was not changed. Nothing was unpacked.', folder),
-    'not-an-adapter': l10n.t(
-      '{0} no longer contains an adapter. Nothing was unpacked. Reload the page.',
-      fileName,
-    ),
-  };
+  switch (code) {
+    case 'disk-full':
+      return l10n.t('Nothing was unpacked: the disk is full. Free up space, or unpack elsewhere.');
+    case 'no-permission':
+      return l10n.t('Nothing was unpacked: no permission to write {0}. Unpack elsewhere.', folder);
+    case 'folder-exists':
+      return l10n.t('Nothing was unpacked: {0} already exists.', folder);
+    case 'not-an-adapter':
+      return l10n.t('Nothing was unpacked: {0} no longer contains an adapter.', fileName);
+  }
   const fault = knownFault(code);
-  return (
-    failures[code] ??
-    (fault === undefined
-      ? l10n.t('{0} could not be unpacked. See the log for details.', fileName)
-      : l10n.t('{0} could not be unpacked. Partial files were removed. {1}', fileName, fault))
-  );
+  return fault === undefined
+    ? l10n.t('Couldn’t unpack {0}. See the log for details.', fileName)
+    : l10n.t('Couldn’t unpack {0}. {1}', fileName, fault);
 }

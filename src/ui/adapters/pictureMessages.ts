@@ -23,12 +23,11 @@ export function adapterPicture(
     cells: cells.map((cell, index) => cellOf(module, columns[index], cell, largestNorm)),
   }));
   return {
-    type: 'picture',
     title: l10n.t('Adapted Modules'),
     caption:
       measurements === undefined
-        ? l10n.t('Which modules of which layers are adapted')
-        : l10n.t('How far each module of each layer was trained: the norm of B, which starts at zero'),
+        ? l10n.t('Which modules are adapted, by layer')
+        : l10n.t('How far each module was trained: the norm of B, which starts at zero'),
     hint: l10n.t('Arrow keys move between modules and layers.'),
     corner: l10n.t('Module'),
     columns: columns.map((layer, index) => ({
@@ -48,7 +47,7 @@ export function adapterPicture(
       grid.hiddenColumns + grid.hiddenRows === 0
         ? undefined
         : l10n.t(
-            'Not shown: {0} layers and {1} modules.',
+            'Not shown: {0} layers, {1} modules.',
             formatCount(grid.hiddenColumns),
             formatCount(grid.hiddenRows),
           ),
@@ -131,48 +130,26 @@ function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPic
 function findingsOf(measurements: Measurements | undefined): AdapterNote[] {
   const { l10n } = vscode;
   if (measurements === undefined) {
-    const text = l10n.t(
-      'Measuring reads all values and shows how far each module was trained, and broken values.',
-    );
+    const text = l10n.t('Measuring reads all values: how far each module was trained, and broken values.');
     return [{ severity: 'info', text }];
   }
   const { pairs, values, nans, infinities, nonFinite, hasNoEffect, notMeasured } = measurements;
   const zeros = pairs.filter(({ isZero }) => isZero).length;
   const notes: AdapterNote[] = [];
-  if (nans + infinities > 0)
-    notes.push({
-      severity: 'error',
-      text: l10n.t(
-        'NaN: {0}, infinite: {1}. The adapter is unusable. Such values are in:',
-        formatCount(nans),
-        formatCount(infinities),
-      ),
-      examples: nonFinite,
-    });
-  else
-    notes.push({
-      severity: 'info',
-      text: l10n.t('All {0} values were read. None is NaN or infinite.', formatCount(values)),
-    });
-  if (hasNoEffect)
-    notes.push({
-      severity: 'warning',
-      text: l10n.t('Nothing was learned: in every module A or B is all zero.'),
-    });
-  else if (zeros > 0)
-    notes.push({
-      severity: 'warning',
-      text: l10n.t(
-        '{0} of {1} modules learned nothing: their A or B is all zero.',
-        formatCount(zeros),
-        formatCount(pairs.length),
-      ),
-    });
-  if (notMeasured.length > 0)
-    notes.push({
-      severity: 'info',
-      text: l10n.t('Tensors of these types were not measured:'),
-      examples: notMeasured.map(({ dtype, tensors }) => `${dtype} (${formatCount(tensors)})`),
-    });
+  const add = (severity: AdapterNote['severity'], text: string, examples: readonly string[] = []) =>
+    notes.push({ severity, text, examples });
+  if (nans + infinities > 0) {
+    const counts = [nans, infinities].map(formatCount);
+    add('error', l10n.t('NaN: {0}, infinite: {1}. They are in:', ...counts), nonFinite);
+  } else add('info', l10n.t('All {0} values were read. None is NaN or infinite.', formatCount(values)));
+  if (hasNoEffect) add('warning', l10n.t('Nothing was learned: in every module A or B is all zero.'));
+  else if (zeros > 0) {
+    const counts = [zeros, pairs.length].map(formatCount);
+    add('warning', l10n.t('{0} of {1} modules learned nothing: A or B is all zero.', ...counts));
+  }
+  if (notMeasured.length > 0) {
+    const types = notMeasured.map(({ dtype, tensors }) => `${dtype} (${formatCount(tensors)})`);
+    add('info', l10n.t('These tensor types were not measured:'), types);
+  }
   return notes;
 }

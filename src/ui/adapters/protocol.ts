@@ -2,52 +2,46 @@
 
 /** From the page to the extension. */
 export type AdapterRequest =
-  | { type: 'ready' | 'reload' | 'measure' | 'cancel' }
+  | { type: 'reload' }
+  | { type: 'measure' }
+  | { type: 'cancel' }
   /** `elsewhere`: into a folder that the user chooses. */
-  | { type: 'unpack'; elsewhere: boolean }
-  /** `id` comes back when the text is on the clipboard. */
-  | { type: 'copy'; id: string; text: string };
+  | { type: 'unpack'; elsewhere: boolean };
+
+/** What the page stores while it is hidden, and while the window reloads. */
+export interface AdapterMemory {
+  file: string;
+  /** The tool whose recipe is shown. */
+  tool: string | undefined;
+}
 
 /** From the extension to the page. */
-export type AdapterMessage =
-  | AdapterStart
-  | AdapterStatus
-  | AdapterOverview
-  | AdapterPicture
-  | AdapterRecipes
-  | AdapterWork
-  /** Shown above everything, with a Reload button. */
-  | { type: 'notice'; text: string | undefined }
-  | { type: 'copied'; id: string };
+export type AdapterMessage = AdapterPageState | AdapterWork;
 
-/** Makes the page. */
-export interface AdapterStart {
-  type: 'start';
-  fileName: string;
-  /** The page stores it, so that it is restored with the window. */
-  file: string;
+/** Everything that the page shows, but for work. */
+export interface AdapterPageState {
+  type: 'page';
   /** In `copyOf` the page replaces `{0}`. */
   words: Readonly<
-    Record<
-      'reload' | 'cancel' | 'copy' | 'copyOf' | 'copied' | 'tools' | 'progress' | 'error' | 'warning',
-      string
-    >
+    Record<'reload' | 'cancel' | 'copy' | 'copyOf' | 'tools' | 'progress' | 'error' | 'warning', string>
   >;
+  fileName: string;
+  file: string;
+  /** How the disk differs from what is shown. */
+  notice: string | undefined;
+  /** Instead of all that follows: it is being read, or why it could not be; `retry` is the name of a button. */
+  status?: { text: string; retry: string | undefined };
+  verdict?: AdapterVerdict;
+  sections?: readonly AdapterSection[];
+  picture?: AdapterPicture;
+  recipes?: AdapterRecipes;
+  files?: AdapterFiles | undefined;
 }
 
-/** Replaces what the page shows: the file is being read, or why it could not be; `retry` is the name of a button. */
-export interface AdapterStatus {
-  type: 'status';
-  text: string;
-  retry: string | undefined;
-}
-
-/** What the headers say. */
-export interface AdapterOverview {
-  type: 'overview';
-  verdict: AdapterVerdict;
-  sections: readonly { title: string; facts?: readonly AdapterFact[]; notes?: readonly AdapterNote[] }[];
-  files: AdapterFiles | undefined;
+export interface AdapterSection {
+  title: string;
+  facts?: readonly AdapterFact[];
+  notes?: readonly AdapterNote[];
 }
 
 export interface AdapterVerdict {
@@ -82,7 +76,6 @@ export interface AdapterFiles {
 
 /** Which modules of which layers are adapted. */
 export interface AdapterPicture {
-  type: 'picture';
   title: string;
   caption: string;
   /** Shown while no cell is focused. */
@@ -115,7 +108,6 @@ export interface AdapterCell {
 export type AdapterShade = number | 'adapted' | 'none' | 'half' | 'zero' | 'bad' | 'unknown';
 
 export interface AdapterRecipes {
-  type: 'recipes';
   title: string;
   /** What to do about a packed archive. */
   packed: { text: string; unpack: string; elsewhere: string } | undefined;
@@ -139,7 +131,7 @@ export interface AdapterTool {
 export interface AdapterWork {
   type: 'work';
   kind: 'measure' | 'unpack';
-  progress: { text: string; fraction: number } | undefined;
+  progress?: { text: string; fraction: number };
   /** A quiet one is only for screen readers: the page shows the result itself. */
-  result: { isError: boolean; isQuiet: boolean; text: string } | undefined;
+  result?: { isError: boolean; isQuiet: boolean; text: string };
 }

@@ -5,14 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { DiskError, onDisk } from '../../core/base/diskError.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
-import {
-  adapterFirst,
-  directoryOf,
-  isDownloadOf,
-  localAdapter,
-  placeIn,
-  runFolderName,
-} from '../../core/downloads/downloadTarget.ts';
+import { adapterFirst, isDownloadOf, placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
+import { directoryOf, localAdapter } from '../../core/downloads/localFiles.ts';
 import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
@@ -29,10 +23,12 @@ import {
   confirmOtherName,
   downloadFraction,
   downloadProgressText,
+  downloadText,
   downloadTitle,
   listingTitle,
   reportDownloaded,
   reportDownloading,
+  reportNoDownload,
   reportUnusableFolder,
   runNameOf,
 } from './messages.ts';
@@ -143,21 +139,20 @@ async function folderFor(
   runId: string,
 ): Promise<{ path: string; wasMade: boolean } | undefined> {
   const directory = directoryOf(downloadDirectorySetting(), homedir());
-  if (directory.kind === 'there' || directory.kind === 'missing') {
-    const choice = directory.kind === 'there' ? 'create' : await confirmDirectory(directory.path);
-    if (choice === undefined) return undefined;
-    if (choice === 'create') {
-      const folder = path.join(directory.path, runFolderName(runs.label(runId), runId));
-      try {
-        const made = await onDisk(mkdir(folder, { recursive: true }));
-        await onDisk(access(folder, constants.W_OK));
-        return { path: folder, wasMade: made !== undefined };
-      } catch (error) {
-        if (!(error instanceof DiskError)) throw error;
-        reportUnusableFolder(directory.path, error.code);
-      }
+  if (directory.kind === 'unusable') reportUnusableFolder(directory.text);
+  const choice = directory.kind === 'missing' ? await confirmDirectory(directory.path) : 'create';
+  if (choice === undefined) return undefined;
+  if (choice === 'create' && 'path' in directory) {
+    const folder = path.join(directory.path, runFolderName(runs.label(runId), runId));
+    try {
+      const made = await onDisk(mkdir(folder, { recursive: true }));
+      await onDisk(access(folder, constants.W_OK));
+      return { path: folder, wasMade: made !== undefined };
+    } catch (error) {
+      if (!(error instanceof DiskError)) throw error;
+      reportUnusableFolder(directory.path, error);
     }
-  } else if (directory.kind === 'unusable') reportUnusableFolder(directory.text);
+  }
   const chosen = await chooseDownloadFolder(vscode.workspace.workspaceFolders?.[0]?.uri);
   return chosen && { path: chosen.fsPath, wasMade: false };
 }
@@ -217,4 +212,38 @@ async function runJobs(
   } finally {
     reportDownloaded(records, session.account.kind === 'sandbox');
   }
+}
+
+/**
+ * Cancels the downloads of a run of the active account, or one of any account by its ID, and discards interrupted ones:
+ * nothing of them is left.
+ * @throws DownloadError `download-busy`, DiskError, LeaseUnavailableError
+ */
+export async function cancelDownload(
+  sessions: Pick<Sessions, 'active'>,
+  downloads: Downloads,
+  argument: unknown,
+): Promise<void> {
+  const given = runIdOf(argument);
+  if (downloads.active.some(({ id }) => id === given)) return downloads.discard(given ?? '');
+  const session = sessions.active;
+  if (session !== undefined) await downloads.open(session.account.id);
+  const all = () => downloads.active.filter(({ accountId }) => accountId === session?.account.id);
+  const [first] = all();
+  if (session === undefined || first === undefined) {
+    reportNoDownload();
+    return;
+  }
+  // What was received is not deleted unasked.
+  const isClear = all().every(({ runId, state }) => runId === first.runId && state !== 'interrupted');
+  const choices = all().map((download) => ({
+    runId: download.runId,
+    name: runNameOf(session.runs, download.runId),
+    description: downloadText(download),
+  }));
+  const chosen = given ?? (isClear ? first.runId : await chooseRun(undefined, choices));
+  if (chosen === undefined) return;
+  const meant = all().filter(({ id, runId }) => runId === chosen || id === chosen);
+  if (meant.length === 0) reportNoDownload();
+  for (const { id } of meant) await downloads.discard(id);
 }

@@ -1,18 +1,17 @@
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notificationsSetting } from '../shared/settings.ts';
-import { downloadWhenComplete } from './autoDownloads.ts';
-import { offerInterruptedDownloads } from './interruptedDownloads.ts';
-import { remindBeforeExpiry } from './reminders.ts';
+import { downloadWhenComplete, offerInterruptedDownloads, remindBeforeExpiry } from './watchers.ts';
 
 /** Downloading adapters: on request, when a run completes, and a reminder before they expire. */
 export function activateDownloads(services: Services): void {
   const { disposables, downloads, ensureActiveAccount, log, registerCommands, sessions, ledger } = services;
-  const isQuiet = () => notificationsSetting() === 'badge';
   const claim = (accountId: string, runId: string, what: string) => ledger.claim(accountId, runId, what);
-  disposables.add(downloadWhenComplete({ sessions, downloads, claim, log, isQuiet }));
-  disposables.add(offerInterruptedDownloads({ sessions, downloads, claim, ensureActiveAccount }));
-  disposables.add(remindBeforeExpiry({ sessions, downloads, claim }));
+  const watched = { sessions, downloads, claim };
+  const isQuiet = () => notificationsSetting() === 'badge';
+  disposables.add(downloadWhenComplete({ ...watched, log, isQuiet }));
+  disposables.add(offerInterruptedDownloads({ ...watched, ensureActiveAccount }));
+  disposables.add(remindBeforeExpiry(watched));
   disposables.add(
     registerCommands('account', {
       [COMMANDS.downloadAdapter]: async (...args) =>
@@ -22,7 +21,7 @@ export function activateDownloads(services: Services): void {
   disposables.add(
     registerCommands('nothing', {
       [COMMANDS.cancelDownload]: async (run) =>
-        (await import('./cancelDownload.ts')).cancelDownload(sessions, downloads, run),
+        (await import('./downloadAdapter.ts')).cancelDownload(sessions, downloads, run),
     }),
   );
 }

@@ -2,6 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { ActiveDownload, ArtifactName, DownloadRecord } from '../../core/downloads/types.ts';
+import type { Session } from '../../core/runs/session.ts';
 import { formatBytes, formatCount, formatDuration, formatTime, withSandboxNote } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
@@ -21,20 +22,26 @@ export function downloadTitle(name: string): string {
   return vscode.l10n.t('Downloading the adapter for {0}', name);
 }
 
-/** The name of a run in sentences: its label or its ID. @param label as the user gave it, empty where there is none */
-function runName(label: string, runId: string): string {
+/** Where labels of runs are known. */
+type Labels = Pick<Session['runs'], 'label'>;
+
+/** The name of a run in sentences: its label or its ID. */
+export function runNameOf(runs: Labels, runId: string): string {
+  const label = withoutMarker(runs.label(runId) ?? '');
   return sanitizeServiceText(label === '' ? vscode.l10n.t('run {0}', runId.slice(0, 8)) : label);
 }
 
-/** @param runs where labels are known */
-export function runNameOf(runs: { label: (runId: string) => string | undefined }, runId: string): string {
-  return runName(withoutMarker(runs.label(runId) ?? ''), runId);
+/** The same in a notification: a label in quotes, so that it is not read as part of the sentence. */
+export function quotedRunName(runs: Labels, runId: string): string {
+  const name = runNameOf(runs, runId);
+  return withoutMarker(runs.label(runId) ?? '') === '' ? name : `“${name}”`;
 }
 
-/** The same in a notification: a label in quotes, so that it is not read as part of the sentence. */
-export function quotedRunName(runs: { label: (runId: string) => string | undefined }, runId: string): string {
-  const isLabeled = withoutMarker(runs.label(runId) ?? '') !== '';
-  return isLabeled ? `“${runNameOf(runs, runId)}”` : runNameOf(runs, runId);
+/** Shows a notification with buttons, by their titles. */
+function notify(show: typeof showInformation, text: string, buttons: Record<string, () => unknown>): void {
+  void show(text, ...Object.keys(buttons)).then((choice) => {
+    if (choice !== undefined) buttons[choice]?.();
+  });
 }
 
 /** From 0 to 1; undefined where the length is unknown. */
@@ -113,10 +120,9 @@ export function remindOfExpiring(
           left,
         );
   const download = expiring.length === 1 ? l10n.t('Download') : l10n.t('Download…');
-  const show = l10n.t('Show');
-  void showWarning(withSandboxNote(text, isSandbox), download, show).then((choice) => {
-    if (choice === download) actions.download();
-    if (choice === show) actions.show();
+  notify(showWarning, withSandboxNote(text, isSandbox), {
+    [download]: actions.download,
+    [l10n.t('Show')]: actions.show,
   });
 }
 
@@ -135,20 +141,17 @@ export function offerInterrupted(
       : l10n.t('{0} downloads were interrupted.', formatCount(interrupted.length));
   const resume = interrupted.length === 1 ? l10n.t('Resume') : l10n.t('Resume All');
   const discard = interrupted.length === 1 ? l10n.t('Discard') : l10n.t('Discard All');
-  void showInformation(withSandboxNote(text, isSandbox), resume, discard).then((choice) => {
-    if (choice === resume) actions.resume();
-    if (choice === discard) actions.discard();
+  notify(showInformation, withSandboxNote(text, isSandbox), {
+    [resume]: actions.resume,
+    [discard]: actions.discard,
   });
 }
 
 /** Reports why an adapter could not be downloaded automatically. */
 export function reportAutoDownloadFailed(name: string, error: unknown, onDownload: () => void): void {
   const { l10n } = vscode;
-  const download = l10n.t('Download…');
   const text = l10n.t('Automatic download for {0} failed. {1}', name, asText(explain(error)));
-  void showWarning(text, download).then((choice) => {
-    if (choice === download) onDownload();
-  });
+  notify(showWarning, text, { [l10n.t('Download…')]: onDownload });
 }
 
 /** Asks for the folder to download to, on the machine that the extension runs on. @param start the workspace's folder */
@@ -204,7 +207,7 @@ export async function confirmOtherName(name: string, otherName: string): Promise
     l10n.t('{0} already exists in that folder.', name),
     {
       modal: true,
-      detail: l10n.t('The existing file is not changed. The download is saved as {0}.', otherName),
+      detail: l10n.t('The existing file stays. The download is saved as {0}.', otherName),
     },
     keepBoth,
   );
@@ -225,26 +228,17 @@ export async function confirmDirectory(directory: string): Promise<'create' | 'o
   return choice === create ? 'create' : choice === other ? 'other' : undefined;
 }
 
-/**
- * Reports that the download folder of the setting cannot be used.
- * @param code of what the disk said; without one it is not the absolute path of a folder
- */
-export function reportUnusableFolder(text: string, code?: string): void {
+/** Reports that the download folder of the setting cannot be used. @param error of the disk; without one it is not a folder's path */
+export function reportUnusableFolder(text: string, error?: unknown): void {
   const { l10n } = vscode;
-  const open = l10n.t('Open Setting');
   const name = sanitizeServiceText(text, 400);
   const sentence =
-    code === undefined
-      ? l10n.t('The download folder “{0}” is not the absolute path of a folder.', name)
-      : code === 'no-permission'
-        ? l10n.t('You don’t have permission to write to the download folder “{0}”.', name)
-        : code === 'disk-full'
-          ? l10n.t('There is no space left in the download folder “{0}”.', name)
-          : l10n.t('Couldn’t create a folder in the download folder “{0}”.', name);
-  void showWarning(sentence, open).then((choice) => {
-    if (choice === open)
-      void vscode.commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
-  });
+    error === undefined
+      ? l10n.t('The download folder “{0}” isn’t an absolute path to a folder.', name)
+      : l10n.t('Can’t use the download folder “{0}”. {1}', name, asText(explain(error)));
+  const open = () =>
+    vscode.commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
+  notify(showWarning, sentence, { [l10n.t('Open Setting')]: open });
 }
 
 /** Whether to download an adapter again that is on the disk. */
@@ -289,25 +283,21 @@ export async function askInterrupted(
 /** Says that this window is downloading it already. */
 export function reportDownloading(name: string, view: DownloadView, onCancel: () => void): void {
   const { l10n } = vscode;
-  const cancel = l10n.t('Cancel Download');
-  void showInformation(
-    l10n.t('The adapter for {0} is already downloading: {1}.', name, downloadText(view)),
-    cancel,
-  ).then((choice) => {
-    if (choice === cancel) onCancel();
-  });
+  const text = l10n.t('The adapter for {0} is already downloading: {1}.', name, downloadText(view));
+  notify(showInformation, text, { [l10n.t('Cancel Download')]: onCancel });
 }
 
 export function reportNoDownload(): void {
-  void showInformation(vscode.l10n.t('There is no download to cancel.'));
+  void showInformation(vscode.l10n.t('No download to cancel.'));
 }
 
 /** Reports what was downloaded, and of an adapter that could not be read why it may be unusable. */
 export function reportDownloaded(files: readonly Downloaded[], isSandbox: boolean): void {
-  const suspect = files.filter((file) => warningFor(file) !== undefined);
-  for (const file of suspect)
-    reportFile(showWarning, withSandboxNote(warningFor(file) ?? '', isSandbox), file);
-  const others = files.filter((file) => !suspect.includes(file));
+  const others = files.filter((file) => {
+    const warning = warningFor(file);
+    if (warning !== undefined) reportFile(showWarning, withSandboxNote(warning, isSandbox), file);
+    return warning === undefined;
+  });
   const file = others.find(({ artifactType }) => artifactType === 'model') ?? others[0];
   if (file !== undefined)
     reportFile(showInformation, withSandboxNote(downloadedSentence(others, file), isSandbox), file);
@@ -316,12 +306,11 @@ export function reportDownloaded(files: readonly Downloaded[], isSandbox: boolea
 function reportFile(show: typeof showInformation, sentence: string, file: Downloaded): void {
   const uri = vscode.Uri.file(file.path);
   const reveal = revealOf(uri);
-  const inspect = vscode.l10n.t('Inspect');
-  // A web page has nothing to inspect.
-  const buttons = file.verified === 'html' ? [reveal.title] : [inspect, reveal.title];
-  void show(sentence, ...buttons).then((choice) => {
-    if (choice === inspect) void vscode.commands.executeCommand(COMMANDS.inspectAdapter, uri);
-    if (choice === reveal.title) reveal.show();
+  const inspect = () => vscode.commands.executeCommand(COMMANDS.inspectAdapter, uri);
+  notify(show, sentence, {
+    // A web page has nothing to inspect.
+    ...(file.verified !== 'html' && { [vscode.l10n.t('Inspect')]: inspect }),
+    [reveal.title]: () => reveal.show(),
   });
 }
 
@@ -329,15 +318,14 @@ function reportFile(show: typeof showInformation, sentence: string, file: Downlo
 function warningFor({ path: file, artifactType, verified }: Downloaded): string | undefined {
   if (artifactType !== 'model' && verified !== 'damaged') return undefined;
   const { l10n } = vscode;
-  const name = sanitizeServiceText(path.basename(file), 120);
   const place = sanitizeServiceText(file, 400);
   switch (verified) {
     case 'damaged':
-      return l10n.t('{0} was downloaded, but its archive looks damaged. It was kept as {1}.', name, place);
+      return l10n.t('Downloaded {0}, but its archive looks damaged.', place);
     case 'html':
-      return l10n.t('{0} is a web page, not an adapter. It was kept as {1}.', name, place);
+      return l10n.t('Downloaded {0}, but it’s a web page, not an adapter.', place);
     case 'length':
-      return l10n.t('{0} is not a known kind of archive or adapter file. It was kept as {1}.', name, place);
+      return l10n.t('Downloaded {0}, but it’s not a known adapter format.', place);
     default:
       return undefined;
   }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
-import { isSoundAdapter } from '../../core/downloads/downloadTarget.ts';
+import { isSoundAdapter } from '../../core/downloads/localFiles.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { ActiveDownload } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';

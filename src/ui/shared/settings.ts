@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import type { ProxySettings } from '../../core/api/transport.ts';
-import { directoryOf } from '../../core/downloads/downloadTarget.ts';
+import { directoryOf } from '../../core/downloads/localFiles.ts';
 import { SETTINGS } from './ids.ts';
 
 const SECTION = 'fineTuning';

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { openArchive } from '../../../src/core/adapters/archive/openArchive.ts';
 import { inspectAdapter } from '../../../src/core/adapters/inspect.ts';
 import {
   recipesOf,
@@ -10,8 +11,10 @@ import {
   type RecipeBlock,
   type RecipePlace,
   type Tool,
-} from '../../../src/core/adapters/recipe/recipes.ts';
-import type { AdapterReport, ProblemCode, Verdict } from '../../../src/core/adapters/report.ts';
+} from '../../../src/core/adapters/recipes.ts';
+import type { Verdict } from '../../../src/core/adapters/faults.ts';
+import type { ProblemCode } from '../../../src/core/adapters/problems.ts';
+import type { AdapterReport } from '../../../src/core/adapters/report.ts';
 import { verifyArchive } from '../../../src/core/adapters/archive/verify.ts';
 import { sampleAdapter, type SampleOptions } from './sampleAdapter.ts';
 import { writeTar } from './tarWriter.ts';
@@ -69,6 +72,22 @@ export class Place {
     if (code === 'broken') await assert.rejects(verifyArchive(file), { code: fault });
     else assert.equal(await verifyArchive(file), 'unread');
   }
+}
+
+/** Everything in an archive, as we read it. */
+export async function readAll(file: string): Promise<Map<string, Buffer>> {
+  const archive = await openArchive(file);
+  const files = new Map<string, Buffer>();
+  try {
+    for await (const member of archive.members()) {
+      const pieces: Buffer[] = [];
+      for await (const piece of member.open()) pieces.push(Buffer.from(piece));
+      files.set(member.name, Buffer.concat(pieces));
+    }
+  } finally {
+    await archive.close();
+  }
+  return files;
 }
 
 export function zipOf(files: Readonly<Record<string, Buffer>>, options: Partial<ZipPart> = {}): Buffer {

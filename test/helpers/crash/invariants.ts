@@ -1,126 +1,186 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Post } from './ledger.ts';
-import { CANARIES } from './stage.ts';
-import type { World } from './world.ts';
+import type { Simulation } from './simulation.ts';
+import type { Ledger, Post } from './service.ts';
+import { CANARIES, DATASET } from './stage.ts';
+import type { Shown, Told, WindowProcess } from './windowProcess.ts';
 
-/** What one press of a button may lead to. */
+/*
+ * I1 at most one charge · I2 the same bytes each time · I3 one Idempotency-Key at a time · I4 the truth about the charge ·
+ * I5 no secret written · I6 the right API key and service · I7 bounded attempts, Retry-After · I9 nothing left behind
+ */
+
+/** What one click may lead to. */
 const MAX_ATTEMPTS = 5;
 
-/** Holds everything that happened in a cell against safety's invariants; the processes have ended. */
-export async function verify(world: World): Promise<void> {
-  world.claims.verify();
-  verifyCharges(world);
-  verifyRequests(world);
-  verifySecrets(world);
-  verifyBounds(world);
+/** At this moment a window said that an intent was not charged. */
+interface Claim {
+  id: string;
+  window: number;
+  /** So many attempts had that window begun. */
+  posts: number;
+  /** So many requests had the service seen. */
+  seq: number;
+  how: string;
+}
+
+/** What the user was told, compared with what the service did: at once and at the end (I4). */
+export class Claims {
+  readonly #ledger: Ledger;
+  readonly #violate: (text: string) => void;
+  readonly #claims: Claim[] = [];
+  readonly #resolved = new Set<string>();
+  /** Everything that was told. */
+  readonly all: Told[] = [];
+
+  constructor(ledger: Ledger, violate: (text: string) => void) {
+    this.#ledger = ledger;
+    this.#violate = violate;
+  }
+
+  /** Whether the user was told how it ended, or gave it up. */
+  isResolved(id: string): boolean {
+    return this.#resolved.has(id);
+  }
+
+  discarded(id: string): void {
+    this.#resolved.add(id);
+  }
+
+  /** What the tree shows. */
+  shown(window: WindowProcess, { id, state }: Shown): void {
+    if (['unsent', 'refused', 'not-charged'].includes(state)) this.#claim(id, window, `shown as ${state}`);
+  }
+
+  told(window: WindowProcess, told: Told): void {
+    this.all.push(told);
+    const { kind, id, kept } = told;
+    if (kind === 'charged') this.charged(told);
+    if (id === undefined) return;
+    // One that two checks found uncharged is still open.
+    if (kind === 'charged' || (kind === 'not-charged' && kept === false)) this.#resolved.add(id);
+    if (kind === 'not-charged') this.#claim(id, window, 'told');
+  }
+
+  /** What a result or a receipt says. */
+  charged({ id, run }: Pick<Told, 'id' | 'run'>): void {
+    const charge = this.#ledger.charges.find(({ runId }) => runId === run?.run_id);
+    if (charge === undefined) this.#violate('I4: told as charged, but the run was not');
+    else if (id !== undefined && charge.idempotencyKey !== id)
+      this.#violate('I4: told as charged with the run of another intent');
+    else if (run?.price_cents !== undefined && run.price_cents !== charge.priceCents)
+      this.#violate('I4: told as charged with another price');
+  }
+
+  verify(): void {
+    for (const claim of this.#claims) this.#verify(claim);
+  }
+
+  #claim(id: string, { number, posts }: WindowProcess, how: string): void {
+    const claim = { id, window: number, posts, seq: this.#ledger.seq, how };
+    this.#claims.push(claim);
+    this.#verify(claim);
+  }
+
+  #verify({ id, window, posts, seq, how }: Claim): void {
+    for (const charge of this.#ledger.charges.filter(({ idempotencyKey }) => idempotencyKey === id)) {
+      const post = this.#ledger.posts.find((one) => one.seq === charge.seq);
+      // Whether it had been sent when the claim was made; a window numbers its attempts itself.
+      const isBefore = post?.window === window ? post.ordinal <= posts : charge.seq <= seq;
+      if (isBefore)
+        this.#violate(`I4: ${how} by window ${window} as not charged, but request ${charge.seq} was charged`);
+    }
+  }
+}
+
+/** Checks everything that happened in a cell; its windows are closed. */
+export async function verify(simulation: Simulation): Promise<void> {
+  simulation.claims.verify();
+  verifyCharges(simulation);
+  verifyRequests(simulation);
+  verifySecrets(simulation);
+  verifyBounds(simulation);
   // I9: the next start sweeps what the last one left.
-  for (let starts = 0; starts < 3 && world.folder.strayFiles().length > 0; starts++) {
-    await world.openAndClose();
+  for (let starts = 0; starts < 3 && simulation.folder.strayFiles().length > 0; starts++) {
+    await (await simulation.open()).close();
     // A window that was closed may still be asking who has what.
     await delay(100);
   }
-  for (const name of world.folder.strayFiles()) world.violate(`I9: ${name} is left`);
+  for (const name of simulation.folder.strayFiles()) simulation.violate(`I9: ${name} is left`);
 }
 
-/** I1: at most one for each intent; and for the wish one more only for each one that the person gave up with a warning. */
-function verifyCharges(world: World): void {
-  const {
-    service: { ledger },
-    moreWishes,
-  } = world;
-  const counts = new Map<string, number>();
-  for (const { idempotencyKey } of ledger.charges)
-    counts.set(idempotencyKey, (counts.get(idempotencyKey) ?? 0) + 1);
-  for (const count of counts.values())
-    if (count > 1) world.violate(`I1: one intent was charged ${count} times`);
-  if (ledger.charges.length > 1 + moreWishes)
-    world.violate(
-      `I1: one wish was charged ${ledger.charges.length} times, ${moreWishes} more were taken into account`,
+/** I1: at most one for each intent; and for the wish one more only for each one that the user gave up with a warning. */
+function verifyCharges(simulation: Simulation): void {
+  const { charges } = simulation.service.ledger;
+  for (const { length } of Map.groupBy(charges, ({ idempotencyKey }) => idempotencyKey).values())
+    if (length > 1) simulation.violate(`I1: one intent was charged ${length} times`);
+  if (charges.length > 1 + simulation.moreWishes)
+    simulation.violate(
+      `I1: one wish was charged ${charges.length} times, ${simulation.moreWishes} more were taken into account`,
     );
 }
 
 /** I2 and I6: what was sent, and to whom. */
-function verifyRequests(world: World): void {
-  const { service, stage, account, elsewhere } = world;
-  const byKey = Map.groupBy(service.ledger.posts, ({ idempotencyKey }) => idempotencyKey);
-  for (const [key, posts] of byKey) {
-    if (!/^[0-9a-f-]{36}$/.test(key)) world.violate('I2: a request without an Idempotency-Key');
-    const whole = posts.filter(({ digest }) => digest !== 'incomplete');
-    if (new Set(whole.map(({ digest }) => digest)).size > 1) world.violate('I2: bodies of one intent differ');
-    if (new Set(posts.map(({ contentType }) => contentType)).size > 1) world.violate('I2: boundaries differ');
-    if (new Set(posts.map(({ contentLength }) => contentLength)).size > 1)
-      world.violate('I2: lengths differ');
-    for (const { datasetSha256, seq } of whole)
-      if (datasetSha256 !== stage.dataset.sha256)
-        world.violate(
-          `I2: request ${seq} released its closing boundary after other bytes than those consented to`,
-        );
-    verifyApiKeys(world, posts);
+function verifyRequests(simulation: Simulation): void {
+  const { service, account, elsewhere } = simulation;
+  const violate = (text: string) => simulation.violate(text);
+  for (const [key, posts] of Map.groupBy(service.ledger.posts, ({ idempotencyKey }) => idempotencyKey)) {
+    if (!/^[0-9a-f-]{36}$/.test(key)) violate('I2: a request without an Idempotency-Key');
+    const complete = posts.filter(({ digest }) => digest !== 'incomplete');
+    const differs = (all: Post[], what: (post: Post) => unknown) => new Set(all.map(what)).size > 1;
+    if (differs(complete, ({ digest }) => digest)) violate('I2: bodies of one intent differ');
+    if (differs(posts, ({ contentType }) => contentType)) violate('I2: boundaries differ');
+    if (differs(posts, ({ contentLength }) => contentLength)) violate('I2: lengths differ');
+    for (const { datasetSha256, seq } of complete)
+      if (datasetSha256 !== DATASET.sha256)
+        violate(`I2: request ${seq} released its closing boundary after other bytes than those consented to`);
+    // What may have been charged with one API key is never sent with another: it may be another account.
+    const first = posts.findIndex(({ digest }) => digest !== 'incomplete');
+    for (const { authorization, seq } of first < 0 ? [] : posts.slice(first))
+      if (authorization !== posts[first]?.authorization)
+        violate(`I6: request ${seq} was sent again with another API key`);
   }
-  const known = [account.apiKey, ...world.formerApiKeys].map((apiKey) => `Bearer ${apiKey}`);
+  const known = [account.apiKey, ...simulation.formerApiKeys].map((apiKey) => `Bearer ${apiKey}`);
   for (const { authorization, seq } of [...service.ledger.posts, ...service.ledger.reads])
-    if (!known.includes(authorization)) world.violate(`I6: request ${seq} has another authorization`);
-  const { posts, reads } = world.otherService.ledger;
-  if (posts.length > 0) world.violate('I6: it was sent to another account');
+    if (!known.includes(authorization)) violate(`I6: request ${seq} has another authorization`);
+  const { posts, reads } = simulation.otherService.ledger;
+  if (posts.length > 0) violate('I6: it was sent to another account');
   for (const { authorization } of reads)
-    if (authorization !== `Bearer ${CANARIES.otherApiKey}`)
-      world.violate('I6: an API key went to another account');
+    if (authorization !== `Bearer ${CANARIES.otherApiKey}`) violate('I6: an API key went to another account');
   for (const { headers } of elsewhere)
     if (headers.authorization !== undefined || headers['content-length'] !== undefined)
-      world.violate('I6: an API key or a body went to another origin');
+      violate('I6: an API key or a body went to another origin');
 }
 
-/** What may have been charged with one API key is never sent with another: it may be another account. */
-function verifyApiKeys(world: World, posts: readonly Post[]): void {
-  let mayBeCharged: string | undefined;
-  for (const { authorization, digest, seq } of posts) {
-    if (mayBeCharged !== undefined && mayBeCharged !== authorization)
-      world.violate(`I6: request ${seq} was sent again with another API key`);
-    if (digest !== 'incomplete') mayBeCharged = authorization;
-  }
-}
-
-/** I5: nothing that must stay secret in what the processes wrote, printed or told. */
-function verifySecrets(world: World): void {
-  const texts: [string, string][] = [
-    ...world.folder.texts(),
-    ...world.windows.map(({ number, output }): [string, string] => [
-      `the output of window ${number}`,
-      output,
-    ]),
-    ...world.claims.all.map((told): [string, string] => [
-      `what was told as ${told.kind}`,
-      `${told.error?.code ?? ''} ${told.error?.text ?? ''} ${JSON.stringify(told.run ?? '')}`,
-    ]),
+/** I5: nothing that must stay secret in what the processes wrote, printed or said. */
+function verifySecrets(simulation: Simulation): void {
+  const texts = [
+    ...simulation.folder.texts(),
+    ...simulation.windows.map(({ number, output }) => [`the output of window ${number}`, output] as const),
+    ...simulation.claims.all.map(
+      ({ kind, error, run }) => [`a ${kind}`, JSON.stringify([error?.code, error?.text, run])] as const,
+    ),
   ];
   for (const [where, text] of texts)
     for (const [name, canary] of Object.entries(CANARIES))
-      if (text.includes(canary)) world.violate(`I5: ${name} in ${where}`);
-  for (const { error } of world.claims.all)
-    if (/canaryKey/.test(error?.serviceMessage ?? ''))
-      world.violate('I5: the API key in what the service said');
-}
-
-/** Whether an answer was known when the next request was sent: who is killed at any time may not have written it down. */
-function wasHeard({ spec }: World, asked: Post, next: Post): boolean {
-  return asked.window === next.window || spec.killAfterMs === undefined;
+      if (text.includes(canary)) simulation.violate(`I5: ${name} in ${where}`);
+  if (simulation.claims.all.some(({ error }) => error?.serviceMessage.includes('canaryKey')))
+    simulation.violate('I5: the API key in what the service said');
 }
 
 /** I7: attempts are bounded, and none comes before the service asked for it. */
-function verifyBounds(world: World): void {
-  const { posts } = world.service.ledger;
-  for (const same of Map.groupBy(posts, ({ window, ordinal }) => `attempt ${ordinal} of window ${window}`))
-    if (same[1].length > 1) world.violate(`I7: ${same[0]} was sent twice`);
-  for (const [index, post] of posts.entries()) {
-    const earlier = posts
-      .slice(0, index)
-      .filter(({ idempotencyKey }) => idempotencyKey === post.idempotencyKey);
-    for (const { notBeforeMs = 0, seq } of earlier.filter((asked) => wasHeard(world, asked, post)))
-      if (post.atMs < notBeforeMs - 1)
-        world.violate(
-          `I7: request ${post.seq} came ${notBeforeMs - post.atMs} ms before the Retry-After of ${seq}`,
-        );
-  }
-  for (const [call, count] of world.attemptsOfCalls)
-    if (count > MAX_ATTEMPTS) world.violate(`I7: ${count} attempts after one ${call}`);
+function verifyBounds(simulation: Simulation): void {
+  const { posts } = simulation.service.ledger;
+  const attempts = Map.groupBy(posts, ({ window, ordinal }) => `attempt ${ordinal} of window ${window}`);
+  for (const [attempt, { length }] of attempts)
+    if (length > 1) simulation.violate(`I7: ${attempt} was sent twice`);
+  for (const [index, post] of posts.entries())
+    for (const { idempotencyKey, window, notBeforeMs = 0, seq } of posts.slice(0, index)) {
+      if (idempotencyKey !== post.idempotencyKey || post.atMs >= notBeforeMs - 1) continue;
+      // Who is killed at any time may not have written the answer down.
+      if (window !== post.window && simulation.cell.killAfterMs !== undefined) continue;
+      const earlyMs = notBeforeMs - post.atMs;
+      simulation.violate(`I7: request ${post.seq} came ${earlyMs} ms before the Retry-After of ${seq}`);
+    }
+  for (const [call, count] of simulation.attemptsOfCalls)
+    if (count > MAX_ATTEMPTS) simulation.violate(`I7: ${count} attempts after one ${call}`);
 }

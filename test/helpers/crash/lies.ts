@@ -3,17 +3,17 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts';
 import type { Intent } from '../../../src/core/submission/intent.ts';
-import type { CellSpec } from './cellSpec.ts';
+import type { Cell } from './cells.ts';
 
 export type Write = (file: string, text: string) => Promise<void>;
 export type Send = (request: HttpRequest) => Promise<HttpAnswer>;
 
-/** A storage or a network that lies to the product, the cell in which that does harm, and what the harness has to say of it. */
+/** A storage or a network that lies to the product, the cell in which that does harm, and the violation that it has to be caught by. */
 interface Lie {
   write?: (write: Write, file: string, text: string) => Promise<void>;
-  /** Of attempts alone. @param ordinal which one of the process this is, from 1 */
+  /** Of attempts alone. @param ordinal of the process, from 1 */
   send?: (send: Send, request: HttpRequest, ordinal: number) => Promise<HttpAnswer>;
-  cell: Partial<CellSpec>;
+  cell: Partial<Cell>;
   expected: RegExp;
 }
 

@@ -1,204 +1,301 @@
-// A process that is one window after another: the real submitter, journal, session, client and transport, and no VS Code. The cell
-// is the person, the network and the time.
+// A process that is one window after another: the real submitter, journal, session, client and transport, and no VS Code. The
+// simulation is the user, the network and the time.
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
-import { ServiceError } from '../../../src/core/api/errors.ts';
+import { NetworkError, ServiceError } from '../../../src/core/api/errors.ts';
+import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts';
+import { Transport } from '../../../src/core/api/transport.ts';
 import { ExpectedError } from '../../../src/core/base/errors.ts';
-import type { ReconcileResult } from '../../../src/core/submission/reconciler.ts';
-import type { Draft } from '../../../src/core/submission/intent.ts';
-import type { SubmissionResult } from '../../../src/core/submission/pendingSubmission.ts';
-import type { PendingSubmission } from '../../../src/core/submission/pendingSubmission.ts';
 import { Session } from '../../../src/core/runs/session.ts';
+import { writeFileDurably } from '../../../src/core/storage/durableFile.ts';
+import type { Lease } from '../../../src/core/storage/lease.ts';
+import type { Draft, Intent, Receipt } from '../../../src/core/submission/intent.ts';
+import { Journal } from '../../../src/core/submission/journal.ts';
+import type { PendingSubmission, SubmissionResult } from '../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../src/core/submission/submitter.ts';
 import { Random } from '../random.ts';
-import type {
-  AccountConfig,
-  AttemptPlan,
-  FromCell,
-  FromWindow,
-  Shown,
-  Told,
-  Verb,
-  Verbs,
-  WindowConfig,
-} from './protocol.ts';
-import { CrashingJournal, CrashSeam } from './seams.ts';
-import { SharedClock } from './time.ts';
-import { CountingTransport } from './wire.ts';
+import type { Crash, CrashPoint } from './cells.ts';
+import { ProcessClock } from './clock.ts';
+import { lieOf, type Send, type Write } from './lies.ts';
+import { Rpc } from './rpc.ts';
+import type { AttemptPlan, Shown, Told, WindowConfig, WindowMethods } from './windowProcess.ts';
 
-type Answered = (value: unknown) => void;
+/** So much of the body has left when a process is killed in its middle. */
+const MIDDLE_BYTES = 60_000;
+const DIRECT = { strictSsl: true, systemCertificates: false, env: {} };
+const LONG_MS = 8000;
+const LONG = { connectMs: 5000, pricingMs: LONG_MS, stallMs: LONG_MS, bodyMs: LONG_MS, answerMs: LONG_MS };
+/** Where the answer does not come in time anyway, nobody waits for it in real time. */
+const SHORT = { pricingMs: 120, stallMs: 120, bodyMs: 400, answerMs: 400 };
+/** Points at which nothing is being written. */
+const NO_WRITE: ReadonlySet<CrashPoint> = new Set(['intent durable', 'mid-body', 'settled']);
+
+const rpc = new Rpc(
+  (message) => process.send?.(message),
+  (name) => window.methods[name as keyof WindowMethods],
+);
+
+/** Ends the process where the cell wants it to, or pauses it there. */
+class CrashHook {
+  readonly #crash: Crash | undefined;
+  #isOver = false;
+  #goOn: (() => void) | undefined;
+
+  constructor(crash: Crash | undefined) {
+    this.#crash = crash;
+  }
+
+  isAt(point: CrashPoint, attempt = Infinity): boolean {
+    return !this.#isOver && this.#crash?.point === point && attempt >= (this.#crash.fromAttempt ?? 0);
+  }
+
+  /** Called where the process reaches a point, in its attempt. */
+  async reach(point: CrashPoint, attempt = Infinity): Promise<void> {
+    if (!this.isAt(point, attempt)) return;
+    this.#isOver = true;
+    const { by } = this.#crash ?? {};
+    if (by === 'disk full' && !NO_WRITE.has(point))
+      throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    if (by !== 'pause') process.kill(process.pid, 'SIGKILL');
+    // The signal needs a moment: nothing more may happen.
+    const goesOn = new Promise<void>((resolve) => (this.#goOn = resolve));
+    void rpc.call('at', point);
+    await goesOn;
+  }
+
+  goOn(): void {
+    this.#goOn?.();
+  }
+}
+
+/** The real journal, in the middle of which a process can be killed. */
+class CrashingJournal extends Journal {
+  readonly #hook: CrashHook;
+  readonly #closed = new Map<string, number>();
+
+  constructor(folder: string, hook: CrashHook, lie: WindowConfig['lie']) {
+    const sound: Write = (file, text) => writing(file, text, hook);
+    const { write } = lieOf(lie);
+    super(folder, {
+      onSetAside: (file) => process.stdout.write(`set aside: ${file}\n`),
+      createWaitMs: 400,
+      write: write === undefined ? sound : (file, text) => write(sound, file, text),
+    });
+    this.#hook = hook;
+  }
+
+  override async create(intent: Intent): ReturnType<Journal['create']> {
+    await this.#hook.reach('before the intent');
+    const created = await super.create(intent);
+    if ('lease' in created) await this.#hook.reach('intent durable');
+    return created;
+  }
+
+  override async write(lease: Lease, intent: Intent): Promise<void> {
+    const { length } = intent.attempts;
+    const last = intent.attempts.at(-1);
+    const isInProgress = last !== undefined && last.ended === undefined && intent.refused === undefined;
+    const isClosing =
+      isInProgress && last.closed !== undefined && (this.#closed.get(intent.id) ?? 0) < length;
+    if (isClosing) {
+      this.#closed.set(intent.id, length);
+      await this.#hook.reach('digest equal', length);
+    }
+    await super.write(lease, intent);
+    if (isClosing) await this.#hook.reach('closed-mark written', length);
+    else if (isInProgress && last.closed === undefined) await this.#hook.reach('marked as sending', length);
+  }
+
+  override async settle(lease: Lease, receipt: Receipt): Promise<void> {
+    const isCharged = receipt.settled.kind === 'charged';
+    const { length } = receipt.attempts;
+    if (isCharged) await this.#hook.reach('answer parsed', length);
+    await super.settle(lease, receipt);
+    if (isCharged) await this.#hook.reach('settled', length);
+  }
+}
+
+/** The steps of `writeFileDurably`, so that a process can be killed between them. */
+async function writing(file: string, text: string, hook: CrashHook): Promise<void> {
+  const { attempts, settled } = JSON.parse(text) as Intent;
+  const isReceipt = settled?.kind === 'charged';
+  const isClosing = attempts.at(-1)?.closed !== undefined && attempts.at(-1)?.ended === undefined;
+  const points: [boolean, CrashPoint, string][] = [
+    [attempts.length === 0, 'temporary file only', text],
+    [attempts.length === 0, 'temporary file torn', text.slice(0, text.length / 2)],
+    [isClosing && !isReceipt, 'closed-mark in a temporary file', text],
+    [isReceipt, 'receipt in a temporary file', text],
+  ];
+  for (const [isHere, point, written] of points)
+    if (isHere && hook.isAt(point, attempts.length || Infinity)) {
+      await writeFile(`${file}.${randomUUID()}.tmp`, written);
+      await hook.reach(point);
+    }
+  await writeFileDurably(file, text);
+  if (isReceipt) await hook.reach('receipt durable', attempts.length);
+}
+
+/** The real transport, which asks for what happens to an attempt, numbers it, and may end in the middle of its body. */
+class CrashingTransport extends Transport {
+  readonly #short = new Transport(DIRECT, { timeouts: SHORT });
+  readonly #long = new Transport(DIRECT, { timeouts: LONG });
+  readonly #config: WindowConfig;
+  readonly #hook: CrashHook;
+  #posts = 0;
+
+  constructor(config: WindowConfig, hook: CrashHook) {
+    super(DIRECT);
+    this.#config = config;
+    this.#hook = hook;
+  }
+
+  override async send(request: HttpRequest): Promise<HttpAnswer> {
+    const headers = { ...request.headers, 'x-window': String(this.#config.window) };
+    if (request.method === 'GET') return this.#long.send({ ...request, headers });
+    const ordinal = ++this.#posts;
+    const plan = (await rpc.call('plan', ordinal)) as AttemptPlan;
+    if (plan.connect === 'dns') throw new NetworkError('dns', 'ENOTFOUND');
+    const url = plan.insteadOf === undefined ? request.url : new URL(request.url.pathname, plan.insteadOf);
+    const sound: Send = (sent) => (plan.isSilent ? this.#short : this.#long).send(sent);
+    const { send } = lieOf(this.#config.lie);
+    const attempt = {
+      ...request,
+      url,
+      headers: { ...headers, 'x-post': String(ordinal) },
+      ...(request.body && { body: this.#watched(request.body, ordinal) }),
+    };
+    return send === undefined ? sound(attempt) : send(sound, attempt, ordinal);
+  }
+
+  override dispose(): void {
+    super.dispose();
+    this.#short.dispose();
+    this.#long.dispose();
+  }
+
+  async *#watched(body: AsyncIterable<Uint8Array>, attempt: number): AsyncGenerator<Uint8Array> {
+    let sentBytes = 0;
+    for await (const chunk of body) {
+      yield chunk;
+      sentBytes += chunk.byteLength;
+      if (sentBytes > MIDDLE_BYTES) await this.#hook.reach('mid-body', attempt);
+    }
+  }
+}
 
 class Window {
-  readonly #answers = new Map<number, Answered>();
-  #calls = 0;
-  #seam: CrashSeam | undefined;
-  #clock: SharedClock | undefined;
-  #transport: CountingTransport | undefined;
-  #journal: CrashingJournal | undefined;
-  #submitter: Submitter | undefined;
-  #session: Session | undefined;
-  #account: AccountConfig | undefined;
-  #config: WindowConfig | undefined;
+  readonly #config: WindowConfig;
+  readonly #hook: CrashHook;
+  readonly #clock: ProcessClock;
+  readonly #transport: CrashingTransport;
+  readonly #journal: CrashingJournal;
+  readonly #submitter: Submitter;
+  readonly #session: Session;
+  #account: WindowConfig['account'];
   #abort = new AbortController();
 
-  readonly #verbs: { [Name in Verb]: (...args: Parameters<Verbs[Name]>) => unknown } = {
-    start: (config) => this.#start(config),
-    submit: async (draft: Draft) => {
-      const { submitter, session } = this.#works;
-      const outcome = submitter.submit(session, draft, this.#abort.signal).result;
-      // It is given its id before anything is waited for.
-      const id = this.#journal?.lastId;
-      return toldOutcome(await outcome, id);
-    },
-    resume: async (id) => {
-      const { submitter, session } = this.#works;
-      return toldOutcome(await submitter.resume(session, id, this.#abort.signal).result, id);
-    },
-    check: async (id) => {
-      try {
-        return toldFinding(await this.#works.submitter.check(this.#works.session, id), id);
-      } catch (error) {
-        return { kind: 'failed', error: toldError(error) } satisfies Told;
-      }
-    },
-    look: () => this.#works.submitter.checkDue(this.#works.session),
-    adopt: async (id, runId) => {
-      try {
-        const isDone = await this.#works.submitter.adopt(this.#works.session, id, runId);
-        return { kind: isDone ? 'adopted' : 'elsewhere', id } satisfies Told;
-      } catch (error) {
-        return { kind: 'failed', error: toldError(error) } satisfies Told;
-      }
-    },
-    // Where the disk does not take it the person is told so, and it stays.
-    discard: (id) => this.#works.submitter.discard(id).catch(() => false),
-    cancel: (id) => this.#works.submitter.cancel(id),
-    abort: () => {
-      this.#abort.abort();
-      this.#abort = new AbortController();
-    },
-    pending: () => this.#works.submitter.pending.map(shownOf),
-    receipts: () => this.#journal?.receipts(),
-    reconnect: (account) => {
-      this.#account = account;
-      this.#session?.reconnect();
-    },
-    descriptors: () => this.#descriptors(),
-    close: () => {
-      this.#submitter?.dispose();
-      this.#journal?.dispose();
-      this.#session?.dispose();
-      this.#transport?.dispose();
-      this.#clock?.dispose();
-    },
-  };
-
-  get #works(): { submitter: Submitter; session: Session } {
-    if (this.#submitter === undefined || this.#session === undefined) throw new Error('not started');
-    return { submitter: this.#submitter, session: this.#session };
-  }
-
-  hear(message: FromCell): void {
-    switch (message.kind) {
-      case 'call':
-        void this.#answer(message.call, message.verb, message.args);
-        return;
-      case 'go on':
-        this.#seam?.goOn();
-        return;
-      default:
-        this.#answers.get(message.call)?.(message.kind === 'plan' ? message.plan : undefined);
-        this.#answers.delete(message.call);
-    }
-  }
-
-  async #answer(call: number, verb: Verb, args: unknown[]): Promise<void> {
-    try {
-      const value = (await (this.#verbs[verb] as (...args: unknown[]) => unknown)(...args)) ?? null;
-      say({ kind: 'value', call, value, posts: this.#transport?.posts ?? 0 });
-    } catch (error) {
-      say({ kind: 'failed', call, text: error instanceof Error ? String(error.stack) : String(error) });
-    }
-  }
-
-  #ask(message: (call: number) => FromWindow): Promise<unknown> {
-    this.#calls += 1;
-    const call = this.#calls;
-    const answer = new Promise<unknown>((resolve) => this.#answers.set(call, resolve));
-    say(message(call));
-    return answer;
-  }
-
-  async #start(config: WindowConfig): Promise<void> {
+  constructor(config: WindowConfig) {
     this.#config = config;
+    this.#account = config.account;
     const random = new Random(config.seed);
-    const seam = new CrashSeam(config.crash, (point) => say({ kind: 'at', point }));
-    const clock = new SharedClock(config.clockFile, async (ms) => {
-      await this.#ask((call) => ({ kind: 'pass', call, ms }));
-    });
-    const transport = new CountingTransport(config.window, seam, config.lie, async (ordinal) => {
-      return (await this.#ask((call) => ({ kind: 'plan?', call, ordinal }))) as AttemptPlan;
-    });
-    const journal = new CrashingJournal(path.join(config.folder, 'journal'), seam, config.lie, (file) =>
-      process.stdout.write(`set aside: ${file}\n`),
-    );
-    const submitter = new Submitter(journal, { clock, random: () => random.fraction() });
-    const { account } = config;
-    this.#account = account;
-    const session = new Session(
-      { kind: 'service', id: account.id, name: account.id, baseUrl: account.baseUrl },
+    this.#hook = new CrashHook(config.crash);
+    const pass = async (ms: number) => {
+      await rpc.call('pass', ms);
+    };
+    const clock = (this.#clock = new ProcessClock(config.clockFile, pass));
+    const transport = (this.#transport = new CrashingTransport(config, this.#hook));
+    this.#journal = new CrashingJournal(path.join(config.folder, 'journal'), this.#hook, config.lie);
+    this.#submitter = new Submitter(this.#journal, { clock, random: () => random.fraction() });
+    const { id, baseUrl } = config.account;
+    this.#session = new Session(
+      { kind: 'service', id, name: id, baseUrl },
       () => Promise.resolve(this.#account),
       (connection) =>
         new Client(connection, () => transport, {
           random: () => random.fraction(),
           clock,
-          digestWorker: config.digestWorker,
+          digestWorker: 'replaced by digestThread.ts',
         }),
     );
-    submitter.onDidChange((submission) => {
-      const isGone = !submitter.pending.some(({ id }) => id === submission.id);
-      say({ kind: 'state', shown: shownOf(submission), isGone, posts: transport.posts });
-    });
-    this.#seam = seam;
-    this.#clock = clock;
-    this.#transport = transport;
-    this.#journal = journal;
-    this.#submitter = submitter;
-    this.#session = session;
-    await journal.open();
-  }
-
-  #descriptors(): string[] {
-    const folder = this.#config?.folder ?? '';
-    return readdirSync('/proc/self/fd').flatMap((fd) => {
-      try {
-        const target = readlinkSync(`/proc/self/fd/${fd}`);
-        return target.startsWith(folder) ? [target.slice(folder.length + 1)] : [];
-      } catch {
-        // Closed meanwhile, such as the one that reads this folder.
-        return [];
-      }
+    this.#submitter.onDidChange((submission) => {
+      const isGone = !this.#submitter.pending.some(({ id: open }) => open === submission.id);
+      void rpc.call('show', shownOf(submission), isGone);
     });
   }
+
+  readonly methods: { [Name in keyof WindowMethods]: (...args: Parameters<WindowMethods[Name]>) => unknown } =
+    {
+      start: () => this.#journal.open(),
+      submit: (draft: Draft) => {
+        const { id, result } = this.#submitter.submit(this.#session, draft, this.#abort.signal);
+        return toldOf(result, id);
+      },
+      resume: (id) => toldOf(this.#submitter.resume(this.#session, id, this.#abort.signal).result, id),
+      check: (id) =>
+        told(async () => {
+          const result = await this.#submitter.check(this.#session, id);
+          if (result === undefined) return { kind: 'elsewhere', id };
+          const { verdict, ...rest } = result;
+          return { kind: verdict, id, ...rest };
+        }),
+      checkDue: () => this.#submitter.checkDue(this.#session),
+      adopt: (id, runId) =>
+        told(async () => {
+          const isDone = await this.#submitter.adopt(this.#session, id, runId);
+          return { kind: isDone ? 'adopted' : 'elsewhere', id };
+        }),
+      // Where the disk does not take it the user reads so, and it stays.
+      discard: (id) => this.#submitter.discard(id).catch(() => false),
+      cancel: (id) => this.#submitter.cancel(id),
+      abort: () => {
+        this.#abort.abort();
+        this.#abort = new AbortController();
+      },
+      pending: () => this.#submitter.pending.map(shownOf),
+      receipts: () => this.#journal.receipts(),
+      reconnect: (account) => {
+        this.#account = account;
+        this.#session.reconnect();
+      },
+      goOn: () => this.#hook.goOn(),
+      descriptors: () => descriptorsIn(this.#config.folder),
+      close: () => {
+        for (const part of [this.#submitter, this.#journal, this.#session, this.#transport, this.#clock])
+          part.dispose();
+      },
+    };
 }
 
-function shownOf({ id, accountId, state, attempt, intent }: PendingSubmission): Shown {
-  return { id, accountId, state, attempt, intent };
+/** What this process has open in a folder. */
+function descriptorsIn(folder: string): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${fd}`);
+      return target.startsWith(folder) ? [target.slice(folder.length + 1)] : [];
+    } catch {
+      // Closed meanwhile, such as the one that reads this folder.
+      return [];
+    }
+  });
 }
 
-function toldOutcome(outcome: SubmissionResult, id?: string): Told {
-  const told = { ...(id !== undefined && { id }), ...outcome };
-  return 'error' in told ? { ...told, error: toldError(told.error) } : told;
+function shownOf({ id, accountId, state, intent }: PendingSubmission): Shown {
+  return { id, accountId, state, intent };
 }
 
-function toldFinding(finding: ReconcileResult | undefined, id: string): Told {
-  if (finding === undefined) return { kind: 'elsewhere', id };
-  const { verdict, ...rest } = finding;
-  return { kind: verdict, id, ...rest };
+async function toldOf(result: Promise<SubmissionResult>, id: string): Promise<Told> {
+  const outcome = { id, ...(await result) };
+  return 'error' in outcome ? { ...outcome, error: errorOf(outcome.error) } : outcome;
 }
 
-function toldError(error: unknown): NonNullable<Told['error']> {
+function told(work: () => Promise<Told>): Promise<Told> {
+  return work().catch((error: unknown) => ({ kind: 'failed', error: errorOf(error) }));
+}
+
+function errorOf(error: unknown): NonNullable<Told['error']> {
   return {
     code: error instanceof ExpectedError ? error.code : 'unexpected',
     text: error instanceof Error ? `${error.name} ${error.message} ${error.stack ?? ''}` : String(error),
@@ -206,10 +303,9 @@ function toldError(error: unknown): NonNullable<Told['error']> {
   };
 }
 
-function say(message: FromWindow): void {
-  process.send?.(message);
-}
-
-const window = new Window();
-process.on('message', (message) => window.hear(message as FromCell));
+let window: Window;
+process.on('message', (message: { name?: string; args?: [WindowConfig] }) => {
+  if (message.name === 'start' && message.args) window = new Window(message.args[0]);
+  rpc.hear(message);
+});
 process.on('disconnect', () => process.exit(1));

@@ -9,7 +9,7 @@ import {
   posixWord,
   powershellWord,
   pythonString,
-} from '../../../src/core/adapters/recipe/shells.ts';
+} from '../../../src/core/adapters/shells.ts';
 import { ModulePattern } from '../../../src/core/adapters/tensors.ts';
 import { parseAddress } from '../../../src/core/api/address.ts';
 import { toPlainLine } from '../../../src/core/base/plainText.ts';

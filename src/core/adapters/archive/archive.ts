@@ -21,3 +21,7 @@ export interface Archive {
   members(): AsyncGenerator<Member, void>;
   close(): Promise<void>;
 }
+
+export async function readThrough(all: AsyncGenerator<unknown, void>): Promise<void> {
+  while ((await all.next()).done !== true);
+}

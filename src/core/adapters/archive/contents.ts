@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { BrokenArchiveError } from '../faults.ts';
+import { BrokenArchiveError, type ArchiveFault } from '../faults.ts';
 import type { Archive, Member } from './archive.ts';
 import { MAX_CONFIG_BYTES, MAX_CONFIGS_BYTES, MAX_HEADER_BYTES, MAX_TENSORS } from '../limits.ts';
-import type { AdapterEntry, ArchiveFault } from '../report.ts';
+import type { AdapterEntry } from '../report.ts';
 import { readSafetensorsHeader, type SafetensorsHeader } from '../safetensors.ts';
 
 const PICKLE = /\.(?:bin|pt|pth|pkl|pickle|ckpt|joblib|mar)$/i;
@@ -46,10 +46,20 @@ export async function readContents(archive: Archive, signal: AbortSignal | undef
       if (configBytes > MAX_CONFIGS_BYTES) throw new BrokenArchiveError('header-too-large', name);
     }
     if (kind !== 'weights') continue;
-    const bytes = new SampledBytes(member.open());
+    const pieces = member.open();
+    const digest = createHash('sha256');
+    let unsampled = SAMPLE_BYTES;
+    const next = async () => {
+      const { value: piece } = await pieces.next();
+      if (piece === undefined) return undefined;
+      digest.update(piece.subarray(0, unsampled));
+      unsampled = Math.max(0, unsampled - piece.length);
+      return piece;
+    };
     try {
-      const header = await readSafetensorsHeader(bytes.read(), sizeBytes, signal);
-      samples.set(name, await bytes.sample());
+      const header = await readSafetensorsHeader(next, sizeBytes, signal);
+      while (unsampled > 0 && (await next()) !== undefined);
+      samples.set(name, digest.digest('hex'));
       weights.set(name, header);
       tensors += header.tensors.length;
       headerBytes += header.dataAt;
@@ -58,7 +68,7 @@ export async function readContents(archive: Archive, signal: AbortSignal | undef
       // Which file it is counts only if it is one of the adapter's.
       weights.set(name, new BrokenArchiveError(error.code, error.entry ?? name));
     } finally {
-      await bytes.close();
+      await pieces.return();
     }
     // Together they may be no more than one of the greatest length.
     if (tensors > MAX_TENSORS || headerBytes > MAX_HEADER_BYTES + 8)
@@ -72,41 +82,6 @@ async function textOf(member: Member): Promise<string | undefined> {
   const pieces: Buffer[] = [];
   for await (const piece of member.open()) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces).toString('utf8');
-}
-
-/** Pieces that can be left in between, of whose first bytes a digest is made. */
-class SampledBytes {
-  readonly #pieces: AsyncGenerator<Buffer, void>;
-  readonly #hash = createHash('sha256');
-  #left = SAMPLE_BYTES;
-
-  constructor(pieces: AsyncGenerator<Buffer, void>) {
-    this.#pieces = pieces;
-  }
-
-  /** The pieces; left early, they can still be sampled. */
-  async *read(): AsyncGenerator<Buffer, void> {
-    for (let piece = await this.#next(); piece !== undefined; piece = await this.#next()) yield piece;
-  }
-
-  /** A digest of the first 4 MiB, for which it reads on where it has to. */
-  async sample(): Promise<string> {
-    while (this.#left > 0 && (await this.#next()) !== undefined);
-    return this.#hash.digest('hex');
-  }
-
-  async close(): Promise<void> {
-    await this.#pieces.return();
-  }
-
-  async #next(): Promise<Buffer | undefined> {
-    const { value: piece } = await this.#pieces.next();
-    if (piece === undefined) return undefined;
-    const sampled = piece.subarray(0, this.#left);
-    this.#hash.update(sampled);
-    this.#left -= sampled.length;
-    return piece;
-  }
 }
 
 /** What a file of an archive is, by the name by which tools find it. */

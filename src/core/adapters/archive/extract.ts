@@ -5,9 +5,8 @@ import { DiskError, isSystemError } from '../../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
 import type { Archive, Member } from './archive.ts';
 import { chooseAdapter, kindOf, readContents } from './contents.ts';
-import { BrokenArchiveError } from '../faults.ts';
-import { isForeign, openArchive } from './openArchive.ts';
-import { NotAnAdapterError } from '../measure/measure.ts';
+import { BrokenArchiveError, NotAnAdapterError } from '../faults.ts';
+import { openArchive } from './openArchive.ts';
 import { printable } from '../printable.ts';
 import type { Progress } from '../report.ts';
 import { safeParts } from './entryNames.ts';
@@ -65,15 +64,10 @@ export async function extractAdapter(
       await archive.close();
     }
   } catch (error) {
-    throw expected(error);
+    throw isSystemError(error) ? new DiskError(error) : error;
   } finally {
     await rm(part, { recursive: true, force: true }).catch(() => undefined);
   }
-}
-
-function expected(error: unknown): unknown {
-  if (isForeign(error)) return new NotAnAdapterError({ code: 'not-an-archive' });
-  return isSystemError(error) ? new DiskError(error) : error;
 }
 
 /** Takes the name first, so that nothing that is there is replaced. */
@@ -158,17 +152,9 @@ async function removeAbandoned(parent: string, prefix: string): Promise<void> {
     if (!name.startsWith(prefix) || !isPart) continue;
     const part = path.join(parent, name);
     try {
-      if (Date.now() - (await lastChangeMs(part)) > ABANDONED_MS) await rm(part, { recursive: true });
+      if (Date.now() - (await lstat(part)).mtimeMs > ABANDONED_MS) await rm(part, { recursive: true });
     } catch {
       // It does no harm where it is.
     }
   }
-}
-
-async function lastChangeMs(part: string): Promise<number> {
-  const found = await lstat(part);
-  if (!found.isDirectory()) return Infinity;
-  const inside = await readdir(part, { recursive: true });
-  const times = await Promise.all(inside.map(async (name) => (await lstat(path.join(part, name))).mtimeMs));
-  return times.reduce((latest, one) => Math.max(latest, one), found.mtimeMs);
 }

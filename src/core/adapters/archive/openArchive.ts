@@ -1,26 +1,15 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Archive, Member } from './archive.ts';
-import type { Container } from '../report.ts';
-import { BrokenArchiveError } from '../faults.ts';
-import { FileBytes, NotAFileError } from '../fileBytes.ts';
+import { BrokenArchiveError, NotAnAdapterError } from '../faults.ts';
+import { FileBytes } from '../fileBytes.ts';
 import { gunzipped } from './inflate.ts';
 import { MAX_ENTRIES, MAX_HEADER_BYTES } from '../limits.ts';
 import { beginsAsTar, BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
-import { openZip } from './zip.ts';
+import { zipMembers } from './zip.ts';
 
 /** What the first bytes say. */
 export type FirstBytes = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'pickle' | 'empty' | 'unknown';
-
-/** Neither an archive nor a safetensors file. */
-export class UnknownFileError extends Error {
-  readonly kind: 'empty' | 'pickle' | 'unknown';
-
-  constructor(kind: UnknownFileError['kind']) {
-    super(kind);
-    this.kind = kind;
-  }
-}
 
 /** What a file is by its bytes. */
 export async function firstBytes(file: FileBytes): Promise<FirstBytes> {
@@ -36,62 +25,52 @@ export async function firstBytes(file: FileBytes): Promise<FirstBytes> {
   return begins(0x80) && (bytes[1] ?? 0) >= 2 && (bytes[1] ?? 0) <= 5 ? 'pickle' : 'unknown';
 }
 
-/** What is known of a file before it is read, also where it is broken. */
-export interface Known {
-  container?: Container;
-  sizeBytes: number;
-}
-
 /**
  * Opens an archive, a safetensors file or a folder, by its content.
- * @param onKnown gets what is known before anything can be wrong with it
- * @throws UnknownFileError, BrokenArchiveError, CancelledError, and what the file system says
+ * @throws NotAnAdapterError, BrokenArchiveError, CancelledError, and what the file system says
  */
-export async function openArchive(
-  file: string,
-  signal?: AbortSignal,
-  onKnown?: (known: Known) => void,
-): Promise<Archive> {
+export async function openArchive(file: string, signal?: AbortSignal): Promise<Archive> {
   if ((await stat(file)).isDirectory()) return await openFolder(file, signal);
   const bytes = await FileBytes.open(file, signal);
   try {
-    return await openFile(bytes, path.basename(file), signal, onKnown);
+    return openFile(bytes, await firstBytes(bytes), path.basename(file), signal);
   } catch (error) {
     await bytes.close();
     throw error;
   }
 }
 
-async function openFile(
+function openFile(
   bytes: FileBytes,
+  kind: FirstBytes,
   name: string,
   signal: AbortSignal | undefined,
-  onKnown: ((known: Known) => void) | undefined,
-): Promise<Archive> {
-  const { sizeBytes } = bytes;
-  const rest = { sizeBytes, close: () => bytes.close() };
-  onKnown?.({ sizeBytes });
-  const kind = await firstBytes(bytes);
-  if (kind === 'zip') onKnown?.({ container: kind, sizeBytes });
+): Archive {
+  const rest = { sizeBytes: bytes.sizeBytes, close: () => bytes.close() };
   switch (kind) {
     case 'zip':
-      return await openZip(bytes, signal);
+      return { ...rest, container: 'zip', members: () => zipMembers(bytes, signal) };
     case 'tar':
       return { ...rest, container: 'tar', members: () => tarMembers(TarBytes.ofFile(bytes)) };
     case 'gzip':
       return { ...rest, container: 'tar.gz', members: () => gzipMembers(bytes) };
     case 'safetensors':
       return { ...rest, container: 'safetensors', members: () => single(bytes, name) };
-    default:
-      throw new UnknownFileError(kind);
+    case 'pickle':
+      throw new NotAnAdapterError({ code: 'pickle-only' });
+    case 'empty':
+      throw new NotAnAdapterError({ code: 'empty' });
+    case 'unknown':
+      throw new NotAnAdapterError({ code: 'not-an-archive' });
   }
 }
 
 async function* gzipMembers(bytes: FileBytes): AsyncGenerator<Member, void> {
-  const tar = TarBytes.ofStream(gunzipped(bytes.chunks(0, bytes.sizeBytes)));
+  const tar = TarBytes.ofStream(gunzipped(bytes.all()));
   try {
     const begin = await tar.peek();
-    if (!beginsAsTar(begin)) throw new UnknownFileError(begin.length === 0 ? 'empty' : 'unknown');
+    if (!beginsAsTar(begin))
+      throw new NotAnAdapterError({ code: begin.length === 0 ? 'empty' : 'not-an-archive' });
     yield* tarMembers(tar);
   } finally {
     await tar.close();
@@ -103,7 +82,7 @@ async function* single(bytes: FileBytes, name: string): AsyncGenerator<Member, v
   yield {
     name: /\.safetensors$/i.test(name) ? name : 'adapter_model.safetensors',
     sizeBytes: bytes.sizeBytes,
-    open: () => bytes.chunks(0, bytes.sizeBytes),
+    open: () => bytes.all(),
   };
 }
 
@@ -131,13 +110,8 @@ async function openFolder(folder: string, signal: AbortSignal | undefined): Prom
 async function* fileIn(file: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void> {
   const bytes = await FileBytes.open(file, signal);
   try {
-    yield* bytes.chunks(0, bytes.sizeBytes);
+    yield* bytes.all();
   } finally {
     await bytes.close();
   }
-}
-
-/** Whether the file is of a kind that is never read. */
-export function isForeign(error: unknown): error is UnknownFileError | NotAFileError {
-  return error instanceof UnknownFileError || error instanceof NotAFileError;
 }

@@ -3,7 +3,7 @@ import { BrokenArchiveError } from '../faults.ts';
 import type { FileBytes } from '../fileBytes.ts';
 import { MAX_ENTRIES, MAX_EXTENDED_BYTES, MAX_TOTAL_BYTES } from '../limits.ts';
 import { EntryNames } from './entryNames.ts';
-import type { Member } from './archive.ts';
+import { readThrough, type Member } from './archive.ts';
 
 export const BLOCK_BYTES = 512;
 
@@ -101,10 +101,6 @@ export class TarBytes {
   }
 }
 
-export async function readThrough(all: AsyncGenerator<unknown, void>): Promise<void> {
-  while ((await all.next()).done !== true);
-}
-
 /** The files of a tar archive, in their order, each to be read once. @throws BrokenArchiveError, CancelledError */
 export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void> {
   const names = new EntryNames();
@@ -186,7 +182,7 @@ function isEmptyBlock(block: Buffer): boolean {
 }
 
 function readHeader(block: Buffer): TarHeader {
-  if (!hasChecksum(block)) throw new BrokenArchiveError('tar-checksum');
+  if (!hasChecksum(block)) throw new BrokenArchiveError('tar-header');
   // The prefix is only there in ustar; GNU has other things in its place.
   const isUstar = block.toString('latin1', 257, 263) === 'ustar\0';
   const prefix = isUstar ? textIn(block.subarray(345, 500)) : '';

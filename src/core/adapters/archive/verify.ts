@@ -1,10 +1,11 @@
-import { BrokenArchiveError, verdictOf } from '../faults.ts';
+import { BrokenArchiveError } from '../faults.ts';
 import { FileBytes } from '../fileBytes.ts';
+import { readSafetensorsHeader } from '../safetensors.ts';
+import { readThrough } from './archive.ts';
 import { gunzipped } from './inflate.ts';
 import { firstBytes } from './openArchive.ts';
-import { readSafetensorsHeader } from '../safetensors.ts';
-import { beginsAsTar, readThrough, TarBytes, tarMembers } from './tar.ts';
-import { openZip } from './zip.ts';
+import { beginsAsTar, TarBytes, tarMembers } from './tar.ts';
+import { checkZip } from './zip.ts';
 
 /** How a file was verified; `unread`: an archive or safetensors file that could not be checked; `unknown`: neither of the two. */
 export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown';
@@ -23,7 +24,7 @@ export async function verifyArchive(
   try {
     return await verify(bytes, signal);
   } catch (error) {
-    if (error instanceof BrokenArchiveError && verdictOf(error).code !== 'broken') return 'unread';
+    if (error instanceof BrokenArchiveError && error.verdict.code !== 'broken') return 'unread';
     throw error;
   } finally {
     await bytes.close();
@@ -32,30 +33,23 @@ export async function verifyArchive(
 
 async function verify(bytes: FileBytes, signal: AbortSignal | undefined): Promise<VerifiedKind> {
   const kind = await firstBytes(bytes);
-  switch (kind) {
-    case 'zip':
-      await (await openZip(bytes, signal)).check();
-      return kind;
-    case 'tar':
-      await readThrough(tarMembers(TarBytes.ofFile(bytes)));
-      return kind;
-    case 'gzip':
-      await verifyGzip(bytes);
-      return kind;
-    case 'safetensors':
-      await readSafetensorsHeader(bytes.chunks(0, bytes.sizeBytes), bytes.sizeBytes, signal);
-      return kind;
-    default:
-      return 'unknown';
-  }
-}
-
-/** Also the tar in it, where there is one. */
-async function verifyGzip(bytes: FileBytes): Promise<void> {
-  const tar = TarBytes.ofStream(gunzipped(bytes.chunks(0, bytes.sizeBytes)));
-  try {
-    await readThrough(beginsAsTar(await tar.peek()) ? tarMembers(tar) : tar.rest());
-  } finally {
-    await tar.close();
-  }
+  if (kind === 'zip') await checkZip(bytes, signal);
+  else if (kind === 'tar') await readThrough(tarMembers(TarBytes.ofFile(bytes)));
+  else if (kind === 'gzip') {
+    const tar = TarBytes.ofStream(gunzipped(bytes.all()));
+    try {
+      // Also the tar in it, where there is one.
+      await readThrough(beginsAsTar(await tar.peek()) ? tarMembers(tar) : tar.rest());
+    } finally {
+      await tar.close();
+    }
+  } else if (kind === 'safetensors') {
+    const pieces = bytes.all();
+    await readSafetensorsHeader(
+      async () => (await pieces.next()).value ?? undefined,
+      bytes.sizeBytes,
+      signal,
+    );
+  } else return 'unknown';
+  return kind;
 }

@@ -8,7 +8,7 @@ import type { FileBytes } from '../fileBytes.ts';
 import { MAX_DIRECTORY_BYTES, MAX_ENTRIES, MAX_RATIO, MAX_TOTAL_BYTES, RATIO_FROM_BYTES } from '../limits.ts';
 import { EntryNames } from './entryNames.ts';
 import { inflated } from './inflate.ts';
-import type { Archive, Member } from './archive.ts';
+import { readThrough, type Member } from './archive.ts';
 
 const END = { signature: Buffer.from('PK\x05\x06'), bytes: 22, maxCommentBytes: 0xffff } as const;
 const LOCATOR = { signature: 0x07064b50, bytes: 20 } as const;
@@ -49,40 +49,29 @@ interface ZipEntry {
 }
 
 /**
- * Opens a ZIP archive. yauzl reads its headers; that there is one reading of them only, that names, kinds and sizes are
- * safe, and that no two entries share bytes, is checked here.
+ * The files of a ZIP archive. yauzl reads its headers; that there is one reading of them only, that names, kinds and sizes
+ * are safe, and that no two entries share bytes, is checked here, before the first.
  * @throws BrokenArchiveError, CancelledError
  */
-export async function openZip(
-  file: FileBytes,
-  signal?: AbortSignal,
-): Promise<Archive & { check(): Promise<void> }> {
-  const directory = await findDirectory(file);
-  const entries = await readEntries(file, directory, signal);
-  return {
-    container: 'zip',
-    sizeBytes: file.sizeBytes,
-    close: () => file.close(),
-    // eslint-disable-next-line @typescript-eslint/require-await -- other archives have to wait
-    members: async function* () {
-      for (const entry of entries) yield memberOf(file, entry);
-    },
-    /** Reads every entry to its end. */
-    check: async () => {
-      for (const entry of entries) {
-        const pieces = memberOf(file, entry).open();
-        while ((await pieces.next()).done !== true);
-        if (entry.hasDescriptor) await checkDescriptor(file, entry, directory.at);
-      }
-    },
-  };
+export async function* zipMembers(file: FileBytes, signal?: AbortSignal): AsyncGenerator<Member, void> {
+  const { entries } = await readEntries(file, signal);
+  for (const entry of entries) yield memberOf(file, entry);
+}
+
+/** Reads every file of a ZIP archive to its end. @throws BrokenArchiveError, CancelledError */
+export async function checkZip(file: FileBytes, signal: AbortSignal | undefined): Promise<void> {
+  const { entries, directoryAt } = await readEntries(file, signal);
+  for (const entry of entries) {
+    await readThrough(memberOf(file, entry).open());
+    if (entry.hasDescriptor) await checkDescriptor(file, entry, directoryAt);
+  }
 }
 
 async function readEntries(
   file: FileBytes,
-  directory: Directory,
   signal: AbortSignal | undefined,
-): Promise<ZipEntry[]> {
+): Promise<{ entries: readonly ZipEntry[]; directoryAt: number }> {
+  const directory = await findDirectory(file);
   if (directory.count > MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
   if (directory.sizeBytes > MAX_DIRECTORY_BYTES) throw new BrokenArchiveError('header-too-large');
   const zip = await fromFdPromise(file.fd, { decodeStrings: false, validateEntrySizes: false }).catch(
@@ -105,7 +94,7 @@ async function readEntries(
   }
   if (at !== directory.sizeBytes) throw new BrokenArchiveError('zip-directory');
   checkBytes(entries, directory.at, file.sizeBytes);
-  return entries;
+  return { entries, directoryAt: directory.at };
 }
 
 async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry, void> {
@@ -159,7 +148,7 @@ function checkType(system: number, mode: number, name: string, isFolder: boolean
 async function place(zip: ZipFile, entry: Entry): Promise<Pick<ZipEntry, 'at' | 'from' | 'to'>> {
   const name = entry.fileNameRaw.toString();
   const local = await zip.readLocalFileHeaderPromise(entry).catch((error: unknown) => {
-    throw isSystemError(error) ? error : new BrokenArchiveError('zip-local-header', name);
+    throw isSystemError(error) ? error : new BrokenArchiveError('zip-disagreement', name);
   });
   const hasDescriptor = (entry.generalPurposeBitFlag & FLAGS.descriptor) !== 0;
   const isSame =

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { CancelledError, ExpectedError } from '../../base/errors.ts';
-import type { Measurements, Progress, Verdict } from '../report.ts';
+import { CancelledError } from '../../base/errors.ts';
+import { NotAnAdapterError, type Verdict } from '../faults.ts';
+import type { Measurements, Progress } from '../report.ts';
 
 /** Enough for headers of the greatest length. */
 const MAX_HEAP_MIB = 1024;
@@ -18,17 +19,6 @@ export type MeasureAnswer =
   | { kind: 'progress'; progress: Progress }
   | { kind: 'done'; measurements: Measurements }
   | { kind: 'failed'; verdict: Verdict };
-
-/** The file no longer holds an adapter; `verdict` says why. */
-export class NotAnAdapterError extends ExpectedError {
-  readonly code = 'not-an-adapter';
-  readonly verdict: Verdict;
-
-  constructor(verdict: Verdict) {
-    super(`not an adapter: ${verdict.code}`);
-    this.verdict = verdict;
-  }
-}
 
 /**
  * Reads every value of an adapter once, in a worker thread.

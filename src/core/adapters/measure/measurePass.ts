@@ -1,9 +1,9 @@
 import type { Archive } from '../archive/archive.ts';
 import { openArchive } from '../archive/openArchive.ts';
-import { BrokenArchiveError, verdictOf } from '../faults.ts';
+import { BrokenArchiveError, NotAnAdapterError } from '../faults.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { printable } from '../printable.ts';
-import type { Measurements, PairMeasure, Progress, Verdict } from '../report.ts';
+import type { Measurements, PairMeasure, Progress } from '../report.ts';
 import type { Tensor } from '../safetensors.ts';
 import { dtypeShares, type Parts, type WeightsFile } from '../tensors.ts';
 import { isMeasured, TensorSums } from './tensorSums.ts';
@@ -12,23 +12,19 @@ const MAX_NAMES = 10;
 /** Bytes of values that are summed at once. */
 const BATCH_BYTES = 64 * 1024;
 
-/** One pass over all values of an adapter, or why there is none. */
+/** One pass over all values of an adapter. @throws NotAnAdapterError, BrokenArchiveError */
 export async function measurePass(
   file: string,
   onProgress: (progress: Progress) => void,
-): Promise<Measurements | { verdict: Verdict }> {
+): Promise<Measurements> {
   const inspection = await inspect(file);
-  if (inspection.report.verdict.code !== 'adapter') return { verdict: inspection.report.verdict };
+  const { verdict } = inspection.report;
+  if (verdict.code !== 'adapter') throw new NotAnAdapterError(verdict);
+  const archive = await openArchive(file);
   try {
-    const archive = await openArchive(file);
-    try {
-      return measurementsOf(inspection, await sumsOf(archive, inspection.files, onProgress));
-    } finally {
-      await archive.close();
-    }
-  } catch (error) {
-    if (error instanceof BrokenArchiveError) return { verdict: verdictOf(error) };
-    throw error;
+    return measurementsOf(inspection, await sumsOf(archive, inspection.files, onProgress));
+  } finally {
+    await archive.close();
   }
 }
 

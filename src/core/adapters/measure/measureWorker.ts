@@ -1,5 +1,6 @@
 // The worker thread: it measures one adapter and ends.
 import { parentPort, workerData } from 'node:worker_threads';
+import { BrokenArchiveError, NotAnAdapterError } from '../faults.ts';
 import type { Progress } from '../report.ts';
 import type { MeasureAnswer } from './measure.ts';
 import { measurePass } from './measurePass.ts';
@@ -18,12 +19,12 @@ async function run({ file }: { file: string }): Promise<void> {
     postedAtMs = nowMs;
     post({ kind: 'progress', progress });
   };
-  const result = await measurePass(file, onProgress);
-  post(
-    'verdict' in result
-      ? { kind: 'failed', verdict: result.verdict }
-      : { kind: 'done', measurements: result },
-  );
+  try {
+    post({ kind: 'done', measurements: await measurePass(file, onProgress) });
+  } catch (error) {
+    if (!(error instanceof BrokenArchiveError || error instanceof NotAnAdapterError)) throw error;
+    post({ kind: 'failed', verdict: error.verdict });
+  }
 }
 
 void run(workerData as { file: string });

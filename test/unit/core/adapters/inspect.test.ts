@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
-import type { VerdictCode } from '../../../../src/core/adapters/report.ts';
+import type { VerdictCode } from '../../../../src/core/adapters/faults.ts';
 import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
 import { MODELS } from '../../../../src/sandbox/catalog.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
@@ -69,14 +69,15 @@ describe('inspecting an adapter', () => {
     });
   });
 
-  for (const { listed } of MODELS)
-    it(`finds nothing wrong with the sandbox’s, for ${listed.name}`, async () => {
+  it('finds nothing wrong with the sandbox’s', async () => {
+    for (const { listed } of MODELS) {
       const bytes = await buildArchive('0f8fad5b-d9cb-469f-a165-70867728950e', listed.model_id);
       const { verdict, problems, weights, config } = await place.inspect(bytes);
       assert.deepEqual([verdict, problems], [{ code: 'adapter' }, []]);
       assert.equal(config?.baseModel, listed.name);
       assert.deepEqual([weights?.pairs.length, weights?.maxRank], [4, 8]);
-    });
+    }
+  });
 
   it('reads a bare safetensors file, and misses its config', async () => {
     const report = await place.inspect(sampleAdapter()[WEIGHTS]!);
@@ -126,7 +127,6 @@ describe('inspecting an adapter', () => {
         ['several-weights', ['out/checkpoint-5/adapter_model.safetensors']],
         ['pickle-present', ['out/training_args.bin']],
         ['several-configs', ['out/checkpoint-5/adapter_config.json', 'adapter_config.json']],
-        ['nested-archive', ['more/data.zip']],
       ],
     );
     assert.equal(report.weights?.pairs.length, 4);
@@ -164,44 +164,35 @@ describe('inspecting an adapter', () => {
 
   describe('has a verdict for', () => {
     const files = sampleAdapter();
-    const model = writeTensors([
-      { name: 'model.layers.0.self_attn.q_proj.weight', dtype: 'F32', shape: [1], data: encode('F32', [1]) },
-    ]);
+    const config = { [CONFIG]: files[CONFIG]! };
+    const tensor = 'model.layers.0.self_attn.q_proj.weight';
+    const model = writeTensors([{ name: tensor, dtype: 'F32', shape: [1], data: encode('F32', [1]) }]);
+    const x = Buffer.from('x');
     const cases: [string, VerdictCode, Buffer][] = [
       ['text', 'not-an-archive', Buffer.from('hello world '.repeat(100))],
       ['zeros', 'not-an-archive', Buffer.alloc(4096)],
       ['nothing', 'empty', Buffer.alloc(0)],
       ['one byte', 'not-an-archive', Buffer.from('P')],
       ['a ZIP of nothing', 'empty', zipOf({})],
-      ['a ZIP of other things', 'no-adapter', zipOf({ 'README.md': Buffer.from('hi') })],
-      ['a config without weights', 'no-adapter', zipOf({ [CONFIG]: files[CONFIG]! })],
-      [
-        'pickled weights',
-        'pickle-only',
-        zipOf({ [CONFIG]: files[CONFIG]!, 'adapter_model.bin': Buffer.from('x') }),
-      ],
-      [
-        'a file of PyTorch',
-        'pickle-only',
-        zipOf({ 'archive/data.pkl': Buffer.from('x'), 'archive/version': Buffer.from('3') }),
-      ],
+      ['a ZIP of other things', 'no-adapter', zipOf({ 'README.md': x })],
+      ['a config without weights', 'no-adapter', zipOf(config)],
+      ['pickled weights', 'pickle-only', zipOf({ ...config, 'adapter_model.bin': x })],
+      ['a file of PyTorch', 'pickle-only', zipOf({ 'archive/data.pkl': x, 'archive/version': x })],
       ['a pickle', 'pickle-only', Buffer.from('\x80\x04\x95 and more', 'latin1')],
       ['a full model', 'full-model', zipOf({ 'model.safetensors': model })],
       ['a bare model', 'full-model', model],
       ['tensors of nothing', 'no-adapter', writeTensors([])],
-      [
-        'weights that are broken',
-        'broken',
-        zipOf({ ...files, [WEIGHTS]: withHeader('{}', Buffer.from('x')) }),
-      ],
+      ['broken weights', 'broken', zipOf({ ...config, [WEIGHTS]: withHeader('{}', x) })],
       [
         'weights that are pickled',
         'broken',
-        zipOf({ ...files, [WEIGHTS]: Buffer.from('\x80\x02}q\0', 'latin1') }),
+        zipOf({ ...config, [WEIGHTS]: Buffer.from('\x80\x02}q\0', 'latin1') }),
       ],
     ];
-    for (const [name, code, bytes] of cases)
-      it(name, async () => assert.equal((await place.inspect(bytes)).verdict.code, code));
+    it('each kind of file', async () => {
+      for (const [name, code, bytes] of cases)
+        assert.equal((await place.inspect(bytes)).verdict.code, code, name);
+    });
 
     it('what is broken, and says what it was', async () => {
       const complete = zipOf(files);

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
-import { isLoopback, isOpenableUrl, parseAddress } from '../../../../src/core/api/address.ts';
+import {
+  isLoopback,
+  isOpenableUrl,
+  modelLinks,
+  parseAddress,
+  parseApiKey,
+} from '../../../../src/core/api/address.ts';
 
 describe('address', () => {
   const understood: [typed: string, baseUrl: string][] = [
@@ -21,11 +27,10 @@ describe('address', () => {
     ['http://localhost:1/api/v1', 'http://localhost:1'],
     ['http://[::1]:80', 'http://[::1]'],
   ];
-  for (const [typed, baseUrl] of understood) {
-    it(`reads ${JSON.stringify(typed)} as ${baseUrl}`, () => {
-      assert.deepEqual(parseAddress(typed), { ok: true, baseUrl, origin: new URL(baseUrl).origin });
-    });
-  }
+  it('is understood as it is typed or pasted', () => {
+    for (const [typed, baseUrl] of understood)
+      assert.deepEqual(parseAddress(typed), { ok: true, baseUrl, origin: new URL(baseUrl).origin }, typed);
+  });
 
   const refused: [typed: string, problem: string][] = [
     ['', 'empty'],
@@ -48,11 +53,10 @@ describe('address', () => {
     ['https://host.example/?', 'has-query'],
     ['https://host.example/#', 'has-query'],
   ];
-  for (const [typed, problem] of refused) {
-    it(`refuses ${JSON.stringify(typed)}: ${problem}`, () => {
-      assert.deepEqual(parseAddress(typed), { ok: false, problem });
-    });
-  }
+  it('is refused where it is none, unencrypted to another machine, or has credentials or a query', () => {
+    for (const [typed, problem] of refused)
+      assert.deepEqual(parseAddress(typed), { ok: false, problem }, typed);
+  });
 
   it('knows this machine', () => {
     for (const name of ['localhost', '127.0.0.1', '127.255.0.9', '[::1]']) assert.ok(isLoopback(name), name);
@@ -60,16 +64,48 @@ describe('address', () => {
       assert.ok(!isLoopback(name), name);
   });
 
-  it('opens https alone', () => {
-    assert.ok(isOpenableUrl('https://host.example/terms?x=1#y'));
+  it('of a link or of a model’s terms is opened over https alone', () => {
+    const good = 'https://host.example/terms?x=1#y';
+    assert.ok(isOpenableUrl(good));
+    assert.deepEqual(modelLinks({ terms_url: good, use_policy_url: good }), { terms: good, policy: good });
+    assert.deepEqual(modelLinks({ terms_url: good }), { terms: good });
     for (const link of [
       'http://host.example',
       'command:x',
       'file:///etc/passwd',
+      'javascript:x',
       'https://a@host.example',
       'host.example',
       '',
-    ])
+    ]) {
       assert.ok(!isOpenableUrl(link), link);
+      assert.deepEqual(modelLinks({ terms_url: link, use_policy_url: link }), {});
+    }
+  });
+});
+
+describe('API key', () => {
+  it('is trimmed, and says whether it has the prefix of the contract', () => {
+    for (const [typed, apiKey, hasPrefix] of [
+      [' service_ab.C-1 \r\n', 'service_ab.C-1', true],
+      ['other', 'other', false],
+      ['Service_x', 'Service_x', false],
+    ] as const)
+      assert.deepEqual(parseApiKey(typed), { ok: true, apiKey, hasPrefix });
+  });
+
+  it('is refused where a header could not hold it', () => {
+    for (const [typed, problem] of [
+      ['', 'empty'],
+      ['  \t', 'empty'],
+      ['Bearer service_x', 'inner-blank'],
+      ['service_\nx', 'inner-blank'],
+      ['service_\u00a0x', 'inner-blank'],
+      ['service_ä', 'not-header-safe'],
+      ['service_\u200bx', 'not-header-safe'],
+      ['service_\u0000x', 'not-header-safe'],
+      ['service_“x”', 'not-header-safe'],
+    ] as const)
+      assert.deepEqual(parseApiKey(typed), { ok: false, problem }, typed);
   });
 });

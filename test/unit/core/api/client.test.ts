@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { Client, type ClientOptions } from '../../../../src/core/api/client.ts';
-import { SYSTEM_CLOCK } from '../../../../src/core/base/clock.ts';
 import { ServiceError } from '../../../../src/core/api/errors.ts';
 import type { Timeouts } from '../../../../src/core/api/exchange.ts';
 import { Transport } from '../../../../src/core/api/transport.ts';
@@ -12,21 +14,23 @@ import { sendJson, startHttpServer, startRawServer, type TestServer } from '../.
 
 const API_KEY = 'service_secret';
 const BALANCE = { balance_cents: 5, currency: 'EUR' };
+const RUN = { run_id: 'r', status: 'queued', model_id: 'm' };
 
 type Answer = (response: http.ServerResponse, request: http.IncomingMessage) => void;
 
-describe('client', () => {
+describe('Client', () => {
   let server: TestServer;
   let transport: Transport;
   let answer: Answer;
-  let seen: { method?: string; url?: string; headers: http.IncomingHttpHeaders }[];
+  let seen: { call: string; headers: http.IncomingHttpHeaders }[];
   let slept: number[];
+  let nowMs: number;
 
   beforeEach(async () => {
-    seen = [];
-    slept = [];
+    [seen, slept, nowMs] = [[], [], Date.UTC(2031, 0, 1)];
+    answer = fine;
     server = await startHttpServer((request, response) => {
-      seen.push({ method: request.method, url: request.url, headers: request.headers });
+      seen.push({ call: `${String(request.method)} ${String(request.url)}`, headers: request.headers });
       answer(response, request);
     });
     transport = transportWith();
@@ -38,210 +42,186 @@ describe('client', () => {
   });
 
   const json =
-    (value: unknown, status = 200) =>
-    (response: http.ServerResponse) =>
-      sendJson(response, status, value);
+    (value: unknown, status = 200, headers: http.OutgoingHttpHeaders = {}): Answer =>
+    (response) =>
+      sendJson(response, status, value, headers);
   const text =
-    (value: string, status = 200) =>
-    (response: http.ServerResponse) =>
-      response.writeHead(status).end(value);
+    (value: string, status = 200, headers: http.OutgoingHttpHeaders = {}): Answer =>
+    (response) =>
+      response.writeHead(status, headers).end(value);
+  /** Begins an answer and ends the connection. */
+  const cut =
+    (status: number, head: http.OutgoingHttpHeaders, start: string): Answer =>
+    (response) => {
+      response.writeHead(status, head).write(start);
+      setImmediate(() => response.destroy());
+    };
+  const fine = json({ ...BALANCE, data: [], artifacts: [], run: RUN });
+  const refusal = (code: string, message = '') => ({ error: { code, message } });
 
   function transportWith(timeouts: Partial<Timeouts> = {}): Transport {
     return new Transport({ strictSsl: true, systemCertificates: true, env: {} }, { timeouts });
   }
 
-  function client(options: ClientOptions = {}, baseUrl = server.url): Client {
-    const sleep = (ms: number) => Promise.resolve(void slept.push(ms));
-    return new Client({ baseUrl, apiKey: API_KEY, keyId: 'key-1' }, () => transport, {
+  /** Its clock stands still but for what it sleeps. */
+  function client(options: ClientOptions = {}, baseUrl = server.url, apiKey = API_KEY): Client {
+    const sleep = (ms: number) => {
+      slept.push(ms);
+      nowMs += ms;
+      return Promise.resolve();
+    };
+    return new Client({ baseUrl, apiKey, keyId: 'key-1' }, () => transport, {
       random: () => 0.5,
-      clock: { ...SYSTEM_CLOCK, sleep },
+      clock: { nowMs: () => nowMs, sleep },
       ...options,
     });
   }
 
-  it('takes the API key out of every text that the service repeats it in', async () => {
-    const echo = `a ${API_KEY} b`;
-    const row = { run_id: 'r', status: echo, model_id: 'm', artifacts_available: true };
-    answer = (response) =>
-      response.end(JSON.stringify({ data: [row] }).replaceAll('service', '\\u0073ervice'));
-    assert.equal((await client().listRuns()).data[0]?.status, 'a *** b');
-    answer = json({ artifacts: [{ artifact_type: 'model', url: 'https://x.test/', filename: echo }] });
-    assert.equal((await client().createArtifactDownloads('r'))[0]?.filename, 'a *** b');
-  });
-
-  it('tells the id of its API key', () => assert.equal(client().keyId, 'key-1'));
-
-  it('changes no code and no id for an API key that happens to be a part of it', async () => {
-    const short = new Client({ baseUrl: server.url, apiKey: 'key', keyId: 'key-1' }, () => transport);
-    answer = json({ error: { code: 'invalid_api_key', message: 'no key' } }, 401);
-    await assert.rejects(short.getBalance(), { code: 'invalid_api_key', serviceMessage: 'no ***' });
-    answer = json({ run: { run_id: 'key-1', status: 'queued', model_id: 'monkey' } });
-    assert.equal((await short.getRun('key-1')).run_id, 'key-1');
-  });
-
-  describe('the clock of the service', () => {
-    const at = (date: string | undefined, status = 200) => {
-      return (response: http.ServerResponse) => {
-        response.sendDate = false;
-        if (date !== undefined) response.setHeader('date', date);
-        sendJson(response, status, status === 200 ? BALANCE : { error: { code: 'not_found', message: '' } });
-      };
-    };
-    const clock = { ...SYSTEM_CLOCK, nowMs: () => Date.UTC(2026, 4, 1, 12, 0, 0) };
-
-    it('is compared with this one at each answer, a refusal too', async () => {
-      const one = client({ clock });
-      assert.equal(one.clockSkewMs, undefined);
-      answer = at('Fri, 01 May 2026 12:05:00 GMT');
-      await one.getBalance();
-      assert.equal(one.clockSkewMs, 300_000);
-      answer = at('Fri, 01 May 2026 11:59:58 GMT', 404);
-      await assert.rejects(one.getBalance());
-      assert.equal(one.clockSkewMs, -2_000);
-    });
-
-    it('is not known where no answer tells it', async () => {
-      for (const date of [undefined, 'soon', '-1']) {
-        const one = client({ clock });
-        answer = at(date);
-        await one.getBalance();
-        assert.equal(one.clockSkewMs, undefined);
-      }
-    });
-  });
-
   describe('requests', () => {
-    it('go to the six endpoints with the API key', async () => {
-      answer = json({ data: [] });
-      await client().listModels();
-      await client().listRuns();
+    it('go to the endpoints of the contract with the API key', async () => {
+      const one = client();
+      await one.listModels();
+      await one.listRuns();
       await client({}, `${server.url}/prefix`).listRuns({ limit: 100, cursor: 'a+b/=&?ü' });
-      answer = json({ run: { run_id: 'r', status: 'queued', model_id: 'm' } });
-      await client().getRun('r');
-      answer = json({ artifacts: [] });
-      await client().createArtifactDownloads('r');
-      answer = json(BALANCE);
-      await client().getBalance();
+      await one.getRun('../balance?x#ü %2e');
+      await one.createArtifactDownloads('r');
+      await one.getBalance();
       assert.deepEqual(
-        seen.map(({ method, url }) => `${String(method)} ${String(url)}`),
+        seen.map(({ call }) => call),
         [
           'GET /api/v1/models',
           'GET /api/v1/runs',
           'GET /prefix/api/v1/runs?limit=100&cursor=a%2Bb%2F%3D%26%3F%C3%BC',
-          'GET /api/v1/runs/r',
+          'GET /api/v1/runs/..%2Fbalance%3Fx%23%C3%BC%20%252e',
           'POST /api/v1/runs/r/artifacts/download',
           'GET /api/v1/balance',
         ],
       );
       for (const { headers } of seen) assert.equal(headers.authorization, `Bearer ${API_KEY}`);
       assert.equal(seen[4]?.headers['content-length'], '0');
+      assert.equal(one.keyId, 'key-1');
     });
 
-    it('percent-encode a run_id', async () => {
-      answer = json({ run: { run_id: 'r', status: 'queued', model_id: 'm' } });
-      await client().getRun('../balance?x#ü %2e');
-      assert.equal(seen[0]?.url, '/api/v1/runs/..%2Fbalance%3Fx%23%C3%BC%20%252e');
-    });
-
-    it('are not sent for a run_id that would be another path', async () => {
+    it('are not sent for a run_id that would be another path, nor unencrypted to another machine', async () => {
       for (const id of ['', '.', '..', '\ud800']) {
         await assert.rejects(client().getRun(id), { code: 'not_found' });
         await assert.rejects(client().createArtifactDownloads(id), { code: 'not_found' });
       }
-      assert.deepEqual(seen, []);
-    });
-
-    it('leave this machine over https alone', async () => {
       await assert.rejects(client({}, 'http://host.example').getBalance(), { causeCode: 'ERR_NOT_HTTPS' });
+      assert.deepEqual(seen, []);
     });
   });
 
-  describe('answers', () => {
-    it('keep what the contract does not name, and read null like omitted', async () => {
-      const row = {
-        run_id: 'r',
-        status: 'levitating',
-        model_id: 'm',
-        created_at: null,
-        artifacts_available: true,
-        extra: { a: 1 },
-      };
-      answer = json({ data: [row], next_cursor: null, has_more: false });
-      const page = await client().listRuns();
-      assert.deepEqual(page, { data: [{ ...row, created_at: undefined }], has_more: false, skipped: 0 });
+  describe('the API key', () => {
+    it('is taken out of every text of an answer', async () => {
+      const echo = `a ${API_KEY} b`;
+      const row = { ...RUN, status: echo };
+      answer = text(JSON.stringify({ data: [row] }).replaceAll('service', '\\u0073ervice'));
+      assert.equal((await client().listRuns()).data[0]?.status, 'a *** b');
+      answer = json({ artifacts: [{ artifact_type: 'model', url: 'https://x.test/', filename: echo }] });
+      assert.equal((await client().createArtifactDownloads('r'))[0]?.filename, 'a *** b');
     });
 
-    it('leave out and count rows that cannot be read, never the page', async () => {
-      const good = { run_id: 'r', status: 'queued', model_id: 'm', artifacts_available: false };
-      const bad = [
-        null,
-        7,
-        'x',
-        [],
-        {},
-        { ...good, run_id: 5 },
-        { ...good, run_id: '' },
-        { ...good, status: null },
-      ];
-      answer = json({ data: [...bad, good], has_more: true, next_cursor: 'n' });
+    it('is in no error, also in pieces that a plain line would join', async () => {
+      const pieces = `${API_KEY.slice(0, 9)}\u200e${API_KEY.slice(9)}`;
+      for (const echo of [API_KEY, `no_${API_KEY}_here`, pieces, `${'x'.repeat(295)}${pieces}`]) {
+        answer = json(refusal(echo, echo), 400);
+        await assert.rejects(client().getBalance(), (error) => {
+          assert.ok(error instanceof ServiceError);
+          assert.doesNotMatch(`${error.code} ${error.serviceMessage} ${String(error.stack)}`, /e_s/);
+          return true;
+        });
+      }
+    });
+
+    it('changes no code and no id that it happens to be a part of', async () => {
+      const short = client({}, server.url, 'key');
+      answer = json(refusal('invalid_api_key', 'no key'), 401);
+      await assert.rejects(short.getBalance(), { code: 'invalid_api_key', serviceMessage: 'no ***' });
+      answer = json({ run: { ...RUN, run_id: 'key-1', model_id: 'monkey' } });
+      assert.equal((await short.getRun('key-1')).run_id, 'key-1');
+    });
+  });
+
+  it('compares the clocks at each answer of the service that has a date', async () => {
+    const at = (date: string | undefined, status = 200): Answer => {
+      return (response) => {
+        response.sendDate = false;
+        if (date !== undefined) response.setHeader('date', date);
+        sendJson(response, status, status === 200 ? BALANCE : refusal('not_found'));
+      };
+    };
+    nowMs = Date.UTC(2026, 4, 1, 12, 0, 0);
+    const one = client();
+    assert.equal(one.clockSkewMs, undefined);
+    answer = at('Fri, 01 May 2026 12:05:00 GMT');
+    await one.getBalance();
+    assert.equal(one.clockSkewMs, 300_000);
+    answer = at('Fri, 01 May 2026 11:59:58 GMT', 404);
+    await assert.rejects(one.getBalance());
+    assert.equal(one.clockSkewMs, -2_000);
+    answer = text('<html>', 502, { date: 'Fri, 01 May 2026 12:05:00 GMT' });
+    await assert.rejects(one.getBalance({ isBackground: true }));
+    assert.equal(one.clockSkewMs, -2_000);
+    for (const date of [undefined, 'soon', '-1']) {
+      answer = at(date);
+      await one.getBalance();
+      assert.equal(one.clockSkewMs, undefined);
+    }
+  });
+
+  describe('answers', () => {
+    it('keep fields that the contract does not name, and read null like omitted', async () => {
+      const row = { ...RUN, status: 'new', created_at: null, artifacts_available: true, extra: { a: 1 } };
+      answer = json({ data: [row], next_cursor: null, has_more: false });
       assert.deepEqual(await client().listRuns(), {
-        data: [good],
-        next_cursor: 'n',
-        has_more: true,
-        skipped: 8,
+        data: [{ ...row, created_at: undefined }],
+        has_more: false,
+        skipped: 0,
       });
+    });
+
+    it('leave out and count rows that cannot be read', async () => {
+      const good = { ...RUN, artifacts_available: false };
+      const changes = [{ run_id: 5 }, { run_id: '' }, { status: null }];
+      const bad = [null, 7, 'x', [], {}, ...changes.map((change) => ({ ...good, ...change }))];
+      answer = json({ data: [...bad, good], has_more: true, next_cursor: 'n' });
+      const page = { data: [good], next_cursor: 'n', has_more: true, skipped: 8 };
+      assert.deepEqual(await client().listRuns(), page);
 
       const model = { model_id: 'm', name: 'M', provider: 'p', available: true, use_policy_url: null };
       answer = json({ data: [model, { ...model, model_id: '' }, { ...model, model_id: null }] });
-      assert.deepEqual(await client().listModels(), {
-        data: [{ ...model, use_policy_url: undefined }],
-        skipped: 2,
-      });
+      const read = { data: [{ ...model, use_policy_url: undefined }], skipped: 2 };
+      assert.deepEqual(await client().listModels(), read);
 
       const artifact = { artifact_type: 'model', url: 'https://s.test/a', expires_in: '1800', filename: 3 };
       answer = json({ artifacts: [artifact, { artifact_type: 'model' }] });
-      assert.deepEqual(await client().createArtifactDownloads('r'), [
-        { ...artifact, expires_in: undefined, filename: undefined },
-      ]);
+      const plain = { ...artifact, expires_in: undefined, filename: undefined };
+      assert.deepEqual(await client().createArtifactDownloads('r'), [plain]);
     });
 
     it('need nothing of a model but its model_id', async () => {
-      const odd = { name: '', provider: 7, terms_url: 7 };
-      for (const rest of [{}, odd, { name: null, provider: null }]) {
+      for (const rest of [{}, { name: '', provider: 7, terms_url: 7 }, { name: null, provider: null }]) {
         answer = json({ data: [{ model_id: 'm', ...rest }] });
-        const { data } = await client().listModels();
-        const [{ model_id, name, provider, available } = assert.fail()] = data;
+        const [{ model_id, name, provider, available } = assert.fail()] = (await client().listModels()).data;
         assert.deepEqual([model_id, name, provider, available], ['m', 'm', '', true]);
       }
-      for (const no of [false, null, 0, 1, 'false', 'no', 'yes', {}]) {
+      for (const no of [false, null, 0, 1, 'false', 'yes', {}]) {
         answer = json({ data: [{ model_id: 'm', available: no }] });
         assert.equal((await client().listModels()).data[0]?.available, false, JSON.stringify(no));
       }
     });
 
-    it('make optional fields of another type "not told"', async () => {
-      const run = {
-        run_id: 'r',
-        status: 's',
-        model_id: 'm',
-        label: 5,
-        plan: {},
-        price_cents: '1',
-        started_at: [],
-        completed_at: false,
-      };
-      answer = json({ run });
-      const detail = await client().getRun('r');
-      assert.deepEqual(
-        Object.values(detail).filter((value) => value !== undefined),
-        ['r', 's', 'm'],
-      );
-      answer = json({ data: [{ run_id: 'r', status: 's', model_id: 'm' }], next_cursor: 5, has_more: 'yes' });
-      assert.deepEqual(await client().listRuns(), {
-        data: [{ run_id: 'r', status: 's', model_id: 'm', artifacts_available: false }],
-        has_more: false,
-        skipped: 0,
-      });
+    it('leave out optional fields of another type', async () => {
+      const odd = { label: 5, plan: {}, price_cents: '1', started_at: [], completed_at: false };
+      answer = json({ run: { ...RUN, ...odd } });
+      const detail = Object.values(await client().getRun('r')).filter((value) => value !== undefined);
+      assert.deepEqual(detail, ['r', 'queued', 'm']);
+      const runs = [RUN, { ...RUN, artifacts_available: 'yes' }];
+      answer = json({ data: runs, next_cursor: 5, has_more: 'yes' });
+      const read = { ...RUN, artifacts_available: false };
+      const page = { data: [read, read], has_more: false, skipped: 0 };
+      assert.deepEqual(await client().listRuns(), page);
     });
 
     it('are not poisoned by __proto__', async () => {
@@ -251,29 +231,8 @@ describe('client', () => {
       assert.equal('polluted' in balance, false);
     });
 
-    for (const [name, reply, kind] of [
-      ['a page', text('<!doctype html><p>Sign in'), 'html'],
-      ['nothing', text(''), 'empty'],
-      ['no content', text('', 204), 'empty'],
-      ['half a JSON', text('{"balance_cents":'), 'broken-json'],
-      [
-        'packed JSON',
-        (response: http.ServerResponse) => response.end(gzipSync(JSON.stringify(BALANCE))),
-        'broken-json',
-      ],
-      ['another JSON', json([BALANCE]), 'wrong-shape'],
-      ['null', json(null), 'wrong-shape'],
-      ['an error body with 200', json({ error: { code: 'not_found', message: '' } }), 'wrong-shape'],
-    ] as const) {
-      it(`that are ${name} are a clear error`, async () => {
-        answer = reply;
-        await assert.rejects(client().getBalance(), { code: 'unexpected-answer', kind });
-        assert.equal(seen.length, 1);
-      });
-    }
-
-    it('that are endless are cut off', async () => {
-      answer = (response) => {
+    it('that are not the contract’s are errors with a kind, asked for once', async () => {
+      const endless: Answer = (response) => {
         const chunk = Buffer.alloc(1024 * 1024, ' ');
         const more = () => {
           while (response.writable && response.write(chunk));
@@ -281,143 +240,86 @@ describe('client', () => {
         response.on('drain', more);
         more();
       };
-      await assert.rejects(client().getBalance(), { kind: 'too-large' });
-    });
-
-    it('that lead elsewhere are not followed', async () => {
-      for (const status of [301, 302, 303, 307, 308]) {
-        answer = (response) => response.writeHead(status, { location: '/api/v1/elsewhere' }).end();
-        await assert.rejects(client().getBalance(), { kind: 'redirect', httpStatus: status });
-      }
-      assert.equal(seen.length, 5);
-    });
-  });
-
-  describe('errors', () => {
-    it('carry code, status and the words of the service', async () => {
-      answer = json({ error: { code: 'not_found', message: 'No such\u0000 run\n.' } }, 404);
-      await assert.rejects(client().getRun('r'), {
-        code: 'not_found',
-        known: true,
-        httpStatus: 404,
-        serviceMessage: 'No such run .',
-      });
-      answer = json({ error: { code: 'teapot' } }, 418);
-      await assert.rejects(client().getBalance(), {
-        code: 'teapot',
-        known: false,
-        httpStatus: 418,
-        serviceMessage: '',
-      });
-    });
-
-    it('never repeat the API key, and no more than 300 characters', async () => {
-      answer = json(
-        { error: { code: 'invalid_api_key', message: `Key ${API_KEY} ${'x'.repeat(295)}👍🏽` } },
-        401,
-      );
-      await assert.rejects(client().getBalance(), (error) => {
-        assert.ok(error instanceof ServiceError);
-        assert.doesNotMatch(error.serviceMessage, /secret/);
-        assert.ok(error.serviceMessage.startsWith('Key *** x') && error.serviceMessage.length <= 300);
-        assert.ok(error.serviceMessage.isWellFormed());
-        return true;
-      });
-    });
-
-    it('never repeat the API key in their code, also in pieces that a plain line would join', async () => {
-      const pieces = `${API_KEY.slice(0, 9)}\u200e${API_KEY.slice(9)}`;
-      for (const echo of [API_KEY, `no_${API_KEY}_here`, pieces, `${'x'.repeat(295)}${pieces}`]) {
-        answer = json({ error: { code: echo, message: echo } }, 400);
-        await assert.rejects(client().getBalance(), (error) => {
-          assert.ok(error instanceof ServiceError);
-          assert.doesNotMatch(`${error.code} ${error.serviceMessage} ${String(error.stack)}`, /e_s/);
-          return true;
-        });
-      }
-    });
-
-    it('without the body of the contract are told apart', async () => {
-      for (const reply of [
-        text('<h1>no</h1>', 403),
-        text('', 403),
-        json({ error: 'x' }, 403),
-        json({ error: { code: 5 } }, 403),
-      ]) {
+      const packed: Answer = (response) => response.end(gzipSync(JSON.stringify(BALANCE)));
+      for (const [reply, kind, httpStatus = 200] of [
+        [text('<!doctype html><p>Sign in'), 'html'],
+        [text(''), 'empty'],
+        [text('', 204), 'empty', 204],
+        [text('{"balance_cents":'), 'broken-json'],
+        [packed, 'broken-json'],
+        [json([BALANCE]), 'wrong-shape'],
+        [json(null), 'wrong-shape'],
+        [json(refusal('not_found')), 'wrong-shape'],
+        [endless, 'too-large'],
+        ...[301, 302, 303, 307, 308].map(
+          (status) => [text('', status, { location: '/api/v1/elsewhere' }), 'redirect', status] as const,
+        ),
+        [text('<h1>no</h1>', 403), 'no-error-body', 403],
+        [text('', 403), 'no-error-body', 403],
+        [json({ error: 'x' }, 403), 'no-error-body', 403],
+        [json({ error: { code: 5 } }, 403), 'no-error-body', 403],
+        // The status of an error is known, even if its body was cut.
+        [cut(401, { 'content-length': 100 }, '{"error"'), 'no-error-body', 401],
+      ] as const) {
         answer = reply;
-        await assert.rejects(client().getBalance(), {
-          code: 'unexpected-answer',
-          kind: 'no-error-body',
-          httpStatus: 403,
-        });
+        seen = [];
+        await assert.rejects(client().getBalance(), { code: 'unexpected-answer', kind, httpStatus });
+        assert.equal(seen.length, 1);
       }
     });
 
-    it('keep their status when their body is cut', async () => {
-      answer = (response) => {
-        response.writeHead(401, { 'content-length': 100 }).write('{"error"');
-        setImmediate(() => response.destroy());
-      };
-      await assert.rejects(client().getBalance(), { kind: 'no-error-body', httpStatus: 401 });
+    it('of the contract’s errors carry code, status and at most 300 characters of the message', async () => {
+      answer = json(refusal('not_found', 'No such\u0000 run\n.'), 404);
+      const known = { code: 'not_found', known: true, httpStatus: 404, serviceMessage: 'No such run .' };
+      await assert.rejects(client().getRun('r'), known);
+      answer = json({ error: { code: 'teapot' } }, 418);
+      const other = { code: 'teapot', known: false, httpStatus: 418, serviceMessage: '' };
+      await assert.rejects(client().getBalance(), other);
+      answer = json(refusal('invalid_api_key', `Key ${API_KEY} ${'x'.repeat(295)}👍🏽`), 401);
+      await assert.rejects(client().getBalance(), ({ serviceMessage }: ServiceError) => {
+        assert.ok(serviceMessage.startsWith('Key *** x') && serviceMessage.length <= 300);
+        return serviceMessage.isWellFormed();
+      });
     });
   });
 
-  describe('network', () => {
-    it('that refuses is told as such', async () => {
-      await server.close();
-      await assert.rejects(client().getBalance(), {
-        code: 'network',
-        reason: 'refused',
-        causeCode: 'ECONNREFUSED',
-      });
-      assert.equal(slept.length, 3);
-    });
-
-    it('that cuts an answer is no answer', async () => {
-      answer = (response) => {
-        response.writeHead(200, { 'content-length': 100 }).write('{"balance_cents":5');
-        setImmediate(() => response.destroy());
-      };
+  describe('the network', () => {
+    it('that refuses, cuts an answer or speaks something else is an error with a reason', async () => {
+      answer = cut(200, { 'content-length': 100 }, '{"balance_cents":5');
       await assert.rejects(client().getBalance(), { code: 'network', reason: 'reset' });
-      answer = (response) => {
-        response.writeHead(200).write(JSON.stringify(BALANCE)); // chunked, and never ended
-        setImmediate(() => response.destroy());
-      };
+      answer = cut(200, {}, JSON.stringify(BALANCE)); // chunked, and never ended
       await assert.rejects(client().getBalance(), { code: 'network', reason: 'reset' });
-    });
-
-    it('that speaks something else is told as such', async () => {
       const raw = await startRawServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
       await assert.rejects(client({}, raw.url).getBalance(), { code: 'network', reason: 'other' });
       await raw.close();
+      await server.close();
+      slept = [];
+      await assert.rejects(client().getBalance(), { reason: 'refused', causeCode: 'ECONNREFUSED' });
+      assert.equal(slept.length, 3);
     });
 
     it('has time limits for connecting, the head and the body of an answer', async () => {
       transport = transportWith({ connectMs: 60, answerMs: 60, bodyMs: 60 });
-      answer = () => undefined;
-      await assert.rejects(client().getBalance(), { reason: 'answer-timeout' });
-      answer = (response) => response.writeHead(200).write('{');
-      await assert.rejects(client().getBalance(), { reason: 'answer-timeout' });
+      for (const reply of [() => undefined, (response) => response.writeHead(200).write('{')] as Answer[]) {
+        answer = reply;
+        await assert.rejects(client().getBalance(), { reason: 'answer-timeout' });
+      }
       assert.equal(seen.length, 2);
       const silent = await startRawServer(() => undefined);
-      await assert.rejects(client({}, silent.url.replace('http', 'https')).getBalance(), {
-        reason: 'connect-timeout',
-      });
+      const tls = client({}, silent.url.replace('http', 'https'));
+      await assert.rejects(tls.getBalance(), { reason: 'connect-timeout' });
       await silent.close();
     });
   });
 
   describe('retries', () => {
-    const unavailable: Answer = (response) => response.writeHead(503).end();
+    const unavailable = text('', 503);
 
-    it('repeat a GET with jitter until it works', async () => {
-      answer = (response) =>
-        seen.length < 4 ? response.writeHead(503).end() : sendJson(response, 200, BALANCE);
+    it('repeat a GET with jitter, four times in all', async () => {
+      answer = (...both) => (seen.length < 4 ? unavailable : json(BALANCE))(...both);
       assert.deepEqual(await client().getBalance(), BALANCE);
       assert.deepEqual(slept, [250, 500, 1000]);
-    });
-
-    it('end', async () => {
+      seen = [];
       answer = unavailable;
       await assert.rejects(client().getBalance(), { httpStatus: 503 });
       assert.equal(seen.length, 4);
@@ -431,31 +333,26 @@ describe('client', () => {
       assert.equal(seen.length, 2);
     });
 
-    it('wait for Retry-After by the clock of the one who says it', async () => {
-      let nowMs = 0;
-      const sleep = (ms: number) => Promise.resolve(void slept.push(ms)).then(() => void (nowMs += ms));
-      const limited = { error: { code: 'rate_limited', message: '' } };
-      answer = (response) =>
-        seen.length > 1
-          ? sendJson(response, 200, BALANCE)
-          : sendJson(response, 429, limited, {
-              date: 'Thu, 01 Jan 2015 00:00:00 GMT',
-              'retry-after': 'Thu, 01 Jan 2015 00:00:07 GMT',
-            });
-      await client({ clock: { nowMs: () => nowMs, sleep } }).getBalance();
+    it('read Retry-After by the clock of who sends it', async () => {
+      const headers = {
+        date: 'Thu, 01 Jan 2015 00:00:00 GMT',
+        'retry-after': 'Thu, 01 Jan 2015 00:00:07 GMT',
+      };
+      answer = (...both) => (seen.length > 1 ? fine : json(refusal('rate_limited'), 429, headers))(...both);
+      await client().getBalance();
       assert.deepEqual(slept, [7250]);
     });
 
-    it('do not wait for more than a minute, but tell', async () => {
-      answer = (response) => response.writeHead(503, { 'retry-after': '61' }).end();
+    it('do not wait for more than a minute', async () => {
+      answer = text('', 503, { 'retry-after': '61' });
       await assert.rejects(client().getBalance(), { httpStatus: 503, retryAfterMs: 61_000 });
       assert.deepEqual(slept, []);
     });
 
     it('end at a cancel', async () => {
       const stop = new AbortController();
-      answer = (response) => {
-        unavailable(response, undefined as never);
+      answer = (...both) => {
+        unavailable(...both);
         setImmediate(() => stop.abort());
       };
       // With the real clock: half a minute would pass otherwise.
@@ -464,6 +361,125 @@ describe('client', () => {
       });
       await assert.rejects(patient.getBalance({ signal: stop.signal }), CancelledError);
       assert.equal(seen.length, 1);
+    });
+  });
+
+  describe('after the service asked to wait', () => {
+    const DAY = 24 * 60 * 60_000;
+    let one: Client;
+    beforeEach(() => (one = client()));
+
+    /** The service refuses one background call. */
+    async function refused(headers: http.OutgoingHttpHeaders, status = 429): Promise<void> {
+      answer = json(refusal('rate_limited'), status, headers);
+      await assert.rejects(one.getBalance({ isBackground: true }), { httpStatus: status });
+      answer = fine;
+      seen = [];
+    }
+
+    it('waits with every read, up to a minute', async () => {
+      for (const [call, waitMs] of [
+        [() => one.listRuns(), 30_250],
+        [() => one.listModels(), 30_250],
+        [() => one.getBalance(), 30_250],
+        [() => one.createArtifactDownloads('r'), 30_000],
+      ] as const) {
+        await refused({ 'retry-after': '30' });
+        slept = [];
+        await call();
+        assert.deepEqual([slept, seen.length], [[waitMs], 1]);
+      }
+    });
+
+    it('sends nothing for longer, and says how long', async () => {
+      await refused({ 'retry-after': '90' });
+      nowMs += 20_000;
+      for (const call of [
+        () => one.listRuns(),
+        () => one.getRun('r'),
+        () => one.createArtifactDownloads('r'),
+      ])
+        await assert.rejects(call(), { code: 'rate_limited', httpStatus: 429, retryAfterMs: 70_000 });
+      assert.deepEqual([slept, seen], [[], []]);
+      nowMs += 70_000;
+      await one.listRuns();
+      assert.equal(seen.length, 1);
+    });
+
+    it('neither waits nor sends in the background', async () => {
+      await refused({ 'retry-after': '1' });
+      const limited = { code: 'rate_limited', retryAfterMs: 1_000 };
+      await assert.rejects(one.listRuns({}, { isBackground: true }), limited);
+      assert.deepEqual([slept, seen], [[], []]);
+    });
+
+    it('sends no submission before', async () => {
+      const folder = await mkdtemp(path.join(tmpdir(), 'client-'));
+      const file = path.join(folder, 'd.jsonl');
+      await writeFile(file, '{}\n');
+      const submission = {
+        idempotencyKey: '00000000-0000-4000-8000-000000000000',
+        boundary: 'b',
+        dataset: { path: file, filename: 'd.jsonl', sizeBytes: 3 },
+        model_id: 'm',
+        model_terms_accepted: true,
+        data_policy_accepted: true,
+        priority_processing: false,
+      } as const;
+      await refused({ 'retry-after': '1' });
+      let closed = 0;
+      const hooks = { onClosed: () => (closed += 1) };
+      await assert.rejects(one.createRun(submission, hooks), { code: 'rate_limited', retryAfterMs: 1_000 });
+      assert.deepEqual([seen, slept, closed], [[], [], 0]);
+      nowMs += 1_000;
+      answer = (response, request) =>
+        void request.resume().once('end', () => sendJson(response, 201, { run_id: 'r' }));
+      assert.equal((await one.createRun(submission, hooks)).run_id, 'r');
+      assert.equal(closed, 1);
+      await rm(folder, { recursive: true });
+    });
+
+    it('waits a little after a 429 without Retry-After', async () => {
+      await refused({});
+      assert.equal(one.notBeforeMs, nowMs + 500);
+      await assert.rejects(one.getBalance({ isBackground: true }), { retryAfterMs: 500 });
+    });
+
+    it('takes a 503 with Retry-After like a 429, and says which it was; without one, or a 404, it does not wait', async () => {
+      await refused({}, 503);
+      await refused({ 'retry-after': '30' }, 404);
+      assert.equal(one.notBeforeMs, undefined);
+      await refused({ 'retry-after': '90' }, 503);
+      assert.equal(one.notBeforeMs, nowMs + 90_000);
+      await assert.rejects(one.getBalance(), { code: 'unavailable', retryAfterMs: 90_000 });
+      nowMs += 90_000;
+      await refused({ 'retry-after': '90' }, 429);
+      await assert.rejects(one.getBalance(), { code: 'rate_limited', retryAfterMs: 90_000 });
+    });
+
+    for (const status of [429, 503])
+      it(`believes a gateway's ${status} for five minutes at most, and the user may try anyway`, async () => {
+        answer = text('<html>', status, { 'retry-after': '86400', 'content-type': 'text/html' });
+        const limited = { httpStatus: status, retryAfterMs: 300_000 };
+        await assert.rejects(one.getBalance(), limited);
+        assert.equal(one.notBeforeMs, nowMs + 300_000);
+        await assert.rejects(one.listRuns({}, { isBackground: true }), { retryAfterMs: 300_000 });
+        assert.equal(seen.length, 1);
+        await assert.rejects(one.listRuns(), limited);
+        assert.equal(seen.length, 2);
+        answer = fine;
+        await one.createArtifactDownloads('r');
+        assert.deepEqual([slept, seen.length], [[], 3]);
+        nowMs += 300_000;
+        await one.listRuns({}, { isBackground: true });
+      });
+
+    it('takes over what another window was asked, but nothing more than a week away', async () => {
+      one.holdUntil(nowMs + 8 * DAY);
+      assert.equal(one.notBeforeMs, undefined);
+      one.holdUntil(nowMs + 61_000, nowMs + 61_000);
+      await assert.rejects(one.getBalance(), { code: 'rate_limited', retryAfterMs: 61_000 });
+      assert.deepEqual(seen, []);
     });
   });
 
@@ -491,19 +507,15 @@ describe('client', () => {
     const pump = setInterval(() => held.shift()?.(), 1);
     await all;
     clearInterval(pump);
-    assert.equal(most, 2);
-    assert.equal(seen.length, 3);
+    assert.deepEqual([most, seen.length], [2, 3]);
   });
 
-  it('stops at once when it is cancelled, whether it waits for a head or a body', async () => {
-    for (const reply of [
-      () => undefined,
-      (response: http.ServerResponse) => void response.writeHead(200).write('{'),
-    ]) {
+  it('stops at once when it is cancelled, while it connects or waits for a head or a body', async () => {
+    for (const reply of [() => undefined, (response) => response.writeHead(200).write('{')] as Answer[]) {
       const stop = new AbortController();
       const ended = new Promise<void>((resolve) => {
         answer = (response, request) => {
-          reply(response);
+          reply(response, request);
           request.socket.on('close', () => resolve());
           setImmediate(() => stop.abort());
         };
@@ -513,42 +525,28 @@ describe('client', () => {
     }
     await assert.rejects(client().getBalance({ signal: AbortSignal.abort() }), CancelledError);
     assert.equal(seen.length, 2);
-  });
-
-  it('stops at once when it is cancelled while it connects', async () => {
     const silent = await startRawServer(() => undefined);
     const started = performance.now();
-    const signal = AbortSignal.timeout(20);
-    await assert.rejects(
-      client({}, silent.url.replace('http', 'https')).getBalance({ signal }),
-      CancelledError,
-    );
+    const connecting = client({}, silent.url.replace('http', 'https'));
+    await assert.rejects(connecting.getBalance({ signal: AbortSignal.timeout(20) }), CancelledError);
     assert.ok(performance.now() - started < 2000);
     await silent.close();
   });
 
-  it('keeps no connection when its transport is disposed', async () => {
+  it('keeps no connection when its transport is disposed, but lets what is under way end', async () => {
+    const old = transport;
     const closed = new Promise<void>((resolve) => {
       answer = (response, request) => {
         request.socket.on('close', () => resolve());
-        sendJson(response, 200, BALANCE);
+        old.dispose();
+        transport = transportWith();
+        setImmediate(() => sendJson(response, 200, BALANCE));
       };
     });
-    await client().getBalance();
+    assert.deepEqual(await client().getBalance(), BALANCE);
     const started = performance.now();
-    transport.dispose();
     await closed;
     assert.ok(performance.now() - started < 2000);
-  });
-
-  it('lets what is under way end when its transport is replaced', async () => {
-    const old = transport;
-    answer = (response) => {
-      old.dispose();
-      transport = transportWith();
-      setImmediate(() => sendJson(response, 200, BALANCE));
-    };
-    assert.deepEqual(await client().getBalance(), BALANCE);
     for (const method of ['GET', 'POST'] as const)
       await assert.rejects(old.send({ method, url: new URL(server.url), headers: {} }), { code: 'network' });
   });

@@ -38,7 +38,7 @@ describe('signed download', () => {
     return Buffer.concat(chunks);
   }
 
-  it('asks for the URL as it is, without a header that tells who asks', async () => {
+  it('asks for the URL as it is, without a header that identifies the user', async () => {
     answer = (response) => response.writeHead(200, { etag: '"e"', 'content-length': 5 }).end('bytes');
     const { body, totalBytes, etag } = await openSignedUrl(transport, url(), server.url);
     assert.deepEqual([(await bytesOf(body)).toString(), totalBytes, etag], ['bytes', 5, '"e"']);
@@ -69,20 +69,24 @@ describe('signed download', () => {
     assert.equal(seen.length, 12);
   });
 
-  for (const location of [
-    'http://storage.example/a',
-    'ftp://storage.example/a',
-    'file:///etc/passwd',
-    'http://',
-    undefined,
-  ]) {
-    it(`does not follow to ${String(location)}`, async () => {
+  it('does not follow to what is no https URL, nor open it', async () => {
+    for (const location of [
+      'http://storage.example/a',
+      'ftp://storage.example/a',
+      'file:///etc/passwd',
+      'http://',
+      undefined,
+    ]) {
       answer = (response) => response.writeHead(302, location === undefined ? {} : { location }).end();
       await assert.rejects(openSignedUrl(transport, url(), server.url), { kind: 'redirect' });
-    });
-  }
+    }
+    seen = [];
+    for (const bad of ['', 'a.zip', 'http://storage.example/a', 'file:///etc/passwd'])
+      await assert.rejects(openSignedUrl(transport, bad, server.url), { code: 'unexpected-answer' });
+    assert.deepEqual(seen, []);
+  });
 
-  it('does not follow a stranger to this machine', async () => {
+  it('does not follow another machine to this one', async () => {
     const proxy = await startConnectProxy();
     const storage = await startHttpsServer((_request, response) =>
       response.writeHead(302, { location: url() }).end(),
@@ -137,21 +141,18 @@ describe('signed download', () => {
       return { asked, transport: { send } as unknown as Transport };
     };
 
-    for (const link of inside)
-      it(`is not opened from a remote service, first or by a redirect: ${link}`, async () => {
+    it('is not opened from a remote service, first or by a redirect', async () => {
+      const [service, storage] = ['https://service.example', 'https://storage.example/a'];
+      for (const link of inside) {
         const first = transportTo();
-        await assert.rejects(openSignedUrl(first.transport, link, 'https://service.example'), {
-          kind: 'unsafe-link',
-        });
+        await assert.rejects(openSignedUrl(first.transport, link, service), { kind: 'unsafe-link' }, link);
         const second = transportTo(link);
-        const storage = 'https://storage.example/a';
-        await assert.rejects(openSignedUrl(second.transport, storage, 'https://service.example'), {
-          kind: 'redirect',
-        });
+        await assert.rejects(openSignedUrl(second.transport, storage, service), { kind: 'redirect' }, link);
         assert.deepEqual([first.asked, second.asked], [[], [storage]]);
-      });
+      }
+    });
 
-    it('is opened where the service is there as well, and others always', async () => {
+    it('is opened where the service is just as near, and others always', async () => {
       for (const [service, link, isOpened] of [
         ['http://localhost:8080/x', 'http://127.0.0.1/a', true],
         ['http://127.0.0.1', 'https://192.168.1.1/a', true],
@@ -170,12 +171,7 @@ describe('signed download', () => {
     });
   });
 
-  it('refuses what is no https URL', async () => {
-    for (const bad of ['', 'a.zip', 'http://storage.example/a', 'file:///etc/passwd'])
-      await assert.rejects(openSignedUrl(transport, bad, server.url), { code: 'unexpected-answer' });
-  });
-
-  it('tells a refusal, and nothing of the URL', async () => {
+  it('reports a refusal, and nothing of the URL', async () => {
     for (const status of [403, 404, 410, 500]) {
       answer = (response) => response.writeHead(status).end('<Error>');
       await assert.rejects(openSignedUrl(transport, url(), server.url), (error) => {
@@ -187,7 +183,7 @@ describe('signed download', () => {
     }
   });
 
-  it('takes neither a part nor packed bytes for the whole', async () => {
+  it('takes neither a part nor compressed bytes for the file', async () => {
     answer = (response) => response.writeHead(206).end('part');
     await assert.rejects(openSignedUrl(transport, url(), server.url), {
       code: 'unexpected-answer',
@@ -200,21 +196,18 @@ describe('signed download', () => {
     });
   });
 
-  for (const [name, headers] of [
-    ['with a length', { 'content-length': 100 }],
-    ['without one', {}],
-  ] as const) {
-    it(`throws when a body ${name} is cut`, async () => {
+  it('throws when a body with or without a length is cut', async () => {
+    for (const headers of [{ 'content-length': 100 }, {}]) {
       answer = (response) => {
         response.writeHead(200, headers).write('half');
         setTimeout(() => response.destroy(), 10);
       };
       const { body } = await openSignedUrl(transport, url(), server.url);
       await assert.rejects(bytesOf(body), { code: 'network', reason: 'reset' });
-    });
-  }
+    }
+  });
 
-  it('throws when the body stands still, but never hurries who reads it', async () => {
+  it('throws when the body stalls, but not while its reader is slow', async () => {
     answer = (response) => response.writeHead(200).write('half');
     const { body } = await openSignedUrl(transport, url(), server.url);
     await assert.rejects(
@@ -263,13 +256,13 @@ describe('signed download', () => {
     );
   });
 
-  describe('going on with what is kept', () => {
+  describe('with bytes of an earlier download', () => {
     const kept = { startByte: 4, etag: '"e"', totalBytes: 10 };
     const rest = { etag: '"e"', 'content-range': 'bytes 4-9/10', 'content-length': 6 };
     const whole = (response: http.ServerResponse) =>
       response.writeHead(200, { etag: '"e"', 'content-length': 10 }).end('0123456789');
 
-    it('asks for the rest of exactly these bytes, over redirects, and tells nothing more', async () => {
+    it('asks for the rest of exactly these bytes, over redirects', async () => {
       answer = (response, request) => {
         if (request.url?.endsWith('moved')) response.writeHead(206, rest).end('456789');
         else response.writeHead(302, { location: '/moved' }).end();
@@ -284,39 +277,41 @@ describe('signed download', () => {
         );
     });
 
-    it('takes the whole where that is what comes', async () => {
+    it('takes the complete file where that is what comes', async () => {
       answer = whole;
       const { body, startByte } = await openSignedUrl(transport, url(), server.url, { kept });
       assert.deepEqual([startByte, (await bytesOf(body)).toString()], [0, '0123456789']);
       assert.equal(seen.length, 1);
     });
 
-    for (const [name, headers] of Object.entries({
-      'with another start': { ...rest, 'content-range': 'bytes 3-8/10' },
-      'with another start alone': { ...rest, 'content-range': 'bytes 3-9/10' },
-      'with another end alone': { ...rest, 'content-range': 'bytes 4-8/10' },
-      'with another end': { ...rest, 'content-range': 'bytes 4-8/10', 'content-length': 5 },
-      'with another total': { ...rest, 'content-range': 'bytes 4-10/11', 'content-length': 7 },
-      'with no total': { ...rest, 'content-range': 'bytes 4-9/*' },
-      'with no range': { etag: '"e"', 'content-length': 6 },
-      'with several': { ...rest, 'content-range': 'bytes 4-9/10, 4-9/10' },
-      'with another length': { ...rest, 'content-length': 5 },
-      'of another ETag': { ...rest, etag: '"f"' },
-      'of a weak ETag': { ...rest, etag: 'W/"e"' },
-      'of no ETag': { 'content-range': 'bytes 4-9/10', 'content-length': 6 },
-      'that is packed': { ...rest, 'content-encoding': 'gzip' },
-    }))
-      it(`begins anew after a rest ${name}`, async () => {
+    it('starts over after any other rest', async () => {
+      for (const [name, headers] of Object.entries({
+        'with another start': { ...rest, 'content-range': 'bytes 3-8/10' },
+        'with another start alone': { ...rest, 'content-range': 'bytes 3-9/10' },
+        'with another end alone': { ...rest, 'content-range': 'bytes 4-8/10' },
+        'with another end': { ...rest, 'content-range': 'bytes 4-8/10', 'content-length': 5 },
+        'with another total': { ...rest, 'content-range': 'bytes 4-10/11', 'content-length': 7 },
+        'with no total': { ...rest, 'content-range': 'bytes 4-9/*' },
+        'with no range': { etag: '"e"', 'content-length': 6 },
+        'with several': { ...rest, 'content-range': 'bytes 4-9/10, 4-9/10' },
+        'with another length': { ...rest, 'content-length': 5 },
+        'of another ETag': { ...rest, etag: '"f"' },
+        'of a weak ETag': { ...rest, etag: 'W/"e"' },
+        'of no ETag': { 'content-range': 'bytes 4-9/10', 'content-length': 6 },
+        'that is packed': { ...rest, 'content-encoding': 'gzip' },
+      })) {
+        seen = [];
         answer = (response, request) => {
           if (request.headers.range === undefined) whole(response);
           else response.writeHead(206, headers).end('4567890'.slice(0, headers['content-length']));
         };
         const { body, startByte } = await openSignedUrl(transport, url(), server.url, { kept });
-        assert.deepEqual([startByte, (await bytesOf(body)).toString()], [0, '0123456789']);
+        assert.deepEqual([startByte, (await bytesOf(body)).toString()], [0, '0123456789'], name);
         assert.equal(seen.length, 2);
-      });
+      }
+    });
 
-    it('begins anew where there is no such rest, and tells a refusal', async () => {
+    it('starts over where there is no such rest, and reports a refusal', async () => {
       answer = (response, request) => {
         if (request.headers.range === undefined) whole(response);
         else response.writeHead(416).end();

@@ -4,7 +4,7 @@ import type { Artifact, RunDetail } from '../../../../src/core/api/types.ts';
 import {
   artifactNamed,
   listArtifacts,
-  artifactNameOf,
+  artifactNamesOf,
   SignedLink,
 } from '../../../../src/core/downloads/artifacts.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
@@ -30,7 +30,7 @@ describe('what a run offers', () => {
       artifact('model', undefined, '6'),
       artifact('model', undefined, '7'),
     ];
-    const names = list.map(artifactNameOf);
+    const names = artifactNamesOf(list);
     assert.deepEqual(
       names.map(({ type, filename }) => `${type} ${filename}`),
       [

@@ -3,13 +3,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
-  directoryOf,
-  runFolderName,
   adapterFirst,
   artifactFileName,
-  localAdapter,
   placeIn,
+  runFolderName,
 } from '../../../../src/core/downloads/downloadTarget.ts';
+import { directoryOf, localAdapter } from '../../../../src/core/downloads/localFiles.ts';
 
 const RUN = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
 

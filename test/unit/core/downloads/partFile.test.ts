@@ -3,8 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { partStateOf, PartFile } from '../../../../src/core/downloads/partFile.ts';
-import type { PartPlace } from '../../../../src/core/downloads/sidecar.ts';
+import {
+  PartFile,
+  partStateOf,
+  removePart,
+  type PartPlace,
+} from '../../../../src/core/downloads/partFile.ts';
 import { sha256Of } from '../../../helpers/runs/downloadBench.ts';
 import { silent } from '../../../helpers/runs/support.ts';
 
@@ -19,15 +23,14 @@ describe('PartFile', () => {
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'part-'));
     const part = path.join(folder, '.x.part');
-    const about = { id: 'x', runId: 'r', artifactType: 'model', targetName: 'a.zip' };
-    place = { part, sidecar: `${part}.json`, ...about };
+    place = { id: 'x', part, sidecar: `${part}.json`, target: path.join(folder, 'a.zip') };
   });
   afterEach(() => rm(folder, { recursive: true }));
 
   /** Parts that are left as they are at that moment, as by a process that is killed. */
   async function fill(upTo: number, pieceBytes = 64 * 1024): Promise<PartFile> {
     const part = await PartFile.open(place, silent());
-    if (part.kept === undefined) await part.begin({ etag: '"e"', totalBytes: TOTAL });
+    if (part.kept === undefined) await part.begin('"e"', TOTAL);
     while (part.receivedBytes < upTo)
       await part.add(copyOf(part.receivedBytes, Math.min(upTo, part.receivedBytes + pieceBytes)));
     return part;
@@ -48,7 +51,7 @@ describe('PartFile', () => {
 
   it('writes what comes, hashes it, and gives its memory back', async () => {
     const part = await PartFile.open(place, silent());
-    await part.begin({ etag: '"e"', totalBytes: TOTAL });
+    await part.begin('"e"', TOTAL);
     const pieces: Buffer[] = [];
     const pool = Buffer.alloc(200_000, 'x');
     for (let start = 0; start < TOTAL; start += 100_000) {
@@ -57,10 +60,10 @@ describe('PartFile', () => {
       await part.add(piece);
     }
     await part.sync();
-    assert.ok(part.isWhole);
+    assert.ok(part.isComplete);
     assert.equal(part.digest(), sha256Of(bytes));
     assert.ok(pieces.every(({ byteLength }) => byteLength === 0));
-    await part.begin({});
+    await part.begin();
     await part.add(pool.subarray(10, 20));
     await part.sync();
     assert.equal(pool.byteLength, 200_000); // a part of it was not its alone
@@ -85,7 +88,7 @@ describe('PartFile', () => {
     await part.close();
     assert.ok(bytes.equals(await readFile(place.part)));
     const whole = await PartFile.open(place, silent());
-    assert.ok(whole.isWhole);
+    assert.ok(whole.isComplete);
     assert.equal(whole.digest(), sha256Of(bytes));
     await whole.close();
   });
@@ -96,7 +99,7 @@ describe('PartFile', () => {
     await part.close();
     part = await PartFile.open(place, silent());
     assert.deepEqual(part.kept, { startByte: 1234, etag: '"e"', totalBytes: TOTAL });
-    await part.begin({ totalBytes: TOTAL });
+    await part.begin(undefined, TOTAL);
     await part.add(copyOf(0, 1000));
     assert.equal(part.kept, undefined);
     await part.sync();
@@ -159,10 +162,10 @@ describe('PartFile', () => {
       const openFile: typeof open = async (...args) => {
         const handle = await open(...args);
         const stat = handle.stat.bind(handle);
-        const value = async (options: { bigint: true }) => Object.assign(await stat(options), { nlink: 0n });
+        const value = async () => Object.assign(await stat(), { nlink: 0 });
         return Object.defineProperty(handle, 'stat', { value });
       };
-      const part = await PartFile.open(place, silent(), { openFile });
+      const part = await PartFile.open(place, silent(), openFile);
       assert.ok(part.receivedBytes > 0);
       await part.close();
     });
@@ -182,13 +185,13 @@ describe('PartFile', () => {
       if (opened++ > 0) throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' });
       return open(...args);
     };
-    await assert.rejects(PartFile.open(place, silent(), { openFile }), { code: 'disk' });
+    await assert.rejects(PartFile.open(place, silent(), openFile), { code: 'disk' });
     const { descriptors } = await import('../../../helpers/api/support.ts');
     assert.deepEqual(
       descriptors().filter((target) => target.startsWith(folder)),
       [],
     );
-    await PartFile.remove(place);
+    await removePart(place);
     assert.deepEqual(await readdir(folder), []);
   });
 });

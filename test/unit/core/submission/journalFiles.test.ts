@@ -17,7 +17,7 @@ import { mock } from 'node:test';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
 import { intentText } from '../../../../src/core/submission/journalFolder.ts';
-import { chargedAt, sameWish, sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
+import { chargedAt, sameWish, sampleIntent } from '../../../helpers/submissions.ts';
 
 describe('files of the journal', () => {
   let folder: string;
@@ -126,7 +126,7 @@ describe('files of the journal', () => {
     assert.equal(told.length, 1);
   });
 
-  it('leaves those of a later version, tells once, and creates nothing for the same bytes and model', async () => {
+  it('leaves those of a later version, reports once, and creates nothing for the same bytes and model', async () => {
     const good = sampleIntent();
     const later = { ...sampleIntent(), version: 2, more: true, attempts: 'other' };
     const settled = { ...chargedAt(sampleIntent(), 1), version: 3 };
@@ -160,7 +160,7 @@ describe('files of the journal', () => {
     assert.equal(readFileSync(inside('intents', `${later.id}.json`), 'utf8'), JSON.stringify(later));
   });
 
-  it('keeps the intent of an owner whose file was spoilt, until he writes it again', async () => {
+  it('keeps the intent of an owner whose file was spoilt, until it is written again', async () => {
     const journal = await opened();
     const intent = sampleIntent();
     const created = await journal.create(intent);
@@ -220,7 +220,7 @@ describe('files of the journal', () => {
     created.lease.release();
   });
 
-  it('keeps nothing that a service told beside the contract, and cuts what it told at length', () => {
+  it('keeps nothing that a service says beside the contract, and cuts what is long', () => {
     const settled = {
       kind: 'charged' as const,
       at: { localMs: 1 },

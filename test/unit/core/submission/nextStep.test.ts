@@ -8,17 +8,20 @@ import {
 } from '../../../../src/core/api/errors.ts';
 import { ERROR_CODES } from '../../../../src/core/api/types.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
+import type { Attempt, Moment } from '../../../../src/core/submission/intent.ts';
 import {
+  assertMayResend,
   assertNotTooEarly,
+  ClocksDisagreeError,
   nextStep,
   TooEarlyError,
+  WindowClosedError,
   type AttemptHistory,
 } from '../../../../src/core/submission/nextStep.ts';
-import type { Moment } from '../../../../src/core/submission/intent.ts';
-import { ClocksDisagreeError, WindowClosedError } from '../../../../src/core/submission/nextStep.ts';
 import { KeyReplacedError, LeaseLostError } from '../../../../src/core/submission/uploadAttempts.ts';
 import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/session.ts';
-import { sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
+import { sampleIntent } from '../../../helpers/submissions.ts';
+import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
 
 /** Which closing boundaries were released: none; the last attempt's; an earlier one's; both. */
 const CLOSINGS = [
@@ -103,6 +106,10 @@ const TABLE: Row[] = [
   ].map((error): Row => [String(error), error, ASKED]),
 ];
 
+function momentAt(serviceMs: number | undefined, localMs = 1): Moment {
+  return { localMs, ...(serviceMs !== undefined && { serviceMs }) };
+}
+
 const first: AttemptHistory = { closedBefore: false, closedNow: false, attempts: 1, sameStatus: 1 };
 
 describe('nextStep', () => {
@@ -133,7 +140,7 @@ describe('nextStep', () => {
         }
   });
 
-  it('knows a refusal by the whole contract: the status and a code that it lists', () => {
+  it('knows a refusal by the complete contract: the status and a code that it lists', () => {
     for (const code of ERROR_CODES)
       for (const status of [400, 403, 404, 409, 410])
         assert.equal(
@@ -146,7 +153,7 @@ describe('nextStep', () => {
     const kindAfter = (error: unknown, sameStatus: number, closedNow = true) =>
       nextStep(error, { ...first, closedNow, attempts: 3, sameStatus }, 0).kind;
 
-    it('three times is looked after; not two of it, nor a mixture', () => {
+    it('three times is checked; not two of it, nor a mixture', () => {
       for (const status of [500, 503]) {
         assert.equal(kindAfter(new ServiceError('internal', status), 2), 'retry');
         assert.equal(kindAfter(new ServiceError('internal', status), 3), 'reconcile');
@@ -200,7 +207,7 @@ describe('nextStep', () => {
       assert.equal(waitOf(slow(undefined), 1, 0.5), 1000);
     });
 
-    it('ten minutes at most: a longer Retry-After asks the person, and is not forgotten', () => {
+    it('ten minutes at most: a longer Retry-After asks the user, and is not forgotten', () => {
       assert.equal(waitOf(slow(600_000), 1, 0), 600_000);
       for (const [closedNow, kind] of [
         [false, 'unsent'],
@@ -211,7 +218,7 @@ describe('nextStep', () => {
       assert.equal(nextStep(slow(Infinity), first, 0).kind, 'unsent');
     });
 
-    it('is kept too where there are no attempts left', () => {
+    it('is stored too where there are no attempts left', () => {
       const over = { ...first, closedNow: true, attempts: 5 };
       assert.deepEqual(nextStep(slow(30_000), over, 0), { kind: 'reconcile', waitMs: 30_000 });
       assert.deepEqual(nextStep(new NetworkError('reset'), over, 0), { kind: 'reconcile', waitMs: 0 });
@@ -228,10 +235,7 @@ describe('nextStep', () => {
 
 describe('assertNotTooEarly', () => {
   const WEEK_MS = 7 * 24 * 3_600_000;
-  const at = (localMs: number, serviceMs?: number) => ({
-    localMs,
-    ...(serviceMs !== undefined && { serviceMs }),
-  });
+  const at = (localMs: number, serviceMs?: number) => momentAt(serviceMs, localMs);
   const check = (notBefore: Moment | undefined, now: Moment) => () =>
     assertNotTooEarly(
       sampleIntent({
@@ -243,7 +247,7 @@ describe('assertNotTooEarly', () => {
       now,
     );
 
-  it('keeps what the last attempt was told, to the millisecond, by the service’s clock where both are known', () => {
+  it('waits as the last attempt was asked, to the millisecond, by the service’s clock where both are known', () => {
     check(undefined, at(0, 0))();
     check(at(0, 1000), at(-5000, 1000))();
     assert.throws(check(at(0, 1000), at(5000, 999)), { code: 'too-early', retryAfterMs: 1 });
@@ -258,5 +262,79 @@ describe('assertNotTooEarly', () => {
   it('minds no wait that is longer than any: then the clock was set', () => {
     assert.throws(check(at(WEEK_MS), at(0)), { retryAfterMs: WEEK_MS });
     check(at(WEEK_MS + 1), at(0))();
+  });
+});
+
+const FIRST_MS = Date.UTC(2031, 0, 1);
+const at = momentAt;
+/** Sent at FIRST_MS, and its closing boundary released. */
+const closed: Attempt = { started: at(FIRST_MS), closed: at(FIRST_MS + MINUTE) };
+
+describe('assertMayResend', () => {
+  const resend = (attempts: Attempt[], serviceMs: number | undefined, localMs?: number) => () =>
+    assertMayResend(sampleIntent({ attempts }), at(serviceMs, localMs));
+
+  it('lets it go until 23 hours after the first attempt, to the millisecond', () => {
+    for (const afterMs of [0, 2 * MINUTE, 22 * HOUR, 23 * HOUR - 1]) resend([closed], FIRST_MS + afterMs)();
+    for (const afterMs of [23 * HOUR, 23 * HOUR + 1, 24 * HOUR, 25 * HOUR, 1000 * HOUR])
+      assert.throws(resend([closed], FIRST_MS + afterMs), WindowClosedError);
+  });
+
+  it('counts from the first attempt, whichever of them was closed', () => {
+    const second: Attempt = { started: at(FIRST_MS + 10 * HOUR), closed: at(FIRST_MS + 10 * HOUR) };
+    const open: Attempt = { started: at(FIRST_MS) };
+    for (const attempts of [
+      [closed, second],
+      [open, second],
+      [closed, { started: at(FIRST_MS + 10 * HOUR) }],
+    ]) {
+      resend(attempts, FIRST_MS + 23 * HOUR - 1)();
+      assert.throws(resend(attempts, FIRST_MS + 23 * HOUR), WindowClosedError);
+    }
+  });
+
+  it('has no clock but the service’s', () => {
+    resend([closed], FIRST_MS + HOUR, FIRST_MS + 1000 * HOUR)();
+    assert.throws(resend([closed], FIRST_MS + 30 * HOUR, FIRST_MS), WindowClosedError);
+    assert.throws(resend([closed], undefined, FIRST_MS + HOUR), ClocksDisagreeError);
+    assert.throws(resend([{ ...closed, started: at(undefined) }], FIRST_MS + HOUR), ClocksDisagreeError);
+  });
+
+  it('stops where the service’s time went back by more than a quarter of an hour', () => {
+    resend([closed], FIRST_MS - 15 * MINUTE)();
+    assert.throws(resend([closed], FIRST_MS - 15 * MINUTE - 1), ClocksDisagreeError);
+    assert.throws(resend([closed], FIRST_MS - 1000 * HOUR), ClocksDisagreeError);
+  });
+
+  it('counts the time that passed on this machine, where both moments have it, from its start on where it was started since', () => {
+    const now = (monotonicMs?: number) => ({
+      ...at(FIRST_MS + HOUR),
+      ...(monotonicMs !== undefined && { monotonicMs }),
+    });
+    const sent = (monotonicMs?: number) =>
+      sampleIntent({
+        attempts: [
+          { ...closed, started: { ...closed.started, ...(monotonicMs !== undefined && { monotonicMs }) } },
+        ],
+      });
+    for (const [sentMs, nowMs] of [
+      [30 * HOUR, 30 * HOUR],
+      [30 * HOUR, 53 * HOUR - 1],
+      [30 * HOUR, 23 * HOUR - 1],
+      [undefined, 100 * HOUR],
+      [30 * HOUR, undefined],
+    ])
+      assertMayResend(sent(sentMs), now(nowMs));
+    for (const [sentMs, nowMs] of [
+      [30 * HOUR, 53 * HOUR],
+      [30 * HOUR, 23 * HOUR],
+    ])
+      assert.throws(() => assertMayResend(sent(sentMs), now(nowMs)), WindowClosedError);
+  });
+
+  it('has nothing to say where nothing can have been charged', () => {
+    for (const attempts of [[], [{ started: at(FIRST_MS) }], [{ started: at(undefined) }]])
+      for (const serviceMs of [FIRST_MS + 1000 * HOUR, FIRST_MS - 1000 * HOUR, undefined])
+        resend(attempts, serviceMs)();
   });
 });

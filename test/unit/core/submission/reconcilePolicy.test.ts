@@ -3,13 +3,11 @@ import type { UncertaintyReason } from '../../../../src/core/submission/reconcil
 import type { Attempt, Intent, Observation } from '../../../../src/core/submission/intent.ts';
 import {
   uncertaintyOf,
-  lastSendMs,
   nextCheckAtMs,
-  settledFromMs,
   withObservation,
   withoutObservations,
 } from '../../../../src/core/submission/reconcilePolicy.ts';
-import { sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
+import { sampleIntent } from '../../../helpers/submissions.ts';
 import { HOUR, MARKER, MINUTE } from '../../../helpers/runs/stage.ts';
 
 /** By the service's clock; this machine's is years behind. */
@@ -50,7 +48,7 @@ const QUARTER = 15 * MINUTE;
 describe('uncertaintyOf', () => {
   const clean = [look(QUARTER), look(QUARTER + 2 * MINUTE)];
 
-  it('is none after two complete looks that found nothing, late and far enough apart', () => {
+  it('is none after two complete checks that found nothing, late and far enough apart', () => {
     assert.equal(uncertaintyOf(after(intentOf(), ...clean)), undefined);
     assert.equal(uncertaintyOf(after(intentOf(), look(HOUR), look(50 * HOUR))), undefined);
   });
@@ -80,19 +78,19 @@ describe('uncertaintyOf', () => {
     });
 
     if (lookChanges !== undefined)
-      it(`is not taken away by a first look without ${name}`, () => {
+      it(`is not taken away by a first check without ${name}`, () => {
         const [first, second] = clean as [Observation, Observation];
         assert.equal(uncertaintyOf(after(intentOf(), { ...first, ...lookChanges }, second)), 'too-early');
       });
   }
 
-  it('is "too-early" after one look, however late', () => {
+  it('is "too-early" after one check, however late', () => {
     assert.equal(uncertaintyOf(after(intentOf(), look(100 * HOUR))), 'too-early');
   });
 
-  it('is "incomplete" before any look', () => assert.equal(uncertaintyOf(intentOf()), 'incomplete'));
+  it('is "incomplete" before any check', () => assert.equal(uncertaintyOf(intentOf()), 'incomplete'));
 
-  it('needs a quarter of an hour from the closing boundary to the first look that counts', () => {
+  it('needs a quarter of an hour from the closing boundary to the first check that counts', () => {
     const early = look(QUARTER - 1);
     assert.equal(after(intentOf(), early).firstCleanLook, undefined);
     assert.equal(uncertaintyOf(after(intentOf(), early, look(QUARTER + 2 * MINUTE))), 'too-early');
@@ -132,7 +130,7 @@ describe('uncertaintyOf', () => {
     ['a crash', undefined],
     ['a sleep', at(undefined)],
   ] as const)
-    it(`counts it from the first look where, after ${name}, nobody knows when the connection ended`, () => {
+    it(`counts it from the first check where, after ${name}, nobody knows when the connection ended`, () => {
       const { started, closed } = attempt(CLOSED_MS);
       const over: Attempt = { started, ...(closed && { closed }), ...(ended && { ended }) };
       const intent = intentOf({ attempts: [over] });
@@ -153,7 +151,7 @@ describe('uncertaintyOf', () => {
       assert.equal(nextCheckAtMs(seen), at(CLOSED_MS + 50 * HOUR + QUARTER).localMs);
     });
 
-  it('needs two minutes between two looks, by the service’s clock', () => {
+  it('needs two minutes between two checks, by the service’s clock', () => {
     const [first] = clean as [Observation];
     assert.equal(uncertaintyOf(after(intentOf(), first, look(QUARTER + 2 * MINUTE - 1))), 'too-early');
     const later = look(QUARTER + MINUTE);
@@ -180,7 +178,7 @@ describe('uncertaintyOf', () => {
     assert.equal(nextCheckAtMs(early), at(CLOSED_MS + HOUR).localMs + QUARTER - MINUTE);
   });
 
-  it('counts anew what a version saw that knew no monotonic time', () => {
+  it('starts over with what a version saw that had no monotonic time', () => {
     const old = (serviceMs: number) => ({ localMs: serviceMs + LOCAL_MS, serviceMs });
     const closed = old(CLOSED_MS);
     const intent = intentOf({
@@ -198,7 +196,7 @@ describe('uncertaintyOf', () => {
     );
   });
 
-  it('keeps the first look that counts, so that looks in quick succession do not put it off', () => {
+  it('keeps the first check that counts, so that checks in quick succession do not put it off', () => {
     const looks = Array.from({ length: 13 }, (_, turn) => look(QUARTER + turn * 10_000));
     assert.equal(uncertaintyOf(after(intentOf(), ...looks)), undefined);
     assert.deepEqual(after(intentOf(), ...looks).firstCleanLook, looks[0]);
@@ -211,7 +209,7 @@ describe('uncertaintyOf', () => {
     ['another API key', 'key-replaced', { otherKey: true }],
     ['no time', 'no-clock', { at: at(undefined) }],
   ] as [string, UncertaintyReason, Partial<Observation>][])
-    it(`asks for two new looks after ${name}`, () => {
+    it(`asks for two new checks after ${name}`, () => {
       const told = after(intentOf(), ...clean.slice(0, 1), look(HOUR, changes));
       assert.equal(uncertaintyOf(told), doubt);
       assert.equal(told.firstCleanLook, undefined);
@@ -219,7 +217,7 @@ describe('uncertaintyOf', () => {
       assert.equal(uncertaintyOf(after(told, look(2 * HOUR), look(3 * HOUR))), undefined);
     });
 
-  it('keeps what two looks have shown, whatever lowers the balance or fails later, but for a candidate', () => {
+  it('keeps what two checks have shown, whatever lowers the balance or fails later, but for a candidate', () => {
     const shown = after(intentOf(), ...clean);
     for (const changes of [{ balance_cents: 1 }, { complete: false }, { otherKey: true as const }])
       assert.deepEqual(after(shown, look(HOUR, changes)), shown);
@@ -241,41 +239,17 @@ describe('uncertaintyOf', () => {
     );
   });
 
-  it('tells a candidate before all that is missing, but another API key before it', () => {
+  it('names a candidate before all that is missing, but another API key before it', () => {
     const found = { candidates: ['run-1'], complete: false, balance_cents: 1 };
     assert.equal(uncertaintyOf(after(intentOf(), look(HOUR, found))), 'candidates');
     assert.equal(uncertaintyOf(after(intentOf(), look(HOUR, { ...found, otherKey: true }))), 'key-replaced');
   });
 });
 
-describe('settledFromMs and lastSendMs', () => {
-  it('know no time where one is missing, and need none of attempts that were not closed', () => {
-    const open: Attempt = { started: at(undefined) };
-    assert.equal(settledFromMs(intentOf({ attempts: [attempt(undefined), attempt(1)] })), undefined);
-    assert.equal(settledFromMs(intentOf({ attempts: [open, attempt(CLOSED_MS)] })), CLOSED_MS + QUARTER);
-    assert.equal(lastSendMs(intentOf({ attempts: [open, attempt(CLOSED_MS)] })), undefined);
-    assert.equal(
-      lastSendMs(intentOf({ attempts: [attempt(CLOSED_MS), { started: at(CLOSED_MS + 1) }] })),
-      CLOSED_MS + 1,
-    );
-  });
-
-  it('take the latest closing boundary or end of a connection of all attempts', () => {
-    const lost = { ...attempt(CLOSED_MS), ended: at(CLOSED_MS + 5 * MINUTE) };
-    for (const attempts of [[lost], [lost, attempt(CLOSED_MS + MINUTE)], [attempt(CLOSED_MS), lost]])
-      assert.equal(settledFromMs(intentOf({ attempts })), CLOSED_MS + 5 * MINUTE + QUARTER);
-  });
-
-  it('know no time of what has no end yet', () => {
-    const slept = { ...attempt(CLOSED_MS), ended: at(undefined) };
-    assert.equal(settledFromMs(intentOf({ attempts: [slept] })), undefined);
-  });
-});
-
 describe('nextCheckAtMs', () => {
   const localMs = (afterMs: number) => at(CLOSED_MS + afterMs).localMs;
 
-  it('is a quarter of an hour after the closing boundary, then two minutes after the first look that counts', () => {
+  it('is a quarter of an hour after the closing boundary, then two minutes after the first check that counts', () => {
     assert.equal(nextCheckAtMs(after(intentOf(), look(MINUTE))), localMs(QUARTER));
     assert.equal(nextCheckAtMs(after(intentOf(), look(QUARTER + MINUTE))), localMs(QUARTER + 3 * MINUTE));
     assert.equal(
@@ -284,11 +258,11 @@ describe('nextCheckAtMs', () => {
     );
   });
 
-  it('is now where it was due before, by the clock of the last look', () => {
+  it('is now where it was due before, by the clock of the last check', () => {
     assert.equal(nextCheckAtMs(after(intentOf(), look(HOUR, { complete: false }))), localMs(HOUR));
   });
 
-  it('is not known without a look or a time', () => {
+  it('is not known without a check or a time', () => {
     assert.equal(nextCheckAtMs(intentOf()), undefined);
     assert.equal(nextCheckAtMs(after(intentOf(), look(HOUR, { at: at(undefined) }))), undefined);
     assert.equal(nextCheckAtMs(after(intentOf({ attempts: [attempt(undefined)] }), look(HOUR))), undefined);

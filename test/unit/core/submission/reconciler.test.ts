@@ -7,7 +7,7 @@ import { findRun } from '../../../../src/core/submission/reconciler.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { withMarker } from '../../../../src/core/runs/marker.ts';
-import { sampleIntent } from '../../../helpers/runs/sampleIntent.ts';
+import { sampleIntent } from '../../../helpers/submissions.ts';
 import { HOUR, MARKER, MINUTE } from '../../../helpers/runs/stage.ts';
 import { Bench } from '../../../helpers/runs/support.ts';
 import { TestClock } from '../../../helpers/runs/testClock.ts';
@@ -106,7 +106,7 @@ describe('findRun', () => {
     assert.deepEqual(gets, ['/runs?limit=100', '/balance']);
   });
 
-  it('tells its time by the service’s clock, however wrong this machine’s is, as of its beginning', async () => {
+  it('has its time by the service’s clock, however wrong this machine’s is, as of its beginning', async () => {
     clock.setWall(-5 * 365 * 24 * HOUR);
     onGet = (path) => {
       if (path === '/runs') clock.pass(2000);
@@ -131,7 +131,7 @@ describe('findRun', () => {
       assert.deepEqual(details().sort(), ['/runs/at', '/runs/later', '/runs/within']);
     });
 
-    it('finds it where the service calls the model by another name, or tells no time', async () => {
+    it('finds it where the service calls the model by another name, or sends no time', async () => {
       runs = [{ run_id: 'ours', label: MARKER, model_id: 'another' }];
       assert.equal((await lookAt(marked())).match?.run_id, 'ours');
     });
@@ -145,7 +145,7 @@ describe('findRun', () => {
       for (pageSize of [1, 1000]) assert.equal((await lookAt(marked())).match?.run_id, 'first');
     });
 
-    it('finds it though another submission was told that the run is its own', async () => {
+    it('finds it though another submission has that run as its own', async () => {
       runs = [{ run_id: 'ours', label: MARKER, ...created(0) }];
       assert.equal((await lookAt(marked(), ['ours'])).match?.run_id, 'ours');
     });
@@ -292,7 +292,7 @@ describe('findRun', () => {
     });
   });
 
-  describe('is incomplete, and tells what it saw', () => {
+  describe('is incomplete, and says what it saw', () => {
     beforeEach(() => {
       runs = [
         { run_id: 'a', label: 'x', ...created(1) },

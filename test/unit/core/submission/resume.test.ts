@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } 
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
-import type { Intent } from '../../../../src/core/submission/intent.ts';
+import type { Draft, Intent } from '../../../../src/core/submission/intent.ts';
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Submitter } from '../../../../src/core/submission/submitter.ts';
@@ -33,6 +33,9 @@ describe('Submitter, afterwards', () => {
   });
   afterEach(() => stage.end());
 
+  const submit = async (draft?: Draft) =>
+    submitter.submit(session, draft ?? (await stage.marked()), silent()).result;
+  const resume = (id: string, whose = session) => submitter.resume(whose, id, silent()).result;
   const codeOf = (outcome: SubmissionResult) =>
     outcome.kind === 'not-charged' || outcome.kind === 'unknown'
       ? (outcome.error as { code: string }).code
@@ -56,7 +59,7 @@ describe('Submitter, afterwards', () => {
       sendJson(response, 200, { data: [], has_more: false }, stage.date);
       return true;
     };
-    assert.equal((await submitter.submit(session, await stage.marked(), silent()).result).kind, 'unknown');
+    assert.equal((await submit()).kind, 'unknown');
     stage.onGet = () => false;
     stage.runs.push(...hidden);
     stage.answers = [created];
@@ -65,7 +68,7 @@ describe('Submitter, afterwards', () => {
   /** Leaves one that was never sent to its end. */
   const leaveUnsent = async (): Promise<string> => {
     stage.onHead = (_request, response) => void response.writeHead(413).end();
-    const outcome = await submitter.submit(session, await stage.bench.draft(300_000), silent()).result;
+    const outcome = await submit(await stage.bench.draft(300_000));
     assert.equal(outcome.kind, 'not-charged');
     stage.onHead = () => undefined;
     return stage.intent.id;
@@ -78,12 +81,12 @@ describe('Submitter, afterwards', () => {
   };
 
   describe('resume', () => {
-    it('looks first, then sends the same Idempotency-Key and bytes', async () => {
+    it('checks first, then sends the same Idempotency-Key and bytes', async () => {
       const id = await leaveUnknown();
       stage.gets.length = 0;
       let reads: string[] = [];
       stage.onHead = () => (reads = [...stage.gets]);
-      const outcome = await submitter.resume(session, id, silent()).result;
+      const outcome = await resume(id);
       assert.equal(outcome.kind, 'charged');
       const [one, two] = stage.posts;
       assert.deepEqual([one?.key, two?.key], [id, id]);
@@ -96,7 +99,7 @@ describe('Submitter, afterwards', () => {
       const id = await leaveUnknown(true);
       const told = new Set<string>();
       submitter.onDidChange(({ state }) => told.add(state));
-      const outcome = await submitter.resume(session, id, silent()).result;
+      const outcome = await resume(id);
       assert.deepEqual([...told], ['checking']);
       assert.ok(outcome.kind === 'charged');
       assert.deepEqual([outcome.run.run_id, outcome.run.price_cents, outcome.found], ['run-1', 100, true]);
@@ -104,22 +107,22 @@ describe('Submitter, afterwards', () => {
       assert.equal(session.runs.get('run-1')?.run_id, 'run-1');
     });
 
-    it('asks the person first about runs that could be it and that they did not know of', async () => {
+    it('asks the user first about runs that could be it and that they did not know of', async () => {
       const id = await leaveUnknown();
       const [post] = stage.posts as [Post];
       stage.charge({ ...post, body: Buffer.from(post.body.toString().replaceAll(`Läbel ${MARKER}`, '')) });
-      const first = await submitter.resume(session, id, silent()).result;
+      const first = await resume(id);
       assert.deepEqual([first.kind, codeOf(first), stage.posts.length], ['unknown', 'candidates', 1]);
       assert.deepEqual(stage.intent.lastLook?.candidates, ['run-1']);
       // Now they know.
-      assert.equal((await submitter.resume(session, id, silent()).result).kind, 'charged');
+      assert.equal((await resume(id)).kind, 'charged');
       assert.equal(stage.posts.length, 2);
     });
 
-    it('sends nothing when it cannot look', async () => {
+    it('sends nothing when it cannot check', async () => {
       const id = await leaveUnknown();
       stage.onGet = (_request, response) => Boolean(response.writeHead(500).end());
-      assert.equal((await submitter.resume(session, id, silent()).result).kind, 'unknown');
+      assert.equal((await resume(id)).kind, 'unknown');
       assert.deepEqual([stage.posts.length, stateOf()], [1, ['unknown']]);
     });
 
@@ -132,7 +135,7 @@ describe('Submitter, afterwards', () => {
         const id = await leaveUnknown();
         stage.clock.pass(passMs);
         stage.clock.setWall(-50 * HOUR);
-        const outcome = await submitter.resume(session, id, silent()).result;
+        const outcome = await resume(id);
         assert.deepEqual(
           [stage.posts.length, codeOf(outcome)],
           [posts, posts === 2 ? undefined : 'window-closed'],
@@ -143,7 +146,7 @@ describe('Submitter, afterwards', () => {
       const id = await leaveUnknown();
       stage.clock.pass(24 * HOUR);
       stage.dateOffsetMs = -20 * HOUR;
-      const outcome = await submitter.resume(session, id, silent()).result;
+      const outcome = await resume(id);
       assert.deepEqual([stage.posts.length, codeOf(outcome)], [1, 'window-closed']);
     });
 
@@ -151,10 +154,10 @@ describe('Submitter, afterwards', () => {
       const id = await leaveUnknown();
       let release = () => {};
       stage.answers = [(...answer) => void (release = () => created(...answer)), created];
-      const other = submitter.submit(session, await stage.bench.draft(10, 'other'), silent()).result;
+      const other = submit(await stage.bench.draft(10, 'other'));
       await until(() => stage.posts.length === 2);
       stage.clock.pass(22 * HOUR);
-      const resumed = submitter.resume(session, id, silent()).result;
+      const resumed = resume(id);
       await until(() => submitter.pending.some((one) => one.id === id && one.state === 'queued'));
       stage.clock.pass(3 * HOUR);
       stage.clock.setWall(-10 * HOUR);
@@ -165,12 +168,12 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual(stage.posts.filter(({ key }) => key === id).length, 1);
     });
 
-    it('does not send with another API key: it looks', async () => {
+    it('does not send with another API key: it checks', async () => {
       const id = await leaveUnknown();
       const replaced = stage.session('account-1', 'key-2');
-      const outcome = await submitter.resume(replaced, id, silent()).result;
+      const outcome = await resume(id, replaced);
       assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'key-replaced', 1]);
-      assert.equal((await submitter.resume(stage.session(), id, silent()).result).kind, 'charged');
+      assert.equal((await resume(id, stage.session())).kind, 'charged');
     });
 
     it('of what cannot have been charged sends with any API key, whenever, by a fresh balance', async () => {
@@ -178,7 +181,7 @@ describe('Submitter, afterwards', () => {
       stage.clock.pass(100 * HOUR);
       stage.balanceCents = 9000;
       stage.answers = [conflict];
-      const outcome = await submitter.resume(stage.session('account-1', 'key-2'), id, silent()).result;
+      const outcome = await resume(id, stage.session('account-1', 'key-2'));
       assert.deepEqual([outcome.kind, stage.posts.length, stage.posts[0]?.key], ['unknown', 1, id]);
       const { keyId, balanceBefore, attempts } = stage.intent;
       assert.deepEqual([keyId, balanceBefore?.balance_cents], ['key-2', 9000]);
@@ -188,7 +191,7 @@ describe('Submitter, afterwards', () => {
     it('is dropped where the file is another now, if nothing can have been charged', async () => {
       const id = await leaveUnsent();
       await stage.bench.draft(299_999);
-      const outcome = await submitter.resume(session, id, silent()).result;
+      const outcome = await resume(id);
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'dataset-changed']);
       assert.deepEqual([submitter.pending, (await receipt())?.kind], [[], 'not-charged']);
     });
@@ -204,7 +207,7 @@ describe('Submitter, afterwards', () => {
       stage.onHead = () => (heads += 1);
       const { id } = stage.intent;
       utimesSync(file, 1, 1);
-      assert.equal((await submitter.resume(session, id, silent()).result).kind, 'charged');
+      assert.equal((await resume(id)).kind, 'charged');
       assert.equal(heads, 1);
 
       stage.onHead = (_request, response) => void response.writeHead(413).end();
@@ -213,7 +216,7 @@ describe('Submitter, afterwards', () => {
       const changed = readFileSync(file);
       changed.write('x');
       writeFileSync(file, changed);
-      const outcome = await submitter.resume(session, stage.intent.id, silent()).result;
+      const outcome = await resume(stage.intent.id);
       assert.deepEqual([outcome.kind, codeOf(outcome), heads], ['not-charged', 'dataset-changed', 1]);
       assert.deepEqual(submitter.pending, []);
     });
@@ -221,7 +224,7 @@ describe('Submitter, afterwards', () => {
     it('never sends for another account or place, nor what is not there', async () => {
       const id = await leaveUnknown();
       const elsewhere = { kind: 'elsewhere' };
-      assert.deepEqual(await submitter.resume(stage.session('account-2'), id, silent()).result, elsewhere);
+      assert.deepEqual(await resume(id, stage.session('account-2')), elsewhere);
       for (const strange of ['no-such-id', '', '../x', '8d5b2f9c-1111-4222-8333-444455556666'])
         assert.deepEqual(await submitter.resume(session, strange, silent()).result, elsewhere);
       assert.equal(await submitter.check(stage.session('account-2'), id), undefined);
@@ -229,11 +232,11 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual([stage.posts.length, stateOf()], [1, ['unknown']]);
     });
 
-    it('says not charged, kept, where two looks have said so and it is too late to send', async () => {
+    it('says not charged, stored, where two checks have said so and it is too late to send', async () => {
       const id = await leaveUnknown();
       stage.clock.pass(30 * HOUR);
       assert.equal((await notCharged(id))?.verdict, 'not-charged');
-      const outcome = await submitter.resume(session, id, silent()).result;
+      const outcome = await resume(id);
       assert.deepEqual(
         [outcome.kind, codeOf(outcome), stage.posts.length],
         ['not-charged', 'window-closed', 1],
@@ -241,7 +244,7 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual(stateOf(), ['not-charged']);
     });
 
-    it('forgets, durably and before the closing boundary leaves, what looks said before', async () => {
+    it('forgets, durably and before the closing boundary leaves, what checks said before', async () => {
       const id = await leaveUnknown();
       await notCharged(id);
       let seen: Intent | undefined;
@@ -251,20 +254,20 @@ describe('Submitter, afterwards', () => {
           created(...answer);
         },
       ];
-      assert.equal((await submitter.resume(session, id, silent()).result).kind, 'charged');
+      assert.equal((await resume(id)).kind, 'charged');
       assert.deepEqual(
         [seen?.attempts.length, seen?.firstCleanLook, seen?.lastLook],
         [2, undefined, undefined],
       );
     });
 
-    it('keeps what looks said where the boundary never left: it is still true', async () => {
+    it('keeps what checks said where the boundary never left: it is still true', async () => {
       const id = await leaveUnknown();
       await notCharged(id);
       stage.onHead = (_request, response) => void response.writeHead(413).end();
       const { path: file, sizeBytes } = stage.intent.dataset;
       writeFileSync(file, 'x'.repeat(sizeBytes));
-      const outcome = await submitter.resume(session, id, silent()).result;
+      const outcome = await resume(id);
       assert.deepEqual([outcome.kind, stateOf(), stage.posts.length], ['not-charged', ['not-charged'], 1]);
     });
 
@@ -277,7 +280,7 @@ describe('Submitter, afterwards', () => {
         const lock = path.join(stage.bench.journalFolder, 'leases', `${id}.lock`);
         rmSync(lock, { force: true });
         mkdirSync(lock);
-        const outcome = await submitter.resume(session, id, silent()).result;
+        const outcome = await resume(id);
         assert.deepEqual([outcome.kind, codeOf(outcome)], [kind, 'lease-unavailable']);
         rmSync(lock, { recursive: true });
         await submitter.discard(id);
@@ -294,7 +297,7 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual(stateOf(other), ['unknown']);
     });
 
-    it('can be cancelled while it looks: nothing is sent', async () => {
+    it('can be cancelled while it checks: nothing is sent', async () => {
       const id = await leaveUnknown();
       const stop = new AbortController();
       stage.onGet = () => {
@@ -319,7 +322,7 @@ describe('Submitter, afterwards', () => {
       assert.equal(stage.posts.length, 1);
     });
 
-    it('says "not charged" after two looks, one of them a quarter of an hour later, and keeps it over a restart', async () => {
+    it('says "not charged" after two checks, one of them a quarter of an hour later, and keeps it over a restart', async () => {
       const id = await leaveUnknown();
       assert.equal(doubtOf(await submitter.check(session, id)), 'too-early');
       stage.clock.pass(14 * MINUTE);
@@ -354,7 +357,7 @@ describe('Submitter, afterwards', () => {
       assert.equal((await receipt())?.kind, 'discarded');
     });
 
-    it('is one look for two who ask at once', async () => {
+    it('is one check for two who ask at once', async () => {
       const id = await leaveUnknown();
       stage.gets.length = 0;
       const both = await Promise.all([submitter.check(session, id), submitter.check(session, id)]);
@@ -385,15 +388,15 @@ describe('Submitter, afterwards', () => {
 
     it('reads nothing of what cannot have been charged', async () => {
       stage.answers = [tooPoor];
-      await submitter.submit(session, await stage.marked(), silent()).result;
+      await submit();
       stage.gets.length = 0;
       assert.deepEqual(await submitter.check(session, stage.intent.id), { verdict: 'not-charged' });
       assert.ok(!stage.gets.some((path) => path.startsWith('/runs')));
     });
   });
 
-  describe('look, by itself', () => {
-    it('looks when something new may be seen, for this account alone, and sends nothing', async () => {
+  describe('checks by itself', () => {
+    it('checks when something new may be seen, for this account alone, and sends nothing', async () => {
       await leaveUnknown();
       const looks = async (one = submitter, whose = session) => {
         stage.gets.length = 0;
@@ -468,7 +471,7 @@ describe('Submitter, afterwards', () => {
   });
 
   describe('adopt and discard', () => {
-    it('settle with the run that the person recognised, with its price', async () => {
+    it('settle with the run that the user recognized, with its price', async () => {
       const id = await leaveUnknown();
       stage.charge(stage.posts[0] as Post);
       await assert.rejects(submitter.adopt(session, id, 'no-such-run'), { code: 'not_found' });
@@ -481,10 +484,10 @@ describe('Submitter, afterwards', () => {
 
     it('free the same bytes and model for a new Idempotency-Key, and keep what was given up', async () => {
       const id = await leaveUnknown();
-      assert.equal((await submitter.submit(session, await stage.marked(), silent()).result).kind, 'open');
+      assert.equal((await submit()).kind, 'open');
       assert.equal(await submitter.discard(id), true);
       assert.deepEqual([submitter.pending, (await receipt())?.kind], [[], 'discarded']);
-      assert.equal((await submitter.submit(session, await stage.marked(), silent()).result).kind, 'charged');
+      assert.equal((await submit()).kind, 'charged');
       assert.notEqual(stage.posts[1]?.key, id);
       assert.equal(await submitter.discard(id), false);
     });
@@ -500,7 +503,7 @@ describe('Submitter, afterwards', () => {
     it('settle as not charged what was not: never sent, refused, or found so', async () => {
       const leaveRefused = async () => {
         stage.answers = [tooPoor];
-        await submitter.submit(session, await stage.marked(), silent()).result;
+        await submit();
         return stage.intent.id;
       };
       const leaveNotCharged = async () => {
@@ -530,7 +533,7 @@ describe('Submitter, afterwards', () => {
         ],
         [false, false, undefined],
       );
-      assert.deepEqual(await submitter.resume(session, id, silent()).result, { kind: 'elsewhere' });
+      assert.deepEqual(await resume(id), { kind: 'elsewhere' });
       stop.abort();
       assert.equal((await outcome).kind, 'unknown');
     });

@@ -41,12 +41,12 @@ function charged(changes: Partial<ChargedReceipt['settled']['run']> = {}, more: 
 
 describe('facts of a run', () => {
   describe('durations', () => {
-    it('are the time between two moments that are told', () => {
+    it('are the time between two moments', () => {
       const times = timesOf(run('r', 60, 300));
       assert.deepEqual([spanMs(times, 'queue'), spanMs(times, 'training')], [60_000, 300_000]);
     });
 
-    it('are not told where a moment is missing, no time, or before its beginning', () => {
+    it('are unknown where a moment is missing, no time, or before its beginning', () => {
       const unstarted = { ...run('r', 60, 300), started_at: undefined } as unknown as RunDetail;
       for (const odd of [
         unstarted,
@@ -94,7 +94,7 @@ describe('facts of a run', () => {
   describe('effect on the balance', () => {
     const before = { balanceBefore: { balance_cents: 1_000, currency: 'USD' } };
 
-    it('is told with what the price does not explain', () => {
+    it('includes what the price does not explain', () => {
       const receipt = charged({ balance_after_cents: 700, currency: 'USD' }, before);
       assert.deepEqual(balanceEffectOf(receipt, 250), {
         beforeCents: 1_000,
@@ -106,7 +106,7 @@ describe('facts of a run', () => {
       assert.equal(balanceEffectOf(receipt, undefined)?.otherCents, undefined);
     });
 
-    it('is not told where an end of it is not, or the currencies differ', () => {
+    it('is unknown where an end of it is, or the currencies differ', () => {
       assert.equal(balanceEffectOf(charged({ balance_after_cents: 700 }), 300), undefined);
       assert.equal(balanceEffectOf(charged({}, before), 300), undefined);
       assert.equal(

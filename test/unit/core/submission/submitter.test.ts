@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, rmSync, unlinkSync } from 'node:fs';
 import type http from 'node:http';
+import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
+import type { SubmissionResult, SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
+import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
+import type { Draft } from '../../../../src/core/submission/intent.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import {
@@ -13,6 +16,7 @@ import {
   created,
   error,
   lost,
+  type Post,
   Stage,
   tooPoor,
 } from '../../../helpers/runs/stage.ts';
@@ -24,18 +28,26 @@ describe('Submitter', () => {
   let stage: Stage;
   let submitter: Submitter;
   let session: Session;
-  beforeEach(async () => {
-    stage = await Stage.start();
+  const start = async (write?: typeof writeFileDurably) => {
+    stage = await Stage.start(write && { write });
     submitter = stage.submitter;
     session = stage.session();
-  });
+  };
+  const restart = async (write: typeof writeFileDurably) => {
+    await stage.end();
+    await start(write);
+  };
+  beforeEach(() => start());
   afterEach(() => stage.end());
+
+  const submit = async (draft?: Draft, whose = session) =>
+    submitter.submit(whose, draft ?? (await stage.marked()), silent()).result;
 
   const codeOf = (outcome: SubmissionResult) =>
     outcome.kind === 'not-charged' || outcome.kind === 'unknown'
       ? (outcome.error as { code: string }).code
       : undefined;
-  const states = () => submitter.pending.map(({ state }) => state);
+  const states = (one = submitter) => one.pending.map(({ state }) => state);
   const receipts = async () => (await stage.bench.journal.receipts()).map(({ settled }) => settled.kind);
   /** Answers that wait until the test lets them go. */
   const holding = (): [held: (() => void)[], answer: Answer] => {
@@ -46,12 +58,12 @@ describe('Submitter', () => {
     void response.writeHead(status).end(text);
 
   describe('with the sandbox', () => {
-    it('is charged once; runs and balance know it, and a receipt is kept', async () => {
+    it('is charged once; runs and balance know it, and a receipt is stored', async () => {
       session = stage.bench.session(await stage.bench.sandbox());
       const told: SubmissionState[] = [];
       submitter.onDidChange(({ state }) => told.at(-1) !== state && told.push(state));
       const draft = await stage.bench.draft();
-      const outcome = await submitter.submit(session, draft, silent()).result;
+      const outcome = await submit(draft);
       assert.ok(outcome.kind === 'charged');
       const { run_id, balance_after_cents, price_cents } = outcome.run;
       assert.equal(balance_after_cents, 100_000 - (price_cents ?? 0));
@@ -71,11 +83,11 @@ describe('Submitter', () => {
       ['insufficient-balance', 'insufficient_balance'],
       ['model-withdrawn', 'model_not_available'],
     ] as const)
-      it(`is not charged when it answers ${code}; the draft is kept, and replaced by what comes of it`, async () => {
+      it(`is not charged when it answers ${code}; the draft is stored, and replaced by what comes of it`, async () => {
         const sandbox = await stage.bench.sandbox();
         session = stage.bench.session(sandbox);
         sandbox.control.setScenario(scenario);
-        const refused = await submitter.submit(session, await stage.bench.draft(), silent()).result;
+        const refused = await submit(await stage.bench.draft());
         assert.deepEqual([refused.kind, codeOf(refused), states()], ['not-charged', code, ['refused']]);
         assert.ok(refused.kind === 'not-charged' && refused.kept);
         const [kept] = submitter.pending;
@@ -83,7 +95,7 @@ describe('Submitter', () => {
         sandbox.control.setScenario('none');
         stage.clock.pass(1);
         assert.equal((await submitter.resume(session, kept.id, silent()).result).kind, 'elsewhere');
-        const outcome = await submitter.submit(session, await stage.bench.draft(), silent()).result;
+        const outcome = await submit(await stage.bench.draft());
         assert.equal(outcome.kind, 'charged');
         await until(() => submitter.pending.length === 0);
         const kinds = new Map(
@@ -98,16 +110,16 @@ describe('Submitter', () => {
     it('is not charged with a wrong API key: nothing more is sent with it', async () => {
       const { baseUrl } = await stage.bench.sandbox();
       session = stage.bench.session({ baseUrl, apiKey: 'service_wrong', keyId: 'key-1' });
-      const refused = await submitter.submit(session, await stage.bench.draft(), silent()).result;
+      const refused = await submit(await stage.bench.draft());
       assert.deepEqual([refused.kind, codeOf(refused)], ['not-charged', 'invalid_api_key']);
       assert.deepEqual([session.state, states()], ['key-rejected', ['refused']]);
     });
 
-    it('is found when the answer is lost each time: its own charge, told as such', async () => {
+    it('is found when the answer is lost each time: its own charge, reported as such', async () => {
       const sandbox = await stage.bench.sandbox();
       session = stage.bench.session(sandbox);
       sandbox.control.setScenario('answer-lost');
-      const outcome = await submitter.submit(session, await stage.marked(), silent()).result;
+      const outcome = await submit();
       assert.equal(outcome.kind, 'charged');
       await session.runs.refresh();
       assert.deepEqual([session.runs.rows?.length, await receipts()], [1, ['charged']]);
@@ -126,40 +138,18 @@ describe('Submitter', () => {
       ['402 of a captive portal', (...[, , , response]) => body(response, 402, '<html>pay</html>')],
       ['307', (...[, , , response]) => void response.writeHead(307, { location: '/api/v1/runs' }).end()],
     ] as [string, Answer][])
-      it(`${name}: unknown, sent once, looked for, and kept`, async () => {
+      it(`${name}: unknown, sent once, checked, and stored`, async () => {
         stage.answers = [answer, created];
-        const outcome = await submitter.submit(session, await stage.marked(), silent()).result;
+        const outcome = await submit();
         assert.deepEqual([outcome.kind, states(), stage.posts.length], ['unknown', ['unknown'], 1]);
         assert.equal(submitter.isUnknown('account-1'), true);
         assert.deepEqual([stage.intent.lastLook?.complete, stage.intent.firstCleanLook], [true, undefined]);
       });
-
-    it('though it was charged: found by its marker', async () => {
-      stage.answers = [
-        (one, post, _request, response) => {
-          one.charge(post);
-          body(response, 201, '{"run_id":"r');
-        },
-      ];
-      const outcome = await submitter.submit(session, await stage.marked(), silent()).result;
-      assert.ok(outcome.kind === 'charged');
-      assert.deepEqual([outcome.run.run_id, await receipts(), states()], ['run-1', ['charged'], []]);
-    });
-
-    it('after an answer of another size than it said: the run is found by the next attempt', async () => {
-      stage.answers = [
-        (_stage, _post, request, response) =>
-          void response.writeHead(201, { 'content-length': 99 }).write('{"', () => request.socket.destroy()),
-        created,
-      ];
-      assert.equal((await submitter.submit(session, await stage.marked(), silent()).result).kind, 'charged');
-      assert.equal(stage.posts.length, 2);
-    });
   });
 
-  it('is charged by any 2xx with a run_id, however little else it tells', async () => {
+  it('is charged by any 2xx with a run_id, however little else it says', async () => {
     stage.answers = [(...[, , , response]) => sendJson(response, 200, { run_id: 'r', price_cents: 'x' })];
-    const outcome = await submitter.submit(session, await stage.bench.draft(), silent()).result;
+    const outcome = await submit(await stage.bench.draft());
     assert.ok(outcome.kind === 'charged');
     assert.deepEqual([outcome.run.run_id, outcome.run.price_cents], ['r', undefined]);
     assert.equal(session.runs.get('r')?.status, 'queued');
@@ -167,8 +157,7 @@ describe('Submitter', () => {
   });
 
   it('has an Idempotency-Key of its own for each wish, and a boundary', async () => {
-    for (const name of ['one', 'two'])
-      await submitter.submit(session, await stage.bench.draft(10, name), silent()).result;
+    for (const name of ['one', 'two']) await submit(await stage.bench.draft(10, name));
     const [one, two] = stage.posts;
     assert.match(one?.key ?? '', UUID);
     assert.match(two?.key ?? '', UUID);
@@ -179,15 +168,11 @@ describe('Submitter', () => {
   describe('the same bytes and model', () => {
     it('open what is unresolved: nothing is sent, whatever else was chosen', async () => {
       stage.answers = [lost];
-      await submitter.submit(session, await stage.marked(), silent()).result;
+      await submit();
       const [open] = submitter.pending;
       stage.answers = [created];
-      const again = {
-        ...(await stage.bench.draft(10, 'train.jsonl')),
-        label: 'x',
-        priority_processing: true,
-      };
-      assert.deepEqual(await submitter.submit(session, again, silent()).result, {
+      const again = await stage.bench.draft(10, 'train.jsonl', { label: 'x', priority_processing: true });
+      assert.deepEqual(await submit(again), {
         kind: 'open',
         id: open?.id,
       });
@@ -197,30 +182,27 @@ describe('Submitter', () => {
     it('open what is being sent, and what was not sent', async () => {
       const [held, answer] = holding();
       stage.answers = [answer];
-      const first = submitter.submit(session, await stage.bench.draft(), silent()).result;
+      const first = submit(await stage.bench.draft());
       await until(() => held.length === 1);
-      assert.equal(
-        (await submitter.submit(session, await stage.bench.draft(), silent()).result).kind,
-        'open',
-      );
+      assert.equal((await submit(await stage.bench.draft())).kind, 'open');
       held[0]?.();
       assert.equal((await first).kind, 'charged');
       stage.onHead = (_request, response) => body(response, 413, '');
       const big = await stage.bench.draft(300_000, 'big');
-      assert.equal((await submitter.submit(session, big, silent()).result).kind, 'not-charged');
+      assert.equal((await submit(big)).kind, 'not-charged');
       stage.onHead = () => undefined;
       assert.deepEqual(states(), ['unsent']);
-      assert.equal((await submitter.submit(session, big, silent()).result).kind, 'open');
+      assert.equal((await submit(big)).kind, 'open');
     });
 
     it('are another wish for another model, other bytes, an account that goes on beside it, or after a charge', async () => {
       stage.answers = [lost];
-      await submitter.submit(session, await stage.marked(), silent()).result;
+      await submit();
       stage.answers = [created];
       const draft = await stage.bench.draft();
       const other = stage.session('account-2');
       const { id } = stage.intent;
-      assert.deepEqual(await submitter.submit(other, draft, silent()).result, { kind: 'open', id });
+      assert.deepEqual(await submit(draft, other), { kind: 'open', id });
       for (const [whose, changes] of [
         [session, { model_id: 'another' }],
         [session, await stage.bench.draft(10, 'another')],
@@ -248,7 +230,7 @@ describe('Submitter', () => {
         },
         created,
       ];
-      await submitter.submit(session, await stage.bench.draft(), silent()).result;
+      await submit(await stage.bench.draft());
       const { id } = stage.intent;
       const other = stage.session('account-2');
       assert.equal(
@@ -261,11 +243,8 @@ describe('Submitter', () => {
 
     it('leave another account its draft that was refused', async () => {
       stage.answers = [tooPoor, created];
-      await submitter.submit(session, await stage.bench.draft(), silent()).result;
-      assert.equal(
-        (await submitter.submit(stage.session('account-2'), await stage.bench.draft(), silent()).result).kind,
-        'charged',
-      );
+      await submit(await stage.bench.draft());
+      assert.equal((await submit(await stage.bench.draft(), stage.session('account-2'))).kind, 'charged');
       await submitter.probe();
       assert.deepEqual([states(), stage.intent.accountId], [['refused'], 'account-1']);
     });
@@ -283,13 +262,13 @@ describe('Submitter', () => {
       submitter.onDidChange(({ id }) => {
         if (cancelled.length === 0) cancelled.push(submitter.cancel(id));
       });
-      const outcome = await submitter.submit(session, await stage.bench.draft(), silent()).result;
+      const outcome = await submit(await stage.bench.draft());
       assert.ok(outcome.kind === 'not-charged' && outcome.error instanceof CancelledError);
       assert.deepEqual([cancelled, stage.posts.length, states()], [[true], 0, []]);
     });
 
     for (const by of ['signal', 'id'] as const)
-      it(`by its ${by} before the last byte it is not charged, and the service never has it whole`, async () => {
+      it(`by its ${by} before the last byte it is not charged, and the service never has all of it`, async () => {
         const stop = new AbortController();
         const cancelled: boolean[] = [];
         submitter.onDidChange(({ id, state, sentBytes }) => {
@@ -325,7 +304,7 @@ describe('Submitter', () => {
       assert.ok(stage.posts.length <= 2);
     });
 
-    it('while it is priced, though it was charged: who cancelled is told so', async () => {
+    it('while it is priced, though it was charged: who cancelled reads so', async () => {
       const stop = new AbortController();
       stage.answers = [
         (one, post) => {
@@ -361,7 +340,7 @@ describe('Submitter', () => {
       const ends: Promise<SubmissionResult>[] = [];
       for (const [index, draft] of drafts.entries()) {
         stage.clock.pass(1);
-        ends.push(submitter.submit(session, draft, silent()).result);
+        ends.push(submit(draft));
         await until(() => submitter.pending.length === index + 1);
       }
       await until(() => held.length === 1);
@@ -384,12 +363,12 @@ describe('Submitter', () => {
     });
   });
 
-  it('ends with its window: what is sent stops, what waits is never sent, and both are kept', async () => {
+  it('ends with its window: what is sent stops, what waits is never sent, and both stay open', async () => {
     stage.answers = [() => undefined];
-    const first = submitter.submit(session, await stage.bench.draft(10, 'a'), silent()).result;
+    const first = submit(await stage.bench.draft(10, 'a'));
     await until(() => stage.posts.length === 1);
     stage.clock.pass(1);
-    const second = submitter.submit(session, await stage.bench.draft(10, 'b'), silent()).result;
+    const second = submit(await stage.bench.draft(10, 'b'));
     await until(() => submitter.pending.length === 2);
     submitter.dispose();
     const [one, two] = [await first, await second];
@@ -409,7 +388,7 @@ describe('Submitter', () => {
     write.onDidChange(() => {
       if (write.intents[0]?.attempts[0]?.ended !== undefined) submitter.dispose();
     });
-    const outcome = await submitter.submit(session, await stage.bench.draft(), silent()).result;
+    const outcome = await submit(await stage.bench.draft());
     assert.equal(outcome.kind, 'not-charged');
     const restarted = stage.newSubmitter();
     await restarted.probe();
@@ -457,17 +436,14 @@ describe('Submitter', () => {
     const gone = await stage.bench.draft(10, 'gone');
     gone.dataset.path += '.no';
     for (const one of [draft, gone]) {
-      const outcome = await submitter.submit(session, one, silent()).result;
+      const outcome = await submit(one);
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'dataset-changed']);
     }
     assert.deepEqual([stage.posts.length, states()], [0, []]);
-    assert.equal(
-      (await submitter.submit(session, await stage.bench.draft(), silent()).result).kind,
-      'charged',
-    );
+    assert.equal((await submit(await stage.bench.draft())).kind, 'charged');
   });
 
-  it('is kept, not charged, where there is no API key or no way to the service', async () => {
+  it('stays open, not charged, where there is no API key or no way to the service', async () => {
     const keyless = stage.bench.session(() => Promise.resolve(undefined));
     const nowhere = stage.bench.session({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', keyId: 'key-1' });
     const one = await submitter.submit(keyless, await stage.bench.draft(10, 'a'), silent()).result;
@@ -480,16 +456,17 @@ describe('Submitter', () => {
     assert.deepEqual([...attempts], [0]);
   });
 
-  it('tells its progress in bytes of the whole request, up to the last, and which attempt it is', async () => {
+  it('reports its progress in bytes of the whole request, up to the last, and which attempt it is', async () => {
     stage.answers = [chargedAndLost, created];
     const told: [attempt: number, sent: number][] = [];
     let total = 0;
-    submitter.onDidChange(({ attempt, state, sentBytes, totalBytes }) => {
+    const { onProgress, result } = submitter.submit(session, await stage.bench.draft(200_000), silent());
+    onProgress(({ attempt, state, sentBytes, totalBytes }) => {
       if (state !== 'uploading' && state !== 'validating') return;
       told.push([attempt, sentBytes]);
       total = totalBytes;
     });
-    await submitter.submit(session, await stage.bench.draft(200_000), silent()).result;
+    await result;
     for (const wanted of [1, 2]) {
       const sent = told.filter(([attempt]) => attempt === wanted).map(([, bytes]) => bytes);
       assert.deepEqual(
@@ -499,5 +476,123 @@ describe('Submitter', () => {
       assert.equal(sent.at(-1), stage.posts[0]?.body.byteLength);
     }
     assert.equal(total, stage.posts[1]?.body.byteLength);
+  });
+
+  describe('two windows', () => {
+    it('send the same bytes and model once', async () => {
+      const other = await stage.otherWindow();
+      const draft = await stage.marked();
+      const outcomes = await Promise.all([
+        submit(draft),
+        other.submitter.submit(stage.session(), draft, silent()).result,
+      ]);
+      assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ['charged', 'open']);
+      assert.equal(stage.posts.length, 1);
+    });
+
+    it('have one owner of each intent; the other one sees it, and may not touch it', async () => {
+      const other = await stage.otherWindow();
+      stage.answers = [() => undefined];
+      const outcome = submit();
+      await until(() => stage.posts.length === 1);
+      await until(() => states(other.submitter)[0] === 'elsewhere');
+      const { id } = stage.intent;
+      const mine = stage.session();
+      assert.deepEqual(await other.submitter.resume(mine, id, silent()).result, { kind: 'elsewhere' });
+      assert.equal(await other.submitter.check(mine, id), undefined);
+      assert.deepEqual(
+        [
+          await other.submitter.adopt(mine, id, 'run-1'),
+          await other.submitter.discard(id),
+          other.submitter.cancel(id),
+        ],
+        [false, false, false],
+      );
+      assert.deepEqual(states(), ['validating']);
+      // The owner ends: whoever comes next takes over, at once, and finds what was charged.
+      stage.charge(stage.posts[0] as Post);
+      submitter.dispose();
+      await outcome;
+      assert.equal((await other.submitter.resume(mine, id, silent()).result).kind, 'charged');
+      assert.deepEqual([stage.posts.length, stage.runs.length], [1, 1]);
+    });
+
+    it('resume at once: it is sent once more, by one', async () => {
+      stage.answers = [error(409, 'idempotency_conflict'), created];
+      await submit();
+      const { id } = stage.intent;
+      const other = await stage.otherWindow();
+      const outcomes = await Promise.all([
+        submitter.resume(session, id, silent()).result,
+        other.submitter.resume(stage.session(), id, silent()).result,
+        submitter.resume(session, id, silent()).result,
+      ]);
+      assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ['charged', 'elsewhere', 'elsewhere']);
+      assert.deepEqual([stage.posts.length, stage.runs.length], [2, 1]);
+    });
+  });
+
+  it('sends no byte more when another may own it: the lease is read again before the closing boundary', async () => {
+    stage.onHead = () =>
+      unlinkSync(path.join(stage.bench.journalFolder, 'leases', `${stage.intent.id}.lock`));
+    const outcome = await submit(await stage.bench.draft(200_000));
+    assert.deepEqual([outcome.kind, stage.posts.length], ['elsewhere', 0]);
+  });
+
+  it('nor when it was lost while that was written', async () => {
+    const write: typeof writeFileDurably = async (file, text) => {
+      await writeFileDurably(file, text);
+      if (!text.includes('"closed"')) return;
+      unlinkSync(path.join(stage.bench.journalFolder, 'leases', `${stage.intent.id}.lock`));
+    };
+    await restart(write);
+    const outcome = await submit();
+    assert.deepEqual([outcome.kind, stage.posts.length], ['elsewhere', 0]);
+  });
+
+  it('know of a charge that a killed window could not report any more, and one of them reports it', async () => {
+    const outcome = await submit();
+    assert.ok(outcome.kind === 'charged');
+    const { run_id } = outcome.run;
+    const { journal } = await stage.otherWindow();
+    assert.deepEqual(
+      (await journal.unreported()).map(({ settled }) => settled.kind === 'charged' && settled.run),
+      [outcome.run],
+    );
+    const claims = [journal, stage.bench.journal].map((each) => each.claimNotice(run_id));
+    assert.deepEqual((await Promise.all(claims)).sort(), [false, true]);
+    assert.deepEqual(await journal.unreported(), []);
+  });
+
+  it('report a charge once though the disk took no notice of it', async () => {
+    rmSync(path.join(stage.bench.journalFolder, 'notices'), { recursive: true });
+    const outcome = await submit();
+    assert.ok(outcome.kind === 'charged');
+    const claim = () => stage.bench.journal.claimNotice(outcome.run.run_id);
+    assert.deepEqual([await claim(), await claim()], [true, false]);
+  });
+
+  it('report no charge again', async () => {
+    const outcome = await submit();
+    assert.ok(outcome.kind === 'charged');
+    const { journal } = await stage.otherWindow();
+    assert.equal((await journal.unreported()).length, 1);
+    outcome.onReported?.();
+    while ((await journal.unreported()).length > 0) await turn();
+    assert.equal((await journal.receipts()).length, 1);
+  });
+
+  it('reports the charge though it cannot be written, and after a restart finds it again without sending', async () => {
+    const write: typeof writeFileDurably = (file, text) =>
+      path.basename(path.dirname(file)) === 'receipts'
+        ? Promise.reject(new Error('no space left'))
+        : writeFileDurably(file, text);
+    await restart(write);
+    const outcome = await submit();
+    assert.deepEqual([outcome.kind, stage.submitter.pending], ['charged', []]);
+    const other = await stage.otherWindow();
+    await until(() => states(other.submitter)[0] === 'unknown');
+    const found = await other.submitter.check(stage.session(), stage.intent.id);
+    assert.deepEqual([found?.verdict, stage.posts.length], ['charged', 1]);
   });
 });

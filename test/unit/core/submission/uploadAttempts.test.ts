@@ -25,14 +25,20 @@ const busy = (retryAfter: string) => error(503, 'unavailable', { 'retry-after': 
 describe('Submitter, attempt by attempt', () => {
   let stage: Stage;
   let session: Session;
-  beforeEach(async () => {
-    stage = await Stage.start();
+  const start = async (write?: typeof writeFileDurably) => {
+    stage = await Stage.start(write && { write });
     session = stage.session();
-  });
+  };
+  const restart = async (write: typeof writeFileDurably) => {
+    await stage.end();
+    await start(write);
+  };
+  beforeEach(() => start());
   afterEach(() => stage.end());
 
   const submit = async (draft?: Draft, signal = silent()): Promise<SubmissionResult> =>
     stage.submitter.submit(session, draft ?? (await stage.marked()), signal).result;
+  const resume = (id: string) => stage.submitter.resume(session, id, silent()).result;
   const codeOf = (outcome: SubmissionResult) =>
     outcome.kind === 'not-charged' || outcome.kind === 'unknown'
       ? (outcome.error as { code: string }).code
@@ -84,11 +90,10 @@ describe('Submitter, attempt by attempt', () => {
             throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
           await writeFileDurably(file, text);
         };
-        await stage.end();
-        stage = await Stage.start({ write });
+        await restart(write);
         let heads = 0;
         stage.onHead = () => (heads += 1);
-        const outcome = await stage.submitter.submit(stage.session(), await stage.marked(), silent()).result;
+        const outcome = await submit();
         assert.deepEqual(
           [outcome.kind, codeOf(outcome), stage.posts.length, heads],
           [kind, 'ENOSPC', posts, failsFrom === 3 ? 1 : 0],
@@ -103,10 +108,9 @@ describe('Submitter, attempt by attempt', () => {
       if (isFull) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
       await writeFileDurably(file, text);
     };
-    await stage.end();
-    stage = await Stage.start({ write });
+    await restart(write);
     stage.answers = [error(409, 'idempotency_conflict')];
-    await stage.submitter.submit(stage.session(), await stage.marked(), silent()).result;
+    await submit();
     isFull = true;
     await assert.rejects(stage.submitter.discard(stage.intent.id), { code: 'ENOSPC' });
     await stage.submitter.probe();
@@ -130,7 +134,7 @@ describe('Submitter, attempt by attempt', () => {
       assert.deepEqual(stateOf(), []);
     });
 
-    it('five times at most; the waits double, with jitter; then its run is looked for', async () => {
+    it('five times at most; the waits double, with jitter; then its run is checked for', async () => {
       stage.answers = [
         (...answer) => {
           stage.balanceCents -= 1;
@@ -236,7 +240,7 @@ describe('Submitter, attempt by attempt', () => {
         assert.deepEqual([heads, stage.posts.length, stage.submitter.isUnknown('account-1')], [3, 1, false]);
       });
 
-    it('is written in one step with the end of its attempt: nothing in between looks like a charge', async () => {
+    it('is written in one step with the end of its attempt: nothing in between seems a charge', async () => {
       stage.answers = [tooPoor];
       const { journal } = stage.bench;
       const seen: boolean[] = [];
@@ -280,7 +284,7 @@ describe('Submitter, attempt by attempt', () => {
       });
 
     for (const header of ['601', '9'.repeat(400)])
-      it(`of ${header.slice(0, 9)} seconds asks the person, and is not forgotten`, async () => {
+      it(`of ${header.slice(0, 9)} seconds asks the user, and is not forgotten`, async () => {
         stage.answers = [slow(header), created];
         const outcome = await submit();
         assert.deepEqual([outcome.kind, codeOf(outcome)], ['unknown', 'rate_limited']);
@@ -288,7 +292,7 @@ describe('Submitter, attempt by attempt', () => {
         const { code, notBefore, ended } = onDisk().attempts[0] as Attempt;
         assert.equal(code, 'rate_limited');
         assert.ok((notBefore?.serviceMs ?? 0) >= (ended?.serviceMs ?? 0) + 601_000);
-        const again = await stage.submitter.resume(session, stage.intent.id, silent()).result;
+        const again = await resume(stage.intent.id);
         assert.deepEqual([codeOf(again), stage.posts.length], ['too-early', 1]);
       });
 
@@ -304,13 +308,13 @@ describe('Submitter, attempt by attempt', () => {
       const { id } = stage.intent;
       await stage.newSubmitter().checkDue(session);
       const waits = stage.clock.sleeps.length;
-      assert.equal((await stage.submitter.resume(session, id, silent()).result).kind, 'charged');
+      assert.equal((await resume(id)).kind, 'charged');
       assert.ok((stage.clock.sleeps[waits] ?? 0) >= 199_000);
       assert.deepEqual([stage.posts.length, (gaps()[0] ?? 0) >= 300_000], [2, true]);
     });
 
     for (const isWhole of [true, false])
-      it(`is waited for, with the time that is left, and can be cancelled meanwhile, ${isWhole ? '' : 'not '}sent whole`, async () => {
+      it(`is waited for, with the time that is left, and can be cancelled meanwhile, ${isWhole ? '' : 'not '}sent completely`, async () => {
         if (!isWhole)
           stage.onHead = (_request, response) =>
             sendJson(
@@ -332,7 +336,7 @@ describe('Submitter, attempt by attempt', () => {
           waited.push(retryAtMs - stage.clock.nowMs());
           stage.submitter.cancel(id);
         });
-        const outcome = await stage.submitter.resume(session, id, silent()).result;
+        const outcome = await resume(id);
         assert.deepEqual([outcome.kind, codeOf(outcome)], [isWhole ? 'unknown' : 'not-charged', 'cancelled']);
         assert.deepEqual([stage.gets, stage.posts.length], [[], isWhole ? 1 : 0]);
         assert.ok(waited.length > 0 && waited.every((ms) => ms > 5_000 && ms <= 8_000), waited.join());
@@ -352,7 +356,7 @@ describe('Submitter, attempt by attempt', () => {
       const fromMs = stage.clock.serviceMs;
       stage.clock.setWall(HOUR);
       stage.clock.pass(200_000);
-      assert.equal((await stage.submitter.resume(session, stage.intent.id, silent()).result).kind, 'charged');
+      assert.equal((await resume(stage.intent.id)).kind, 'charged');
       assert.ok((stage.posts[0]?.atMs ?? 0) - fromMs >= 699_000);
     });
   });
@@ -404,19 +408,17 @@ describe('Submitter, attempt by attempt', () => {
         if (text.includes('"closed"')) stage.clock.sleepMachine(sleepMs);
         await writeFileDurably(file, text);
       };
-      await stage.end();
-      stage = await Stage.start({ write });
-      session = stage.session();
+      await restart(write);
       const outcome = await submit();
       assert.deepEqual(
         [outcome.kind, codeOf(outcome), stage.posts.length, stateOf()],
         ['not-charged', 'clocks-disagree', 0, ['unsent']],
       );
       sleepMs = 0;
-      assert.equal((await stage.submitter.resume(session, stage.intent.id, silent()).result).kind, 'charged');
+      assert.equal((await resume(stage.intent.id)).kind, 'charged');
     });
 
-    it('add nothing to an answer that tells no time', async () => {
+    it('add nothing to an answer without a time', async () => {
       await session.balance.refresh();
       stage.clock.setWall(5 * HOUR);
       stage.onGet = (request, response) => {
@@ -437,9 +439,7 @@ describe('Submitter, attempt by attempt', () => {
         if (isLast && text.includes('"closed"')) stage.clock.pass(2 * HOUR);
         await writeFileDurably(file, text);
       };
-      await stage.end();
-      stage = await Stage.start({ write });
-      session = stage.session();
+      await restart(write);
       stage.answers = [
         (...answer) => {
           stage.clock.pass(22 * HOUR);
@@ -473,7 +473,7 @@ describe('Submitter, attempt by attempt', () => {
       assert.deepEqual(stateOf(), ['unsent', 'unsent']);
     });
 
-    it('is closed while another call was told to wait: nothing is sent, and nothing can be charged', async () => {
+    it('is closed while another call was asked to wait: nothing is sent, and nothing can be charged', async () => {
       let heads = 0;
       stage.onHead = () => (heads += 1);
       for (const [waitMs, kind] of [

@@ -3,19 +3,17 @@ import { readFileSync } from 'node:fs';
 import type { ModuleHooks } from 'node:module';
 import ts from 'typescript';
 import { gridOf } from '../../../../src/core/adapters/adapterGrid.ts';
-import type { Recipe, RecipeNote } from '../../../../src/core/adapters/recipe/recipes.ts';
+import type { Recipe, RecipeNote } from '../../../../src/core/adapters/recipes.ts';
+import type { AdapterConfig } from '../../../../src/core/adapters/peftConfig.ts';
+import type { AdapterProblem, ProblemCode } from '../../../../src/core/adapters/problems.ts';
 import type {
-  AdapterConfig,
-  AdapterProblem,
   AdapterReport,
-  ArchiveFault,
   LoraPair,
   Measurements,
   PairMeasure,
-  ProblemCode,
-  VerdictCode,
   WeightsReport,
 } from '../../../../src/core/adapters/report.ts';
+import { FAULTS, type ArchiveFault, type VerdictCode } from '../../../../src/core/adapters/faults.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
 /** The members of a union of strings in core/adapters. */
@@ -101,7 +99,7 @@ describe('messages of the adapter page', () => {
     reports.adapterVerdict({ ...report, ...more }, measured && { ...measurements, ...measured });
 
   it('have a title and a sentence for each verdict', () => {
-    const titles = membersOf('report', 'VerdictCode').map((code) => {
+    const titles = membersOf('faults', 'VerdictCode').map((code) => {
       const fault: ArchiveFault = 'method';
       const { title, sentences } = verdict({ verdict: { code: code as VerdictCode, fault } });
       assert.ok(sentences.length > 0 && sentences.every((text) => text.endsWith('.')), code);
@@ -111,7 +109,7 @@ describe('messages of the adapter page', () => {
   });
 
   it('say what is wrong with an archive, and with which entry', () => {
-    for (const fault of membersOf('report', 'ArchiveFault') as ArchiveFault[]) {
+    for (const fault of Object.keys(FAULTS) as ArchiveFault[]) {
       const sentence = reports.knownFault(fault) ?? '';
       assert.match(sentence, /^[A-Z].*\.$/, fault);
       const { sentences } = verdict({ verdict: { code: 'unsafe', fault, entry: '../evil' } });
@@ -122,7 +120,7 @@ describe('messages of the adapter page', () => {
   });
 
   it('have a sentence of its own for each problem, and say how many more examples there are', () => {
-    const sentences = membersOf('report', 'ProblemCode').map(
+    const sentences = membersOf('problems', 'ProblemCode').map(
       (code) => reports.problemNote(problem(code)).text,
     );
     assert.equal(new Set(sentences).size, sentences.length);
@@ -137,8 +135,8 @@ describe('messages of the adapter page', () => {
     const error = problem('rank-missing', { severity: 'error' });
     for (const [problems, measured, kind] of [
       [[], undefined, 'clean'],
-      [[problem('uses-dora', { severity: 'info' })], undefined, 'clean'],
-      [[problem('uses-dora')], undefined, 'warning'],
+      [[problem('uses-alora', { severity: 'info' })], undefined, 'clean'],
+      [[problem('uses-alora')], undefined, 'warning'],
       [[error], undefined, 'error'],
       [[], { hasNoEffect: true }, 'warning'],
       [[], { hasNoEffect: true, nans: 1 }, 'error'],
@@ -152,20 +150,19 @@ describe('messages of the adapter page', () => {
     recipes.adapterTool({ tool: 'vllm', blocks: [], warnings: [], notes: [], ...changes }, baseModel);
 
   it('have a sentence for each note, and only the refusal where a tool refuses', () => {
-    const all = membersOf('recipe/recipes', 'RecipeNote') as RecipeNote[];
+    const all = membersOf('recipes', 'RecipeNote') as RecipeNote[];
     const texts = toolOf({ notes: all }).notes.map(({ text }) => text);
     assert.equal(new Set(texts).size, all.length);
     assert.ok(texts.every((text) => /^\S.{20,}\.$/.test(text)));
     const block = { purpose: 'serve', language: 'sh', text: 'a', placeholders: [] } as const;
-    const rest: Partial<Recipe> = { blocks: [block], warnings: ['needs-wsl'], notes: ['same-base'] };
-    const refused = toolOf({ ...rest, refusal: 'dora' });
-    assert.deepEqual(
-      [refused.warnings.map(({ severity }) => severity), refused.blocks, refused.notes],
-      [['error'], [], []],
-    );
+    const rest: Partial<Recipe> = { blocks: [block], warnings: ['needs-wsl'], notes: ['model-name'] };
+    const shown = (refusal: RecipeNote) => {
+      const { warnings, blocks, notes } = toolOf({ ...rest, refusal });
+      return [warnings[0]?.severity, warnings.length, blocks.length, notes.length];
+    };
+    assert.deepEqual(shown('dora'), ['error', 1, 0, 0]);
     // The commands help once the file exists.
-    const lacking = toolOf({ ...rest, refusal: 'config-missing' });
-    assert.deepEqual([lacking.warnings.length, lacking.blocks.length, lacking.notes.length], [2, 1, 1]);
+    assert.deepEqual(shown('config-missing'), ['error', 2, 1, 1]);
   });
 
   it('name the base of the config that is no repository, what to replace, and alternatives', () => {
@@ -173,21 +170,13 @@ describe('messages of the adapter page', () => {
     assert.match(base('Qwen3 8B'), /“Qwen3 8B”.*BASE_MODEL/);
     assert.ok(base() === base('') && !base().includes('“'));
     const create = { purpose: 'create', text: 'a', placeholders: ['BASE', 'NAME'] } as const;
-    const { blocks } = toolOf({
-      blocks: [
-        { ...create, language: 'powershell' },
-        { ...create, language: 'cmd' },
-        { purpose: 'run', language: 'sh', text: 'd', placeholders: [] },
-      ],
-    });
-    assert.deepEqual(
-      blocks.map(({ title, hint }) => [/\((\w+)\)$/.exec(title)?.[1], hint?.includes('BASE, NAME')]),
-      [
-        ['PowerShell', true],
-        ['cmd', true],
-        [undefined, undefined],
-      ],
-    );
+    const run = { purpose: 'run', language: 'sh', text: 'd', placeholders: [] } as const;
+    const [first, second, last] = toolOf({
+      blocks: [{ ...create, language: 'powershell' }, { ...create, language: 'cmd' }, run],
+    }).blocks;
+    assert.match(first?.title ?? '', /\(PowerShell\)$/);
+    assert.match(second?.title ?? '', /\(cmd\)$/);
+    assert.ok(first?.hint?.includes('BASE, NAME') && last?.hint === undefined && !last?.title.includes('('));
   });
 
   it('show facts, and both where config and weights differ', () => {
@@ -250,14 +239,14 @@ describe('messages of the adapter page', () => {
 
   it('say how work ended, by the code of the disk or of the archive', () => {
     const texts = (['unpack', 'measure'] as const).flatMap((kind) => [
-      ...['disk-full', 'no-permission', 'folder-exists', 'not-an-adapter', 'zip-crc', ''].map((code) =>
-        words.workResult('a.zip', kind, { outcome: 'failed', folder: '/a', code }),
+      ...['disk-full', 'no-permission', 'folder-exists', 'not-an-adapter', 'zip-crc', ''].map(
+        (code) => words.workResult('a.zip', kind, { outcome: 'failed', folder: '/a', code }).text,
       ),
-      words.workResult('a.zip', kind, { outcome: 'cancelled' }),
+      words.workResult('a.zip', kind, { outcome: 'cancelled' }).text,
     ]);
     assert.equal(new Set(texts.slice(0, 7)).size, 7);
     assert.ok(texts[4]!.includes(reports.knownFault('zip-crc')!));
     const done = words.workResult('a', 'unpack', { outcome: 'done', folder: '/a', leftOut: ['x.bin'] });
-    assert.match(done, /\/a.*x\.bin/);
+    assert.match(done.text, /\/a.*x\.bin/);
   });
 });

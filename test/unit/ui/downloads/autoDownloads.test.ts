@@ -12,7 +12,7 @@ const HOUR = 3_600_000;
 describe('"Download when complete"', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let create: typeof import('../../../../src/ui/downloads/autoDownloads.ts').downloadWhenComplete;
+  let create: typeof import('../../../../src/ui/downloads/watchers.ts').downloadWhenComplete;
   let stage: DownloadStage;
   let first: Window;
   let faces: { dispose(): unknown }[];
@@ -22,7 +22,7 @@ describe('"Download when complete"', () => {
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ downloadWhenComplete: create } = await import('../../../../src/ui/downloads/autoDownloads.ts'));
+    ({ downloadWhenComplete: create } = await import('../../../../src/ui/downloads/watchers.ts'));
   });
   after(() => hooks.deregister());
 
@@ -100,7 +100,7 @@ describe('"Download when complete"', () => {
     watch({ ...first, downloads });
     await finish(first);
     await until(() => said().length > 0);
-    assert.match(said()[0] ?? '', /is not a known kind of archive or adapter file/);
+    assert.match(said()[0] ?? '', /not a known adapter format/);
     await downloads.dispose();
   });
 

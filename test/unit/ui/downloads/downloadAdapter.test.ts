@@ -20,7 +20,7 @@ describe('"Download Adapter…"', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let createDownload: typeof import('../../../../src/ui/downloads/downloadAdapter.ts').downloadAdapter;
-  let createCancel: typeof import('../../../../src/ui/downloads/cancelDownload.ts').cancelDownload;
+  let createCancel: typeof import('../../../../src/ui/downloads/downloadAdapter.ts').cancelDownload;
   let bench: Bench;
   let sandbox: Sandbox;
   let session: Session;
@@ -37,7 +37,7 @@ describe('"Download Adapter…"', () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
     ({ downloadAdapter: createDownload } = await import('../../../../src/ui/downloads/downloadAdapter.ts'));
-    ({ cancelDownload: createCancel } = await import('../../../../src/ui/downloads/cancelDownload.ts'));
+    ({ cancelDownload: createCancel } = await import('../../../../src/ui/downloads/downloadAdapter.ts'));
   });
   after(() => hooks.deregister());
 
@@ -200,7 +200,7 @@ describe('"Download Adapter…"', () => {
         press('Create Folder', 'Download Again…', 'Open Setting');
         await download(runId);
         assert.deepEqual(await readdir(folder), [file]);
-        assert.ok(said().includes(`The download folder “${text}” is not the absolute path of a folder.`));
+        assert.ok(said().includes(`The download folder “${text}” isn’t an absolute path to a folder.`));
       }
       assert.deepEqual(standIn.executed[0], [
         'workbench.action.openSettings',
@@ -209,10 +209,9 @@ describe('"Download Adapter…"', () => {
     });
 
     for (const [code, sentence] of [
-      ['EACCES', /^You don’t have permission to write to the download folder “.+”\.$/],
-      ['EROFS', /^You don’t have permission/],
-      ['ENOSPC', /^There is no space left in the download folder/],
-      ['EIO', /^Couldn’t create a folder in the download folder/],
+      ['EACCES', /^Can’t use the download folder “.+”\. .*permission/],
+      ['ENOSPC', /^Can’t use the download folder “.+”\. .*(space|full)/],
+      ['EIO', /^Can’t use the download folder “.+”\. /],
     ] as const)
       it(`that cannot be written to says why (${code}), and asks for a folder`, async () => {
         set(out);
@@ -429,6 +428,6 @@ describe('"Download Adapter…"', () => {
   it('"Cancel Download" says where there is none', async () => {
     await cancel(runId);
     await cancel(undefined);
-    assert.deepEqual(said(), ['There is no download to cancel.', 'There is no download to cancel.']);
+    assert.deepEqual(said(), ['No download to cancel.', 'No download to cancel.']);
   });
 });

@@ -12,15 +12,14 @@ const HOUR = 3_600_000;
 describe('downloads that were interrupted', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let create: typeof import('../../../../src/ui/downloads/interruptedDownloads.ts').offerInterruptedDownloads;
+  let create: typeof import('../../../../src/ui/downloads/watchers.ts').offerInterruptedDownloads;
   let stage: DownloadStage;
   let faces: { dispose(): unknown }[];
 
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ offerInterruptedDownloads: create } =
-      await import('../../../../src/ui/downloads/interruptedDownloads.ts'));
+    ({ offerInterruptedDownloads: create } = await import('../../../../src/ui/downloads/watchers.ts'));
   });
   after(() => hooks.deregister());
 
@@ -54,7 +53,9 @@ describe('downloads that were interrupted', () => {
     stage.sandbox.control.setScenario('slow-download');
     for (const runId of runIds) {
       const target = path.join(stage.out, `${runId}.zip`);
-      window.downloads.start({ session: window.session, runId, target }).catch(() => undefined);
+      window.downloads
+        .start({ session: window.session, runId, artifact: { type: 'model' }, target })
+        .catch(() => undefined);
     }
     await until(
       () => window.downloads.active.filter(({ receivedBytes }) => receivedBytes > 0).length === labels.length,
@@ -106,12 +107,17 @@ describe('downloads that were interrupted', () => {
     await begin(before, 'one', 'two');
     await before.downloads.dispose();
     const window = stage.window();
-    standIn.told.answer = () => {
-      stage.sandbox.control.setScenario('slow-download');
-      window.downloads.resume(window.downloads.active[0]?.id ?? '').catch(() => undefined);
-      return 'Discard All';
+    standIn.told.answer = () => 'Discard All';
+    const isRunning = () => window.downloads.active.some(({ state }) => state !== 'interrupted');
+    const claim: Window['claim'] = async (...args) => {
+      if (!isRunning()) {
+        stage.sandbox.control.setScenario('slow-download');
+        window.downloads.resume(window.downloads.active[0]?.id ?? '').catch(() => undefined);
+        await until(isRunning);
+      }
+      return window.claim(...args);
     };
-    watch(window);
+    watch({ ...window, claim });
     await until(() => standIn.executed.length > 0);
     const left = window.downloads.active.filter(({ state }) => state === 'interrupted');
     assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', left[0]?.id]]);
@@ -184,9 +190,12 @@ describe('downloads that were interrupted', () => {
     const follow = mine.downloads.onDidChange(() => {
       if (mine.downloads.active[0]?.state === 'downloading') writeFileSync(target, 'mine');
     });
-    await assert.rejects(mine.downloads.start({ session: mine.session, runId, target }), {
-      code: 'file-exists',
-    });
+    await assert.rejects(
+      mine.downloads.start({ session: mine.session, runId, artifact: { type: 'model' }, target }),
+      {
+        code: 'file-exists',
+      },
+    );
     follow.dispose();
     const other = stage.window('account-2');
     await begin(other, 'theirs');

@@ -41,8 +41,8 @@ describe('download messages', () => {
       ['zip', 'model', /^Downloaded a\.zip to \/out\.$/],
       ['unread', 'model', /^Downloaded .* couldn’t be checked\.$/],
       ['length', 'log', /^Downloaded .* Only its size/],
-      ['length', 'model', /^a\.zip is not a known kind/],
-      ['html', 'model', /^a\.zip is a web page/],
+      ['length', 'model', /not a known adapter format/],
+      ['html', 'model', /a web page/],
       ['damaged', 'model', /looks damaged/],
       ['damaged', 'log', /looks damaged/],
     ] as const) {

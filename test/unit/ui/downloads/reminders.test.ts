@@ -12,7 +12,7 @@ const DAY = 24 * HOUR;
 describe('reminders of adapters', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let create: typeof import('../../../../src/ui/downloads/reminders.ts').remindBeforeExpiry;
+  let create: typeof import('../../../../src/ui/downloads/watchers.ts').remindBeforeExpiry;
   let stage: DownloadStage;
   let first: Window;
   let faces: { dispose(): unknown }[];
@@ -20,7 +20,7 @@ describe('reminders of adapters', () => {
   before(async () => {
     hooks = standInForVscode();
     standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ remindBeforeExpiry: create } = await import('../../../../src/ui/downloads/reminders.ts'));
+    ({ remindBeforeExpiry: create } = await import('../../../../src/ui/downloads/watchers.ts'));
   });
   after(() => hooks.deregister());
 
@@ -113,7 +113,7 @@ describe('reminders of adapters', () => {
     const runId = await finished('maths');
     const target = path.join(stage.out, 'a.zip');
     await first.session.runs.refresh();
-    await first.downloads.start({ session: first.session, runId, target });
+    await first.downloads.start({ session: first.session, runId, artifact: { type: 'model' }, target });
     watch(first);
     stage.pass(6 * DAY);
     await look(first);

@@ -1,40 +1,52 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
-import { Emitter } from '../../../../src/core/base/event.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
+import type { Model } from '../../../../src/core/api/types.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import { sendJson } from '../../../helpers/httpServer.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
-import { Bench } from '../../../helpers/runs/support.ts';
 
 describe('ModelsTree', () => {
   let hooks: ModuleHooks;
-  let bench: Bench;
   before(() => (hooks = standInForVscode()));
   after(() => hooks.deregister());
-  beforeEach(async () => (bench = await Bench.start()));
-  afterEach(() => bench.end());
 
-  it('shows models of which the service tells the id alone', async () => {
-    const data = [{ model_id: 'a' }, { model_id: 'b', name: 'B', provider: 'P', available: false }];
-    const { url } = await bench.serve((_, response) => sendJson(response, 200, { data }));
-    const session = bench.session({ baseUrl: url, apiKey: 'service_test', keyId: 'key-1' });
-    await session.models.refresh();
-    const active = new Emitter<Session | undefined>();
-    const sessions = { active: session, onDidChangeActive: active.event } as unknown as Sessions;
+  async function itemsOf(...models: Model[]) {
     const { ModelsTree } = await import('../../../../src/ui/runs/modelsTree.ts');
+    const { views } = await import('../../../helpers/vscodeStandIn.ts');
+    const onDidChange = () => ({ dispose: () => undefined });
+    const store = { models, skipped: 1, onDidChange };
+    const active = { models: store, isLocked: false, onDidChangeState: onDidChange };
+    const sessions = { active, onDidChangeActive: onDidChange } as unknown as Sessions;
     const tree = new ModelsTree(sessions);
+    assert.match(views.at(-1)?.message ?? '', /^1 unreadable entry/);
     const rows = tree.getChildren().flatMap((provider) => [provider, ...tree.getChildren(provider)]);
-    const items = rows.map((row) => tree.getTreeItem(row));
+    active.isLocked = true;
+    assert.deepEqual(tree.getChildren(), []);
+    tree.dispose();
+    return rows.map((one) => tree.getTreeItem(one));
+  }
+
+  it('shows models by provider, and marks what is not available', async () => {
+    const items = await itemsOf(
+      { model_id: 'b', name: 'B', provider: 'P', available: false },
+      { model_id: 'a', name: 'a', provider: '', available: true, terms_url: 'https://x.test' },
+    );
     assert.deepEqual(
-      items.map(({ label, contextValue }) => [label, contextValue]),
+      items.map(({ label, description, contextValue }) => [label, description, contextValue]),
       [
-        ['Provider unknown', undefined],
-        ['a', 'model.available'],
-        ['P', undefined],
-        ['B', 'model.unavailable'],
+        ['Provider unknown', undefined, undefined],
+        ['a', '', 'model.available.terms'],
+        ['P', undefined, undefined],
+        ['B', 'not available', 'model.unavailable'],
       ],
     );
-    tree.dispose();
+  });
+
+  it('shows hostile names harmlessly', async () => {
+    const hostile = 'Free \u202e$(check) [x](command:y)\u200b';
+    const model = { model_id: hostile, name: hostile, provider: hostile, available: true };
+    for (const { label, tooltip, accessibilityInformation } of await itemsOf(model)) {
+      assert.equal(label, 'Free <U+202E>$ (check) [x] (command:y)<U+200B>');
+      assert.doesNotMatch(JSON.stringify([tooltip, accessibilityInformation]), /\$\(|\]\(|\u202e|\u200b/);
+    }
   });
 });

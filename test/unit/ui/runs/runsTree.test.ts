@@ -1,50 +1,54 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ModuleHooks } from 'node:module';
+import type * as vscode from 'vscode';
+import { ServiceError } from '../../../../src/core/api/errors.ts';
+import type { RunDetail } from '../../../../src/core/api/types.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { RunsNode } from '../../../../src/ui/runs/runRows.ts';
-import type * as vscode from 'vscode';
 import type { RunsShown } from '../../../../src/ui/runs/runsShown.ts';
 import type { RunsTree, RunsTreeParts } from '../../../../src/ui/runs/runsTree.ts';
-import { sendJson, bodyOf } from '../../../helpers/httpServer.ts';
-import { Bench, row, silent, until } from '../../../helpers/runs/support.ts';
+import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
+import { Bench, row, until } from '../../../helpers/runs/support.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
 import type { ViewStandIn } from '../../../helpers/vscodeStandIn.ts';
 
+const MARKER = 'ft-7k3m9qpx';
+const HOUR = 3_600_000;
+
 describe('RunsTree', () => {
   let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let createTree: new (parts: RunsTreeParts) => RunsTree;
-  let createRows: typeof import('../../../../src/ui/submission/submissionRows.ts').SubmissionRows;
   let createShown: typeof RunsShown;
-  let views: ViewStandIn[];
-  let settings: Map<string, unknown>;
-  let focus: typeof import('../../../helpers/vscodeStandIn.ts').focus;
   let bench: Bench;
-  let submitter: Submitter;
   let session: Session;
-  let others: Session[];
-  let isSignedOut: boolean;
+  let active: Session | undefined;
+  let activeChanged: Emitter<Session | undefined>;
   let tree: RunsTree;
+  let view: ViewStandIn;
   let shown: RunsShown;
-  let active: Emitter<Session | undefined>;
+  /** Open submissions, all of which have rows. */
+  let pending: PendingSubmission[];
+  let submissionsChanged: Emitter<string | undefined>;
+  let ticking: string[];
   let unseen: number;
   let unseenChanged: Emitter<string>;
   let seen: string[];
-  let downloaded: Emitter<{ accountId: string; runId: string }>;
   let downloads: { active: ActiveDownload[]; home: string[]; verified: DownloadRecord['verified'] };
-  let drawn: (RunsNode | RunsNode[] | undefined)[];
+  let downloaded: Emitter<{ accountId: string; runId: string }>;
+  /** What VS Code was asked to draw again. */
+  let drawn: (RunsNode[] | undefined)[];
   let answer: (path: string) => [status: number, body: unknown];
   let paths: string[];
 
   before(async () => {
     hooks = standInForVscode();
-    ({ views, settings, focus } = await import('../../../helpers/vscodeStandIn.ts'));
-    ({ SubmissionRows: createRows } = await import('../../../../src/ui/submission/submissionRows.ts'));
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
     ({ RunsTree: createTree } = await import('../../../../src/ui/runs/runsTree.ts'));
     ({ RunsShown: createShown } = await import('../../../../src/ui/runs/runsShown.ts'));
   });
@@ -52,14 +56,8 @@ describe('RunsTree', () => {
 
   beforeEach(async () => {
     bench = await Bench.start();
-    submitter = new Submitter(bench.journal);
-    drawn = [];
-    paths = [];
-    answer = (path) =>
-      path.endsWith('/runs')
-        ? [200, { data: [row('a', 1, 'queued'), row('b', 0, 'queued')], has_more: false }]
-        : [200, path.endsWith('/balance') ? { balance_cents: 5, currency: 'USD' } : { run: { run_id: 7 } }];
-    const server = await bench.serve((request, response) => {
+    [drawn, paths, pending, ticking, unseen, seen] = [[], [], [], [], 0, []];
+    const { url } = await bench.serve((request, response) => {
       const path = new URL(String(request.url), 'http://x.test').pathname;
       paths.push(path);
       bodyOf(request).then(
@@ -67,248 +65,288 @@ describe('RunsTree', () => {
         () => undefined,
       );
     });
-    session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
-    active = new Emitter<Session | undefined>();
-    others = [];
-    isSignedOut = false;
-    const sessions = {
-      get active() {
-        return isSignedOut ? undefined : session;
-      },
-      onDidChangeActive: active.event,
-      find: (id: string) => [session, ...others].find(({ account }) => account.id === id),
-    } as unknown as Sessions;
-    const memento = { get: <T>(_key: string, fallback: T) => fallback, update: () => Promise.resolve() };
-    shown = new createShown(sessions, memento as unknown as vscode.Memento);
-    [unseen, seen] = [0, []];
+    session = bench.session({ baseUrl: url, apiKey: 'service_test', keyId: 'key-1' });
+    active = session;
+    activeChanged = new Emitter();
+    submissionsChanged = new Emitter();
     unseenChanged = new Emitter();
     downloaded = new Emitter();
     downloads = { active: [], home: [], verified: 'zip' };
-    const ledger = {
-      unseen: () => unseen,
-      see: (accountId: string) => Promise.resolve(void seen.push(accountId)),
-      follow: () => Promise.resolve(),
-      onDidChangeUnseen: unseenChanged.event,
+    const memento = { get: <T>(_key: string, fallback: T) => fallback, update: () => Promise.resolve() };
+    const sessions = {
+      get active() {
+        return active;
+      },
+      onDidChangeActive: activeChanged.event,
     };
+    shown = new createShown(sessions, memento as unknown as vscode.Memento);
     tree = new createTree({
       sessions,
-      submitter,
-      submissions: new createRows(sessions, submitter),
-      ledger,
+      submitter: { pending },
+      submissions: {
+        onDidChange: submissionsChanged.event,
+        get rowIds() {
+          return pending.map(({ id }) => id);
+        },
+        get tickingIds() {
+          return ticking;
+        },
+        item: (id: string) => new standIn.TreeItem(`submission ${id}`),
+      },
+      ledger: {
+        unseen: () => unseen,
+        see: (accountId: string) => Promise.resolve(void seen.push(accountId)),
+        follow: () => Promise.resolve(),
+        onDidChangeUnseen: unseenChanged.event,
+      },
       shown,
       downloads: {
         get active() {
           return downloads.active;
         },
         records: () =>
-          downloads.home.map(
-            (runId) => ({ runId, artifactType: 'model', verified: downloads.verified }) as DownloadRecord,
-          ),
+          downloads.home.map((runId) => ({ runId, artifactType: 'model', verified: downloads.verified })),
         onDidChange: downloaded.event,
       },
-    });
-    tree.onDidChangeTreeData((node) => drawn.push(node));
+    } as unknown as RunsTreeParts);
+    view = standIn.views.at(-1) as ViewStandIn;
+    tree.onDidChangeTreeData((nodes) => drawn.push(nodes));
   });
   afterEach(async () => {
-    settings.clear();
-    focus.focused = true;
+    standIn.settings.clear();
+    standIn.focus.focused = true;
     tree.dispose();
-    submitter.dispose();
     await bench.end();
   });
 
+  const many = (count: number, changes: object = {}) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...row(`r${index}`, undefined, 'complete'),
+      created_at: new Date(Date.now() - index * HOUR).toISOString(),
+      ...changes,
+    }));
+  /** Reads a list of runs; `detail` is what the service has of each. */
+  const list = (data: unknown[], hasMore = false, detail?: object) => {
+    answer = (path) => {
+      if (path.endsWith('/runs'))
+        return [200, { data, has_more: hasMore, ...(hasMore && { next_cursor: 'next' }) }];
+      if (path.endsWith('/balance')) return [200, { balance_cents: 5, currency: 'USD' }];
+      return detail === undefined
+        ? [404, { error: { code: 'not_found', message: '' } }]
+        : [200, { run: detail }];
+    };
+    return session.runs.refresh();
+  };
+  const fail = async (status: number, body: unknown = { error: { code: 'internal', message: '' } }) => {
+    const before = answer;
+    answer = () => [status, body];
+    await assert.rejects(session.runs.refresh());
+    answer = before;
+  };
+  const rejectKey = () => fail(401, { error: { code: 'invalid_api_key', message: '' } });
+  const goOffline = async () => {
+    await fail(502, '<html>');
+    assert.equal(session.state, 'offline');
+  };
   const texts = async (node?: RunsNode) =>
     (await tree.getChildren(node)).map((child) => tree.getTreeItem(child).label);
-  const contextOf = (node: RunsNode) => tree.getTreeItem(node).contextValue;
-  const badge = () => views[views.length - 1]?.badge?.value;
+  const kinds = async () => (await tree.getChildren()).map(({ kind }) => kind);
+  const first = async () => {
+    const [node] = await tree.getChildren();
+    assert.ok(node !== undefined);
+    return node;
+  };
+  const item = async () => tree.getTreeItem(await first());
+  const iconOf = ({ iconPath }: vscode.TreeItem) => iconPath as { id: string; color: { id: string } };
+  const drawnIds = () =>
+    drawn.map((nodes) => nodes?.map((node) => ('runId' in node ? node.runId : node.kind)).join() ?? 'list');
+  const download = (state: ActiveDownload['state'], receivedBytes = 0, totalBytes?: number) => {
+    const target = { id: 'd', accountId: session.account.id, runId: 'r0', artifactType: 'model' };
+    const size = totalBytes === undefined ? {} : { totalBytes };
+    return { ...target, filename: undefined, target: '/x.zip', receivedBytes, state, ...size };
+  };
+  const hear = () => downloaded.fire({ accountId: session.account.id, runId: 'r0' });
 
-  it('asks once for a detail that cannot be read, however often it is drawn, and is not offline for it', async () => {
-    await session.runs.refresh();
-    const [run] = await tree.getChildren();
-    assert.equal(run?.kind, 'run');
-    const states: string[] = [];
-    session.onDidChangeState((state) => states.push(state));
-    for (let turn = 0; turn < 5; turn++)
-      assert.match(JSON.stringify(await texts(run)), /^\["Couldn’t load the details\./);
-    assert.equal(paths.filter((path) => path.endsWith('/runs/a')).length, 1);
-    assert.deepEqual(states, []);
-    session.runs.retryDetails();
-    await texts(run);
-    assert.equal(paths.filter((path) => path.endsWith('/runs/a')).length, 2);
-  });
-
-  it('counts active runs, but none while the API key is rejected', async () => {
-    await session.runs.refresh();
-    assert.equal(badge(), 2);
-    answer = () => [401, { error: { code: 'invalid_api_key', message: '' } }];
-    await assert.rejects(session.runs.refresh());
-    assert.deepEqual([badge(), await tree.getChildren()], [undefined, []]);
-  });
-
-  it('names a run by its label without the marker, or by its model', async () => {
-    await session.runs.refresh();
-    session.runs.insertCreated({ run_id: 'a' }, 'm', 'maths ft-7k3m9qpx');
-    session.runs.insertCreated({ run_id: 'b' }, 'm', 'ft-7k3m9qpx');
-    assert.deepEqual((await texts()).sort(), ['m', 'maths']);
-  });
-
-  it('draws the list when a submission comes, and only its row while it is uploaded', async () => {
-    const held = Promise.withResolvers<undefined>();
-    session.onDidChangeState(() => drawn.push(undefined));
-    await session.runs.refresh();
-    drawn.length = 0;
-    let events = 0;
-    const contexts: (string | undefined)[] = [];
-    submitter.onDidChange(({ state }) => {
-      events += 1;
-      if (state === 'validating') held.resolve(undefined);
-      const node = (tree.getChildren() as RunsNode[]).find(({ kind }) => kind === 'submission');
-      if (node !== undefined && contextOf(node) !== contexts.at(-1)) contexts.push(contextOf(node));
-    });
-    const begin = submitter.submit(session, await bench.draft(500_000), silent()).result;
-    await until(() => drawn.length > 0);
-    const [node] = (await tree.getChildren()) as [RunsNode];
-    await held.promise;
-    const drawnByUpload = drawn.filter((one) => one === undefined).length;
-    assert.ok(events > 20, `${events} events`);
-    assert.equal(drawnByUpload, 1);
-    assert.ok(
-      drawn.length >= 2 &&
-        drawn.slice(1).every((one) => Array.isArray(one) && one.length === 1 && one[0] === node),
-    );
-    assert.equal((await begin).kind, 'unknown');
-    assert.deepEqual(contexts, [
-      'submission.cancellable',
-      'submission.validating',
-      'submission.checking',
-      'submission.unknown',
-    ]);
-    assert.equal(tree.getParent(node), undefined);
-  });
-
-  describe('the rows of runs', () => {
-    const many = (count: number, changes: object = {}) =>
-      Array.from({ length: count }, (_, index) => ({
-        ...row(`r${index}`, undefined, 'complete'),
-        created_at: new Date(Date.now() - index * 3_600_000).toISOString(),
-        ...changes,
-      }));
-    const list = (data: unknown[], has_more = false) => {
-      answer = (path) =>
-        path.endsWith('/runs')
-          ? [200, { data, has_more, ...(has_more && { next_cursor: 'next' }) }]
-          : [404, { error: { code: 'not_found', message: '' } }];
-      return session.runs.refresh();
-    };
-    const only = async () => {
-      const [node, ...others] = await tree.getChildren();
-      assert.ok(node !== undefined && others.length === 0);
-      return node;
-    };
-    const item = async () => tree.getTreeItem(await only());
-    const view = () => views[views.length - 1] as ViewStandIn;
-    const download = (state: ActiveDownload['state'], receivedBytes = 0, totalBytes?: number) =>
-      ({
-        id: 'd',
-        accountId: session.account.id,
-        runId: 'r0',
-        artifactType: 'model',
-        filename: undefined,
-        target: '/x.zip',
-        receivedBytes,
-        state,
-        ...(totalBytes !== undefined && { totalBytes }),
-      }) satisfies ActiveDownload;
-    const hear = () => downloaded.fire({ accountId: session.account.id, runId: 'r0' });
-
-    it('show an unknown status as one line, without a spinner', async () => {
-      await list(many(1, { status: 'warm\ning\u202e_up' }));
-      const { description, iconPath, tooltip } = await item();
-      assert.match(String(description), /^warm ing<U\+202E>_up · just now$/);
-      assert.equal((iconPath as { id: string }).id, 'pulse');
-      assert.equal(tooltip, undefined);
+  describe('the row of a run', () => {
+    it('is named by its label without the marker, or by its model', async () => {
+      await list([row('a', 1), row('b', 0)]);
+      session.runs.insertCreated({ run_id: 'a' }, 'm', `maths ${MARKER}`);
+      session.runs.insertCreated({ run_id: 'b' }, 'm', MARKER);
+      assert.deepEqual(await texts(), ['maths', 'm']);
     });
 
-    it('open the page of the run when they are selected, by mouse or Enter', async () => {
+    it('opens its page when it is selected, and gets its tooltip when it is asked for', async () => {
       await list(many(1));
-      const { command } = await item();
+      const { command, tooltip } = await item();
       assert.deepEqual([command?.command, command?.arguments], ['fineTuning.showRun', ['r0']]);
+      assert.equal(tooltip, undefined);
+      const resolved = await tree.resolveTreeItem(await item(), await first());
+      assert.match(resolved.tooltip as string, /^Model: m\nStatus: Completed\nCreated: .+\nRun ID: r0$/);
     });
 
-    it('have their tooltip when it is asked for', async () => {
-      await list(many(1));
-      const node = await only();
-      const { tooltip } = await tree.resolveTreeItem(tree.getTreeItem(node), node);
-      assert.match(tooltip as string, /^Model: m\nStatus: Completed\nCreated: .+\nRun ID: r0$/);
+    it('shows an unknown status as one line, without a spinner, and an empty one as unknown', async () => {
+      await list(many(1, { status: 'warm\ning\u202e_up' }));
+      assert.match(String((await item()).description), /^warm ing<U\+202E>_up · just now$/);
+      assert.equal(iconOf(await item()).id, 'pulse');
+      await list(many(1, { status: ' ' }));
+      assert.match(String((await item()).description), /^Status unknown · /);
     });
 
-    it('show downloads in progress and done, and have the menus for them', async () => {
+    it('shows downloads in progress and done, and has the menus for them', async () => {
       await list(many(1, { artifacts_available: true }));
-      const seen: string[] = [];
-      const look = async () => {
+      const said: string[] = [];
+      for (const change of [
+        {},
+        { active: [download('waiting')] },
+        { active: [download('interrupted'), download('downloading', 41, 100)] },
+        { active: [download('downloading', 41), download('interrupted')] },
+        { active: [download('verifying', 100, 100)] },
+        { active: [download('interrupted', 41, 100)] },
+        // What came was a web page.
+        { active: [], home: ['r0'], verified: 'html' as const },
+        { verified: 'zip' as const },
+      ]) {
+        Object.assign(downloads, change);
         hear();
-        const { description, contextValue, iconPath } = await item();
-        const said = String(description).split(' · ').at(-1);
-        seen.push(`${contextValue} ${(iconPath as { id: string }).id} ${said}`);
-      };
-      await look();
-      downloads.active = [download('waiting')];
-      await look();
-      downloads.active = [download('interrupted'), download('downloading', 41, 100)];
-      await look();
-      downloads.active = [download('downloading', 41), download('interrupted')];
-      await look();
-      downloads.active = [download('verifying', 100, 100)];
-      await look();
-      downloads.active = [download('interrupted', 41, 100)];
-      await look();
-      downloads.active = [];
-      downloads.home = ['r0'];
-      downloads.verified = 'html';
-      await look();
-      downloads.verified = 'zip';
-      await look();
-      assert.deepEqual(seen, [
+        const { description, contextValue, ...rest } = await item();
+        const last = String(description).split(' · ').at(-1);
+        said.push(`${contextValue} ${iconOf(rest as vscode.TreeItem).id} ${last}`);
+      }
+      assert.deepEqual(said, [
         'run.downloadable pass just now',
         'run.downloading pass waiting to download',
         'run.downloading pass downloading 41%',
         'run.downloading pass downloading',
         'run.downloading pass verifying',
         'run.downloadable pass download interrupted',
-        // What came was a web page.
         'run.downloadable pass just now',
         'run.downloadable.downloaded pass-filled downloaded',
       ]);
       await list(many(1));
       assert.equal((await item()).contextValue, 'run.downloaded');
-      assert.deepEqual(
-        ['run.downloading', 'run.downloaded', 'run.downloadable'].map((context) =>
-          menusOf(context).filter((one) => /ownload|Adapter/.test(one)),
-        ),
-        [['cancelDownload'], ['inspectAdapter'], ['downloadAdapter']],
+      const menus = ['run.downloading', 'run.downloaded', 'run.downloadable'].map((context) =>
+        menusOf(context).filter((one) => /ownload|Adapter/.test(one)),
       );
+      assert.deepEqual(menus, [['cancelDownload'], ['inspectAdapter'], ['downloadAdapter']]);
     });
 
-    it('are drawn alone when they alone have changed', async () => {
+    it('is dimmed while the service is out of reach', async () => {
+      await list(many(1));
+      assert.equal((await item()).resourceUri, undefined);
+      await goOffline();
+      const dimmed = await item();
+      assert.deepEqual(
+        [dimmed.resourceUri?.scheme, iconOf(dimmed).color.id],
+        ['fine-tuning-offline', 'disabledForeground'],
+      );
+      await list(many(1));
+      assert.equal((await item()).resourceUri, undefined);
+    });
+
+    it('shows times by the clock of the service', async () => {
+      Object.defineProperty(session, 'clockSkewMs', { value: 3 * HOUR });
+      await list(many(1));
+      assert.match(String((await item()).description), / · 3 h ago$/);
+    });
+  });
+
+  describe('the details below a run', () => {
+    it('are read once where they fail, however often they are drawn, and no reason to be offline', async () => {
+      await list([row('a', 1)]);
+      const states: string[] = [];
+      session.onDidChangeState((state) => states.push(state));
+      const reads = () => paths.filter((path) => path.endsWith('/runs/a')).length;
+      for (let turn = 0; turn < 3; turn++)
+        assert.match(JSON.stringify(await texts(await first())), /^\["Couldn’t load the details\./);
+      assert.deepEqual([reads(), states], [1, []]);
+      session.runs.retryDetails();
+      await texts(await first());
+      assert.equal(reads(), 2);
+    });
+
+    it('stay where reading them again fails, and are sanitized', async () => {
+      const label = `\u202etext\nof \u0007two lines ${MARKER}`;
+      const detail = { run_id: 'a', status: '', model_id: 'm', label, plan: 'a\nb' };
+      await list([row('a', 1, ' ')], false, detail);
+      await session.runs.loadDetail('a');
+      assert.equal((await item()).label, '<U+202E>text of <U+0007>two lines');
+      const facts = (await tree.getChildren(await first())).map((node) => tree.getTreeItem(node));
+      assert.equal(facts.find(({ label: name }) => name === 'Status')?.description, 'unknown');
+      assert.doesNotMatch(JSON.stringify(facts), /\\n|\u202e|\\u0007/u);
+      answer = () => [500, { error: { code: 'internal', message: '' } }];
+      await assert.rejects(session.runs.loadDetail('a'));
+      assert.equal((await texts(await first())).length, facts.length);
+    });
+
+    it('say nothing that VS Code would take for a link or an icon', async () => {
+      const hostile = 'Free \u202e$(check) [x](command:y)\u200b';
+      const { readFacts, runFacts } = await import('../../../../src/ui/runs/detailMessages.ts');
+      const detail: RunDetail = { run_id: hostile, status: hostile, model_id: hostile };
+      const runs = { detail: () => undefined, detailFailure: () => new ServiceError('x', 500, hostile) };
+      for (const facts of [
+        runFacts({ ...detail, plan: hostile, created_at: hostile, price_cents: 1 }, `${hostile}!`, hostile),
+        await readFacts({ runs } as unknown as Session, 'r'),
+      ]) {
+        const items = facts.map((fact) => tree.getTreeItem({ kind: 'fact', runId: 'r', fact }));
+        assert.doesNotMatch(JSON.stringify(items), /\$\(|\]\(|\u202e|\u200b/);
+        assert.ok(JSON.stringify(items).includes('Free <U+202E>$ (check) [x] (command:y)<U+200B>'));
+      }
+    });
+
+    it('of another account are not read', async () => {
+      await list(many(1));
+      paths.length = 0;
+      assert.deepEqual(await tree.getChildren({ kind: 'run', runId: 'stranger' }), []);
+      assert.deepEqual(paths, []);
+    });
+  });
+
+  describe('drawing', () => {
+    it('draws rows alone, and the list only when rows come, go or move', async () => {
       await list(many(5));
       await texts();
       drawn.length = 0;
       hear();
       session.runs.knowLabels([['r3', 'Läbel']]);
       await list(many(5, { status: 'completed' }));
-      assert.deepEqual(
-        drawn.map((nodes) => (nodes as (RunsNode & { kind: 'run' })[]).map(({ runId }) => runId).join()),
-        ['r0', 'r3', 'r0,r1,r2,r3,r4'],
-      );
+      assert.deepEqual(drawnIds(), ['r0', 'r3', 'r0,r1,r2,r3,r4']);
       drawn.length = 0;
       await list(many(6));
-      assert.deepEqual([drawn.filter((node) => node === undefined).length, drawn.length], [1, 1]);
+      activeChanged.fire(session);
+      assert.deepEqual([drawnIds()[0], drawnIds().at(-1)], ['list', 'list']);
     });
 
-    it('show the progress of a download every second, and its states at once', async () => {
+    it('draws all rows where everything says something else: prices have a currency, rows are dimmed', async () => {
+      await list(many(3));
+      await texts();
+      drawn.length = 0;
+      await session.balance.refresh();
+      await session.balance.refresh();
+      await goOffline();
+      assert.ok(drawn.length >= 2);
+      for (const rows of drawnIds()) assert.equal(rows, 'r0,r1,r2');
+    });
+
+    it('draws the row of a submission for a state, and the list when one comes or goes', async () => {
+      await list(many(2));
+      await texts();
+      drawn.length = 0;
+      pending.push(pendingOf('uploading', intentOf({ id: 's' })));
+      submissionsChanged.fire(undefined);
+      await texts();
+      submissionsChanged.fire('s');
+      assert.deepEqual(drawnIds(), ['list', 'submission']);
+      assert.equal(tree.getParent(await first()), undefined);
+      ticking = ['s'];
+      view.show(true);
+      await until(() => drawn.length === 3);
+      assert.equal(drawnIds()[2], 'submission');
+    });
+
+    it('draws the progress of a download every second, and its states at once', async () => {
       await list(many(2, { artifacts_available: true }));
       await texts();
-      view().show(true);
+      view.show(true);
       drawn.length = 0;
       const hearOf = (...progress: Parameters<typeof download>) => {
         downloads.active = [download(...progress)];
@@ -318,327 +356,189 @@ describe('RunsTree', () => {
       assert.equal(hearOf('waiting'), 1);
       for (const bytes of [0, 10, 20, 40]) assert.equal(hearOf('downloading', bytes, 100), 1);
       await until(() => drawn.length === 2);
-      assert.match(String(tree.getTreeItem((drawn[1] as RunsNode[])[0] as RunsNode).description), /40%$/);
+      assert.match(String((await item()).description), /40%$/);
       assert.equal(hearOf('verifying', 100, 100), 3);
       downloads.active = [];
       hear();
-      assert.deepEqual(
-        drawn.map((nodes) => (nodes as RunsNode[]).length),
-        [1, 1, 1, 1],
-      );
+      assert.deepEqual(drawnIds(), ['r0', 'r0', 'r0', 'r0']);
     });
 
-    it('are all drawn without the list while it is the same', async () => {
-      await list(many(3));
-      await texts();
-      drawn.length = 0;
-      // Everything says something else: prices have a currency, rows are dimmed.
-      await session.balance.refresh().catch(() => undefined);
-      answer = () => [502, '<html>'];
-      await assert.rejects(session.runs.refresh());
-      assert.equal(session.state, 'offline');
-      assert.ok(drawn.length > 0 && drawn.every((nodes) => Array.isArray(nodes) && nodes.length === 3));
+    it('draws rows whose times changed when the view is shown, and the list on another day', async () => {
+      let nowMs = new Date(2026, 4, 3, 1).getTime();
+      Object.defineProperty(session, 'clockSkewMs', { get: () => nowMs - Date.now() });
+      await list([row('a', 1), row('b', 0)]);
+      const drawnAt = async (...time: [number, number, number, number]) => {
+        for (const node of await tree.getChildren())
+          for (const one of [node, ...(await tree.getChildren(node))]) tree.getTreeItem(one);
+        drawn.length = 0;
+        nowMs = new Date(...time).getTime();
+        view.show(true);
+        return drawnIds();
+      };
+      assert.deepEqual(await drawnAt(2026, 4, 6, 0), ['a,b']);
+      assert.deepEqual(await drawnAt(2026, 4, 6, 0), []);
+      await shown.toggleGrouping();
+      assert.ok(!(await drawnAt(2026, 4, 6, 23)).includes('list'));
+      assert.deepEqual(await drawnAt(2026, 4, 7, 0), ['list']);
     });
 
-    it('are asked for again when the account changes', async () => {
-      await list(many(3));
-      await texts();
-      drawn.length = 0;
-      active.fire(session);
-      assert.equal(drawn.at(-1), undefined);
-    });
-
-    it('are drawn fast by the thousands, and seldom while more come', async () => {
+    it('is fast with 10,000 rows, and rare while more come', async () => {
       await list(many(10_000));
-      const started = performance.now();
-      const nodes = await tree.getChildren();
-      for (const node of nodes) tree.getTreeItem(node);
-      assert.equal(nodes.length, 10_000);
-      const tookMs = performance.now() - started;
+      const started = process.cpuUsage();
+      assert.equal((await texts()).length, 10_000);
+      const tookMs = process.cpuUsage(started).user / 1_000;
       assert.ok(tookMs < 1_500, `${tookMs} ms`);
       drawn.length = 0;
       const more = performance.now();
-      for (let count = 10_001; count < 10_006; count++) await list(many(count));
+      for (let count = 10_001; count < 10_004; count++) await list(many(count));
       const seconds = (performance.now() - more) / 1_000;
       assert.ok(drawn.filter((node) => node === undefined).length <= 1 + seconds);
     });
+  });
 
-    it('are dimmed while the service is out of reach', async () => {
-      await list(many(1));
-      assert.equal((await item()).resourceUri, undefined);
-      answer = () => [502, '<html>'];
-      await assert.rejects(session.runs.refresh());
-      assert.equal(session.state, 'offline');
-      const { resourceUri, iconPath } = await item();
-      assert.equal(resourceUri?.scheme, 'fine-tuning-offline');
-      assert.equal((iconPath as { color: { id: string } }).color.id, 'disabledForeground');
-      assert.match(view().message ?? '', /^Offline since .+\. This may be out of date\.$/);
-      await list(many(1));
-      assert.deepEqual([(await item()).resourceUri, view().message], [undefined, '']);
-    });
-
-    it('show times by the clock of the service', async () => {
-      const skewMs = 3 * 3_600_000;
-      Object.defineProperty(session, 'clockSkewMs', { value: skewMs });
-      await list(many(1));
-      assert.match(String((await item()).description), / · 3 h ago$/);
-    });
-
-    it('of another account read no details', async () => {
-      await list(many(1));
-      paths.length = 0;
-      assert.deepEqual(await tree.getChildren({ kind: 'run', runId: 'stranger' }), []);
-      assert.deepEqual(paths, []);
-    });
-
-    it('are filtered, and the view says so', async () => {
-      await list(
-        many(30, { model_id: 'm1' }).map((run, index) => ({
-          ...run,
-          status: index < 3 ? 'queued' : 'complete',
-        })),
-        true,
-      );
+  describe('filter and groups', () => {
+    it('filters, and says what was not searched', async () => {
+      const queued = (index: number) => (index < 3 ? { status: 'queued' } : {});
+      const rows = many(30, { model_id: 'm1' }).map((run, index) => ({ ...run, ...queued(index) }));
+      await list(rows, true);
       session.runs.knowLabels([['r12', 'Mäths']]);
       shown.filterBy({ text: 'mäths', modelIds: ['m1'], phases: ['finished'] });
-      assert.equal((await texts()).length, 2);
+      assert.deepEqual(await texts(), ['Mäths', 'Load More']);
       assert.equal(
-        view().message,
+        view.message,
         'Filter “mäths” · m1 · Completed: 1 of 30 loaded runs. 29 labels are not loaded yet and were not searched. Older runs are not loaded.',
       );
-      shown.filterBy({ text: 'mäths', modelIds: [], phases: [] });
-      assert.deepEqual(await texts(), ['Mäths', 'Load More']);
-      // A label that becomes known, too.
+      // A label that becomes known is searched as well.
       session.runs.knowLabels([['r7', 'more mäths']]);
-      assert.deepEqual((await texts()).length, 3);
+      assert.equal((await texts()).length, 3);
+      await tree.reveal('r2');
+      assert.deepEqual(view.revealed, []);
       shown.filterBy({ text: 'nothing', modelIds: [], phases: [] });
-      assert.deepEqual(await texts(), ['No loaded runs match. Select to clear the filter.', 'Load More']);
-      const [none] = await tree.getChildren();
-      assert.equal(none && tree.getTreeItem(none).command?.command, 'fineTuning.clearRunsFilter');
+      assert.deepEqual(await kinds(), ['none', 'more']);
+      assert.equal((await item()).command?.command, 'fineTuning.clearRunsFilter');
       shown.clearFilter();
-      assert.deepEqual([(await texts()).length, view().message], [31, '']);
+      assert.deepEqual([(await texts()).length, view.message], [31, '']);
     });
 
-    it('are grouped by day, the first ones expanded', async () => {
-      const rows = many(400).map((run, index) => ({
-        ...run,
-        created_at: new Date(
-          new Date().setHours(12, 0, 0, 0) - Math.floor(index / 40) * 86_400_000,
-        ).toISOString(),
-      }));
+    it('groups by day, the first ones expanded', async () => {
+      const noon = new Date().setHours(12, 0, 0, 0);
+      const dayOf = (index: number) => new Date(noon - Math.floor(index / 40) * 24 * HOUR).toISOString();
+      const rows = many(400).map((run, index) => ({ ...run, created_at: dayOf(index) }));
       await list(rows, true);
       await shown.toggleGrouping();
       const days = await tree.getChildren();
       const items = days.map((node) => tree.getTreeItem(node));
       assert.deepEqual(
-        items.slice(0, 2).map(({ label }) => label),
-        ['Today', 'Yesterday'],
+        [items.length, ...items.slice(0, 2).map(({ label }) => label), items[0]?.tooltip],
+        [11, 'Today', 'Yesterday', 'Today, 40 runs'],
       );
-      assert.deepEqual(
-        [items.length, items.at(-1)?.label, items[0]?.description, items[0]?.tooltip],
-        [11, 'Load More', '40', 'Today, 40 runs'],
-      );
-      assert.deepEqual(
-        items.slice(0, 5).map(({ collapsibleState }) => collapsibleState),
-        [2, 2, 2, 1, 1],
-      );
+      const states = items.slice(0, 5).map(({ collapsibleState }) => collapsibleState);
+      assert.deepEqual(states, [2, 2, 2, 1, 1]);
       const [, yesterday] = days as [RunsNode, RunsNode];
-      const children = await tree.getChildren(yesterday);
-      assert.deepEqual([children.length, children[0]], [40, { kind: 'run', runId: 'r40' }]);
+      const [below, ...others] = await tree.getChildren(yesterday);
+      assert.ok(below !== undefined && others.length === 39);
       // One object for each row, so that one can be revealed.
-      assert.equal(tree.getParent(children[0] as RunsNode), yesterday);
+      assert.equal(tree.getParent(below), yesterday);
       await tree.reveal('r40');
-      assert.deepEqual(view().revealed, [children[0]]);
-      // What a filter leaves is unfolded, also where VS Code remembers that its day was not.
-      const folded = items.at(-2)?.id;
+      assert.deepEqual(view.revealed, [below]);
+      // What a filter leaves is expanded, also where VS Code remembers that its day was not.
+      const collapsed = items.at(-2)?.id;
       shown.filterBy({ text: 'r399', modelIds: [], phases: [] });
-      const [last] = await tree.getChildren();
-      const unfolded = tree.getTreeItem(last as RunsNode);
-      assert.deepEqual([unfolded.collapsibleState, unfolded.description], [2, '1']);
-      assert.notEqual(unfolded.id, folded);
+      const expanded = await item();
+      assert.deepEqual([expanded.collapsibleState, expanded.description], [2, '1']);
+      assert.notEqual(expanded.id, collapsed);
       shown.clearFilter();
       await shown.toggleGrouping();
       assert.equal((await texts()).length, 401);
-      assert.equal(tree.getParent(children[0] as RunsNode), undefined);
-    });
-
-    it('that a filter hides are not revealed', async () => {
-      await list(many(3));
-      shown.filterBy({ text: 'r1', modelIds: [], phases: [] });
-      await tree.reveal('r2');
-      assert.deepEqual(view().revealed, []);
+      assert.equal(tree.getParent(below), undefined);
     });
   });
 
   describe('above the rows', () => {
-    const message = () => views.at(-1)?.message;
-
-    it('says that the runs could not be refreshed, while the service answers with errors', async () => {
-      await session.runs.refresh();
-      const whole = answer;
-      answer = () => [500, { error: { code: 'internal', message: '' } }];
-      await assert.rejects(session.runs.refresh());
+    it('says since when it is offline, or that the runs could not be refreshed, until it works again', async () => {
+      await list(many(1));
+      await goOffline();
+      assert.match(view.message ?? '', /^Offline since .+\. This may be out of date\.$/);
+      await list(many(1));
+      assert.equal(view.message, '');
+      await fail(500);
       assert.equal(session.state, 'ready');
-      assert.match(message() ?? '', /out of date/);
-      answer = whole;
-      await session.runs.refresh();
-      assert.equal(message(), '');
+      assert.match(view.message ?? '', /^Couldn’t refresh the runs\./);
+      await list(many(1));
+      assert.equal(view.message, '');
     });
 
     it('says that the list may be incomplete, and how many rows are unreadable', async () => {
       answer = () => [200, { data: [row('a', 1), { odd: true }], has_more: true, next_cursor: null }];
       await session.runs.refresh();
-      assert.match(message() ?? '', /incomplete.+\n1 unreadable entry/);
+      assert.match(view.message ?? '', /incomplete.+\n1 unreadable entry/);
     });
 
-    it('says nothing of what a rejected API key has read, but why open submissions are alone', async () => {
-      await session.runs.refresh();
-      const pending: ReturnType<typeof pendingOf>[] = [];
-      Object.defineProperty(submitter, 'pending', { get: () => pending });
-      answer = () => [401, { error: { code: 'invalid_api_key', message: '' } }];
-      await assert.rejects(session.runs.refresh());
-      assert.equal(message(), '');
-      pending.push(pendingOf('unsent', intentOf({ accountId: session.account.id })));
-      active.fire(session);
-      assert.match(message() ?? '', /rejected/);
-    });
-  });
-
-  it('is drawn again on another day where it is grouped', async () => {
-    let nowMs = new Date(2026, 4, 3, 1).getTime();
-    Object.defineProperty(session, 'clockSkewMs', { get: () => nowMs - Date.now() });
-    await session.runs.refresh();
-    const isDrawnAt = async (...time: [number, number, number, number]) => {
-      await texts();
-      drawn.length = 0;
-      nowMs = new Date(...time).getTime();
-      views.at(-1)?.show(true);
-      return drawn.includes(undefined);
-    };
-    assert.ok(!(await isDrawnAt(2026, 4, 4, 0)));
-    await shown.toggleGrouping();
-    assert.ok(!(await isDrawnAt(2026, 4, 4, 23)));
-    assert.ok(await isDrawnAt(2026, 4, 5, 0));
-    views.at(-1)?.show(false);
-  });
-
-  it('sanitizes what another client sent, and calls an empty status unknown', async () => {
-    const label = '\u202etext\nof \u0007two lines ft-7k3m9qpx';
-    answer = (path) =>
-      path.endsWith('/runs')
-        ? [200, { data: [row('a', 1, ' ')], has_more: false }]
-        : [200, { run: { run_id: 'a', status: '', model_id: 'm', label, plan: 'a\nb' } }];
-    await session.runs.refresh();
-    await session.runs.loadDetail('a');
-    const [run] = (await tree.getChildren()) as [RunsNode];
-    const item = tree.getTreeItem(run);
-    assert.equal(item.label, '<U+202E>text of <U+0007>two lines');
-    assert.match(String(item.description), /^Status unknown · /);
-    const facts = (await tree.getChildren(run)).map((node) => tree.getTreeItem(node));
-    assert.equal(facts.find(({ label: name }) => name === 'Status')?.description, 'unknown');
-    assert.doesNotMatch(JSON.stringify(facts), /\\n|\u202e|\\u0007/u);
-    // What was read stays where reading it again fails.
-    answer = () => [500, { error: { code: 'internal', message: '' } }];
-    await assert.rejects(session.runs.loadDetail('a'));
-    assert.equal((await tree.getChildren(run)).length, facts.length);
-  });
-
-  describe('the badge', () => {
-    it('counts unseen completed runs where it replaces notifications, else the active ones', async () => {
-      await session.runs.refresh();
-      unseen = 3;
-      unseenChanged.fire(session.account.id);
-      assert.equal(badge(), 2);
-      settings.set('fineTuning.notifications', 'badge');
-      unseenChanged.fire(session.account.id);
-      const { badge: shownBadge } = views[views.length - 1] as ViewStandIn;
-      assert.deepEqual(shownBadge, { value: 3, tooltip: '3 new completed runs' });
-      assert.deepEqual(seen, []);
-    });
-
-    it('counts runs as seen when the view is visible in the focused window', async () => {
-      await session.runs.refresh();
-      const view = views[views.length - 1] as ViewStandIn;
-      unseen = 1;
-      focus.focused = false;
-      view.show(true);
-      assert.deepEqual(seen, []);
-      focus.focused = true;
-      focus.changed.fire({ focused: true });
-      assert.deepEqual(seen, [session.account.id]);
-      unseen = 0;
-      unseenChanged.fire(session.account.id);
-      assert.equal(badge(), 2);
-      view.show(false);
+    it('says why submissions are shown without runs, and counts nothing that a rejected API key has read', async () => {
+      await list([row('a', 1), row('b', 0)]);
+      assert.equal(view.badge?.value, 2);
+      await rejectKey();
+      assert.deepEqual([view.message, view.badge, await kinds()], ['', undefined, []]);
+      pending.push(pendingOf('unsent', intentOf({ id: 's' })));
+      submissionsChanged.fire(undefined);
+      assert.match(view.message ?? '', /rejected/);
+      active = undefined;
+      activeChanged.fire(undefined);
+      assert.deepEqual([view.message, await kinds()], ['No account is active.', ['submission']]);
     });
   });
 
   it('shows a submission or its run, not both: it would look like two charges', async () => {
-    await session.runs.refresh();
-    const marker = 'ft-7k3m9qpx';
-    const intent = intentOf({ accountId: session.account.id, marker, attempts: [wholeAttempt(Date.now())] });
-    const pending = [pendingOf('validating', intent)];
-    Object.defineProperty(submitter, 'pending', { get: () => pending });
-    answer = () => [200, { run: { run_id: 'a', status: 'queued', model_id: 'm', label: `maths ${marker}` } }];
-    const kinds = async () => (await tree.getChildren()).map(({ kind }) => kind);
-    assert.deepEqual(await kinds(), ['submission', 'run', 'run'], 'nobody knows it yet');
+    await list([row('a', 1), row('b', 0)], false, {
+      run_id: 'a',
+      status: 'queued',
+      model_id: 'm',
+      label: `maths ${MARKER}`,
+    });
+    const intent = intentOf({ marker: MARKER, attempts: [wholeAttempt(Date.now())] });
+    pending.push(pendingOf('validating', intent));
+    assert.deepEqual(await kinds(), ['submission', 'run', 'run'], 'its label is not known yet');
     await session.runs.loadDetail('a');
-    assert.equal(session.runs.label('a'), `maths ${marker}`);
     assert.deepEqual(await kinds(), ['submission', 'run']);
     pending[0] = pendingOf('not-charged', intent);
-    assert.deepEqual(
-      await kinds(),
-      ['submission', 'run', 'run'],
-      'what is said not to be charged hides none',
-    );
+    submissionsChanged.fire(intent.id);
+    assert.equal(drawn.at(-1), undefined, 'its state shows the run again');
+    assert.deepEqual(await kinds(), ['submission', 'run', 'run']);
     pending[0] = pendingOf('validating', { ...intent, accountId: 'another' });
-    assert.deepEqual(await kinds(), ['run', 'run']);
+    assert.deepEqual(await kinds(), ['submission', 'run', 'run']);
   });
 
-  it('shows the open submissions of other accounts behind its own, with the account’s name', async () => {
-    others = [bench.session({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', keyId: 'key-2' }, 'Home')];
-    const attempts = [wholeAttempt(Date.now() - 60_000)];
-    const pending = [
-      pendingOf('unknown', intentOf({ accountId: 'Home', attempts })),
-      pendingOf('validating', intentOf({ accountId: 'signed-out', attempts })),
-      pendingOf('unsent', intentOf({ accountId: session.account.id, created: { localMs: Date.now() } })),
-    ];
-    Object.defineProperty(submitter, 'pending', { get: () => pending });
-    const items = (await tree.getChildren()).map((node) => tree.getTreeItem(node));
-    assert.deepEqual(
-      items.map(({ description }) => String(description).replace(/ · [^·]+$/, '')),
-      ['Not charged · upload stopped', 'May be charged · no answer · Home'],
-    );
-    const tooltip = items[1]?.tooltip;
-    assert.ok(typeof tooltip === 'string' && tooltip.includes('\nAccount: Home\n'));
-    assert.equal(items[1]?.contextValue, 'submission.unknown');
-    isSignedOut = true;
-    active.fire(undefined);
-    const left = (await tree.getChildren()).map((node) => tree.getTreeItem(node));
-    assert.deepEqual(
-      left.map(({ label }) => label),
-      items.map(({ label }) => label).reverse(),
-    );
-    assert.equal(views.at(-1)?.message, 'No account is active.');
-  });
-
-  it('offers to show all only where a filter hides what there is', async () => {
-    answer = (path) =>
-      path.endsWith('/runs')
-        ? [200, { data: [row('a', 0, 'queued')], has_more: false }]
-        : [200, { run: { run_id: 'a', status: 'queued', model_id: 'm', label: 'ft-7k3m9qpx' } }];
-    await session.runs.refresh();
+  it('offers to clear the filter only where it hides what there is', async () => {
+    await list([row('a', 0)], false, { run_id: 'a', status: 'queued', model_id: 'm', label: MARKER });
     await session.runs.loadDetail('a');
-    const attempts = [wholeAttempt(Date.now())];
-    const intent = intentOf({ accountId: session.account.id, marker: 'ft-7k3m9qpx', attempts });
-    const pending = [pendingOf('waiting', intent)];
-    Object.defineProperty(submitter, 'pending', { get: () => pending });
-    const kinds = async () => (await tree.getChildren()).map(({ kind }) => kind);
-    assert.deepEqual(await kinds(), ['submission']);
+    pending.push(pendingOf('waiting', intentOf({ marker: MARKER, attempts: [wholeAttempt(Date.now())] })));
     shown.filterBy({ text: 'zzz', modelIds: [], phases: [] });
-    assert.deepEqual(await kinds(), ['submission'], 'it is not the filter that hides it');
+    assert.deepEqual(await kinds(), ['submission']);
     pending.length = 0;
     assert.deepEqual(await kinds(), ['none']);
+  });
+
+  describe('the badge', () => {
+    it('counts unseen completed runs where it replaces notifications, else the active ones', async () => {
+      await list([row('a', 1), row('b', 0)]);
+      unseen = 3;
+      unseenChanged.fire(session.account.id);
+      assert.equal(view.badge?.value, 2);
+      standIn.settings.set('fineTuning.notifications', 'badge');
+      unseenChanged.fire(session.account.id);
+      assert.deepEqual([view.badge, seen], [{ value: 3, tooltip: '3 new completed runs' }, []]);
+    });
+
+    it('counts runs as seen when the view is visible in the focused window', async () => {
+      await list([row('a', 1)]);
+      unseen = 1;
+      standIn.focus.focused = false;
+      view.show(true);
+      assert.deepEqual(seen, []);
+      standIn.focus.focused = true;
+      standIn.focus.changed.fire({ focused: true });
+      assert.deepEqual([seen, view.badge?.value], [[session.account.id], 1]);
+    });
   });
 });
 
@@ -648,14 +548,9 @@ function menusOf(contextValue: string): string[] {
   const { contributes } = JSON.parse(text) as {
     contributes: { menus: Record<string, { command: string; when: string; group: string }[]> };
   };
-  return (contributes.menus['view/item/context'] ?? [])
-    .filter(({ group }) => !group.startsWith('inline'))
-    .filter(({ when }) => {
-      const [, equal] = / viewItem == ([\w.-]+)$/.exec(when) ?? [];
-      const [, pattern] = / viewItem =~ \/(.+)\/$/.exec(when) ?? [];
-      return when.startsWith('view == fineTuning.runs ') && pattern !== undefined
-        ? new RegExp(pattern).test(contextValue)
-        : equal === contextValue;
-    })
-    .map(({ command }) => command.replace('fineTuning.', ''));
+  return (contributes.menus['view/item/context'] ?? []).flatMap(({ command, group, when }) => {
+    const [, pattern] = /^view == fineTuning\.runs .*viewItem =~ \/(.+)\/$/.exec(when) ?? [];
+    const isShown = pattern !== undefined && new RegExp(pattern).test(contextValue);
+    return isShown && !group.startsWith('inline') ? [command.replace('fineTuning.', '')] : [];
+  });
 }

@@ -5,7 +5,7 @@ import { extractAdapter } from '../../../../../src/core/adapters/archive/extract
 import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
 import { sampleAdapter } from '../../../../helpers/adapters/sampleAdapter.ts';
 import { writeTar } from '../../../../helpers/adapters/tarWriter.ts';
-import { writeZip } from '../../../../helpers/adapters/zipWriter.ts';
+import { writeZip, type ZipPart } from '../../../../helpers/adapters/zipWriter.ts';
 import { Place, tarGzOf, tarOf, zipOf } from '../../../../helpers/adapters/support.ts';
 
 const FILES = sampleAdapter();
@@ -75,36 +75,24 @@ describe('unpacking an adapter', () => {
   });
 
   const parts = Object.entries(FILES).map(([name, data]) => ({ name, data }));
+  const x = Buffer.from('x');
+  const zipWith = (part: ZipPart) => writeZip([...parts, part]);
+  const through = [
+    { name: 'a', type: '2', linkName: '..' },
+    { name: 'a/x', data: x },
+  ];
+  const short = { name: 'z', data: Buffer.alloc(99), isDeflated: true, declaredBytes: 100 };
   for (const [name, bytes, code] of [
-    [
-      'a path that leads out',
-      writeZip([...parts, { name: '../escaped', data: Buffer.from('x') }]),
-      'path-outside',
-    ],
-    [
-      'an absolute path',
-      writeZip([...parts, { name: '/tmp/escaped', data: Buffer.from('x') }]),
-      'path-absolute',
-    ],
-    ['a link', writeZip([...parts, { name: 'a', data: Buffer.from('/etc'), mode: 0o120777 }]), 'link'],
-    [
-      'a link and a file through it',
-      writeTar([...parts, { name: 'a', type: '2', linkName: '..' }, { name: 'a/x', data: Buffer.from('x') }]),
-      'link',
-    ],
-    ['a CRC that is wrong', writeZip([...parts, { name: 'z', data: Buffer.from('x'), crc: 1 }]), 'zip-crc'],
-    [
-      'less than it tells',
-      writeZip([
-        ...parts,
-        { name: 'z', data: Buffer.from('x'.repeat(99)), isDeflated: true, declaredBytes: 100 },
-      ]),
-      'zip-length',
-    ],
+    ['a path that leads out', zipWith({ name: '../escaped', data: x }), 'path-outside'],
+    ['an absolute path', zipWith({ name: '/tmp/escaped', data: x }), 'path-absolute'],
+    ['a link', zipWith({ name: 'a', data: Buffer.from('/etc'), mode: 0o120777 }), 'link'],
+    ['a link and a file through it', writeTar([...parts, ...through]), 'link'],
+    ['a CRC that is wrong', zipWith({ name: 'z', data: x, crc: 1 }), 'zip-crc'],
+    ['less than it tells', zipWith(short), 'zip-length'],
     ['its end missing', tarOf(FILES).subarray(0, -1024), 'truncated'],
     ['its packed end missing', tarGzOf(FILES).subarray(0, -4), 'gzip-data'],
-    ['no adapter in it', zipOf({ readme: Buffer.from('x') }), 'not-an-adapter'],
-    ['no archive', Buffer.from('x'), 'not-an-adapter'],
+    ['no adapter in it', zipOf({ readme: x }), 'not-an-adapter'],
+    ['no archive', x, 'not-an-adapter'],
   ] as const)
     it(`leaves nothing behind of what has ${name}`, async () => {
       await assert.rejects(extract(bytes), { code });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { deflateRawSync } from 'node:zlib';
 import { openArchive } from '../../../../../src/core/adapters/archive/openArchive.ts';
-import type { ArchiveFault, VerdictCode } from '../../../../../src/core/adapters/report.ts';
+import type { ArchiveFault, VerdictCode } from '../../../../../src/core/adapters/faults.ts';
 import { verifyArchive } from '../../../../../src/core/adapters/archive/verify.ts';
 import { sampleAdapter } from '../../../../helpers/adapters/sampleAdapter.ts';
 import { writeZip, type ZipOptions, type ZipPart } from '../../../../helpers/adapters/zipWriter.ts';
 import { Random } from '../../../../helpers/random.ts';
 import { unzip } from '../../../../helpers/unzip.ts';
-import { Place, zipOf } from '../../../../helpers/adapters/support.ts';
+import { Place, readAll, zipOf } from '../../../../helpers/adapters/support.ts';
 
 const DATA = Buffer.from('some data '.repeat(50));
 const ONE: ZipPart = { name: 'a.txt', data: DATA };
@@ -15,22 +15,6 @@ const TWO: ZipPart = { name: 'b/c.txt', data: DATA, isDeflated: true };
 
 describe('a ZIP archive', () => {
   const place = new Place();
-
-  /** Everything in it, read by us. */
-  async function read(bytes: Buffer): Promise<Map<string, Buffer>> {
-    const archive = await openArchive(await place.file(bytes));
-    const files = new Map<string, Buffer>();
-    try {
-      for await (const member of archive.members()) {
-        const pieces: Buffer[] = [];
-        for await (const piece of member.open()) pieces.push(Buffer.from(piece));
-        files.set(member.name, Buffer.concat(pieces));
-      }
-    } finally {
-      await archive.close();
-    }
-    return files;
-  }
 
   describe('is read as by yauzl', () => {
     const forms: Record<string, [ZipPart[], ZipOptions?]> = {
@@ -73,13 +57,14 @@ describe('a ZIP archive', () => {
       it(name, async () => {
         const bytes = writeZip(parts, options);
         const theirs = [...(await unzip(bytes))].filter(([file]) => !file.endsWith('/'));
-        assert.deepEqual([...(await read(bytes))], theirs);
-        assert.equal(await verifyArchive(await place.file(bytes)), 'zip');
+        const file = await place.file(bytes);
+        assert.deepEqual([...(await readAll(file))], theirs);
+        assert.equal(await verifyArchive(file), 'zip');
       });
 
     it('whatever is in it', async () => {
       const random = new Random(7);
-      for (let round = 0; round < 60; round++) {
+      for (let round = 0; round < 30; round++) {
         const parts = Array.from({ length: random.below(8) }, (_, index): ZipPart => {
           const data = Buffer.from(
             Array.from({ length: random.below(3000) }, () => random.below(random.of([2, 256]))),
@@ -97,51 +82,37 @@ describe('a ZIP archive', () => {
           isWide: random.chance(0.3),
           comment: Buffer.alloc(random.below(50)),
         });
-        assert.deepEqual([...(await read(bytes))], [...(await unzip(bytes))]);
-        await verifyArchive(await place.file(bytes));
+        const file = await place.file(bytes);
+        assert.deepEqual([...(await readAll(file))], [...(await unzip(bytes))]);
+        await verifyArchive(file);
       }
     });
   });
 
+  const named = (...names: string[]) => writeZip(names.map((name) => ({ ...ONE, name })));
   const attacks: [string, VerdictCode, ArchiveFault, Buffer][] = [
-    ['a path that leads out', 'unsafe', 'path-outside', writeZip([{ ...ONE, name: '../x' }])],
-    ['one in the middle', 'unsafe', 'path-outside', writeZip([{ ...ONE, name: 'a/../../x' }])],
-    ['one with backslashes', 'unsafe', 'path-outside', writeZip([{ ...ONE, name: '..\\x' }])],
-    ['an absolute path', 'unsafe', 'path-absolute', writeZip([{ ...ONE, name: '/etc/x' }])],
-    ['a path of the network', 'unsafe', 'path-absolute', writeZip([{ ...ONE, name: '\\\\server\\x' }])],
-    ['a drive', 'unsafe', 'path-absolute', writeZip([{ ...ONE, name: 'C:x' }])],
-    ['a backslash', 'unsafe', 'path-odd', writeZip([{ ...ONE, name: 'a\\x' }])],
-    ['a NUL', 'unsafe', 'path-odd', writeZip([{ ...ONE, name: 'x\0.txt' }])],
-    ['a stream of NTFS', 'unsafe', 'path-odd', writeZip([{ ...ONE, name: 'xx:y' }])],
-    ['a device of Windows', 'unsafe', 'path-odd', writeZip([{ ...ONE, name: 'a/NUL.txt' }])],
-    ['a dot at the end', 'unsafe', 'path-odd', writeZip([{ ...ONE, name: 'a./x' }])],
-    ['no name', 'unsafe', 'path-odd', writeZip([{ ...ONE, name: '' }])],
-    ['a long name', 'unsafe', 'path-odd', writeZip([{ ...ONE, name: 'x'.repeat(256) }])],
-    ['deep folders', 'unsafe', 'path-odd', writeZip([{ ...ONE, name: 'x/'.repeat(40) + 'x' }])],
+    ['a path that leads out', 'unsafe', 'path-outside', named('../x')],
+    ['one in the middle', 'unsafe', 'path-outside', named('a/../../x')],
+    ['one with backslashes', 'unsafe', 'path-outside', named('..\\x')],
+    ['an absolute path', 'unsafe', 'path-absolute', named('/etc/x')],
+    ['a path of the network', 'unsafe', 'path-absolute', named('\\\\server\\x')],
+    ['a drive', 'unsafe', 'path-absolute', named('C:x')],
+    ['a backslash', 'unsafe', 'path-odd', named('a\\x')],
+    ['a NUL', 'unsafe', 'path-odd', named('x\0.txt')],
+    ['a stream of NTFS', 'unsafe', 'path-odd', named('xx:y')],
+    ['a device of Windows', 'unsafe', 'path-odd', named('a/NUL.txt')],
+    ['a dot at the end', 'unsafe', 'path-odd', named('a./x')],
+    ['no name', 'unsafe', 'path-odd', named('')],
+    ['a long name', 'unsafe', 'path-odd', named('x'.repeat(256))],
+    ['deep folders', 'unsafe', 'path-odd', named('x/'.repeat(40) + 'x')],
     ['a link', 'unsafe', 'link', writeZip([{ ...ONE, mode: 0o120777 }])],
     ['a device', 'unsafe', 'device', writeZip([{ ...ONE, mode: 0o020666 }])],
     ['a pipe', 'unsafe', 'device', writeZip([{ ...ONE, mode: 0o010666 }])],
-    ['a name twice', 'unsafe', 'duplicate', writeZip([ONE, ONE])],
-    ['a file that is a folder', 'unsafe', 'duplicate', writeZip([ONE, { ...ONE, name: 'a.txt/x' }])],
-    ['names that differ in case', 'unsafe', 'case-collision', writeZip([ONE, { ...ONE, name: 'A.txt' }])],
-    [
-      'folders that differ in case',
-      'unsafe',
-      'case-collision',
-      writeZip([
-        { ...ONE, name: 'd/x' },
-        { ...ONE, name: 'D/y' },
-      ]),
-    ],
-    [
-      'names that differ in normalization',
-      'unsafe',
-      'case-collision',
-      writeZip([
-        { ...ONE, name: '\u00e9' },
-        { ...ONE, name: 'e\u0301' },
-      ]),
-    ],
+    ['a name twice', 'unsafe', 'duplicate', named('a', 'a')],
+    ['a file that is a folder', 'unsafe', 'duplicate', named('a', 'a/x')],
+    ['names that differ in case', 'unsafe', 'case-collision', named('a.txt', 'A.txt')],
+    ['folders that differ in case', 'unsafe', 'case-collision', named('d/x', 'D/y')],
+    ['names that differ in normalization', 'unsafe', 'case-collision', named('\u00e9', 'e\u0301')],
     ['entries that share bytes', 'unsafe', 'overlap', overlapping()],
     ['encryption', 'encrypted', 'encrypted', writeZip([{ ...ONE, flags: 1 }])],
     ['another method', 'unsupported', 'method', writeZip([{ ...ONE, method: 12 }])],
@@ -149,9 +120,7 @@ describe('a ZIP archive', () => {
     ['too many entries', 'too-big', 'too-many-entries', writeZip([ONE], { count: 10_001 })],
   ];
   for (const [name, code, fault, bytes] of attacks)
-    it(`with ${name} is refused`, async () => {
-      await place.assertVerdict(bytes, { code, fault });
-    });
+    it(`with ${name} is refused`, () => place.assertVerdict(bytes, { code, fault }));
 
   const breaks: [string, ArchiveFault, Buffer][] = [
     ['cut', 'zip-no-end', writeZip([ONE]).subarray(0, -30)],
@@ -179,15 +148,13 @@ describe('a ZIP archive', () => {
     ]),
     ['with a second directory that only ZIP64 names', 'zip-disagreement', withTwoDirectories()],
     ['of several disks', 'zip-directory', writeZip([{ ...ONE, disk: 1 }])],
-    ['whose local header is elsewhere', 'zip-local-header', writeZip([{ ...ONE, at: 1 }])],
+    ['whose local header is elsewhere', 'zip-disagreement', writeZip([{ ...ONE, at: 1 }])],
     ['with another name in the local header', 'zip-disagreement', writeZip([{ ...ONE, localName: 'b.txt' }])],
     ['with another CRC there', 'zip-disagreement', writeZip([{ ...ONE, localCrc: 1 }])],
     ['stored, but packed', 'zip-length', writeZip([{ ...TWO, method: 0 }])],
   ];
   for (const [name, fault, bytes] of breaks)
-    it(`${name} is broken`, async () => {
-      await place.assertVerdict(bytes, { code: 'broken', fault });
-    });
+    it(`${name} is broken`, () => place.assertVerdict(bytes, { code: 'broken', fault }));
 
   const changed: [string, ArchiveFault, ZipPart][] = [
     ['a wrong CRC', 'zip-crc', { ...ONE, crc: 1 }],

@@ -6,7 +6,7 @@ import { sendJson } from '../../../helpers/httpServer.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, row } from '../../../helpers/runs/support.ts';
 
-describe('commands of runs', () => {
+describe('Submit Again', () => {
   let hooks: ModuleHooks;
   let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
   let submitAgain: typeof import('../../../../src/ui/submission/submitDataset.ts').submitAgain;
@@ -43,7 +43,7 @@ describe('commands of runs', () => {
 
   const presets = () => standIn.executed.map(([command, , , preset]) => [command, preset]);
 
-  it('"Submit Again…" reads a run that is not loaded, and goes on with its model and label', async () => {
+  it('reads a run that is not loaded, and continues with its model and label', async () => {
     await submitAgain({ sessions }, 'old');
     await submitAgain({ sessions }, { kind: 'run', runId: 'bare' });
     assert.deepEqual(presets(), [
@@ -52,7 +52,7 @@ describe('commands of runs', () => {
     ]);
   });
 
-  it('"Submit Again…" leaves the marker of the earlier run behind', async () => {
+  it('drops the marker of the earlier run', async () => {
     await submitAgain({ sessions }, 'marked');
     session.runs.insertCreated({ run_id: 'new' }, 'm-old', 'Läbel ft-7k3m9qpx');
     await submitAgain({ sessions }, 'new');
@@ -60,12 +60,12 @@ describe('commands of runs', () => {
     assert.deepEqual(presets(), [preset, preset]);
   });
 
-  it('"Submit Again…" of a run that the service does not know ends with its word', async () => {
+  it('fails with the error of the service for a run that it does not know', async () => {
     await assert.rejects(submitAgain({ sessions }, 'nobody'), { code: 'not_found' });
     assert.deepEqual(presets(), []);
   });
 
-  it('"Submit Again…" goes on with the model of a listed run whose detail cannot be read', async () => {
+  it('uses the model of a listed run whose detail cannot be read', async () => {
     await session.runs.refresh();
     await submitAgain({ sessions }, 'odd');
     assert.deepEqual(presets(), [['fineTuning.submitDataset', { modelId: 'm' }]]);

@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import type { Clock } from '../../../src/core/base/clock.ts';
-import { CancelledError } from '../../../src/core/base/errors.ts';
+import { throwIfCancelled, unlessCancelled } from '../../../src/core/base/errors.ts';
 
-/** What time it is in a cell: the service's, how far the machine's wall clock is off, how long the machine has slept. */
-export interface Time {
+/** The service's time, how far the machine's wall clock is off from it, how long the machine has slept. */
+interface Time {
   serviceMs: number;
   wallOffsetMs: number;
   asleepMs: number;
@@ -11,11 +11,11 @@ export interface Time {
 
 const TIME_BYTES = 24;
 
-/** A time to begin with: no cell knows the real one. */
-export const START_MS = Date.UTC(2031, 4, 3, 12, 0, 0, 250);
+/** No cell knows the real time. */
+const START_MS = Date.UTC(2031, 4, 3, 12, 0, 0, 250);
 
 /** The one time of a cell. It moves only when it is told to, and stands in a file, where every process reads it at once. */
-export class VirtualClock {
+export class SimulatedClock {
   readonly file: string;
   readonly #fd: number;
   readonly #time: Time = { serviceMs: START_MS, wallOffsetMs: 0, asleepMs: 0 };
@@ -73,7 +73,7 @@ export class VirtualClock {
 }
 
 /** A process's clocks in a cell. To sleep is to ask for time to pass: it takes none. */
-export class SharedClock implements Clock {
+export class ProcessClock implements Clock {
   readonly #fd: number;
   readonly #pass: (ms: number) => Promise<void>;
   readonly #bytes = new Float64Array(TIME_BYTES / 8);
@@ -98,15 +98,8 @@ export class SharedClock implements Clock {
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted) throw new CancelledError();
-    await new Promise<void>((resolve, reject) => {
-      const leave = () => reject(new CancelledError());
-      signal?.addEventListener('abort', leave, { once: true });
-      this.#pass(ms).then(() => {
-        signal?.removeEventListener('abort', leave);
-        resolve();
-      }, reject);
-    });
+    throwIfCancelled(signal);
+    await unlessCancelled(this.#pass(ms), signal);
   }
 
   dispose(): void {

@@ -1,9 +1,8 @@
 import path from 'node:path';
-import { isLora, isPath } from '../fit.ts';
-import { baseChangeOf, type BaseChange } from '../peftConfig.ts';
-import type { AdapterConfig, AdapterReport, LoraPair } from '../report.ts';
+import { isLora, isPath } from './fit.ts';
+import { baseChangeOf, type AdapterConfig, type BaseChange } from './peftConfig.ts';
+import type { AdapterReport, LoraPair } from './report.ts';
 import { MODELFILE, PYTHON, pythonString, SH, WINDOWS, wslPath, type Language } from './shells.ts';
-import { taskOf, type Task } from './tasks.ts';
 
 /** A program that loads adapters. */
 export type Tool = 'peft' | 'vllm' | 'llamacpp' | 'ollama';
@@ -64,15 +63,8 @@ export type RecipeNote =
   | 'model-name'
   /** Ollama loads one merged model. */
   | 'merged-first'
-  /** The converter's packages have versions of their own. */
-  | 'own-environment'
   | 'base-unknown'
-  | 'same-base'
-  /** A gated base needs a token of its hub. */
-  | 'base-gated'
-  | 'chat-template'
-  | 'ollama-template'
-  | 'architecture';
+  | 'ollama-template';
 
 /** Commands that load the adapter with one tool. */
 export interface Recipe {
@@ -114,7 +106,7 @@ const VLLM_SAVED: readonly string[] = ['classifier', 'score'];
 const RULES: readonly Rule[] = [
   { note: 'not-lora', refuses: NOT_PEFT, when: ({ config }) => config !== undefined && !isLora(config) },
   { note: 'config-missing', refuses: ALL, when: ({ config }) => config === undefined },
-  { note: 'other-task', refuses: NOT_PEFT, when: ({ task }) => task.name !== 'CAUSAL_LM' },
+  { note: 'other-task', refuses: NOT_PEFT, when: ({ task }) => task !== 'CAUSAL_LM' },
   { note: 'layers-repeated', refuses: NOT_PEFT, when: ({ config }) => config?.repeatsLayers === true },
   {
     note: 'alora',
@@ -160,22 +152,13 @@ const RULES: readonly Rule[] = [
   {
     note: 'task-assumed',
     warns: ['peft'],
-    when: ({ config, task }) => config !== undefined && task.isAssumed,
+    when: ({ config, isAssumed }) => config !== undefined && isAssumed,
   },
   { note: 'needs-wsl', warns: ['vllm'], when: ({ isWindows }) => isWindows },
   { note: 'merged-first', notes: ['ollama'] },
-  { note: 'own-environment', notes: ['llamacpp', 'ollama'] },
   { note: 'model-name', notes: ['vllm'] },
   { note: 'base-unknown', notes: ALL, when: ({ isBaseKnown }) => !isBaseKnown },
-  { note: 'same-base', notes: ALL },
-  { note: 'base-gated', notes: ALL },
-  {
-    note: 'chat-template',
-    notes: ['peft', 'vllm', 'llamacpp'],
-    when: ({ task }) => task.name === 'CAUSAL_LM',
-  },
   { note: 'ollama-template', notes: ['ollama'] },
-  { note: 'architecture', notes: ['llamacpp', 'ollama'] },
 ];
 
 /** A template of a block. `{name}` becomes that value of `Facts`; a line whose value is undefined is left out. */
@@ -189,6 +172,22 @@ interface Command {
   when?: (facts: Facts) => boolean;
 }
 
+/** The tasks of huggingface/peft src/peft/auto.py, with their classes of huggingface/transformers docs model_doc/auto.md. */
+const CLASSES: Readonly<Record<string, string>> = {
+  CAUSAL_LM: 'AutoModelForCausalLM',
+  SEQ_2_SEQ_LM: 'AutoModelForSeq2SeqLM',
+  SEQ_CLS: 'AutoModelForSequenceClassification',
+  TOKEN_CLS: 'AutoModelForTokenClassification',
+  QUESTION_ANS: 'AutoModelForQuestionAnswering',
+  FEATURE_EXTRACTION: 'AutoModel',
+};
+const GENERATE = `
+messages = [{"role": "user", "content": "PROMPT"}]
+inputs = tokenizer.apply_chat_template(
+    messages, add_generation_prompt=True, return_tensors="pt", return_dict=True
+).to(model.device)
+outputs = model.generate(**inputs, max_new_tokens=200)
+print(tokenizer.decode(outputs[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True))`;
 const LOAD: readonly string[] = [
   'tokenizer = AutoTokenizer.from_pretrained({base}{=revision})',
   'model = PeftModel.from_pretrained(base, {folder})',
@@ -225,7 +224,6 @@ const COMMANDS: Readonly<Record<Tool, readonly Command[]>> = {
         'base = {=class}.from_pretrained({base}{=revision}{=labels}, dtype="auto", device_map="auto")',
         ...LOAD,
         'model.eval()',
-        '',
         '{=use}',
       ],
     },
@@ -321,15 +319,7 @@ const COMMANDS: Readonly<Record<Tool, readonly Command[]>> = {
 
 const HOLE = /\{(=?)(\w+)\}/g;
 const BASE_MODEL = 'BASE_MODEL';
-const PLACEHOLDERS: readonly string[] = [
-  BASE_MODEL,
-  'NUM_LABELS',
-  'PROMPT',
-  'QUESTION',
-  'CONTEXT',
-  'LLAMA_CPP',
-  'BASE.gguf',
-];
+const PLACEHOLDERS: readonly string[] = [BASE_MODEL, 'NUM_LABELS', 'PROMPT', 'LLAMA_CPP', 'BASE.gguf'];
 /** vllm/config/lora.py, `MaxLoRARanks`, without 1, which not all versions have; and the default of `max_lora_rank`. */
 const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
 const VLLM_DEFAULT_RANK = 16;
@@ -339,7 +329,9 @@ interface Facts {
   config: AdapterConfig | undefined;
   weights: AdapterReport['weights'];
   pairs: readonly LoraPair[];
-  task: Task & { isAssumed: boolean };
+  task: string;
+  /** The config has no task, or an unknown one. */
+  isAssumed: boolean;
   change: BaseChange | undefined;
   correction: number | 'none';
   /** The smallest that is enough; undefined where none is. */
@@ -379,7 +371,9 @@ function factsOf({ config, weights }: AdapterReport, place: RecipePlace): Facts 
   const { baseModel = '', revision = '' } = config ?? {};
   const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
   const knownRevision = isBaseKnown && isPlain(revision) ? revision : undefined;
-  const task = taskOf(config?.taskType);
+  const taskType = config?.taskType?.toUpperCase() ?? '';
+  const isAssumed = !Object.hasOwn(CLASSES, taskType);
+  const task = isAssumed ? 'CAUSAL_LM' : taskType;
   const change = config && baseChangeOf(config);
   const pairs = weights?.pairs ?? [];
   const correction = scaleCorrection(config, pairs);
@@ -392,6 +386,7 @@ function factsOf({ config, weights }: AdapterReport, place: RecipePlace): Facts 
     weights,
     pairs,
     task,
+    isAssumed,
     change,
     correction,
     vllmRank,
@@ -415,9 +410,10 @@ function factsOf({ config, weights }: AdapterReport, place: RecipePlace): Facts 
       // Without an environment many systems have no `python`, and Windows has no `python3`.
       python: isWindows ? 'python' : 'python3',
       quantizer: change === 'quantized' ? ' bitsandbytes scipy' : '',
-      class: task.model,
-      use: task.use,
-      labels: task.hasLabels ? `, num_labels=${weights?.labels ?? 'NUM_LABELS'}` : '',
+      class: CLASSES[task],
+      use: task === 'CAUSAL_LM' ? GENERATE : undefined,
+      labels:
+        task === 'SEQ_CLS' || task === 'TOKEN_CLS' ? `, num_labels=${weights?.labels ?? 'NUM_LABELS'}` : '',
       revision: knownRevision === undefined ? '' : `, revision=${pythonString(knownRevision)}`,
       maxRank: rank > VLLM_DEFAULT_RANK ? vllmRank?.toString() : undefined,
     },

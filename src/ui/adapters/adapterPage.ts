@@ -1,0 +1,303 @@
+import path from 'node:path';
+import type * as vscode from 'vscode';
+import { gridOf } from '../../core/adapters/adapterGrid.ts';
+import { extractAdapter } from '../../core/adapters/archive/extract.ts';
+import { inspectAdapter } from '../../core/adapters/inspect.ts';
+import { measureAdapter } from '../../core/adapters/measure/measure.ts';
+import { recipesOf } from '../../core/adapters/recipes.ts';
+import type { AdapterReport, Measurements, Progress } from '../../core/adapters/report.ts';
+import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import { PANELS } from '../shared/ids.ts';
+import type { Log } from '../shared/log.ts';
+import {
+  isBoolean,
+  isRecord,
+  isText,
+  watchFile,
+  WebviewHost,
+  WebviewPanels,
+  type RequestTable,
+} from '../shared/webview.ts';
+import { adapterFolder, fingerprintOf, isPacked, unpackedPlace, type UnpackedPlace } from './adapterPlace.ts';
+import {
+  chooseUnpackFolder,
+  diskNotice,
+  pageStatus,
+  pageTitle,
+  pageWords,
+  workProgress,
+  workResult,
+  type WorkEnd,
+} from './messages.ts';
+import { adapterPicture } from './pictureMessages.ts';
+import type { AdapterMessage, AdapterPageState, AdapterRequest, AdapterWork } from './protocol.ts';
+import { adapterRecipes } from './recipeMessages.ts';
+import { adapterOverview } from './reportMessages.ts';
+
+/** The page can show this many changes of progress. */
+const PROGRESS_MS = 100;
+const REQUESTS: Readonly<RequestTable<AdapterRequest>> = {
+  reload: {},
+  measure: {},
+  cancel: {},
+  unpack: { elsewhere: isBoolean },
+};
+
+interface AdapterCore {
+  inspectAdapter: typeof inspectAdapter;
+  extractAdapter: typeof extractAdapter;
+  measureAdapter: typeof measureAdapter;
+}
+const CORE: Readonly<AdapterCore> = { inspectAdapter, extractAdapter, measureAdapter };
+
+/** What adapter pages work with. */
+export interface AdapterPageParts {
+  extensionUri: vscode.Uri;
+  /** The script of the thread that measures. */
+  measureWorker: string;
+  log: Pick<Log, 'error'>;
+  /** Tests replace some of it. */
+  core?: Partial<AdapterCore>;
+}
+
+/** The open adapter pages: one for each file. */
+export function adapterPanels(parts: AdapterPageParts): WebviewPanels<{ file: string }, AdapterPage> {
+  return new WebviewPanels({
+    viewType: PANELS.adapter,
+    memoryOf: (state) => {
+      const file = isRecord(state) ? state['file'] : undefined;
+      return isText(file) && path.isAbsolute(file) ? { file: path.normalize(file) } : undefined;
+    },
+    keyOf: ({ file }) => file,
+    create: (panel, { file }) => new AdapterPage(file, panel, parts),
+  });
+}
+
+/** What is known of an adapter. */
+interface Known {
+  /** Why there is no report; undefined while the headers are read as well. */
+  problem?: 'missing' | 'failed';
+  report?: AdapterReport;
+  measurements?: Measurements;
+  /** Where it is, or would be, unpacked; undefined where it is not packed. */
+  place?: UnpackedPlace;
+  /** How the disk differs from what is shown. */
+  change?: 'changed' | 'missing' | undefined;
+}
+
+/** Owns the page of one adapter: reads, measures and unpacks it, watches it on disk, and posts what is known. */
+export class AdapterPage implements Disposable {
+  readonly #file: string;
+  readonly #name: string;
+  readonly #core: AdapterCore;
+  readonly #parts: AdapterPageParts;
+  readonly #store = new DisposableStore();
+  readonly #host: WebviewHost<AdapterMessage, AdapterRequest>;
+  #known: Known = {};
+  #work: AdapterWork | undefined;
+  #fingerprint: string | undefined;
+  #reading = new AbortController();
+  #working: AbortController | undefined;
+  #watchesFolder = false;
+
+  constructor(file: string, panel: vscode.WebviewPanel, parts: AdapterPageParts) {
+    this.#file = file;
+    this.#name = path.basename(file);
+    this.#parts = parts;
+    this.#core = { ...CORE, ...parts.core };
+    panel.title = pageTitle(this.#name);
+    this.#host = this.#store.add(
+      new WebviewHost(panel, {
+        page: 'adapter',
+        extensionUri: parts.extensionUri,
+        title: panel.title,
+        requests: REQUESTS,
+        onReady: () => {
+          this.#draw();
+          if (this.#work !== undefined) this.#host.post(this.#work);
+        },
+        onRequest: (request) => this.#answer(request),
+        onShown: () => this.check(),
+        log: parts.log,
+      }),
+    );
+    this.#store.add(watchFile(file, () => this.check()));
+    void this.#reload();
+  }
+
+  /** Checks whether the disk still holds what is shown. */
+  async check(): Promise<void> {
+    const { report, problem } = this.#known;
+    if (report === undefined && problem !== 'missing') return;
+    const found = await fingerprintOf(this.#file);
+    if (this.#known.report !== report || this.#store.disposed) return;
+    if (report === undefined) {
+      if (found !== undefined) await this.#reload();
+      return;
+    }
+    const change = found === this.#fingerprint ? undefined : found === undefined ? 'missing' : 'changed';
+    if (change !== this.#known.change) this.#update(report, { change });
+    const { place } = this.#known;
+    if (place === undefined || this.#working !== undefined || change === 'missing') return;
+    // The unpacked folder may be gone, or another may have been unpacked.
+    const now = await unpackedPlace(report, this.#core.inspectAdapter, path.dirname(place.folder));
+    if (this.#known.place === place && (now.folder !== place.folder || now.exists !== place.exists))
+      this.#update(report, { place: now });
+  }
+
+  dispose(): void {
+    this.#reading.abort();
+    this.#working?.abort();
+    this.#store.dispose();
+  }
+
+  async #answer(request: AdapterRequest): Promise<void> {
+    const { report } = this.#known;
+    if (request.type === 'reload') await this.#reload();
+    else if (request.type === 'cancel') this.#working?.abort();
+    else if (report === undefined) return;
+    else if (request.type === 'measure') await this.#measure(report);
+    else if (isPacked(report)) {
+      const parent = request.elsewhere ? await chooseUnpackFolder(this.#file) : undefined;
+      if (!request.elsewhere || parent !== undefined) await this.#unpack(report, parent);
+    }
+  }
+
+  async #reload(): Promise<void> {
+    this.#reading.abort();
+    this.#working?.abort();
+    const { signal } = (this.#reading = new AbortController());
+    [this.#known, this.#work] = [{}, undefined];
+    this.#draw();
+    let known: Known;
+    try {
+      known = await this.#read(signal);
+    } catch (error) {
+      if (!signal.aborted) this.#parts.log.error('adapter-not-inspected', error);
+      known = { problem: 'failed' };
+    }
+    if (signal.aborted) return;
+    this.#known = known;
+    this.#draw();
+  }
+
+  async #read(signal: AbortSignal): Promise<Known> {
+    this.#fingerprint = await fingerprintOf(this.#file);
+    if (this.#fingerprint === undefined) return { problem: 'missing' };
+    const report = await this.#core.inspectAdapter(this.#file, { signal });
+    if (report.container === 'folder' && !this.#watchesFolder && !this.#store.disposed) {
+      this.#watchesFolder = true;
+      this.#store.add(watchFile(this.#file, () => this.check(), 'its-files'));
+    }
+    if (report.verdict.code !== 'adapter' || !isPacked(report)) return { report };
+    return { report, place: await unpackedPlace(report, this.#core.inspectAdapter) };
+  }
+
+  async #measure(report: AdapterReport): Promise<void> {
+    await this.#run(report, 'measure', {}, async (options) => {
+      const worker = this.#parts.measureWorker;
+      const measurements = await this.#core.measureAdapter(this.#file, { ...options, worker });
+      this.#update(report, { measurements });
+      return {};
+    });
+  }
+
+  /** @param parent of the new folder; that of the archive if undefined */
+  async #unpack(report: AdapterReport, parent: string | undefined): Promise<void> {
+    const place = await unpackedPlace(report, this.#core.inspectAdapter, parent);
+    const { folder } = place;
+    if (place.exists) this.#showWork(report, 'unpack', { outcome: 'done', folder });
+    else
+      await this.#run(report, 'unpack', { folder }, async (options) => {
+        const { leftOut } = await this.#core.extractAdapter(this.#file, folder, options);
+        place.exists = true;
+        return { leftOut };
+      });
+    if (place.exists) this.#update(report, { place });
+  }
+
+  /** Runs one work at a time, as both read the full file. */
+  async #run(
+    report: AdapterReport,
+    kind: AdapterWork['kind'],
+    about: { folder?: string },
+    work: (options: {
+      signal: AbortSignal;
+      onProgress: (progress: Progress) => void;
+    }) => Promise<Pick<WorkEnd, 'leftOut'>>,
+  ): Promise<void> {
+    if (this.#working !== undefined) return;
+    const { signal } = (this.#working = new AbortController());
+    let shownAtMs = 0;
+    const onProgress = (progress: Progress) => {
+      if (signal.aborted || Date.now() - shownAtMs < PROGRESS_MS) return;
+      shownAtMs = Date.now();
+      this.#showWork(report, kind, progress);
+    };
+    this.#showWork(report, kind, { doneBytes: 0, totalBytes: 0 });
+    try {
+      const result = await work({ signal, onProgress });
+      this.#showWork(report, kind, { outcome: 'done', ...about, ...result });
+    } catch (error) {
+      if (!signal.aborted) this.#parts.log.error(`adapter-${kind}`, error);
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      this.#showWork(report, kind, { outcome: signal.aborted ? 'cancelled' : 'failed', ...about, code });
+      void this.check();
+    } finally {
+      this.#working = undefined;
+    }
+  }
+
+  #showWork(report: AdapterReport, kind: AdapterWork['kind'], now: Progress | WorkEnd): void {
+    if (this.#known.report !== report) return;
+    this.#work =
+      'outcome' in now
+        ? { type: 'work', kind, result: workResult(this.#name, kind, now) }
+        : { type: 'work', kind, progress: workProgress(kind, now) };
+    this.#host.post(this.#work);
+  }
+
+  /** Changes what is known of a report, unless another has replaced it. */
+  #update(report: AdapterReport, changes: Partial<Known>): void {
+    if (this.#known.report !== report) return;
+    this.#known = { ...this.#known, ...changes };
+    this.#draw();
+  }
+
+  #draw(): void {
+    if (this.#host.isReady) this.#host.post(this.#page());
+  }
+
+  #page(): AdapterPageState {
+    const { report, problem, measurements, place, change } = this.#known;
+    const notice = change && diskNotice(this.#name, change);
+    const page = {
+      type: 'page',
+      words: pageWords(),
+      fileName: this.#name,
+      file: this.#file,
+      notice,
+    } as const;
+    if (report === undefined) return { ...page, status: pageStatus(this.#name, problem) };
+    const { verdict, weights, config } = report;
+    const canMeasure = measurements === undefined && change !== 'missing';
+    const folder = adapterFolder(report, place?.folder ?? report.file);
+    return {
+      ...page,
+      ...adapterOverview(report, measurements),
+      ...(weights !== undefined && weights.pairs.length > 0
+        ? { picture: adapterPicture(gridOf(weights, measurements), measurements, canMeasure) }
+        : {}),
+      ...(verdict.code === 'adapter'
+        ? {
+            recipes: adapterRecipes(
+              recipesOf(report, { folder, platform: process.platform }),
+              config?.baseModel,
+              folder,
+              place,
+            ),
+          }
+        : {}),
+    };
+  }
+}

@@ -1,0 +1,84 @@
+import { mkdir, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { DiskError, onDisk } from '../../core/base/diskError.ts';
+import { CancelledError } from '../../core/base/errors.ts';
+import type { Downloads } from '../../core/downloads/downloads.ts';
+import { adapterFirst, placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
+import { isAdapter, isSoundAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
+import type { DownloadRecord } from '../../core/downloads/types.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { Sessions } from '../../core/runs/sessions.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import type { Log } from '../shared/log.ts';
+import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
+import { reportAutoDownloadFailed, reportDownloaded, runNameOf } from './messages.ts';
+
+export interface AutoDownloadParts {
+  sessions: Sessions;
+  downloads: Downloads;
+  /** Whether this window is the one that downloads. */
+  claim: NotificationLedger['claim'];
+  log: Pick<Log, 'error'>;
+  /** Whether notifications are turned down: then only failures and doubts are reported. */
+  isQuiet: () => boolean;
+}
+
+/** Downloads the adapter of a run into the download folder, in one window, and never over a file. Never rejects. */
+export async function downloadAutomatically(
+  { sessions, downloads, claim, log, isQuiet }: AutoDownloadParts,
+  session: Session,
+  runId: string,
+): Promise<void> {
+  const { account } = session;
+  if (downloadWhenCompleteSetting() !== 'always') return;
+  try {
+    if (!(await claim(account.id, runId, 'download-when-complete'))) return;
+    await downloads.open(account.id);
+    const isActive = downloads.active.some(
+      (one) => one.accountId === account.id && one.runId === runId && isAdapter(one.artifactType),
+    );
+    if (isActive || localAdapter(downloads.records(account.id), runId) !== undefined) return;
+    const directory = autoDownloadFolder();
+    // It existed when the run completed, so that the download was not offered.
+    if (directory === undefined) throw new DiskError({ name: 'Error', message: '', code: 'ENOENT' });
+    const record = await download(downloads, session, runId, directory);
+    if (record !== undefined && !(isQuiet() && isSoundAdapter(record)))
+      reportDownloaded([record], account.kind === 'sandbox');
+  } catch (error) {
+    if (error instanceof CancelledError) return;
+    log.error('auto-download', error);
+    if (sessions.isReportedByState(error)) return;
+    const target = { accountId: account.id, id: runId };
+    reportAutoDownloadFailed(runNameOf(session.runs, runId), error, () => {
+      void vscode.commands.executeCommand(COMMANDS.downloadAdapter, target);
+    });
+  }
+}
+
+async function download(
+  downloads: Downloads,
+  session: Session,
+  runId: string,
+  directory: string,
+): Promise<DownloadRecord | undefined> {
+  const [artifact] = adapterFirst(await downloads.list(session, runId));
+  if (artifact === undefined) return undefined;
+  // The list has no labels, and the folder is named after it.
+  if (session.runs.label(runId) === undefined) await session.runs.loadDetail(runId).catch(() => undefined);
+  const folder = path.join(directory, runFolderName(session.runs.label(runId), runId));
+  // Not the folders above: a directory that is gone is a drive that was removed.
+  await onDisk(
+    mkdir(folder).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }),
+  );
+  try {
+    const { name, other } = placeIn(folder, artifact, runId, downloads.active);
+    return await downloads.start({ session, runId, artifact, target: path.join(folder, other ?? name) });
+  } finally {
+    // Unless something is in it.
+    await rmdir(folder).catch(() => undefined);
+  }
+}

@@ -1,0 +1,128 @@
+import * as vscode from 'vscode';
+import type { Disposable } from '../../core/base/disposable.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { Sessions } from '../../core/runs/sessions.ts';
+import { followActive } from '../shared/activeSession.ts';
+import { autoDownloadFolder } from '../shared/settings.ts';
+import type { AutoDownloadParts } from './autoDownload.ts';
+import type { OfferParts } from './interruptedDownloads.ts';
+import type { ReminderParts } from './reminders.ts';
+
+// What is watched all the time; what is then done and said is loaded when there is something.
+
+/** Several downloads are left by one end, and are offered together. */
+const TOGETHER_MS = 500;
+/**
+ * How long after a change is reminded, so that downloads that it starts have begun, and the window in front reminds before the
+ * others; and how often it is checked in any case.
+ */
+const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 30_000 } as const;
+
+/** Downloads the adapters of runs that complete while they are watched, where the user wants that, one after the other. */
+export function downloadWhenComplete(parts: AutoDownloadParts): Disposable {
+  let queue = Promise.resolve();
+  let isDisposed = false;
+  const download = async (session: Session, runId: string) => {
+    const { downloadAutomatically } = await import('./autoDownload.ts');
+    if (!isDisposed) await downloadAutomatically(parts, session, runId);
+  };
+  const following = followActive(parts.sessions, (session) => {
+    const changes = session?.runs.onDidChange(({ moved }) => {
+      for (const { runId, before, after } of moved)
+        // Not those that were available when they were first seen.
+        if (!before.artifacts_available && after.artifacts_available && autoDownloadFolder() !== undefined)
+          queue = queue.then(() => download(session, runId));
+    });
+    return changes === undefined ? [] : [changes];
+  });
+  return {
+    dispose: () => {
+      isDisposed = true;
+      following.dispose();
+    },
+  };
+}
+
+/**
+ * Offers, in one window and once for each end, to resume what a window left that ended: after a restart, or when another
+ * window is killed.
+ */
+export function offerInterruptedDownloads(parts: OfferParts & { sessions: Sessions }): Disposable {
+  const { sessions, downloads } = parts;
+  return followActive(sessions, (session) => {
+    if (session === undefined) return [];
+    const { id } = session.account;
+    const ended = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const interrupted = () =>
+      downloads.active.filter(
+        // Why this window itself gave up was reported here.
+        ({ accountId, state, code }) => accountId === id && state === 'interrupted' && code === undefined,
+      );
+    const offerAll = async () => {
+      timer = undefined;
+      const { offer } = await import('./interruptedDownloads.ts');
+      await offer(parts, session, interrupted(), ended.signal);
+    };
+    const plan = () => {
+      // The account may have been left while its downloads were read.
+      if (ended.signal.aborted || session !== sessions.active || interrupted().length === 0) return;
+      timer ??= setTimeout(() => void offerAll(), TOGETHER_MS).unref();
+    };
+    void downloads.open(id).then(plan);
+    const changes = downloads.onDidChange(({ accountId }) => {
+      if (accountId === id) plan();
+    });
+    const end = () => {
+      ended.abort();
+      clearTimeout(timer);
+    };
+    return [changes, { dispose: end }];
+  });
+}
+
+/**
+ * Reminds, in one window, of adapters of the active account that are not on this machine and will expire; also where
+ * notifications are turned down.
+ */
+export function remindBeforeExpiry(
+  parts: ReminderParts & { sessions: Sessions },
+  delaysMs: Readonly<Record<keyof typeof DELAYS_MS, number>> = DELAYS_MS,
+): Disposable {
+  return followActive(parts.sessions, (session) => {
+    if (session === undefined) return [];
+    const ended = new AbortController();
+    const claimed = new Set<string>();
+    let timer: NodeJS.Timeout | undefined;
+    let isChecking = false;
+
+    async function check(): Promise<void> {
+      if (session === undefined || session.isLocked || isChecking) return;
+      if (!session.runs.rows?.some((row) => row.artifacts_expires_at !== undefined)) return;
+      isChecking = true;
+      const { remind } = await import('./reminders.ts');
+      await remind(parts, session, claimed, ended.signal);
+      isChecking = false;
+    }
+
+    const plan = () => {
+      if (ended.signal.aborted) return;
+      const waitMs = vscode.window.state.focused ? delaysMs.focused : delaysMs.behind;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void check();
+      }, waitMs).unref();
+    };
+    const interval = setInterval(() => void check(), delaysMs.always).unref();
+    void parts.downloads.open(session.account.id).then(plan);
+    const focus = vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (focused) plan();
+    });
+    const end = () => {
+      ended.abort();
+      clearTimeout(timer);
+      clearInterval(interval);
+    };
+    return [session.runs.onDidChange(plan), focus, { dispose: end }];
+  });
+}

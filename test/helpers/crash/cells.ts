@@ -1,0 +1,391 @@
+import type { SubmissionState } from '../../../src/core/submission/pendingSubmission.ts';
+import { Random } from '../random.ts';
+import { FAULTS, isSilent, type Fault, type FaultName } from './faults.ts';
+import type { LieName } from './lies.ts';
+import { MODES, type Mode } from './service.ts';
+
+/**
+ * The moments at which a process can be killed, in the order in which a submission comes to them, by what is left on the disk
+ * then: after each line the same is found, however it came about.
+ */
+const CRASH_POINTS_BY_STATE = [
+  ['before the intent', 'temporary file only', 'temporary file torn'],
+  ['intent durable'],
+  ['marked as sending', 'mid-body', 'digest equal', 'closed-mark in a temporary file'],
+  ['closed-mark written', 'sent', 'answer torn', 'answer parsed', 'receipt in a temporary file'],
+  ['waiting'],
+  ['receipt durable', 'settled'],
+] as const;
+export type CrashPoint = (typeof CRASH_POINTS_BY_STATE)[number][number];
+export const CRASH_POINTS: readonly CrashPoint[] = CRASH_POINTS_BY_STATE.flat();
+
+/** Where a process ends, pauses until it may go on, or cannot write; the points of an attempt: of this one or a later one. */
+export interface Crash {
+  point: CrashPoint;
+  fromAttempt?: number;
+  by?: 'kill' | 'pause' | 'disk full';
+}
+
+/** What the user does with what is left open. */
+const POLICIES = [
+  /** Resends it: the same Idempotency-Key. */
+  'continues',
+  /** Checks until there is a verdict, then resends what was not charged. */
+  'checks',
+  /** Checks, and discards what was not charged to submit it again. */
+  'checks, then starts over',
+  /** Submits the same again at once, then resends. */
+  'impatient',
+  /** Gives up whatever is open, though a charge may exist, and submits again. */
+  'discards',
+] as const;
+
+/** One combination of what can go wrong. */
+export interface Cell {
+  name: string;
+  seed: number;
+  mode: Mode;
+  user: (typeof POLICIES)[number];
+  /** Of the attempts, in order; afterwards nothing happens to them. */
+  faults: readonly FaultName[];
+  /** Of the windows, in order; later ones live. */
+  crashes: readonly Crash[];
+  /** What storage or network do against the rules, in the first window: the invariants must catch it. */
+  lie?: LieName;
+  /** Before the cell begins: how far the machine's clock is off. */
+  wallOffsetMs?: number;
+  /** Between windows: how far it is set, and how long the machine sleeps. */
+  setWallMs?: number;
+  sleepMs?: number;
+  /** Without a marker nobody can be sure which run it is. */
+  withoutMarker?: boolean;
+  /** How often a read fails, until the cell is healed. */
+  readTrouble?: number;
+  /** How long the user waits before the first check. */
+  checkAfterMs?: number;
+  /** Runs of others before it, of the same model and just now. */
+  otherRuns?: number;
+  pageRows?: number;
+  listLagMs?: number;
+  /** The service sends no time. */
+  withoutDate?: boolean;
+  /** The user cancels in this state, by the row's button or the notification's. */
+  cancelAt?: SubmissionState;
+  cancelBy?: 'cancel' | 'abort';
+  /** Between windows the user enters another API key. */
+  replacesKey?: boolean;
+  /** The first window is killed so long after its start. */
+  killAfterMs?: number;
+  /** What becomes of the dataset between two windows. */
+  datasetBecomes?: 'other' | 'longer' | 'shorter' | 'gone';
+  /** How often somebody else's run lowers the balance, before an attempt. */
+  othersSpend?: number;
+  /**
+   * While the first window pauses at its point, a second one does what it can; then the first ends, or goes on. `lock lost`:
+   * its lock file is removed, and the second one gives up what it has. `at once`: both submit, and nobody pauses.
+   */
+  second?: 'then kill' | 'then release' | 'lock lost' | 'at once';
+  /** Somebody adds funds after the first attempt, so that the balance says nothing. */
+  addsFunds?: boolean;
+  /** Details of runs cannot be read until the cell is healed. */
+  withoutDetails?: boolean;
+  /** After the first end a window with another account comes first, and tries what it should not. */
+  otherAccount?: boolean;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const YEAR_MS = 365 * 24 * HOUR_MS;
+
+/** Every fault, but for one that breaks the rule that nothing is charged before the closing boundary. */
+export const FAULT_NAMES = (Object.keys(FAULTS) as FaultName[]).filter((name) => name !== '201, early');
+
+type Partly = Partial<Cell> & { name: string };
+
+export function cellOf(cell: Partly, seed: number): Cell {
+  return { seed, mode: MODES[seed % MODES.length]!, user: 'continues', faults: [], crashes: [], ...cell };
+}
+
+/** Points at which the attempt has begun: it uses up what was to happen to it. */
+const IN_ATTEMPT: ReadonlySet<CrashPoint> = new Set([
+  'mid-body',
+  'digest equal',
+  'closed-mark in a temporary file',
+  'closed-mark written',
+  'sent',
+  'answer torn',
+  'waiting',
+]);
+/** What happens to the attempt that the process ends in, so that something is left to be sent. */
+const AT_CRASH: Partial<Record<CrashPoint, FaultName>> = {
+  sent: 'reset after body, not processed',
+  'answer torn': 'truncated answer, not processed',
+  waiting: '429 seconds',
+};
+
+/**
+ * Crash points with faults: a cell meets several after its crash, or before it where that needs an answer.
+ * @param isFull every point with every fault; else every fault after each state that a crash leaves on the disk, the seed deciding
+ * which of its points it is, and each point with several
+ */
+export function crashCells(seed: number, isFull: boolean): Cell[] {
+  const random = new Random(seed);
+  const groups = faultGroups();
+  return CRASH_POINTS_BY_STATE.flatMap((points, row) => {
+    const shift = random.below(points.length);
+    return groups.flatMap((group, column) => {
+      const chosen: readonly CrashPoint[] = isFull ? points : [points[(column + shift) % points.length]!];
+      return chosen.map((point): Cell => {
+        const place = CRASH_POINTS.indexOf(point);
+        return {
+          name: `${point} × ${group.join(', ')}`,
+          seed: 1000 * (place + 1) + column,
+          mode: MODES[(place + column) % MODES.length]!,
+          user: POLICIES[(row + 2 * column) % POLICIES.length]!,
+          faults: IN_ATTEMPT.has(point) ? [AT_CRASH[point] ?? 'ok', ...group] : group,
+          crashes: [{ point }],
+        };
+      });
+    });
+  });
+}
+
+/** First what charges nothing, then what does and is repeated, then what ends it: so that one cell comes to all of them. */
+function faultGroups(): FaultName[][] {
+  const gentle = FAULT_NAMES.filter((name) => FAULTS[name].work === 'none');
+  const charging = FAULT_NAMES.filter((name) => FAULTS[name].work !== 'none' && name !== 'ok');
+  const repeated = charging.filter((name) => isRepeated(FAULTS[name]));
+  const final = charging.filter((name) => !isRepeated(FAULTS[name]));
+  const count = Math.max(repeated.length, final.length);
+  return Array.from({ length: count }, (_, index) => [
+    ...gentle.filter((_name, at) => at % count === index),
+    ...[repeated[index], final[index]].filter((name) => name !== undefined),
+  ]);
+}
+
+/** Whether the client tries again by itself. */
+function isRepeated({ connect, reply, sleepMs, setWallMs }: Fault): boolean {
+  if (connect === 'tls' || sleepMs !== undefined || setWallMs !== undefined) return false;
+  if (reply.kind === 'torn') return reply.by === 'length';
+  if (reply.kind !== 'error') return ['reset', 'half-close', 'silence'].includes(reply.kind);
+  const { status, retryAfter } = reply;
+  return status === 408 || status >= 500 || (status === 429 && retryAfter !== '86400');
+}
+
+/** At every crash point that lasts a second window, and then the first one dies or goes on. */
+export function secondWindowCells(): Cell[] {
+  return CRASH_POINTS.filter((point) => point !== 'waiting').flatMap((point, row) =>
+    (['then kill', 'then release'] as const).map((second, column) => ({
+      name: `${point}, a second window, ${second}`,
+      seed: 100_000 + 10 * row + column,
+      mode: MODES[row % MODES.length]!,
+      user: POLICIES[(row + column) % 2]!,
+      faults: point === 'answer torn' ? (['truncated answer'] as const) : [],
+      crashes: [{ point }],
+      second,
+    })),
+  );
+}
+
+const killedAt = (point: CrashPoint) => ({ crashes: [{ point }] });
+const PROCESSED: FaultName = 'reset after body, processed';
+const UNPROCESSED: FaultName = 'reset after body, not processed';
+const NOT_FOUND: FaultName = '404, processed';
+
+/** What crash points and faults have no place for: clocks, windows, API keys, accounts, files, users, services. */
+export function storyCells(): Cell[] {
+  return [...clocks(), ...windows(), ...users(), ...machines(), ...services()].map((story, index) =>
+    cellOf(story, 200_000 + index),
+  );
+}
+
+function clocks(): Partly[] {
+  const wrong = [-11, 11].flatMap((years): Partly[] => {
+    const wallOffsetMs = years * YEAR_MS;
+    const set = { ...killedAt('sent'), setWallMs: wallOffsetMs, addsFunds: true };
+    return [
+      { name: `the clock is ${years} years off`, wallOffsetMs, faults: [NOT_FOUND], user: 'checks' },
+      {
+        name: `the clock is ${years} years off, killed, not processed`,
+        wallOffsetMs,
+        faults: [UNPROCESSED, '500'],
+        ...killedAt('sent'),
+        user: 'checks',
+      },
+      {
+        name: `the clock is set by ${years} years between two windows`,
+        faults: [PROCESSED],
+        ...set,
+        user: 'checks',
+      },
+      ...(['429 seconds', '429 date', '503'] as const).map((fault) => ({
+        name: `killed while it waits after ${fault}, and the clock is set by ${years} years`,
+        faults: [fault],
+        ...killedAt('waiting'),
+        setWallMs: wallOffsetMs,
+      })),
+    ];
+  });
+  const edges = [22.9, 22.99, 23, 23.01, 24.01].flatMap((hours) =>
+    ([PROCESSED, UNPROCESSED] as const).map((fault): Partly => ({
+      name: `${hours} h asleep after ${fault}`,
+      mode: 'forgets',
+      sleepMs: hours * HOUR_MS,
+      withoutDetails: true,
+      faults: [fault, 'reset mid-body'],
+      ...killedAt('sent'),
+    })),
+  );
+  return [...wrong, ...edges];
+}
+
+function windows(): Partly[] {
+  return [
+    { name: 'two windows submit at once', second: 'at once' },
+    { name: 'two windows submit at once, and the answer is lost', second: 'at once', faults: [PROCESSED] },
+    ...(['mid-body', 'digest equal', 'closed-mark written'] as const).map((point): Partly => ({
+      name: `the lock is lost at: ${point}`,
+      second: 'lock lost',
+      ...killedAt(point),
+    })),
+    ...Array.from({ length: 12 }, (_, index): Partly => ({
+      name: `killed after ${12 * index} ms`,
+      killAfterMs: 12 * index,
+      faults: [index % 2 === 0 ? PROCESSED : '500'],
+      user: index % 3 === 0 ? 'checks' : 'continues',
+    })),
+    {
+      name: 'killed three times',
+      crashes: [{ point: 'marked as sending' }, { point: 'mid-body' }, { point: 'digest equal' }],
+    },
+    {
+      name: 'killed at every step, one after the other',
+      crashes: CRASH_POINTS.filter((point) => !['answer torn', 'waiting'].includes(point)).map((point) => ({
+        point,
+      })),
+      faults: ['ok', 'ok', 'ok', 'ok', UNPROCESSED],
+    },
+  ];
+}
+
+function users(): Partly[] {
+  const cancels = (['queued', 'uploading', 'validating', 'waiting'] as const).flatMap((state) =>
+    (['cancel', 'abort'] as const).map((by): Partly => ({
+      name: `${by} while ${state}`,
+      cancelAt: state,
+      cancelBy: by,
+      faults: [state === 'waiting' ? '500' : 'header timeout, processed'],
+      user: 'checks',
+    })),
+  );
+  const changes = (['marked as sending', 'closed-mark written', 'sent'] as const).flatMap(
+    (point): Partly[] => [
+      {
+        name: `another API key after: ${point}`,
+        replacesKey: true,
+        faults: point === 'sent' ? [PROCESSED] : [],
+        ...killedAt(point),
+      },
+      {
+        name: `another account after: ${point}`,
+        otherAccount: true,
+        faults: point === 'sent' ? [UNPROCESSED] : [],
+        ...killedAt(point),
+      },
+    ],
+  );
+  return [
+    ...cancels,
+    ...changes,
+    { name: 'no marker, and the run is there', withoutMarker: true, faults: [NOT_FOUND], user: 'checks' },
+    { name: 'no marker, and no run', withoutMarker: true, faults: ['404'], user: 'checks' },
+    { name: 'funds are added meanwhile', addsFunds: true, faults: [NOT_FOUND], user: 'checks' },
+    { name: 'others spend meanwhile', othersSpend: 1, faults: ['404', '404'], user: 'checks' },
+  ];
+}
+
+function machines(): Partly[] {
+  const full = CRASH_POINTS.filter(
+    (point) => !['sent', 'answer torn', 'waiting', 'mid-body', 'settled'].includes(point),
+  );
+  return [
+    ...full.map((point): Partly => ({
+      name: `the disk is full at: ${point}`,
+      crashes: [{ point, by: 'disk full' }],
+      faults: ['ok', '500'],
+      user: 'checks',
+    })),
+    ...(['other', 'longer', 'shorter', 'gone'] as const).flatMap((datasetBecomes) =>
+      (['marked as sending', 'closed-mark written'] as const).map((point): Partly => ({
+        name: `the dataset is ${datasetBecomes} after: ${point}`,
+        datasetBecomes,
+        ...killedAt(point),
+      })),
+    ),
+  ];
+}
+
+function services(): Partly[] {
+  const checked = { faults: [NOT_FOUND], user: 'checks' } as const;
+  return [
+    { name: 'early and yet a success', faults: ['201, early'] },
+    { name: 'no Date', withoutDate: true, faults: [NOT_FOUND, UNPROCESSED], user: 'checks' },
+    { name: 'small pages, many runs', pageRows: 1, otherRuns: 12, ...checked },
+    {
+      name: 'a run is listed late',
+      listLagMs: 100_000,
+      faults: ['reset after body, processed late'],
+      ...killedAt('sent'),
+      user: 'checks',
+      addsFunds: true,
+      checkAfterMs: 0,
+    },
+    { name: 'reads fail', readTrouble: 0.5, faults: [NOT_FOUND, '500'], user: 'checks' },
+    { name: 'details cannot be read', withoutDetails: true, ...checked },
+  ];
+}
+
+/** Any combination of everything, the same one for the same seed. */
+export function randomCell(seed: number): Cell {
+  const random = new Random(seed);
+  const maybe = <T>(probability: number, name: keyof Cell, make: () => T) =>
+    random.chance(probability) ? { [name]: make() } : {};
+  const hasSecond = random.chance(0.15);
+  // Whoever pauses must not run out of time.
+  const names = hasSecond ? FAULT_NAMES.filter((name) => !isSilent(FAULTS[name])) : FAULT_NAMES;
+  return {
+    name: `seed ${seed}`,
+    seed,
+    mode: random.of(MODES),
+    user: random.of(POLICIES),
+    faults: random.several(6, () => random.of(names)),
+    crashes: random.several(3, () => ({
+      point: random.of(CRASH_POINTS),
+      fromAttempt: random.below(3),
+      by: random.chance(0.1) ? 'disk full' : 'kill',
+    })),
+    ...maybe(0.3, 'wallOffsetMs', () => (random.fraction() - 0.5) * 20 * YEAR_MS),
+    ...maybe(0.2, 'setWallMs', () => (random.fraction() - 0.5) * 60 * HOUR_MS),
+    ...maybe(0.25, 'sleepMs', () => random.of([0.2, 2, 22.5, 22.99, 23.01, 23.9, 24.1, 30]) * HOUR_MS),
+    ...maybe(0.25, 'readTrouble', () => random.fraction() * 0.5),
+    ...maybe(0.3, 'otherRuns', () => random.below(12)),
+    ...maybe(0.3, 'pageRows', () => 1 + random.below(4)),
+    ...maybe(0.3, 'listLagMs', () => random.below(90_000)),
+    ...maybe(0.2, 'othersSpend', () => random.fraction() * 0.5),
+    ...maybe(0.1, 'withoutMarker', () => true),
+    ...maybe(0.15, 'addsFunds', () => true),
+    ...maybe(0.1, 'withoutDetails', () => true),
+    ...maybe(0.1, 'otherAccount', () => true),
+    ...maybe(0.05, 'withoutDate', () => true),
+    ...maybe(0.1, 'replacesKey', () => true),
+    ...maybe(0.15, 'cancelAt', () =>
+      random.of(['queued', 'uploading', 'validating', 'waiting', 'checking'] as const),
+    ),
+    ...maybe(0.5, 'cancelBy', () => random.of(['cancel', 'abort'] as const)),
+    ...maybe(0.3, 'killAfterMs', () => random.below(160)),
+    ...maybe(0.08, 'datasetBecomes', () => random.of(['other', 'longer', 'shorter', 'gone'] as const)),
+    ...maybe(hasSecond ? 1 : 0, 'second', () =>
+      random.of(['then kill', 'then release', 'lock lost', 'at once'] as const),
+    ),
+  };
+}

@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+
+/** In the place of a thread that hashes, in a window's bundle: to start one for each attempt would be half of a cell's time. */
+export class Worker extends EventEmitter {
+  readonly #hash = createHash('sha256');
+
+  postMessage(piece: Uint8Array | null): void {
+    if (piece !== null) this.#hash.update(piece);
+    const answer = piece === null ? this.#hash.digest('hex') : '';
+    setImmediate(() => this.emit('message', answer));
+  }
+
+  terminate(): Promise<number> {
+    return Promise.resolve(0);
+  }
+}

@@ -1,0 +1,453 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import type http from 'node:http';
+import path from 'node:path';
+import { newMarker, withMarker } from '../../../src/core/runs/marker.ts';
+import type { Draft, Intent } from '../../../src/core/submission/intent.ts';
+import { startHttpServer, type TestServer } from '../httpServer.ts';
+import { Random } from '../random.ts';
+import type { Cell, Crash, CrashPoint } from './cells.ts';
+import { SimulatedClock } from './clock.ts';
+import { FAULTS, isSilent, READ_FAULTS, type Fault, type FaultName, type Reply } from './faults.ts';
+import { Claims, verify } from './invariants.ts';
+import { HostileService, type Post } from './service.ts';
+import { CANARIES, DATASET, type Stage } from './stage.ts';
+import { User } from './user.ts';
+import type {
+  AttemptPlan,
+  Shown,
+  Surroundings,
+  Told,
+  WindowConfig,
+  WindowMethods,
+  WindowProcess,
+} from './windowProcess.ts';
+
+/** A longer Retry-After is not waited for; jitter comes on top. */
+const LONGEST_WAIT_MS = 11 * 60_000;
+/** In real time; a cell takes a small part of it, unless the machine is busy. */
+const LIMIT_MS = 90_000;
+
+/** What a cell came to. */
+export interface CellResult {
+  cell: Cell;
+  violations: string[];
+  /** Where its processes were killed, and what happened to its attempts. */
+  killedAt: CrashPoint[];
+  faults: FaultName[];
+  /** What happened, to be read. */
+  story: string[];
+}
+
+/** Runs one cell and checks every invariant. Never throws: what goes wrong is a violation. */
+export async function runCell(cell: Cell, stage: Stage): Promise<CellResult> {
+  const simulation = await Simulation.start(cell, stage);
+  const user = new User(simulation);
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('I7: it never ends')), LIMIT_MS);
+    });
+    const knows = await Promise.race([user.act(), late]);
+    for (const window of simulation.windows) await window.close().catch(() => window.kill());
+    await verify(simulation);
+    const isCharged = simulation.service.ledger.charges.length > 0;
+    if (knows && !isCharged) simulation.violate('I4: told as charged, and nothing was');
+    // Another file is never sent in the place of the one that was consented to: that wish stays unfulfilled.
+    if (!knows && cell.datasetBecomes === undefined)
+      simulation.violate('end: the user never learned of a charge');
+  } catch (error) {
+    simulation.violate(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  } finally {
+    user.end();
+    clearTimeout(timer);
+  }
+  await simulation.end();
+  const { violations, killedAt, faultsHit: faults, story } = simulation;
+  return { cell, violations, killedAt, faults, story };
+}
+
+/** Runs cells, so many at once. */
+export async function runCells(
+  cells: readonly Cell[],
+  stage: Stage,
+  atOnce: number,
+  onEnd: (result: CellResult) => void,
+): Promise<void> {
+  const rest = cells.values();
+  const work = async () => {
+    for (const cell of rest) onEnd(await runCell(cell, stage));
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+}
+
+/** What to read where a cell failed: what is wrong, how to repeat it, what happened. */
+export function reportOf({ cell, violations, story }: CellResult): string {
+  const repeat = `npm run test:soak -- --cell ${JSON.stringify(cell.name)}`;
+  return [
+    ...violations,
+    `cell: ${cell.name}, seed ${cell.seed} (${repeat})`,
+    JSON.stringify(cell),
+    ...story,
+  ].join('\n');
+}
+
+/** The world of one cell: its clock, its services, its folder, and the processes that live in it. */
+export class Simulation implements Surroundings {
+  readonly cell: Cell;
+  readonly folder: CellFolder;
+  readonly clock: SimulatedClock;
+  readonly service: HostileService;
+  /** Of another account, which never gets what is not its own. */
+  readonly otherService: HostileService;
+  /** What came to the address that redirects lead to. */
+  readonly elsewhere: http.IncomingMessage[];
+  readonly account: WindowConfig['account'];
+  readonly claims: Claims;
+  readonly windows: WindowProcess[] = [];
+  readonly story: string[] = [];
+  readonly violations: string[] = [];
+  /** Reads fail no more. */
+  healed = false;
+  /** How many charges more than one the user has taken into account: gave one up with a warning, or submitted it twice. */
+  moreWishes = 0;
+  readonly faultsHit: FaultName[] = [];
+  readonly killedAt: CrashPoint[] = [];
+  /** Earlier ones of the account, which requests may still carry. */
+  readonly formerApiKeys: string[] = [];
+  /** How many attempts each click led to. */
+  readonly attemptsOfCalls: [call: string, attempts: number][] = [];
+  readonly #stage: Stage;
+  /** What window is to end where. */
+  readonly #crashes = new Map<number, Crash>();
+  /** The windows that have ended or paused at a point of the service. */
+  readonly #over = new Set<number>();
+  readonly #faults = new Map<string, Fault>();
+  readonly #posts = new Map<number, number>();
+  readonly #random: Random;
+  readonly #elsewhere: TestServer;
+  readonly #pausedAtService = Promise.withResolvers<undefined>();
+  readonly #released = Promise.withResolvers<undefined>();
+  #nextFault = 0;
+  #isCanceled = false;
+
+  private constructor(
+    cell: Cell,
+    stage: Stage,
+    folder: string,
+    elsewhere: TestServer,
+    seen: http.IncomingMessage[],
+  ) {
+    this.cell = cell;
+    this.#stage = stage;
+    this.folder = new CellFolder(folder);
+    this.clock = new SimulatedClock(`${folder}.time`);
+    this.#random = new Random(cell.seed);
+    this.#elsewhere = elsewhere;
+    this.elsewhere = seen;
+    const { mode, pageRows, listLagMs } = cell;
+    this.service = new HostileService({
+      mode,
+      clock: this.clock,
+      echo: (authorization) =>
+        `${CANARIES.row} ${authorization.replace(/^Bearer /, '')} ${CANARIES.signedUrl}`,
+      faultOf: ({ window, ordinal }) => this.#faults.get(`${window}:${ordinal}`) ?? FAULTS.ok,
+      readFault: (url) => this.#readFault(url),
+      elsewhere: () => `${elsewhere.url}/api/v1/runs`,
+      onPost: (post) => this.#onPost(post),
+      onPoint: (point, post) => this.#onPoint(point, post),
+      withoutDate: cell.withoutDate === true,
+      ...(pageRows !== undefined && { pageRows }),
+      ...(listLagMs !== undefined && { listLagMs }),
+    });
+    this.otherService = new HostileService({ mode, clock: this.clock, faultOf: () => FAULTS.ok });
+    this.claims = new Claims(this.service.ledger, (text) => this.violate(text));
+    this.account = { id: 'account-1', baseUrl: '', apiKey: CANARIES.apiKey, keyId: 'key-1' };
+  }
+
+  static async start(cell: Cell, stage: Stage): Promise<Simulation> {
+    const folder = await mkdtemp(path.join(stage.folder, 'cell-'));
+    const seen: http.IncomingMessage[] = [];
+    const elsewhere = await startHttpServer((request, response) => {
+      seen.push(request);
+      response.end('{}');
+    });
+    const simulation = new Simulation(cell, stage, folder, elsewhere, seen);
+    const { clock, service, account } = simulation;
+    await service.start();
+    account.baseUrl = service.url;
+    await simulation.folder.writeDataset();
+    clock.setWall(cell.wallOffsetMs ?? 0);
+    // Old ones and just now: of the same model.
+    for (let index = 0; index < (cell.otherRuns ?? 0); index++)
+      service.addRun('qwen3-8b', `other ${index}`, 10, clock.nowMs - index * 7 * 60_000);
+    return simulation;
+  }
+
+  async end(): Promise<void> {
+    // One that failed may still be at work.
+    for (const window of this.windows)
+      if (this.violations.length > 0) await window.kill();
+      else this.#stage.giveBack(window);
+    await this.service.close();
+    await this.otherService.close();
+    await this.#elsewhere.close();
+    this.clock.dispose();
+    // A window that was closed may still be about its last file; the stage removes the rest.
+    await rm(this.folder.path, { recursive: true, force: true }).catch(() => undefined);
+  }
+
+  violate(text: string): void {
+    if (!this.violations.includes(text)) this.violations.push(text);
+  }
+
+  note(text: string): void {
+    this.story.push(text);
+  }
+
+  draft(): Draft {
+    return this.folder.draft(this.cell.withoutMarker !== true);
+  }
+
+  /** A new window on the same folder. */
+  async open(crash?: Crash, account = this.account): Promise<WindowProcess> {
+    const number = this.windows.length + 1;
+    const window = this.#stage.take();
+    this.windows.push(window);
+    if (crash !== undefined) this.#crashes.set(number, crash);
+    this.note(`window ${number} opens${crash === undefined ? '' : ` (to end at: ${crash.point})`}`);
+    const { lie, seed } = this.cell;
+    await window.start(this, {
+      window: number,
+      folder: this.folder.path,
+      clockFile: this.clock.file,
+      account,
+      seed: seed + number,
+      ...(lie !== undefined && number === 1 && { lie }),
+      ...(crash !== undefined && { crash }),
+    });
+    return window;
+  }
+
+  /** A window has died: at its point, unless somebody killed it before. */
+  died({ number }: WindowProcess): void {
+    const crash = this.#crashes.get(number);
+    if (crash !== undefined) this.killedAt.push(crash.point);
+    this.note(`  window ${number} was killed`);
+  }
+
+  /** A window of another account tries what it should not. */
+  async visitOtherAccount(): Promise<void> {
+    await this.otherService.start();
+    const { url } = this.otherService;
+    const account = { id: 'account-2', baseUrl: url, apiKey: CANARIES.otherApiKey, keyId: 'key-of-2' };
+    const window = await this.open(undefined, account);
+    for (const id of this.folder.openIds())
+      for (const { kind } of [
+        await window.call('resume', id),
+        await window.call('check', id),
+        await window.call('adopt', id, 'any'),
+      ])
+        if (kind !== 'elsewhere') this.violate(`accounts: another one does something with it: ${kind}`);
+    await window.call('checkDue');
+    await window.close();
+  }
+
+  /** Resolves when a window pauses at its point, in itself or at the service. */
+  paused(window: WindowProcess): Promise<unknown> {
+    return Promise.race([window.paused, this.#pausedAtService.promise]);
+  }
+
+  /** Lets go on whatever pauses. */
+  release(window: WindowProcess): void {
+    window.call('goOn').catch(() => undefined);
+    this.#released.resolve(undefined);
+  }
+
+  /** The user enters another API key for the account. */
+  async replaceKey(window?: WindowProcess): Promise<void> {
+    const { account, formerApiKeys } = this;
+    formerApiKeys.push(account.apiKey);
+    account.keyId = `key-${formerApiKeys.length + 1}`;
+    account.apiKey = formerApiKeys.length % 2 === 1 ? CANARIES.otherApiKey : CANARIES.apiKey;
+    this.note('  enters another API key');
+    await window?.call('reconnect', account);
+  }
+
+  pass(ms: number): void {
+    if (ms > LONGEST_WAIT_MS) this.violate(`I7: a window waits for ${ms} ms`);
+    this.note(`  ${Math.round(ms)} ms pass`);
+    this.clock.pass(ms);
+  }
+
+  plan(window: WindowProcess, ordinal: number): AttemptPlan {
+    const name: FaultName = this.cell.faults[this.#nextFault++] ?? 'ok';
+    this.faultsHit.push(name);
+    if (this.#random.chance(this.cell.othersSpend ?? 0)) this.service.addRun('qwen3-8b', 'another one', 50);
+    const fault: Fault = FAULTS[name];
+    this.#faults.set(`${window.number}:${ordinal}`, fault);
+    this.note(`  window ${window.number} sends attempt ${ordinal}: ${name}`);
+    const { connect } = fault;
+    if (connect === undefined) return { isSilent: isSilent(fault) };
+    const instead = { refused: 'http://127.0.0.1:1', tls: this.#stage.distrusted.url, dns: '' };
+    return { isSilent: false, connect, insteadOf: instead[connect] };
+  }
+
+  shown(window: WindowProcess, shown: Shown): void {
+    this.claims.shown(window, shown);
+    const isAtPoint = this.#crashes.get(window.number)?.point === 'waiting';
+    if (shown.state === 'waiting' && isAtPoint) void window.kill();
+    const { cancelAt, cancelBy = 'cancel' } = this.cell;
+    if (shown.state !== cancelAt || this.#isCanceled) return;
+    this.#isCanceled = true;
+    this.note(`  ${cancelBy} while ${shown.state}`);
+    const done = cancelBy === 'abort' ? window.call('abort') : window.call('cancel', shown.id);
+    done.catch(() => undefined);
+  }
+
+  answered(window: WindowProcess, method: keyof WindowMethods, args: unknown[], value: unknown): void {
+    const { number, posts } = window;
+    if (method === 'pending') for (const shown of value as Shown[]) this.claims.shown(window, shown);
+    if (method === 'discard' && value === true) this.claims.discarded(String(args[0]));
+    if (method === 'submit' || method === 'resume') {
+      this.attemptsOfCalls.push([method, posts - (this.#posts.get(number) ?? 0)]);
+      this.#posts.set(number, posts);
+    } else if (method !== 'check') return;
+    const told = value as Told;
+    this.claims.told(window, told);
+    const error = told.error && ` [${told.error.code}: ${told.error.text.split('\n')[0] ?? ''}]`;
+    this.note(`  window ${number} ${method}: ${told.kind} ${told.reason ?? ''}${error ?? ''}`);
+  }
+
+  #readFault(url: string): Reply | undefined {
+    if (this.healed) return undefined;
+    if (this.cell.withoutDetails === true && /\/runs\/[^/]+$/.test(url))
+      return { kind: 'error', status: 500, code: 'internal' };
+    return this.#random.chance(this.cell.readTrouble ?? 0) ? this.#random.of(READ_FAULTS) : undefined;
+  }
+
+  /** I3: no other Idempotency-Key for the same wish while one is unresolved. The intent is on disk before anything connects. */
+  #onPost({ idempotencyKey, seq }: Post): void {
+    const others = new Set(this.service.ledger.posts.map((post) => post.idempotencyKey));
+    others.delete(idempotencyKey);
+    for (const other of others) {
+      const isOpen = !this.claims.isResolved(other) && this.folder.intent(other, 'receipts') === undefined;
+      if (isOpen && this.folder.intent(other)?.refused === undefined)
+        this.violate(`I3: request ${seq} has a new Idempotency-Key while another is unresolved`);
+    }
+    // It may be over already, where the body was given up at once.
+    const intent = this.folder.intent(idempotencyKey) ?? this.folder.intent(idempotencyKey, 'receipts');
+    if (intent === undefined || intent.attempts.length === 0)
+      this.violate(`journal: request ${seq} was sent before its intent was durable and marked as sending`);
+  }
+
+  async #onPoint(point: 'sent' | 'answer torn', post: Post): Promise<'killed' | undefined> {
+    const intent = this.folder.intent(post.idempotencyKey);
+    if (intent?.attempts.some(({ closed }) => closed !== undefined) !== true)
+      this.violate(`journal: request ${post.seq} released its closing boundary before that was durable`);
+    const crash = this.#crashes.get(post.window);
+    if (crash?.point !== point || post.ordinal < (crash.fromAttempt ?? 0) || this.#over.has(post.window))
+      return undefined;
+    this.#over.add(post.window);
+    if (crash.by !== 'pause') {
+      await this.windows[post.window - 1]?.kill();
+      return 'killed';
+    }
+    this.#pausedAtService.resolve(undefined);
+    await this.#released.promise;
+    return undefined;
+  }
+}
+
+/** The folder of a cell: the dataset, and the journal as others find it on the disk. */
+class CellFolder {
+  readonly path: string;
+  readonly #journal: string;
+  readonly #dataset: string;
+
+  constructor(folder: string) {
+    this.path = folder;
+    this.#journal = path.join(folder, 'journal');
+    this.#dataset = path.join(folder, 'train.jsonl');
+  }
+
+  async writeDataset(): Promise<void> {
+    await writeFile(this.#dataset, DATASET.text);
+  }
+
+  /** What the user chooses: each time the same, but for the marker. */
+  draft(isMarked: boolean): Draft {
+    const marker = newMarker();
+    const { sha256, sizeBytes, rows } = DATASET;
+    const accepted_at = '2031-05-03T12:00:00Z';
+    return {
+      dataset: { path: this.#dataset, filename: 'train.jsonl', sizeBytes, sha256, rows },
+      model_id: 'qwen3-8b',
+      label: isMarked ? withMarker('first try', marker) : 'first try',
+      ...(isMarked && { marker }),
+      priority_processing: false,
+      consents: {
+        model_terms: { accepted_at, urls: ['https://models.test/terms'] },
+        data_policy: { accepted_at },
+      },
+    };
+  }
+
+  /** Another file at the dataset's path, or none. */
+  async changeDataset(to: NonNullable<Cell['datasetBecomes']>): Promise<void> {
+    const { text } = DATASET;
+    const texts = {
+      other: text.replaceAll('home', 'hell'),
+      longer: `${text}{}\n`,
+      shorter: text.slice(0, -1),
+    };
+    if (to === 'gone') await rm(this.#dataset);
+    else await writeFile(this.#dataset, texts[to]);
+  }
+
+  /** An intent or a receipt, as the disk has it. */
+  intent(id: string, folder: 'intents' | 'receipts' = 'intents'): Intent | undefined {
+    const file = path.join(this.#journal, folder, `${id}.json`);
+    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Intent) : undefined;
+  }
+
+  openIds(): string[] {
+    const folder = path.join(this.#journal, 'intents');
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder).flatMap((name) => (name.endsWith('.json') ? [name.slice(0, -5)] : []));
+  }
+
+  /** Something removes the lock files: a tool that cleans up, a folder that is synchronized. */
+  async removeLocks(): Promise<void> {
+    const folder = path.join(this.#journal, 'leases');
+    for (const name of await readdir(folder))
+      if (!name.startsWith('create')) await rm(path.join(folder, name));
+  }
+
+  /** Files beside intents and receipts, the locks of open ones, and the notices of charges to be reported; without ids. */
+  strayFiles(): string[] {
+    const isThere = (folder: string, id: string) =>
+      existsSync(path.join(this.#journal, folder, `${id}.json`));
+    return this.#files()
+      .map((file) => path.relative(this.#journal, file))
+      .filter((name) => {
+        const [, folder, id = ''] = /^(\w+)\/([0-9a-f-]{36})(?:\.json|\.lock|)$/.exec(name) ?? [];
+        if (folder === 'leases') return !isThere('intents', id);
+        if (folder === 'notices') return !isThere('intents', id) && !isThere('receipts', id);
+        return folder === undefined && name !== 'leases/create.lock';
+      })
+      .map((name) => name.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>'));
+  }
+
+  /** Everything that was written into the journal. */
+  texts(): [name: string, text: string][] {
+    return this.#files().map((file) => [path.basename(file), readFileSync(file, 'utf8')]);
+  }
+
+  #files(): string[] {
+    if (!existsSync(this.#journal)) return [];
+    return readdirSync(this.#journal, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => path.join(parentPath, name));
+  }
+}

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import type { ModuleHooks } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type * as vscode from 'vscode';
+import { extractAdapter } from '../../../../src/core/adapters/archive/extract.ts';
+import { measureAdapter } from '../../../../src/core/adapters/measure/measure.ts';
+import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
+import type { AdapterPageParts } from '../../../../src/ui/adapters/adapterPage.ts';
+import type { AdapterMessage } from '../../../../src/ui/adapters/protocol.ts';
+import { MEASURE_WORKER } from '../../../helpers/adapters/support.ts';
+import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+
+type Of<T> = Extract<AdapterMessage, { type: T }>;
+
+describe('The adapter page', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let page: typeof import('../../../../src/ui/adapters/adapterPage.ts');
+  let words: typeof import('../../../../src/ui/adapters/messages.ts');
+  let folder: string;
+  let file: string;
+  let logged: string[];
+  let panels: ReturnType<typeof page.adapterPanels>;
+  let panel: PanelStandIn;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    page = await import('../../../../src/ui/adapters/adapterPage.ts');
+    words = await import('../../../../src/ui/adapters/messages.ts');
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(async () => {
+    standIn.forget();
+    folder = await mkdtemp(path.join(tmpdir(), 'adapter-page-'));
+    file = path.join(folder, 'adapter.zip');
+    await writeFile(file, await buildArchive('run-1', 'qwen3-8b'));
+    logged = [];
+  });
+  afterEach(async () => {
+    panels.dispose();
+    assert.deepEqual(standIn.watchers, []);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Opens a page as VS Code restores it. */
+  async function open(which: unknown = file, core: AdapterPageParts['core'] = {}): Promise<void> {
+    panels = page.adapterPanels({
+      extensionUri: standIn.Uri.file('/extension') as unknown as vscode.Uri,
+      measureWorker: MEASURE_WORKER,
+      log: { error: (event) => void logged.push(event) },
+      core,
+    });
+    panel = new PanelStandIn();
+    await panels.deserializeWebviewPanel(panel as unknown as vscode.WebviewPanel, { file: which });
+    panel.send({ type: 'ready' });
+  }
+
+  /** The newest message of a kind, once there is one that fits. */
+  async function posted<T extends AdapterMessage['type']>(
+    type: T,
+    fits: (message: Of<T>) => unknown = () => true,
+  ): Promise<Of<T>> {
+    for (let attempt = 0; attempt < 1_000; attempt++) {
+      const messages = panel.posted as AdapterMessage[];
+      const found = messages.findLast((one): one is Of<T> => one.type === type);
+      if (found !== undefined && fits(found)) return found;
+      await sleep(5);
+    }
+    return assert.fail(`no such ${type}: ${JSON.stringify(panel.posted.at(-1))}`);
+  }
+  const drawn = () => posted('page', ({ verdict }) => verdict !== undefined);
+
+  it('shows what the file is, which modules are adapted, and recipes with its folder', async () => {
+    await open();
+    const { verdict, sections, picture, recipes } = await drawn();
+    assert.equal(verdict?.kind, 'clean');
+    assert.ok(sections?.some(({ facts }) => facts?.some(({ value, hasCopy }) => hasCopy && value === file)));
+    assert.ok(picture?.measure !== undefined);
+    assert.deepEqual(
+      recipes?.tools.map(({ tool }) => tool),
+      ['peft', 'vllm', 'llamacpp', 'ollama'],
+    );
+    for (const { blocks, notes } of recipes.tools) {
+      assert.ok(blocks.some(({ text }) => text.includes(path.join(folder, 'adapter'))));
+      // The sandbox's name of its base.
+      assert.ok(notes.some(({ text }) => text.includes('“Qwen3 8B”')));
+    }
+    assert.ok(recipes.packed !== undefined && recipes.folder === undefined);
+  });
+
+  it('measures once, with progress, and then says that nothing was learned', async () => {
+    let passes = 0;
+    await open(file, { measureAdapter: (...args) => (passes++, measureAdapter(...args)) });
+    await drawn();
+    panel.send({ type: 'measure' });
+    panel.send({ type: 'measure' });
+    const { picture } = await posted('page', ({ verdict }) => verdict?.kind === 'warning');
+    assert.equal(passes, 1);
+    assert.equal(picture?.measure, undefined);
+    assert.deepEqual(
+      picture?.rows[0]?.cells.map(({ shade }) => shade),
+      ['zero', 'zero'],
+    );
+    assert.ok((await posted('work', ({ result }) => result)).result?.isQuiet);
+    const work = (panel.posted as AdapterMessage[]).filter((one) => one.type === 'work');
+    assert.ok(work[0]?.progress !== undefined);
+    assert.equal(work.filter(({ result }) => result !== undefined).length, 1);
+  });
+
+  it('can be measured again after measuring was canceled', async () => {
+    let starts = 0;
+    await open(file, {
+      measureAdapter: (which, options) =>
+        ++starts > 1
+          ? measureAdapter(which, options)
+          : new Promise((_, reject) => {
+              options.onProgress?.({ doneBytes: 5, totalBytes: 10 });
+              options.signal?.addEventListener('abort', () => reject(new Error('gone')));
+            }),
+    });
+    await drawn();
+    panel.send({ type: 'measure' });
+    await posted('work', ({ progress }) => progress?.fraction === 0.5);
+    panel.send({ type: 'cancel' });
+    const { result } = await posted('work', (one) => one.result);
+    assert.deepEqual(result, words.workResult('', 'measure', { outcome: 'cancelled' }));
+    assert.deepEqual(logged, []);
+    panel.send({ type: 'measure' });
+    await posted('page', ({ verdict }) => verdict?.kind === 'warning');
+  });
+
+  it('unpacks beside the archive, and finds that folder when it is opened again', async () => {
+    await open();
+    await drawn();
+    panel.send({ type: 'unpack', elsewhere: false });
+    const { recipes } = await posted('page', (one) => one.recipes?.packed === undefined && one.recipes);
+    assert.equal(recipes?.folder?.value, path.join(folder, 'adapter'));
+    assert.deepEqual((await readdir(path.join(folder, 'adapter'))).sort(), [
+      'README.md',
+      'adapter_config.json',
+      'adapter_model.safetensors',
+    ]);
+    assert.equal((await posted('work')).result?.isError, false);
+    panels.dispose();
+    await open();
+    assert.equal((await drawn()).recipes?.packed, undefined);
+  });
+
+  it('unpacks to a folder that the user chooses, or not at all', async () => {
+    const other = path.join(folder, 'other');
+    await mkdir(other);
+    await open();
+    await drawn();
+    standIn.told.folder = () => undefined;
+    panel.send({ type: 'unpack', elsewhere: true });
+    standIn.told.folder = () => other;
+    panel.send({ type: 'unpack', elsewhere: true });
+    const { recipes } = await posted('page', (one) => one.recipes?.folder);
+    assert.equal(recipes?.folder?.value, path.join(other, 'adapter'));
+    assert.deepEqual((await readdir(folder)).sort(), ['adapter.zip', 'other']);
+  });
+
+  it('says why it could not unpack', async () => {
+    await open(file, {
+      extractAdapter: () => Promise.reject(Object.assign(new Error('no'), { code: 'disk-full' })),
+    });
+    await drawn();
+    panel.send({ type: 'unpack', elsewhere: false });
+    const { result } = await posted('work', (one) => one.result);
+    assert.deepEqual(result, words.workResult('', 'unpack', { outcome: 'failed', code: 'disk-full' }));
+    assert.deepEqual(logged, ['adapter-unpack']);
+  });
+
+  it('says that the file changed or is gone, and reads it again on request', async () => {
+    await open();
+    await drawn();
+    await utimes(file, 1, 1);
+    standIn.watchers[0]?.change();
+    await posted('page', ({ notice }) => notice === words.diskNotice('adapter.zip', 'changed'));
+    await rm(file);
+    standIn.watchers[0]?.change();
+    const { picture } = await posted(
+      'page',
+      ({ notice }) => notice === words.diskNotice('adapter.zip', 'missing'),
+    );
+    assert.equal(picture?.measure, undefined);
+    panel.send({ type: 'reload' });
+    await posted('page', ({ status }) => status?.text === words.pageStatus('adapter.zip', 'missing').text);
+    // It comes back by itself.
+    await writeFile(file, 'no archive');
+    standIn.watchers[0]?.change();
+    const { verdict, recipes } = await drawn();
+    assert.deepEqual([verdict?.kind, recipes], ['error', undefined]);
+  });
+
+  it('posts everything again to the next page, and nothing to a hidden one', async () => {
+    await open();
+    await drawn();
+    panel.show(false);
+    panel.posted.length = 0;
+    await sleep(20);
+    assert.deepEqual(panel.posted, []);
+    panel.show(true);
+    panel.send({ type: 'ready' });
+    await drawn();
+  });
+
+  it('says that an internal error occurred, and logs it', async () => {
+    await open(file, { inspectAdapter: () => Promise.reject(new TypeError('x')) });
+    await posted('page', ({ status }) => status?.retry);
+    assert.deepEqual(logged, ['adapter-not-inspected']);
+  });
+
+  it('uses a folder where it is, and watches its files', async () => {
+    const unpacked = path.join(folder, 'unpacked');
+    await extractAdapter(file, unpacked);
+    await open(unpacked);
+    const { recipes } = await drawn();
+    assert.deepEqual([recipes?.packed, recipes?.folder?.value], [undefined, unpacked]);
+    await writeFile(path.join(unpacked, 'adapter_config.json'), '{}');
+    standIn.watchers[1]?.change();
+    await posted('page', ({ notice }) => notice);
+  });
+
+  it('is restored only with an absolute path', async () => {
+    for (const which of [null, 1, '', 'adapter.zip']) {
+      await open(which);
+      assert.ok(panel.isDisposed, String(which));
+    }
+    await open(path.join(folder, 'x', '..', 'adapter.zip'));
+    assert.ok(!panel.isDisposed && panel.title.includes('adapter.zip'));
+  });
+});
