@@ -191,7 +191,7 @@ function unpackResult(fileName: string, { outcome, code = '', folder = '', leftO
       : l10n.t('Unpacked to {0}, without pickle files: {1}.', folder, leftOut.join(', '));
   switch (code) {
     case 'disk-full':
-      return l10n.t('Nothing was unpacked: the disk is full. Free up space, or unpack elsewhere.');
+      return l10n.t('Nothing was unpacked: the disk is full. Unpack elsewhere.');
     case 'no-permission':
       return l10n.t('Nothing was unpacked: no permission to write {0}. Unpack elsewhere.', folder);
     case 'folder-exists':

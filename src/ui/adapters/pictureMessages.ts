@@ -130,7 +130,7 @@ function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPic
 function findingsOf(measurements: Measurements | undefined): AdapterNote[] {
   const { l10n } = vscode;
   if (measurements === undefined) {
-    const text = l10n.t('Measuring reads all values: how far each module was trained, and broken values.');
+    const text = l10n.t('Measuring shows how far each module was trained, and broken values.');
     return [{ severity: 'info', text }];
   }
   const { pairs, values, nans, infinities, nonFinite, hasNoEffect, notMeasured } = measurements;

@@ -91,7 +91,7 @@ function purposeTitles(): Readonly<Record<BlockPurpose, string>> {
 }
 
 /** What stops people, and how to avoid it. */
-function noteSentences(tool: string, baseModel = ''): Readonly<Record<RecipeNote, string>> {
+export function noteSentences(tool: string, baseModel = ''): Readonly<Record<RecipeNote, string>> {
   const { l10n } = vscode;
   return {
     'not-lora': l10n.t('{0} can’t load this type of adapter.', tool),
@@ -123,14 +123,11 @@ function noteSentences(tool: string, baseModel = ''): Readonly<Record<RecipeNote
     'scale-corrected': l10n.t('Keep --lora-scaled: {0} ignores rsLoRA and alpha_pattern.', tool),
     'needs-wsl': l10n.t('vLLM runs on Linux: use WSL, where this folder is below /mnt.'),
     'model-name': l10n.t('Set “model” to the adapter’s name, or the base model answers.'),
-    'merged-first': l10n.t('Merging needs memory for the base model and disk space for two copies of it.'),
+    'merged-first': l10n.t('Merging needs memory for the base model and disk space for two copies.'),
     'base-unknown':
       baseModel === ''
         ? l10n.t('Replace BASE_MODEL with the model that you chose for the run.')
-        : l10n.t(
-            '“{0}” is not a Hugging Face repository. Replace BASE_MODEL with that of the model.',
-            baseModel,
-          ),
+        : l10n.t('“{0}” is not a Hugging Face repository. Replace BASE_MODEL.', baseModel),
     'ollama-template': l10n.t(
       'If answers look wrong, set TEMPLATE in the Modelfile to the base model’s chat template.',
     ),

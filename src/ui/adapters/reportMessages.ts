@@ -109,11 +109,7 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
         l10n.t('An adapter has an adapter_config.json and an adapter_model.safetensors.'),
       );
     case 'full-model':
-      return verdictOf(
-        'warning',
-        l10n.t('A full model, not an adapter'),
-        l10n.t('It needs no base model and none of these recipes.'),
-      );
+      return verdictOf('warning', l10n.t('A full model, not an adapter'), l10n.t('It needs no base model.'));
     case 'pickle-only':
       return verdictOf(
         'warning',
@@ -187,7 +183,7 @@ export function problemNote(problem: AdapterProblem): AdapterNote {
 }
 
 /** What is wrong, or good to know. A colon leads to the examples. */
-function problemSentences({
+export function problemSentences({
   expected,
   actual,
   examples,

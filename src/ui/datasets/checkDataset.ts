@@ -1,7 +1,12 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { shownProblems, summaryOrFailure, type Summary } from '../../core/datasets/report.ts';
+import {
+  shownProblems,
+  summaryOrFailure,
+  type CheckFailure,
+  type Summary,
+} from '../../core/datasets/report.ts';
 import { failureSentence, gateMessages } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { withLateProgress, showError, showInformation, showWarning } from '../shared/notifications.ts';
@@ -33,14 +38,13 @@ export async function checkDataset(
       log.error('not-checked', error),
     ),
   );
-  if (typeof found !== 'string') {
-    void showVerdict(uri, name, found);
-    return;
-  }
-  const again = gateMessages.checkAgain();
-  void showError(failureSentence(name, found), ...(found === 'missing' ? [] : [again])).then((choice) => {
-    if (choice === again) void vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
-  });
+  void (typeof found === 'string' ? showFailure(uri, name, found) : showVerdict(uri, name, found));
+}
+
+async function showFailure(uri: vscode.Uri, name: string, failure: CheckFailure): Promise<void> {
+  const actions = failure === 'missing' ? [] : [gateMessages.checkAgain()];
+  const choice = await showError(failureSentence(name, failure), ...actions);
+  if (choice !== undefined) await vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
 }
 
 async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: Log): Promise<void> {
@@ -59,13 +63,11 @@ async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: 
   });
   // An error message was shown for each of the others.
   if (summaries.length + failed === 0) return;
-  const show = gateMessages.showProblems();
   const isClean = summaries.every(({ verdict }) => verdict === 'clean');
-  void showInformation(checkMessages.verdicts(summaries, failed), ...(isClean ? [] : [show])).then(
-    (choice) => {
-      if (choice === show) void vscode.commands.executeCommand('workbench.panel.markers.view.focus');
-    },
-  );
+  const actions = isClean ? [] : [gateMessages.showProblems()];
+  void showInformation(checkMessages.verdicts(summaries, failed), ...actions).then((choice) => {
+    if (choice !== undefined) void vscode.commands.executeCommand('workbench.panel.markers.view.focus');
+  });
 }
 
 async function showVerdict(uri: vscode.Uri, name: string, summary: Summary): Promise<void> {

@@ -4,7 +4,7 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import { summaryOf, type Summary } from '../../core/datasets/report.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { openDocument } from './datasetProblems.ts';
-import { datasetStatus, type DatasetStatus as StatusText } from './messages.ts';
+import { checkMessages, datasetStatus } from './messages.ts';
 
 /** Shows the verdict on JSONL documents: in the language status of the active one, and above the first line of each. */
 export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
@@ -41,22 +41,21 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     const { summary, text } = this.#stateOf(document);
-    const { verdict, preview, submit } = text.lens;
-    this.#lenses.set(document.uri.fsPath, verdict);
+    this.#lenses.set(document.uri.fsPath, text.lens);
     const lens = (title: string, command: string) =>
       new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command, arguments: [document.uri] });
     return [
-      lens(verdict, commandFor(summary)),
-      lens(preview, COMMANDS.previewDataset),
-      lens(submit, COMMANDS.submitDataset),
+      lens(text.lens, commandFor(summary)),
+      lens(checkMessages.preview(), COMMANDS.previewDataset),
+      lens(checkMessages.submit(), COMMANDS.submitDataset),
     ];
   }
 
-  #stateOf(document: vscode.TextDocument): { summary?: Summary; isBusy: boolean; text: StatusText } {
-    const state = this.#reports.get(document.uri.fsPath);
+  #stateOf({ uri, isDirty }: vscode.TextDocument) {
+    const state = this.#reports.get(uri.fsPath);
     const summary = state?.report && summaryOf(state.report);
     const isBusy = state?.progress !== undefined;
-    return { ...(summary && { summary }), isBusy, text: datasetStatus(summary, isBusy, document.isDirty) };
+    return { summary, isBusy, text: datasetStatus(summary, isBusy, isDirty) };
   }
 
   /** Redraws what differs: this is called at each key and with each progress. */
@@ -64,8 +63,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     if (path === activeDocument()?.uri.fsPath) this.#draw();
     const shown = this.#lenses.get(path);
     const document = shown === undefined ? undefined : openDocument(path);
-    if (document !== undefined && this.#stateOf(document).text.lens.verdict !== shown)
-      this.#lensesChanged.fire();
+    if (document !== undefined && this.#stateOf(document).text.lens !== shown) this.#lensesChanged.fire();
   }
 
   #draw(): void {

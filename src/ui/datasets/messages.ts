@@ -33,14 +33,14 @@ export const checkMessages = {
   },
 };
 
-/** The language status of a JSONL document, and the CodeLenses above its first line. */
+/** The language status of a JSONL document, and the first CodeLens above its first line. */
 export interface DatasetStatus {
   name: string;
   text: string;
   detail: string;
   /** What a click does. */
   action: string;
-  lens: { verdict: string; preview: string; submit: string };
+  lens: string;
 }
 
 /** @param isDirty whether the editor has changes that are not in the checked file */
@@ -57,11 +57,7 @@ export function datasetStatus(
     text: verdict ?? l10n.t('Not checked'),
     detail,
     action: summary === undefined || summary.verdict === 'clean' ? check : l10n.t('Show Problems'),
-    lens: {
-      verdict: [verdict ?? check, ...(detail === '' || isBusy ? [] : [detail])].join(' · '),
-      preview: checkMessages.preview(),
-      submit: checkMessages.submit(),
-    },
+    lens: [verdict ?? check, ...(detail === '' || isBusy ? [] : [detail])].join(' · '),
   };
 }
 

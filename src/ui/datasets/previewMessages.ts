@@ -1,5 +1,11 @@
 import * as vscode from 'vscode';
-import { summaryOf, type CheckFailure, type Report, type Role } from '../../core/datasets/report.ts';
+import {
+  summaryOf,
+  type CheckFailure,
+  type Report,
+  type Role,
+  type RowLengths,
+} from '../../core/datasets/report.ts';
 import type { RowFile } from '../../core/datasets/rowFile.ts';
 import type { RowList } from '../../core/datasets/rowList.ts';
 import {
@@ -105,14 +111,9 @@ export function listStatus(
 /** The notice above the rows when they differ from the file on disk, or in an editor. */
 export function changedNotice(name: string, change: 'changed' | 'missing' | 'unsaved'): string {
   const { l10n } = vscode;
-  switch (change) {
-    case 'changed':
-      return l10n.t('{0} has changed on disk.', name);
-    case 'missing':
-      return l10n.t('{0} no longer exists.', name);
-    case 'unsaved':
-      return l10n.t('{0} has unsaved changes. The saved file is shown.', name);
-  }
+  if (change === 'changed') return l10n.t('{0} has changed on disk.', name);
+  if (change === 'missing') return failureSentence(name, 'missing');
+  return l10n.t('{0} has unsaved changes. The saved file is shown.', name);
 }
 
 /** What is known of a file before, during and after its check. */
@@ -166,20 +167,16 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
     },
     { name: l10n.t('Characters'), value: formatCount(characters) },
     { name: l10n.t('Tokens'), value: tokensPhrase(statistics) },
-    { name: l10n.t('Row length'), value: lengthsText(report) },
+    { name: l10n.t('Row length'), value: lengthsText(statistics.lengths) },
     ...(maxTurns > 0 ? [{ name: l10n.t('Longest conversation'), value: messagesText(maxTurns) }] : []),
     { name: l10n.t('Duplicates'), value: duplicatesText(report) },
     hash,
   ];
 }
 
-function lengthsText({ statistics: { lengths } }: Report): string {
-  return vscode.l10n.t(
-    'median {0}, 99 % up to {1}, longest {2}',
-    formatBytes(lengths.percentiles.p50),
-    formatBytes(lengths.percentiles.p99),
-    formatBytes(lengths.maxBytes),
-  );
+function lengthsText({ percentiles: { p50, p99 }, maxBytes }: RowLengths): string {
+  const [median, most, longest] = [formatBytes(p50), formatBytes(p99), formatBytes(maxBytes)];
+  return vscode.l10n.t('median {0}, 99 % up to {1}, longest {2}', median, most, longest);
 }
 
 function messagesText(count: number): string {

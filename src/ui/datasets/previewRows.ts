@@ -75,9 +75,9 @@ async function excerptOf(
   { offset, length }: Problem,
 ): Promise<PreviewProblem['excerpt']> {
   const end = row.offset + row.sizeBytes;
+  if (offset < row.offset || offset > end) return undefined;
   const from = Math.max(row.offset, offset - EXCERPT_BYTES);
   const to = Math.min(end, offset + EXCERPT_BYTES);
-  if (offset < row.offset || offset > end) return undefined;
   const bytes = await file.read(Buffer.alloc(to - from), from);
   const start = from === row.offset ? 0 : leadingContinuations(bytes);
   const stop = to === end ? bytes.length : bytes.length - cutBytes(bytes);

@@ -5,35 +5,19 @@
 
 /** Sentences and names that the page needs for itself. */
 export type PreviewWord =
-  | 'feed'
-  | 'rowsLoading'
-  | 'search'
-  | 'matchCase'
-  | 'clearFilter'
-  | 'problemFilter'
-  | 'allRows'
-  | 'continueSearch'
-  | 'goToRow'
-  | 'goToRowHint'
-  | 'showDetails'
-  | 'hideDetails'
-  | 'details'
-  | 'raw'
-  | 'openSource'
-  | 'showMore'
-  | 'showLess'
-  | 'moreTurns'
-  | 'emptyText'
-  | 'blankRow'
-  | 'notParsed'
-  | 'toolCall'
-  | 'toolCallId'
-  | 'noRole'
-  | 'reload'
-  | 'copy'
-  | 'noMatch'
-  | 'problemsOfRow'
-  | 'keyboard';
+  | ('feed' | 'details' | 'keyboard' | 'problemsOfRow' | 'showDetails' | 'hideDetails' | 'reload' | 'copy')
+  | ('search' | 'matchCase' | 'continueSearch' | 'noMatch' | 'problemFilter' | 'allRows' | 'clearFilter')
+  | (
+      | 'goToRow'
+      | 'goToRowHint'
+      | 'rowsLoading'
+      | 'blankRow'
+      | 'emptyText'
+      | 'notParsed'
+      | 'raw'
+      | 'openSource'
+    )
+  | ('showMore' | 'showLess' | 'moreTurns' | 'toolCall' | 'toolCallId' | 'noRole');
 
 /** What the page remembers while it is hidden, and over a reload of the window. */
 export interface PreviewMemory {

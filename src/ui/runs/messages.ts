@@ -63,8 +63,8 @@ export function runsMessage(
   if (isLocked && !hasSubmissions) return '';
   if (isLocked)
     return state === 'key-missing'
-      ? l10n.t('Runs are hidden: the API key of this account is not on this machine.')
-      : l10n.t('Runs are hidden: the service rejected the API key of this account.');
+      ? l10n.t('Runs are hidden: this account’s API key isn’t on this machine.')
+      : l10n.t('Runs are hidden: the service rejected this account’s API key.');
   const lines: string[] = [];
   const isEmpty = (runs.rows ?? []).length === 0;
   if (state === 'offline' && !isEmpty && offlineSince !== undefined)

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
@@ -69,7 +69,7 @@ describe('PreviewPanel', () => {
   /** Sends a request, and waits for what it leads to. */
   async function send(message: unknown): Promise<void> {
     panel.send(message);
-    await sleep(20);
+    for (let turns = 0; turns < 20; turns++) await turn();
   }
 
   it('posts list, card and requested rows, and goes to a row once the page is there', async () => {
@@ -79,6 +79,7 @@ describe('PreviewPanel', () => {
     const { generation, length } = posted('list').at(-1)!;
     assert.deepEqual([length, posted('card').length, posted('goTo').at(-1)?.position], [3, 1, 1]);
     await send({ type: 'need', generation, from: 1, count: 1_000 });
+    while (posted('rows').length === 0) await turn();
     assert.deepEqual(
       posted('rows')[0]?.rows.map(({ row, problems }) => [row, problems.length]),
       [

@@ -208,9 +208,9 @@ describe('RunsTree', () => {
       ]) {
         Object.assign(downloads, change);
         hear();
-        const { description, contextValue, ...rest } = await item();
-        const last = String(description).split(' · ').at(-1);
-        said.push(`${contextValue} ${iconOf(rest as vscode.TreeItem).id} ${last}`);
+        const drawnRow = await item();
+        const last = String(drawnRow.description).split(' · ').at(-1);
+        said.push(`${drawnRow.contextValue} ${iconOf(drawnRow).id} ${last}`);
       }
       assert.deepEqual(said, [
         'run.downloadable pass just now',

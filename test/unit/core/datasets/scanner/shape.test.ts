@@ -1,161 +1,114 @@
 import assert from 'node:assert/strict';
 import { FORMATS, ROLES, type Format, type Role } from '../../../../../src/core/datasets/report.ts';
-import { codesOf, problemsOf, useChecker } from '../../../../helpers/checker.ts';
+import { problemsOf, useChecker } from '../../../../helpers/checker.ts';
 import { Random } from '../../../../helpers/random.ts';
 
 const user = '{"role":"user","content":"hi"}';
 const assistant = '{"role":"assistant","content":"hello"}';
-const chat = (...messages: string[]) => `{"messages":[${messages.join(',')}]}`;
-const sharegpt = (...turns: string[]) => `{"conversations":[${turns.join(',')}]}`;
-
-/** A row, the problems of its shape, and the text at the place of the first. */
-const table: readonly [row: string, codes: string, at?: string][] = [
-  [chat(user, assistant), ''],
-  [chat('{"role":"system","content":"x"}', user, assistant), ''],
-  [chat('{"role":"developer","content":"x"}', user, assistant), ''],
-  [
-    chat(
-      user,
-      '{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f"}}]}',
-      '{"role":"tool","content":"1"}',
-      assistant,
-    ),
-    '',
-  ],
-  [chat(user, '{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]}'), ''],
-  [chat(user, '{"role":"assistant","content":"","tool_calls":[{"id":"1"}]}'), ''],
-  [
-    chat(
-      user,
-      '{"role":"assistant","function_call":{"name":"f","content":5}}',
-      '{"role":"function","content":"1"}',
-      assistant,
-    ),
-    '',
-  ],
-  [
-    chat(
-      '{"role":"user","content":[{"type":"text","text":"x"},{"type":"image_url","image_url":{"url":"y"}}]}',
-      assistant,
-    ),
-    '',
-  ],
-  [chat('{"role":"user","content":["x","y"]}', assistant), ''],
-  [chat('{"content":"first, then who","role":"user"}', assistant), ''],
-  [
-    chat(user, '{"role":"assistant","content":"x","name":"bot","weight":1,"meta":{"role":"?","content":7}}'),
-    '',
-  ],
-  ['{"messages":1}', 'messages-not-array', '1'],
-  ['{"messages":null}', 'messages-not-array', 'null'],
-  ['{"messages":{"role":"user"}}', 'messages-not-array', '{"role'],
-  ['{"messages":[]}', 'messages-empty', ']'],
-  [chat('"x"', user, assistant), 'message-not-object', 'x"'],
-  [chat('[]', user, assistant), 'message-not-object', '[]'],
-  [chat('{"content":"x"}', assistant), 'role-missing', '{"content'],
-  [chat('{"role":"bot","content":"x"}', assistant), 'role-unknown', 'bot'],
-  [chat('{"role":5,"content":"x"}', assistant), 'role-unknown', '5'],
-  [chat('{"role":["user"],"content":"x"}', assistant), 'role-unknown', '["user'],
-  [chat('{"role":"human","content":"x"}', assistant), 'role-unknown', 'human'],
-  [chat('{"role":"user"}', assistant), 'content-missing', '{"role'],
-  [chat('{"role":"user","content":null}', assistant), 'content-missing', '{"role'],
-  [chat(user, '{"role":"assistant","content":null}'), 'content-missing', '{"role":"assistant'],
-  [chat('{"role":"user","content":5}', assistant), 'content-wrong-type', '5'],
-  [chat('{"role":"user","content":{"a":1}}', assistant), 'content-wrong-type', '{"a"'],
-  [chat('{"role":"user","content":[5]}', assistant), 'content-wrong-type', '5'],
-  [chat('{"role":"user","content":""}', assistant), 'content-empty', '""'],
-  [chat('{"role":"user","content":"  "}', assistant), 'content-empty', '"  "'],
-  [chat('{"role":"user","content":[]}', assistant), 'content-empty', ']}'],
-  [chat(user), 'no-assistant', '{"role'],
-  [chat(user, assistant, user), 'last-not-assistant'],
-  [
-    '{"messages":[],"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}',
-    'messages-empty',
-  ],
-  ['{"prompt":"a","completion":"b"}', ''],
-  [`{"prompt":[${user}],"completion":[${assistant}]}`, ''],
-  ['{"prompt":"a"}', 'field-missing', '{'],
-  ['{"completion":"a"}', 'field-missing', '{'],
-  ['{"prompt":"a","completion":5}', 'field-wrong-type', '5'],
-  ['{"prompt":{"a":1},"completion":"b"}', 'field-wrong-type', '{"a"'],
-  ['{"prompt":"a","completion":" "}', 'field-empty', '" "'],
-  ['{"prompt":5,"completion":"b","prompt":"a"}', ''],
-  ['{"instruction":"a","input":"b","output":"c"}', ''],
-  ['{"instruction":"a","input":"","output":"c"}', ''],
-  ['{"instruction":"a","input":null,"output":"c"}', ''],
-  ['{"instruction":"a","output":"c"}', ''],
-  ['{"instruction":"a"}', 'field-missing'],
-  ['{"input":"a","output":"c"}', 'field-missing'],
-  ['{"instruction":"a","input":7,"output":"c"}', 'field-wrong-type', '7'],
-  ['{"instruction":"a","output":""}', 'field-empty', '""'],
-  ['{"question":"a","answer":"b"}', ''],
-  ['{"question":"a"}', 'field-missing'],
-  ['{"question":"","answer":"b"}', 'field-empty', '""'],
-  ['{"question":"a","answer":["b"]}', 'field-wrong-type', '["b"'],
-  ['{"text":"a"}', ''],
-  ['{"text":""}', 'field-empty', '""'],
-  ['{"text":false}', 'field-wrong-type', 'false'],
-  ['{"chosen":"a","rejected":"b"}', ''],
-  ['{"prompt":"p","chosen":"a","rejected":"b"}', ''],
-  [`{"prompt":[${user}],"chosen":[${assistant}],"rejected":[${assistant}]}`, ''],
-  ['{"chosen":"a"}', 'field-missing'],
-  ['{"chosen":"a","rejected":""}', 'field-empty', '""'],
-  ['{"chosen":"a","rejected":null}', 'field-wrong-type', 'null'],
-  [sharegpt('{"from":"human","value":"x"}', '{"from":"gpt","value":"y"}'), ''],
-  [
-    sharegpt(
-      '{"from":"system","value":"s"}',
-      '{"from":"user","value":"x"}',
-      '{"from":"chatgpt","value":"y"}',
-    ),
-    '',
-  ],
-  [
-    sharegpt(
-      '{"from":"human","value":"x"}',
-      '{"from":"function_call","value":"f"}',
-      '{"from":"observation","value":"1"}',
-      '{"from":"gpt","value":"y"}',
-    ),
-    '',
-  ],
-  [sharegpt('{"role":"user","content":"x"}', '{"role":"assistant","content":"y"}'), ''],
-  [sharegpt('{"from":"human","value":"x"}'), 'no-assistant'],
-  [sharegpt('{"from":"human"}', '{"from":"gpt","value":"y"}'), 'content-missing'],
-  [sharegpt('{"from":"me","value":"x"}', '{"from":"gpt","value":"y"}'), 'role-unknown', 'me"'],
-  ['{"conversations":"x"}', 'messages-not-array'],
-  // What does not belong to the row's format is its own business.
-  [`{"messages":[${user},${assistant}],"text":"","input":5,"prompt":{}}`, ''],
-  ['{"question":"a","answer":"b","text":5}', ''],
-  ['{}', 'unknown-format', '{'],
-  ['{"a":{"messages":5}}', 'unknown-format', '{'],
-  ['{"__proto__":{"messages":[]}}', 'unknown-format'],
-  ['{"Messages":[]}', 'unknown-format'],
-  // Nothing is said of the shape of what is no JSON, and nothing more of what is no object.
-  ['{"messages":[],}', ''],
-  ['[{"messages":[]}]', ''],
-];
-
-/** What is said besides the shape. */
-const OTHER = ['duplicate-key', 'trailing-comma', 'not-an-object', 'different-format', 'duplicate-row'];
+/** A row, the problem of its shape if there is one, and the text at its place; U and A are messages of user and assistant. */
+const table = `
+{"messages":[U,A]}
+{"messages":[{"role":"system","content":"x"},U,A]}
+{"messages":[{"role":"developer","content":"x"},U,A]}
+{"messages":[U,{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f"}}]},{"role":"tool","content":"1"},A]}
+{"messages":[U,{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]}]}
+{"messages":[U,{"role":"assistant","content":"","tool_calls":[{"id":"1"}]}]}
+{"messages":[U,{"role":"assistant","function_call":{"name":"f","content":5}},{"role":"function","content":"1"},A]}
+{"messages":[{"role":"user","content":[{"type":"text","text":"x"},{"type":"image_url","image_url":{"url":"y"}}]},A]}
+{"messages":[{"role":"user","content":["x","y"]},A]}
+{"messages":[{"content":"first, then who","role":"user"},A]}
+{"messages":[U,{"role":"assistant","content":"x","name":"bot","weight":1,"meta":{"role":"?","content":7}}]}
+{"messages":1} | messages-not-array | 1
+{"messages":null} | messages-not-array | null
+{"messages":{"role":"user"}} | messages-not-array | {"role
+{"messages":[]} | messages-empty | ]
+{"messages":["x",U,A]} | message-not-object | x"
+{"messages":[[],U,A]} | message-not-object | []
+{"messages":[{"content":"x"},A]} | role-missing | {"content
+{"messages":[{"role":"bot","content":"x"},A]} | role-unknown | bot
+{"messages":[{"role":5,"content":"x"},A]} | role-unknown | 5
+{"messages":[{"role":["user"],"content":"x"},A]} | role-unknown | ["user
+{"messages":[{"role":"human","content":"x"},A]} | role-unknown | human
+{"messages":[{"role":"user"},A]} | content-missing | {"role
+{"messages":[{"role":"user","content":null},A]} | content-missing | {"role
+{"messages":[U,{"role":"assistant","content":null}]} | content-missing | {"role":"assistant
+{"messages":[{"role":"user","content":5},A]} | content-wrong-type | 5
+{"messages":[{"role":"user","content":{"a":1}},A]} | content-wrong-type | {"a"
+{"messages":[{"role":"user","content":[5]},A]} | content-wrong-type | 5
+{"messages":[{"role":"user","content":""},A]} | content-empty | ""
+{"messages":[{"role":"user","content":"  "},A]} | content-empty | "  "
+{"messages":[{"role":"user","content":[]},A]} | content-empty | ]}
+{"messages":[U]} | no-assistant | {"role
+{"messages":[U,A,U]} | last-not-assistant
+{"messages":[],"messages":[U,A]} | messages-empty
+{"prompt":"a","completion":"b"}
+{"prompt":[U],"completion":[A]}
+{"prompt":"a"} | field-missing | {
+{"completion":"a"} | field-missing | {
+{"prompt":"a","completion":5} | field-wrong-type | 5
+{"prompt":{"a":1},"completion":"b"} | field-wrong-type | {"a"
+{"prompt":"a","completion":" "} | field-empty | " "
+{"prompt":5,"completion":"b","prompt":"a"}
+{"instruction":"a","input":"b","output":"c"}
+{"instruction":"a","input":"","output":"c"}
+{"instruction":"a","input":null,"output":"c"}
+{"instruction":"a","output":"c"}
+{"instruction":"a"} | field-missing
+{"input":"a","output":"c"} | field-missing
+{"instruction":"a","input":7,"output":"c"} | field-wrong-type | 7
+{"instruction":"a","output":""} | field-empty | ""
+{"question":"a","answer":"b"}
+{"question":"a"} | field-missing
+{"question":"","answer":"b"} | field-empty | ""
+{"question":"a","answer":["b"]} | field-wrong-type | ["b"
+{"text":"a"}
+{"text":""} | field-empty | ""
+{"text":false} | field-wrong-type | false
+{"chosen":"a","rejected":"b"}
+{"prompt":"p","chosen":"a","rejected":"b"}
+{"prompt":[U],"chosen":[A],"rejected":[A]}
+{"chosen":"a"} | field-missing
+{"chosen":"a","rejected":""} | field-empty | ""
+{"chosen":"a","rejected":null} | field-wrong-type | null
+{"conversations":[{"from":"human","value":"x"},{"from":"gpt","value":"y"}]}
+{"conversations":[{"from":"system","value":"s"},{"from":"user","value":"x"},{"from":"chatgpt","value":"y"}]}
+{"conversations":[{"from":"function_call","value":"f"},{"from":"observation","value":"1"},{"from":"gpt","value":"y"}]}
+{"conversations":[U,A]}
+{"conversations":[{"from":"human","value":"x"}]} | no-assistant
+{"conversations":[{"from":"human"},{"from":"gpt","value":"y"}]} | content-missing
+{"conversations":[{"from":"me","value":"x"},{"from":"gpt","value":"y"}]} | role-unknown | me"
+{"conversations":"x"} | messages-not-array
+{"messages":[U,A],"text":"","input":5,"prompt":{}}
+{"question":"a","answer":"b","text":5}
+{} | unknown-format | {
+{"a":{"messages":5}} | unknown-format | {
+{"__proto__":{"messages":[]}} | unknown-format
+{"Messages":[]} | unknown-format
+{"messages":[],}
+[{"messages":[]}]`
+  .trim()
+  .split('\n')
+  .map((line) => {
+    const [row = '', code = '', at] = line.split(' | ');
+    return { row: row.replace(/\bU\b/g, user).replace(/\bA\b/g, assistant), code, at };
+  });
 
 describe('the shape of rows', () => {
   const { check } = useChecker();
 
   it('is judged as in a table, for every format and warning', async () => {
-    const report = await check(table.map(([row]) => row).join('\n'));
-    for (const [index, [row, codes, at]] of table.entries()) {
-      const found = codesOf(report, index + 1).filter((code) => !OTHER.includes(code));
-      assert.equal(found.join(' '), codes, row);
-      if (at === undefined) continue;
-      const problem = problemsOf(report).find(({ row, code }) => row === index + 1 && code === codes);
-      assert.equal(row.slice(problem!.column - 1).slice(0, at.length), at, row);
-    }
-    const said = new Set(
-      problemsOf(report).flatMap(({ class: name, code }) => (name === 'shape' ? [code] : [])),
+    const report = await check(table.map(({ row }) => row).join('\n'));
+    const shapes = problemsOf(report).filter(
+      (one) => one.class === 'shape' && one.code !== 'different-format',
     );
-    // All but the one of the next test.
-    assert.equal(said.size, 16, [...said].join(' '));
+    for (const [index, { row, code, at = '' }] of table.entries()) {
+      const found = shapes.filter((problem) => problem.row === index + 1);
+      const codes = found.map((problem) => problem.code).filter((one) => one !== 'not-an-object');
+      assert.equal(codes.join(' '), code, row);
+      assert.ok(at === '' || row.startsWith(at, found[0]!.column - 1), row);
+    }
+    // All but very long rows and different formats, which have tests of their own.
+    assert.equal(new Set(shapes.map(({ code }) => code)).size, 15);
   });
 
   it('warns of very long rows', async () => {
@@ -175,7 +128,7 @@ describe('the shape of rows', () => {
       '{"text":"3"}',
       '{"a":1}',
       '[]',
-      chat(user, assistant),
+      `{"messages":[${user},${assistant}]}`,
     ];
     const report = await check(rows.join('\n'));
     assert.equal(report.format, 'text');
@@ -206,19 +159,21 @@ describe('the shape of rows', () => {
     const random = new Random(5);
     const text = () =>
       random.of(['a', 'é', '模型', '😀']).repeat(1 + random.below(random.chance(0.05) ? 3000 : 60));
-    const turn = (role: string) => JSON.stringify({ role, content: text() });
-    const makers: Partial<Record<Format, () => string>> = {
-      chat: () =>
-        chat(...random.several(9, () => turn(random.of(['system', 'user', 'assistant', 'tool', 'bot'])))),
-      sharegpt: () =>
-        sharegpt(
-          ...random.several(5, () =>
-            JSON.stringify({ from: random.of(['human', 'gpt', 'observation']), value: text() }),
-          ),
-        ),
-      'question-answer': () => JSON.stringify({ question: text(), answer: text() }),
-      text: () => JSON.stringify({ text: text() }),
-      unknown: () => '{}',
+    const makers: Partial<Record<Format, () => object>> = {
+      chat: () => {
+        const turn = () => ({
+          role: random.of(['system', 'user', 'assistant', 'tool', 'bot']),
+          content: text(),
+        });
+        return { messages: random.several(9, turn) };
+      },
+      sharegpt: () => {
+        const turn = () => ({ from: random.of(['human', 'gpt', 'observation']), value: text() });
+        return { conversations: random.several(5, turn) };
+      },
+      'question-answer': () => ({ question: text(), answer: text() }),
+      text: () => ({ text: text() }),
+      unknown: () => ({}),
     };
     const formats = Object.fromEntries(FORMATS.map((name) => [name, 0]));
     const roles = Object.fromEntries(ROLES.map((name) => [name, 0])) as Record<Role, number>;
@@ -229,13 +184,13 @@ describe('the shape of rows', () => {
     let maxTurns = 0;
     let blank = 0;
     const lengths: number[] = [];
-    const lines = Array.from({ length: 4000 }, () => {
+    const lines = Array.from({ length: 2000 }, () => {
       if (random.chance(0.05)) {
         blank++;
         return ' '.repeat(random.below(3));
       }
       const format = random.of(FORMATS.filter((name) => makers[name] !== undefined));
-      const row = makers[format]!();
+      const row = JSON.stringify(makers[format]!());
       formats[format]!++;
       lengths.push(Buffer.byteLength(row));
       const { messages, conversations } = JSON.parse(row) as Record<
@@ -257,19 +212,19 @@ describe('the shape of rows', () => {
     assert.equal(report.statistics.characters, Array.from(content).length - 1);
     assert.equal(report.statistics.estimatedTokens, Math.round(report.sizeBytes / 4));
     const sorted = lengths.sort((one, other) => one - other);
-    const told = report.statistics.lengths;
-    assert.equal(told.maxBytes, sorted.at(-1));
+    const measured = report.statistics.lengths;
+    assert.equal(measured.maxBytes, sorted.at(-1));
     for (const [name, share] of Object.entries({ p50: 0.5, p99: 0.99 })) {
       const exact = sorted[Math.ceil(sorted.length * share) - 1]!;
-      const percentile = told.percentiles[name as 'p50'];
+      const percentile = measured.percentiles[name as 'p50'];
       assert.ok(percentile >= exact && percentile <= exact * 1.0323, `${name}: ${percentile} for ${exact}`);
     }
-    for (const [index, { fromBytes, toBytes, rows }] of told.histogram.entries()) {
+    for (const [index, { fromBytes, toBytes, rows }] of measured.histogram.entries()) {
       assert.equal(rows, sorted.filter((length) => length >= fromBytes && length < toBytes).length);
-      assert.equal(toBytes, told.histogram[index + 1]?.fromBytes ?? toBytes);
+      assert.equal(toBytes, measured.histogram[index + 1]?.fromBytes ?? toBytes);
     }
     assert.equal(
-      told.histogram.reduce((sum, { rows }) => sum + rows, 0),
+      measured.histogram.reduce((sum, { rows }) => sum + rows, 0),
       sorted.length,
     );
   });

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import type { ModuleHooks } from 'node:module';
+import type { RunFilter } from '../../../../src/core/runs/runFilter.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import type { Sessions } from '../../../../src/core/runs/sessions.ts';
+import { sendJson } from '../../../helpers/httpServer.ts';
+import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { Bench, row, until } from '../../../helpers/runs/support.ts';
+
+describe('commands of runs', () => {
+  let hooks: ModuleHooks;
+  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
+  let commands: typeof import('../../../../src/ui/runs/runCommands.ts');
+  let bench: Bench;
+  let session: Session;
+  let sessions: Sessions;
+  let limits: number[];
+  let gate: Promise<unknown> | undefined;
+  /** From which row on the service fails. */
+  let brokenFrom: number;
+  /** The cursors that come, in turn, whatever is asked for. */
+  let circle: readonly string[];
+  let filter: RunFilter;
+
+  before(async () => {
+    hooks = standInForVscode();
+    standIn = await import('../../../helpers/vscodeStandIn.ts');
+    commands = await import('../../../../src/ui/runs/runCommands.ts');
+  });
+  after(() => hooks.deregister());
+
+  beforeEach(async () => {
+    standIn.forget();
+    bench = await Bench.start();
+    [limits, gate, brokenFrom, circle] = [[], undefined, Infinity, []];
+    filter = { text: '', modelIds: [], phases: [] };
+    const listed = Array.from({ length: 730 }, (_, index) => ({
+      ...row(`r${index}`, 800 - index, index < 10 ? 'queued' : 'complete'),
+      model_id: index % 3 === 0 ? 'm1' : 'm2',
+    }));
+    const server = await bench.serve((request, response) => {
+      const { searchParams } = new URL(String(request.url), 'http://x.test');
+      const limit = Number(searchParams.get('limit'));
+      const start = Number(searchParams.get('cursor') ?? 0);
+      const end = start + limit;
+      limits.push(limit);
+      void (gate ?? Promise.resolve()).then(() => {
+        if (end > brokenFrom) sendJson(response, 500, { error: { code: 'internal', message: 'broken' } });
+        else
+          sendJson(response, 200, {
+            data: listed.slice(start, end),
+            has_more: end < listed.length,
+            next_cursor: circle[limits.length % 2] ?? (end < listed.length ? String(end) : null),
+          });
+      });
+    });
+    session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
+    sessions = { active: session, isReportedByState: () => false } as unknown as Sessions;
+    await session.runs.refresh();
+  });
+  afterEach(() => bench.end());
+
+  const shown = {
+    get filter() {
+      return filter;
+    },
+    filterBy: (next: RunFilter) => void (filter = next),
+  };
+  const loaded = () => session.runs.rows?.length;
+
+  describe('Load All Runs', () => {
+    it('reads pages of 100 to the end, and says how far it is', async () => {
+      await commands.loadAllRuns(sessions);
+      assert.deepEqual([loaded(), session.runs.hasMore], [730, false]);
+      assert.deepEqual(new Set(limits.slice(1)), new Set([100]));
+      assert.equal(standIn.told.progress.length, limits.length - 1);
+      assert.match(standIn.told.progress[1] ?? '', /^\d+ so far$/);
+      assert.deepEqual(standIn.told.sentences, []);
+    });
+
+    it('ends at once when it is cancelled, with what it has', async () => {
+      const first = loaded();
+      gate = new Promise(() => undefined);
+      const work = commands.loadAllRuns(sessions);
+      await until(() => limits.length > 1);
+      standIn.cancelled.fire();
+      await work;
+      assert.deepEqual([loaded(), standIn.told.sentences], [first, []]);
+    });
+
+    it('says how much is loaded where the service fails or sends no new runs, and can continue', async () => {
+      for (const [breakIt, sentence] of [
+        [() => (brokenFrom = 400), (count: number) => `Loaded ${count} runs, but not the older ones.`],
+        [
+          () => (circle = ['200', '100']),
+          (count: number) => `Loaded ${count} runs. The service reports more`,
+        ],
+      ] as const) {
+        standIn.forget();
+        standIn.told.answer = ([more]) => more;
+        breakIt();
+        await commands.loadAllRuns(sessions);
+        const count = loaded() ?? 0;
+        assert.ok(count >= 250 && count <= 500, String(count));
+        assert.ok(standIn.told.sentences[0]?.startsWith(sentence(count)), standIn.told.sentences.join());
+        assert.equal(standIn.told.sentences.length, 1);
+        assert.deepEqual(standIn.executed, [['fineTuning.loadAllRuns']]);
+        [brokenFrom, circle] = [Infinity, []];
+      }
+      await commands.loadAllRuns(sessions);
+      assert.deepEqual([loaded(), session.runs.isIncomplete], [730, false]);
+    });
+
+    it('leaves a rejected API key to its own notification', async () => {
+      brokenFrom = 0;
+      await commands.loadAllRuns({ active: session, isReportedByState: () => true });
+      assert.deepEqual(standIn.told.sentences, []);
+    });
+  });
+
+  describe('Filter Runs', () => {
+    it('offers the models and phases of what is loaded, with the current filter', async () => {
+      filter = { text: 'now', modelIds: ['m2'], phases: ['finished'] };
+      let items: string[] = [];
+      let selected: string[] = [];
+      standIn.told.pick = (input) => {
+        items = input.items.map(({ label, description }) => `${label}: ${description ?? ''}`);
+        assert.ok(input.items.every(({ alwaysShow, kind }) => alwaysShow === true || kind === -1));
+        assert.equal(input.value, 'now');
+        selected = input.selectedItems.map(({ label }) => label);
+        input.selectedItems = input.items.filter(({ label }) => label === 'm1' || label === 'Queued');
+        return '  two words ';
+      };
+      await commands.filterRuns(sessions, shown, undefined);
+      const count = loaded() ?? 0;
+      const m1 = Math.ceil(count / 3);
+      const phases = ['Phase: ', 'Queued: 10 runs', `Completed: ${count - 10} runs`];
+      assert.deepEqual(items, [...phases, 'Model: ', `m2: ${count - m1} runs`, `m1: ${m1} runs`]);
+      assert.deepEqual(selected, ['Completed', 'm2']);
+      assert.deepEqual(filter, { text: 'two words', modelIds: ['m1'], phases: ['waiting'] });
+    });
+
+    it('changes nothing when it is closed, and takes a text without asking', async () => {
+      filter = { text: 'now', modelIds: ['m2'], phases: [] };
+      await commands.filterRuns(sessions, shown, { unknown: 'argument' });
+      assert.deepEqual([filter.text, standIn.told.inputs.length], ['now', 1]);
+      await commands.filterRuns(sessions, shown, ' maths ');
+      assert.deepEqual(
+        [filter, standIn.told.inputs.length],
+        [{ text: 'maths', modelIds: [], phases: [] }, 1],
+      );
+    });
+
+    it('leaves the runs of an account alone that became active meanwhile', async () => {
+      const live = { active: session };
+      standIn.told.pick = () => {
+        live.active = bench.session(() => Promise.resolve(undefined));
+        return 'words';
+      };
+      await commands.filterRuns(live, shown, undefined);
+      assert.deepEqual([standIn.told.inputs.length, filter.text], [1, '']);
+    });
+
+    it('offers nothing that a rejected API key has read, nor where nothing is loaded', async () => {
+      await commands.filterRuns(
+        {
+          active: Object.create(session, {
+            isLocked: { value: true },
+            runs: { value: session.runs },
+          }) as Session,
+        },
+        shown,
+        undefined,
+      );
+      session.runs.clear();
+      await commands.filterRuns(sessions, shown, undefined);
+      assert.deepEqual(standIn.told.inputs, []);
+      assert.deepEqual(standIn.told.sentences, Array(2).fill('No runs are loaded yet.'));
+    });
+  });
+
+  it('Show Run opens the page of a row, an ID or a choice, and reads nothing', async () => {
+    const pages: string[][] = [];
+    const show = async (argument?: unknown) => {
+      const open = (...ids: string[]) => Promise.resolve(void pages.push(ids));
+      await commands.showRun(sessions, open, argument);
+    };
+    const asked = limits.length;
+    await show({ kind: 'run', runId: 'a' });
+    await show('elsewhere');
+    await show();
+    standIn.told.pick = ({ items }) => items[1]?.label;
+    await show(7);
+    assert.deepEqual(
+      pages.map(([accountId, runId]) => `${accountId} ${runId}`),
+      ['account-1 a', 'account-1 elsewhere', 'account-1 r1'],
+    );
+    assert.deepEqual([limits.length, standIn.told.inputs.length], [asked, 2]);
+  });
+});
