@@ -417,13 +417,16 @@ export class RunStore implements Disposable {
 
   /** A run that no page has shown yet gets a row. */
   #acceptDetail(runId: string, detail: RunDetail): void {
-    if (this.get(runId) !== undefined) return this.#haveChanged([runId]);
     const { run_id, status, model_id, created_at } = detail;
-    const row = { run_id, status, model_id, artifacts_available: false };
-    this.#insert(
-      created_at === undefined ? row : { ...row, created_at },
-      phaseOf(row, detail) === 'finished',
-    );
+    const row = {
+      run_id,
+      status,
+      model_id,
+      ...(created_at !== undefined && { created_at }),
+      artifacts_available: false,
+    };
+    if (this.get(runId) !== undefined) this.#haveChanged([runId]);
+    else this.#insert(row, phaseOf(row, detail) === 'finished');
   }
 
   /** Takes in a run that came alone. @param hasEnded whether that is known of it */

@@ -270,7 +270,8 @@ export class StateStore implements Disposable {
     let result: T;
     try {
       // Renamed or deleted: what is written there nobody else would see. Compared under the lock.
-      if (identity !== undefined && identityOf(this.#file) !== identity) throw new MovedError();
+      if (identity !== undefined && identityOf(this.#file) !== identity)
+        throw Object.assign(new Error('state.sqlite was moved or replaced'), { errcode: MOVED });
       result = work(tables);
       this.#commit(database);
     } catch (error) {
@@ -430,15 +431,6 @@ export class StateStore implements Disposable {
   }
 }
 
-/** The file at the path is another one than the one that is open. */
-class MovedError extends ExpectedError {
-  readonly code = 'state-moved';
-
-  constructor() {
-    super('state.sqlite was moved or replaced');
-  }
-}
-
 /** @throws StateUnavailableError when a later version refused older ones */
 function migrate(database: DatabaseSync, migrations: readonly Migration[]): void {
   // Also where nothing is to be done: it fails where the file cannot be locked or written.
@@ -494,9 +486,7 @@ function isDamaged(error: unknown): boolean {
 
 /** Whether another connection may help. */
 function isOfFile(error: unknown): boolean {
-  return (
-    error instanceof MovedError || isDamaged(error) || (error as { errcode?: unknown }).errcode === MOVED
-  );
+  return isDamaged(error) || (error as { errcode?: unknown }).errcode === MOVED;
 }
 
 function keyOf(topic: string, accountId: string): string {

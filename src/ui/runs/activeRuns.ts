@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import { accountFolder } from '../../core/accounts/accountFolder.ts';
-import type { Disposable } from '../../core/base/disposable.ts';
+import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Event } from '../../core/base/event.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { Watcher } from '../../core/runs/watcher.ts';
+import type { WatchOptions } from '../../core/runs/watcher.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 
@@ -27,17 +27,23 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
   return followActive(parts.sessions, (session) => {
     if (session === undefined) return [];
     showReceiptLabels(session, parts).catch(onError);
-    return watch(session, parts, view, onError);
+    const watching = new DisposableStore();
+    // Without an account nothing is watched.
+    watch(session, parts, view, watching, onError).catch(onError);
+    return [watching];
   });
 }
 
 /** Watches the account, and reads what is missing on focus and when the Runs view is shown. */
-function watch(
+async function watch(
   session: Session,
   { journal, runsFolder, state, submitter }: ActiveRunsParts,
   view: RunsView,
-  onError: (error: unknown) => void,
-): Disposable[] {
+  watching: DisposableStore,
+  onError: WatchOptions['onError'],
+): Promise<void> {
+  const { Watcher } = await import('../../core/runs/watcher.ts');
+  if (watching.disposed) return;
   const { id } = session.account;
   const watcher = new Watcher({
     session,
@@ -51,7 +57,7 @@ function watch(
   });
   let readAtMs = performance.now();
   watcher.readAll();
-  return [
+  for (const one of [
     watcher,
     view.onDidShow(() => watcher.readMissing()),
     vscode.window.onDidChangeWindowState(({ focused }) => {
@@ -67,7 +73,8 @@ function watch(
       const isEnded = now === 'elsewhere' && !submitter.pending.some((pending) => pending.id === changed);
       if (now === 'unknown' || isEnded) void watcher.poll();
     }),
-  ];
+  ])
+    watching.add(one);
 }
 
 /** The runs that were charged, newest receipts included, with their labels: the service's list of runs has none. */

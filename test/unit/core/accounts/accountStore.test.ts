@@ -33,59 +33,39 @@ describe('AccountStore', () => {
     baseUrl: 'https://service.test:8443/prefix',
   });
 
-  it('begins empty in a folder that it makes', async () => {
-    const store = await opened();
-    assert.deepEqual([store.accounts, store.active], [[], undefined]);
-  });
+  const idsOf = (store: AccountStore) => store.accounts.map(({ id }) => id);
+  const sandbox = (id: string): Account => ({ kind: 'sandbox', id, name: 'Sandbox' });
 
-  it('stores accounts and which is active', async () => {
+  it('begins empty in a folder that it makes, and stores accounts and which is active', async () => {
     const first = await opened();
-    const sandbox: Account = { kind: 'sandbox', id: 's', name: 'Sandbox' };
+    assert.deepEqual([first.accounts, first.active], [[], undefined]);
     await first.save(service('a'));
-    await first.save(sandbox);
+    await first.save(sandbox('s'));
     await first.activate('a');
     const second = await opened();
-    assert.deepEqual(second.accounts, [service('a'), sandbox]);
-    assert.deepEqual(second.active, service('a'));
+    assert.deepEqual([second.accounts, second.active], [[service('a'), sandbox('s')], service('a')]);
   });
 
-  it('has one sandbox, also after its database became another one', async () => {
+  it('replaces the account with the same id, and the one sandbox by another', async () => {
     const store = await opened();
     await store.save(service('a'));
-    await store.save({ kind: 'sandbox', id: 'old', name: 'Sandbox' });
-    await store.save({ kind: 'sandbox', id: 'new', name: 'Sandbox' });
-    assert.deepEqual(
-      store.accounts.map(({ id }) => id),
-      ['a', 'new'],
-    );
-    assert.equal(store.active?.id, 'new');
-  });
-
-  it('replaces the account with the same id', async () => {
-    const store = await opened();
-    await store.save(service('a'));
+    await store.save(sandbox('old'));
+    await store.save(sandbox('new'));
+    assert.deepEqual([idsOf(store), store.active?.id], [['a', 'new'], 'new']);
     await store.save({ ...service('a'), name: 'other' });
-    assert.deepEqual(
-      store.accounts.map(({ name }) => name),
-      ['other'],
-    );
+    assert.deepEqual([idsOf(store), store.active?.name], [['new', 'a'], 'other']);
   });
 
-  it('has no active account after the active one was removed', async () => {
+  it('has no active account after the active one was removed, nor activates an unknown one', async () => {
     const store = await opened();
     await store.save(service('a'));
     await store.save(service('b'));
     await store.remove('b');
-    assert.deepEqual([store.active, store.accounts.length], [undefined, 1]);
-    await store.activate('a');
-    await store.remove('unknown');
-    assert.equal(store.active?.id, 'a');
-  });
-
-  it('does not activate an id that is unknown', async () => {
-    const store = await opened();
-    await store.save(service('a'));
     await store.activate('nobody');
+    assert.deepEqual([store.active, idsOf(store)], [undefined, ['a']]);
+    await store.activate('a');
+    await store.activate('nobody');
+    await store.remove('unknown');
     assert.equal(store.active?.id, 'a');
   });
 
@@ -135,10 +115,7 @@ describe('AccountStore', () => {
     const others = { version: 1, activeId: 'b', accounts: [service('a'), service('b')] };
     await writeFile(file(), JSON.stringify(others));
     await store.save(service('c'));
-    assert.deepEqual(
-      store.accounts.map(({ id }) => id),
-      ['a', 'b', 'c'],
-    );
+    assert.deepEqual(idsOf(store), ['a', 'b', 'c']);
   });
 
   it('reports one change once, whatever the order of an account’s fields', async () => {

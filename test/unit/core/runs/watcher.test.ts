@@ -41,6 +41,17 @@ describe('Watcher', function () {
     return windows;
   }
   const statusIn = ({ session }: WatchWindow, runId: string) => session.runs.get(runId)?.status;
+  const movesIn = ({ moved }: WatchWindow) =>
+    moved.map(({ runId, before, after }) => `${runId}: ${before.status} → ${after.status}`);
+  /** Holds answers back until the returned function is called. */
+  const hold = () => {
+    const opened = Promise.withResolvers<undefined>();
+    bench.gate = opened.promise;
+    return () => {
+      bench.gate = undefined;
+      opened.resolve(undefined);
+    };
+  };
   const polls = () => bench.asked.filter((one) => one.endsWith(' /runs')).length;
 
   describe('of one window', () => {
@@ -48,14 +59,12 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 'r', 0)];
       await open('a');
       assert.equal(polls(), 1);
-      const opened = Promise.withResolvers<undefined>();
-      bench.gate = opened.promise;
+      const release = hold();
       await bench.pass(5 * SECOND);
       assert.equal(polls(), 2);
       await bench.pass(10 * MINUTE);
       assert.equal(polls(), 2);
-      opened.resolve(undefined);
-      bench.gate = undefined;
+      release();
       await bench.settle();
       bench.rows = [made(bench, 'r', 0, 'evaluating')];
       await bench.pass(44 * SECOND);
@@ -70,10 +79,7 @@ describe('Watcher', function () {
       assert.equal(polls(), 1);
       bench.rows = [{ ...bench.rows[0], status: 'evaluating' } as (typeof bench.rows)[0]];
       await bench.pass(SECOND);
-      assert.deepEqual(
-        [polls(), a?.moved.map(({ runId, before, after }) => [runId, before.status, after.status])],
-        [2, [['r', 'running', 'evaluating']]],
-      );
+      assert.deepEqual([polls(), a && movesIn(a)], [2, ['r: running → evaluating']]);
       await bench.pass(5 * SECOND);
       assert.equal(polls(), 3);
     });
@@ -187,12 +193,10 @@ describe('Watcher', function () {
     it('sends nothing after it was disposed, also during a poll', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
-      const opened = Promise.withResolvers<undefined>();
-      bench.gate = opened.promise;
+      const release = hold();
       await bench.pass(5 * SECOND);
       a?.watcher.dispose();
-      opened.resolve(undefined);
-      bench.gate = undefined;
+      release();
       await bench.pass(3 * HOUR);
       assert.equal(polls(), 2);
     });
@@ -306,12 +310,10 @@ describe('Watcher', function () {
       await a.session.balance.refresh();
       await bench.pass(MINUTE);
       await bench.until(() => statusIn(b, 'r') === 'complete' && statusIn(c, 'r') === 'complete');
-      for (const { session, moved } of [b, c]) {
+      for (const window of [b, c]) {
+        const { session } = window;
         assert.deepEqual([session.runs.label('r'), session.balance.current?.balance_cents], ['Läbel', 900]);
-        assert.deepEqual(
-          moved.map(({ runId, before, after }) => [runId, before.status, after.status]),
-          [['r', 'running', 'complete']],
-        );
+        assert.deepEqual(movesIn(window), ['r: running → complete']);
         assert.deepEqual([session.runs.activeCount, session.runs.rows?.length], [1, 2]);
       }
       bench.instead = () => 'lost';
@@ -497,19 +499,14 @@ describe('Watcher', function () {
       await bench.list(({ runs }) => runs?.labels.length === 1);
       a?.dispose();
       bench.rows = [made(bench, 't', MINUTE), made(bench, 's', HOUR), made(bench, 'r', 2 * HOUR, 'complete')];
-      const opened = Promise.withResolvers<undefined>();
-      bench.gate = opened.promise;
+      const release = hold();
       const b = bench.window('b');
       void b.watcher.poll();
       await bench.until(() => b.session.runs.rows?.length === 2);
       assert.deepEqual([b.session.runs.label('r'), b.session.state], ['Läbel', 'connecting']);
-      opened.resolve(undefined);
-      bench.gate = undefined;
+      release();
       await bench.until(() => b.moved.length > 0);
-      assert.deepEqual(
-        b.moved.map(({ runId, before, after }) => [runId, before.status, after.status]),
-        [['r', 'running', 'complete']],
-      );
+      assert.deepEqual(movesIn(b), ['r: running → complete']);
     });
 
     it('has the names of those models alone that its runs have, and not all of a long one', async () => {
@@ -558,16 +555,12 @@ describe('Watcher', function () {
       };
       const b = bench.window('b');
       await b.watcher.poll();
-      assert.deepEqual(
-        b.moved.map(({ runId, before, after }) => [runId, before.status, after.status]),
-        [['new', 'queued', 'complete']],
-      );
+      assert.deepEqual(movesIn(b), ['new: queued → complete']);
     });
 
     it('polls by itself where the window before has ended without any answer', async () => {
       bench.rows = [made(bench, 's', HOUR, 'complete')];
-      const opened = Promise.withResolvers<undefined>();
-      bench.gate = opened.promise;
+      const release = hold();
       const a = bench.window('a');
       void a.watcher.poll();
       // It is the one that watches by now.
@@ -575,8 +568,7 @@ describe('Watcher', function () {
       const b = bench.window('b');
       await b.watcher.poll();
       a.dispose();
-      opened.resolve(undefined);
-      bench.gate = undefined;
+      release();
       await bench.pass(MINUTE);
       assert.equal(statusIn(b, 's'), 'complete');
       assert.equal(polls(), 2);
