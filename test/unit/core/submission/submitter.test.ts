@@ -126,6 +126,42 @@ describe('Submitter', () => {
     });
   });
 
+  describe('where the sender cannot be loaded', () => {
+    const failure = new Error('no such file');
+    /** A window in which loading fails so many times. */
+    const unable = (times = Infinity) => {
+      const load = () =>
+        times-- > 0 ? Promise.reject(failure) : import('../../../../src/core/submission/sender.ts');
+      return new Submitter(stage.bench.journal, { clock: stage.clock, random: () => 0.5 }, load);
+    };
+
+    it('is not charged, and kept where it was', async () => {
+      const one = unable();
+      const fresh = await one.submit(session, await stage.marked(), silent()).result;
+      assert.deepEqual(fresh, { kind: 'not-charged', error: failure, kept: false });
+      stage.answers = [tooPoor];
+      await submit();
+      const { id } = stage.intent;
+      const again = await one.resume(session, id, silent()).result;
+      assert.deepEqual(again, { kind: 'not-charged', error: failure, kept: true });
+      one.dispose();
+    });
+
+    it('stays unknown what was, and is checked once it can be', async () => {
+      stage.answers = [lost];
+      assert.equal((await submit()).kind, 'unknown');
+      const { id } = stage.intent;
+      const one = unable(3);
+      assert.deepEqual(await one.resume(session, id, silent()).result, { kind: 'unknown', error: failure });
+      await one.checkDue(session);
+      await one.settleMarked(session);
+      const before = stage.gets.length;
+      await one.checkDue(session);
+      assert.ok(stage.gets.length > before);
+      one.dispose();
+    });
+  });
+
   describe('with an answer that is none', () => {
     for (const [name, answer] of [
       ['HTML with 200', (...[, , , response]) => body(response, 200, '<html>Welcome</html>')],
