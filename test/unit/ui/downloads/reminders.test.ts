@@ -1,28 +1,24 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
-import type { ModuleHooks } from 'node:module';
 import path from 'node:path';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
+
+const { remindBeforeExpiry: create } = await withVscode(
+  () => import('../../../../src/ui/downloads/watchers.ts'),
+);
+// It is loaded at its first use.
+await withVscode(() => import('../../../../src/ui/downloads/reminders.ts'));
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 describe('reminders of adapters', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let create: typeof import('../../../../src/ui/downloads/watchers.ts').remindBeforeExpiry;
   let stage: DownloadStage;
   let first: Window;
   let faces: { dispose(): unknown }[];
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ remindBeforeExpiry: create } = await import('../../../../src/ui/downloads/watchers.ts'));
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.forget();
