@@ -157,6 +157,24 @@ describe('The adapter page', () => {
     assert.deepEqual((await readdir(folder)).sort(), ['adapter.zip', 'other']);
   });
 
+  it('shows what was unpacked where the archive was read again while the folder was chosen', async () => {
+    const other = path.join(folder, 'other');
+    await mkdir(other);
+    await open();
+    await drawn();
+    const chosen = Promise.withResolvers<string>();
+    standIn.told.folder = () => chosen.promise;
+    panel.send({ type: 'unpack', elsewhere: true });
+    panel.posted.length = 0;
+    panel.send({ type: 'reload' });
+    await drawn();
+    chosen.resolve(other);
+    const { result } = await posted('work', (one) => one.result);
+    assert.equal(result?.isError, false);
+    const { recipes } = await posted('page', (one) => one.recipes?.folder);
+    assert.equal(recipes?.folder?.value, path.join(other, 'adapter'));
+  });
+
   it('says why it could not unpack', async () => {
     await open(file, {
       extractAdapter: () => Promise.reject(Object.assign(new Error('no'), { code: 'disk-full' })),

@@ -186,6 +186,22 @@ describe('"Download when complete"', () => {
     assert.equal(said().length, 1);
   });
 
+  it('goes on after one that failed unexpectedly', async () => {
+    let failures = 1;
+    const claim: Window['claim'] = (...args) =>
+      failures-- > 0 ? Promise.reject(new Error('first')) : first.claim(...args);
+    first.sessions.isReportedByState = () => {
+      throw new Error('second');
+    };
+    watch({ ...first, claim });
+    for (const label of ['one', 'two']) await stage.submit(first, label);
+    await first.session.runs.refresh();
+    stage.pass(HOUR);
+    await first.session.runs.refresh();
+    await isDownloaded(first);
+    assert.deepEqual(logged.map(String), ['Error: first', 'Error: second']);
+  });
+
   it('ends with the window', async () => {
     const face = watch(first);
     await stage.submit(first, 'maths');

@@ -19,11 +19,12 @@ describe('reminders of adapters', () => {
   let stage: DownloadStage;
   let first: Window;
   let faces: { dispose(): unknown }[];
+  let logged: unknown[];
 
   beforeEach(async () => {
     standIn.forget();
     standIn.settings.clear();
-    faces = [];
+    [faces, logged] = [[], []];
     stage = await DownloadStage.start();
     first = stage.window();
     first.session.budget.open(false);
@@ -33,7 +34,9 @@ describe('reminders of adapters', () => {
     await stage.end();
   });
 
-  const watch = (window: Window) => faces.push(create(window, { focused: 5, behind: 5, always: 200 }));
+  const log = { error: (_what: string, error: unknown) => void logged.push(error) };
+  const watch = (window: Window) =>
+    faces.push(create({ ...window, log }, { focused: 5, behind: 5, always: 200 }));
   const said = () => standIn.told.sentences;
 
   /** It may come late on a machine that is busy. */
@@ -203,6 +206,21 @@ describe('reminders of adapters', () => {
     await look(first);
     await saidTimes(1);
     assert.equal(claims.length, 1);
+  });
+
+  it('come after a check that failed', async () => {
+    const failure = new Error('no');
+    const claim: Window['claim'] = (...args) =>
+      logged.length === 0 ? Promise.reject(failure) : first.claim(...args);
+    watch({ ...first, claim });
+    await finished('maths');
+    stage.pass(6 * DAY);
+    await look(first);
+    await until(() => logged.length > 0);
+    stage.pass(22 * HOUR);
+    await look(first);
+    await saidTimes(1);
+    assert.deepEqual(logged, [failure]);
   });
 
   it('do not come before it is known what is downloaded', async () => {
