@@ -58,6 +58,7 @@ const weights: WeightsReport = {
   maxRank: 8,
   savedModules: [],
   hasBias: false,
+  hasEmbedding: false,
 };
 
 describe('messages of the adapter page', () => {
@@ -123,6 +124,22 @@ describe('messages of the adapter page', () => {
     assert.deepEqual(shown('dora'), ['error', 1, 0, 0]);
     // The commands help once the file exists.
     assert.deepEqual(shown('config-missing'), ['error', 2, 1, 1]);
+  });
+
+  it('say once what holds for all tools, and title commands by what they do', () => {
+    const { notes } = recipes.adapterRecipes({ notes: ['same-base'], tools: [] }, undefined, '/a', undefined);
+    assert.deepEqual(notes, [{ severity: 'info', text: recipes.noteSentences('')['same-base'] }]);
+    const block = { language: 'python', text: 'a', placeholders: [] } as const;
+    const { blocks } = toolOf({
+      blocks: [
+        { ...block, purpose: 'load' },
+        { ...block, purpose: 'load-and-run' },
+      ],
+    });
+    assert.deepEqual(
+      blocks.map(({ title }) => title),
+      ['Load', 'Load and run'],
+    );
   });
 
   it('name the base of the config that is no repository, what to replace, and alternatives', () => {
