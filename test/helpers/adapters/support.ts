@@ -12,7 +12,7 @@ import {
   type RecipePlace,
   type Tool,
 } from '../../../src/core/adapters/recipes.ts';
-import type { Verdict } from '../../../src/core/adapters/faults.ts';
+import type { ArchiveFault, VerdictCode } from '../../../src/core/adapters/faults.ts';
 import type { ProblemCode } from '../../../src/core/adapters/problems.ts';
 import type { AdapterReport } from '../../../src/core/adapters/report.ts';
 import { verifyArchive } from '../../../src/core/adapters/archive/verify.ts';
@@ -25,6 +25,8 @@ export const MEASURE_WORKER = new URL('../../../src/core/adapters/measure/measur
 
 /** The folder of the adapter in recipes. */
 export const FOLDER = '/home/jo/adapters/my run';
+
+export type Refusal = `${VerdictCode} ${ArchiveFault}`;
 
 /** A folder for the tests of one file. */
 export class Place {
@@ -64,13 +66,13 @@ export class Place {
     return Object.fromEntries(all.map((recipe) => [recipe.tool, recipe])) as Record<Tool, Recipe>;
   }
 
-  /** The verdict of inspecting, and of verifying, which only refuses what is broken. */
-  async assertVerdict(bytes: Buffer, { code, fault }: Verdict): Promise<void> {
+  /** Refused by an inspection, and by a verification, which only refuses what is broken. */
+  async assertRefused(bytes: Buffer, refusal: Refusal, hint?: string): Promise<void> {
     const file = await this.file(bytes);
-    const { verdict } = await inspectAdapter(file);
-    assert.deepEqual({ code: verdict.code, fault: verdict.fault }, { code, fault });
-    if (code === 'broken') await assert.rejects(verifyArchive(file), { code: fault });
-    else assert.equal(await verifyArchive(file), 'unread');
+    const { code, fault = '' } = (await inspectAdapter(file)).verdict;
+    assert.equal(`${code} ${fault}`, refusal, hint);
+    if (code === 'broken') await assert.rejects(verifyArchive(file), { code: fault }, hint);
+    else assert.equal(await verifyArchive(file), 'unread', hint);
   }
 }
 

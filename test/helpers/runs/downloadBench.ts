@@ -1,15 +1,20 @@
+import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
+import { CancelledError } from '../../../src/core/base/errors.ts';
+import type { DownloadRecord } from '../../../src/core/downloads/types.ts';
 import { Downloads, type DownloadsOptions } from '../../../src/core/downloads/downloads.ts';
 import { DownloadStore } from '../../../src/core/downloads/downloadStore.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import { BlobServer } from '../blobServer.ts';
 import { descriptors } from '../api/support.ts';
+import { until } from './support.ts';
 import { TestClock } from './testClock.ts';
 
 export const RUN = 'run-1';
@@ -103,7 +108,7 @@ export class DownloadBench {
     return { session: this.session(), runId: RUN, artifact, target };
   }
 
-  /** What stands in the folder. */
+  /** What is in the folder. */
   left(): Promise<string[]> {
     return readdir(this.out).catch(() => []);
   }
@@ -143,6 +148,59 @@ export class DownloadBench {
   /** Descriptors into the folder that this process has open. */
   openFiles(): string[] {
     return descriptors().filter((target) => target.startsWith(this.out));
+  }
+
+  /** Downloads to the target: the right bytes, and nothing else that is left, stored or open. */
+  async assertDownloads(window: Downloads): Promise<DownloadRecord> {
+    const record = await window.start(this.request());
+    assert.equal(record.sha256, sha256Of(this.server.bytes));
+    await this.assertComplete(window);
+    return record;
+  }
+
+  async assertComplete(window: Downloads): Promise<void> {
+    assert.deepEqual(await readFile(this.target), this.server.bytes);
+    assert.deepEqual(await this.left(), ['adapter.zip']);
+    await this.#assertEnded(window);
+    // Another window may be finding out just now that nothing is left.
+    const locks = path.join(this.folder, 'runs', ACCOUNT, 'downloads');
+    await until(() => readdirSync(locks).length === 0);
+  }
+
+  async assertNothingLeft(window: Downloads): Promise<void> {
+    assert.deepEqual(await this.left(), []);
+    assert.deepEqual(window.records(ACCOUNT), []);
+    await this.#assertEnded(window);
+  }
+
+  /** Nothing of it is stored, whatever is in the folder. */
+  async assertRefused(window: Downloads, code: string, target = this.target): Promise<void> {
+    await assert.rejects(window.start(this.request(target)), { code });
+    await this.#assertEnded(window);
+  }
+
+  async #assertEnded(window: Downloads): Promise<void> {
+    assert.deepEqual(await this.stored(), { unfinished: [], discarded: [] });
+    // What is unfinished may be read just now, after another window wrote.
+    await until(() => this.openFiles().length === 0);
+    assert.deepEqual(window.active, []);
+  }
+
+  /** Not under the final name; what is kept is offered. */
+  async assertInterrupted(window: Downloads, code: string): Promise<void> {
+    await assert.rejects(window.start(this.request()), { code });
+    const left = await this.left();
+    assert.ok(left.length > 0 && !left.includes('adapter.zip'));
+    const offered = window.active.map((one) => [one.state, one.code]);
+    assert.deepEqual([offered, this.openFiles()], [[['interrupted', code]], []]);
+  }
+
+  /** Starts a download that nothing more comes of after some bytes. @returns how it ends: cancelled */
+  async stall(window: Downloads, bytes: number): Promise<{ id: string; cancelled: Promise<void> }> {
+    this.server.faults.push({ stallAfterBytes: bytes });
+    const cancelled = assert.rejects(window.start(this.request()), CancelledError);
+    await until(() => window.active[0]?.receivedBytes === bytes);
+    return { id: window.active[0]!.id, cancelled };
   }
 
   /** Where the bytes of each request began. */

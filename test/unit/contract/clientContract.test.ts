@@ -7,7 +7,7 @@ import { Client } from '../../../src/core/api/client.ts';
 import { ServiceError } from '../../../src/core/api/errors.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import { startHttpServer, type TestServer } from '../../helpers/httpServer.ts';
-import { Bench, HOUR } from '../sandbox/support.ts';
+import { Bench, HOUR } from '../../helpers/sandbox/stage.ts';
 import { startPrism, type Prism } from './prism.ts';
 
 /** The client's own requests, and the sandbox's answers to them, read by an independent reading of the contract. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Scenario } from '../../../src/sandbox/scenarios.ts';
-import { Bench, HOUR, SECOND, type Address, type Answer } from '../sandbox/support.ts';
+import { Bench, HOUR, SECOND, type Address, type Answer } from '../../helpers/sandbox/stage.ts';
 import { startPrism, violations, type Prism } from './prism.ts';
 
 /**

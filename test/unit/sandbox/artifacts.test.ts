@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { DAY, MINUTE, useBench } from './support.ts';
+import { DAY, MINUTE, useBench } from '../../helpers/sandbox/stage.ts';
 
 describe('sandbox artifacts', () => {
   const bench = useBench();

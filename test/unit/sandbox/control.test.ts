@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
 import { DEFAULT_SPEED, MAX_SPEED, MIN_SPEED } from '../../../src/sandbox/scenarios.ts';
-import { SECOND, START, useBench } from './support.ts';
+import { SECOND, START, useBench } from '../../helpers/sandbox/stage.ts';
 
 describe('sandbox control', () => {
   const bench = useBench();

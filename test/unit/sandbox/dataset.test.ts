@@ -36,6 +36,7 @@ describe('sandbox dataset reader', () => {
     'a text': '"a"\n{}',
     null: 'null\n',
     'a torn row': '{"a":\n1}',
+    'a torn row after a megabyte of blanks': `${' '.repeat(24 * 65_536 - 1)}{"a":\n1}`,
     'a long first row that is no object': `["${long}"]\n`,
   };
   it('counts and hashes every byte of what it accepts', () => {

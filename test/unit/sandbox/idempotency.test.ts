@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { DAY, ROW, useBench, type FormChange } from './support.ts';
+import { DAY, ROW, useBench, type FormChange } from '../../helpers/sandbox/stage.ts';
 
 describe('sandbox idempotency', () => {
   const bench = useBench();

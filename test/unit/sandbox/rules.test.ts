@@ -3,7 +3,7 @@ import { MAX_DATASET_BYTES } from '../../../src/core/api/types.ts';
 import { parseRange } from '../../../src/sandbox/artifacts.ts';
 import { priceCents, STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
 import { planRun } from '../../../src/sandbox/lifecycle.ts';
-import { MINUTE, SECOND, START } from './support.ts';
+import { MINUTE, SECOND, START } from '../../helpers/sandbox/stage.ts';
 
 describe('the rules of the sandbox', () => {
   it('price: 1.00 and a cent for each begun 10,000 bytes, half as much again for priority', () => {

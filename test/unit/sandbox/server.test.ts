@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { mock } from 'node:test';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
-import { START, useBench } from './support.ts';
+import { START, useBench } from '../../helpers/sandbox/stage.ts';
 
 describe('sandbox server', () => {
   const bench = useBench();
@@ -16,6 +16,19 @@ describe('sandbox server', () => {
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     answer.resume();
     return answer;
+  }
+
+  /** The head of a submission, whose body is still to be sent. */
+  function beginUpload(bytes: number, change: Record<string, string> = {}): ClientRequest {
+    return request(`${bench().sandbox.baseUrl}/api/v1/runs`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${bench().sandbox.apiKey}`,
+        'content-type': 'multipart/form-data; boundary=x',
+        'content-length': bytes,
+        ...change,
+      },
+    });
   }
 
   /** A connection that speaks HTTP by hand. */
@@ -46,22 +59,19 @@ describe('sandbox server', () => {
     }
   });
 
-  it('does not answer an HTTP/1.0 request without a Host', async () => {
+  it('does not answer an HTTP/1.0 request without a Host, and is on loopback alone', async () => {
+    assert.match(bench().sandbox.baseUrl, /^http:\/\/127\.0\.0\.1:\d+$/);
     const socket = await dial();
     socket.write(`GET /api/v1/balance HTTP/1.0\r\nAuthorization: Bearer ${bench().sandbox.apiKey}\r\n\r\n`);
     assert.match(await text(socket), /^HTTP\/1.1 421 /);
   });
 
-  it('is on loopback alone', () => {
-    assert.match(bench().sandbox.baseUrl, /^http:\/\/127\.0\.0\.1:\d+$/);
+  it("has the sandbox's own time in the Date header", async () => {
+    for (const path of ['/balance', '/unknown'])
+      assert.equal((await bench().get(path)).headers.get('date'), new Date(START).toUTCString());
   });
 
-  it("tells the sandbox's own time in the Date header", async () => {
-    assert.equal((await bench().get('/balance')).headers.get('date'), new Date(START).toUTCString());
-    assert.equal((await bench().get('/unknown')).headers.get('date'), new Date(START).toUTCString());
-  });
-
-  it('takes the port that it is told, and says when it cannot have it', async () => {
+  it('takes the port that it is given, and says when it cannot have it', async () => {
     const options = { directory: bench().directory, port: port() };
     await assert.rejects(startSandbox(options), { code: 'EADDRINUSE' });
     await bench().sandbox.close();
@@ -76,15 +86,7 @@ describe('sandbox server', () => {
   ] as const) {
     it(`answers an upload ${name} while it is still being sent, and lets the client read that`, async () => {
       const total = 30 * 1024 * 1024;
-      const sent = request(`${bench().sandbox.baseUrl}/api/v1/runs`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${bench().sandbox.apiKey}`,
-          'content-type': 'multipart/form-data; boundary=x',
-          'content-length': total,
-          ...change,
-        },
-      });
+      const sent = beginUpload(total, change);
       const response = once(sent, 'response') as Promise<[IncomingMessage]>;
       sent.write(Buffer.alloc(1024));
       const [answer] = await response;
@@ -134,19 +136,9 @@ describe('sandbox server', () => {
     const { sandbox } = bench();
     await bench().get('/balance');
     const idle = await dial();
-    const uploading = request(`${sandbox.baseUrl}/api/v1/runs`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${sandbox.apiKey}`,
-        'content-type': 'multipart/form-data; boundary=x',
-        'content-length': 1_000_000,
-      },
-    });
+    const uploading = beginUpload(1_000_000);
     uploading.write('--x\r\n');
-    const refused = request(`${sandbox.baseUrl}/api/v1/runs`, {
-      method: 'POST',
-      headers: { 'content-length': 1_000_000 },
-    });
+    const refused = beginUpload(1_000_000, { authorization: '' });
     refused.write('x');
     await once(refused, 'response');
     sandbox.control.setScenario('slow-answer');

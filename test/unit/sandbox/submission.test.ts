@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { MAX_DATASET_BYTES } from '../../../src/core/api/types.ts';
 import { PLAN_NAME, STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
-import { form, ROW, useBench, type Answer, type Bench, type FormChange } from './support.ts';
+import {
+  form,
+  ROW,
+  useBench,
+  type Answer,
+  type Bench,
+  type FormChange,
+} from '../../helpers/sandbox/stage.ts';
 
 describe('sandbox submission', () => {
   const bench = useBench();
@@ -28,20 +35,15 @@ describe('sandbox submission', () => {
     });
   });
 
-  it('takes the parts in any order, and a run without a label', async () => {
-    const { dataset, ...fields } = { dataset: new Blob([ROW]), model_id: 'qwen3-8b' };
-    const body = new FormData();
-    body.set('dataset', dataset, 'rows.jsonl');
-    for (const [name, value] of form({ ...fields, dataset: null, label: null })) body.set(name, value);
-    const answer = await bench().call('POST', '/runs', { body });
-    assert.equal(answer.status, 201);
-    assert.equal((await bench().get(`/runs/${answer.body.run_id}`)).body.run.label, null);
-  });
-
-  it('takes a label of 255 UTF-16 units', async () => {
-    const label = '😀'.repeat(127) + 'x';
-    const { body } = await bench().submit({ label });
-    assert.equal((await bench().get(`/runs/${body.run_id}`)).body.run.label, label);
+  it('takes the parts in any order, no label, and one of 255 UTF-16 units', async () => {
+    for (const label of [null, `${'😀'.repeat(127)}x`]) {
+      const body = new FormData();
+      body.set('dataset', new Blob([ROW]), 'rows.jsonl');
+      for (const [name, value] of form({ dataset: null, label })) body.set(name, value);
+      const answer = await bench().call('POST', '/runs', { body });
+      assert.equal(answer.status, 201);
+      assert.equal((await bench().get(`/runs/${answer.body.run_id}`)).body.run.label, label);
+    }
   });
 
   const refused: [name: string, change: FormChange, code: string][] = [
@@ -102,7 +104,7 @@ describe('sandbox submission', () => {
     const whole = multipart();
     for (const cut of [1, 2, 3, 8, 40, 60, 120]) {
       const answer = await sendRaw(bench(), whole.subarray(0, whole.length - cut));
-      // Without the last CRLF the closing boundary is still whole.
+      // Without the last CRLF the closing boundary is still complete.
       if (cut <= 2) assert.equal(answer, 201, `cut by ${cut}`);
       else assert.equal(answer, 422, `cut by ${cut}`);
     }
@@ -169,7 +171,7 @@ function multipart(): Buffer {
   );
 }
 
-/** Sends a body of exactly these bytes, as a whole as far as HTTP is concerned; resolves to the status. */
+/** Sends a body of exactly these bytes, complete as far as HTTP is concerned; resolves to the status. */
 function sendRaw({ sandbox }: Bench, body: Buffer): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const headers = { ...multipartHeaders(sandbox.apiKey), 'content-length': body.length };

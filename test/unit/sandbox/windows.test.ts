@@ -6,7 +6,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { Bench, useBench, type Address } from './support.ts';
+import { Bench, useBench, type Address } from '../../helpers/sandbox/stage.ts';
 
 interface Window extends Address {
   accountId: string;
@@ -17,7 +17,7 @@ const started: ChildProcess[] = [];
 
 /** Starts processes, and lets them open the directory at the same moment. */
 async function openWindows(count: number, directory: string): Promise<Window[]> {
-  const script = fileURLToPath(new URL('window.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../helpers/sandbox/window.ts', import.meta.url));
   const children = Array.from({ length: count }, () => {
     const child = spawn(process.execPath, [script, directory], { stdio: ['pipe', 'pipe', 'inherit'] });
     started.push(child);
@@ -45,7 +45,7 @@ describe('sandbox windows', () => {
 
   it('charge once when they race on one Idempotency-Key', async () => {
     const windows = await openTwo();
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 5; round++) {
       const before = (await bench().get('/balance')).body.balance_cents;
       const key = randomUUID();
       const answers = await Promise.all(
@@ -58,7 +58,7 @@ describe('sandbox windows', () => {
       }
       assert.equal((await bench().get('/balance')).body.balance_cents, answers[0]?.body.balance_after_cents);
     }
-    assert.equal((await bench().get('/runs')).body.data.length, 8);
+    assert.equal((await bench().get('/runs')).body.data.length, 5);
     await closeAll(windows);
   });
 
@@ -94,7 +94,7 @@ describe('sandbox windows', () => {
   it('set a broken database aside once when they find it together', async () => {
     const fresh = new Bench();
     writeFileSync(path.join(fresh.directory, 'sandbox.sqlite'), 'broken '.repeat(1000));
-    const windows = await openWindows(4, fresh.directory);
+    const windows = await openWindows(3, fresh.directory);
     assert.equal(new Set(windows.map((window) => window.accountId)).size, 1);
     const aside = readdirSync(fresh.directory).filter((name) => name.includes('set-aside'));
     assert.equal(aside.length, 1);

@@ -240,12 +240,12 @@ describe('the fit of config and tensors', () => {
 
   it('runs no regular expression of a config', async () => {
     const evil = '(a+)+$';
-    const startedMs = performance.now();
+    const { user } = process.cpuUsage();
     const { weights, problems } = await inspect({
       config: { r: 2, rank_pattern: { [evil]: 2 }, alpha_pattern: { [evil]: 2 }, target_modules: evil },
       modules: { [`${'a'.repeat(60)}!`]: [24, 16] },
     });
-    assert.ok(performance.now() - startedMs < 2000);
+    assert.ok(process.cpuUsage().user - user < 2_000_000);
     assert.deepEqual([weights?.pairs[0]?.alpha, problems], [undefined, []]);
   });
 

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { link, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { downloadId } from '../../../../src/core/downloads/download.ts';
 import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
@@ -24,12 +23,7 @@ describe('Downloads to a disk that fails', () => {
   });
   afterEach(() => bench.end());
 
-  async function assertRefused(code: string, target = bench.target): Promise<void> {
-    await assert.rejects(window.start(bench.request(target)), { code });
-    assert.deepEqual(window.active, []);
-    assert.deepEqual((await bench.stored()).unfinished, []);
-    assert.deepEqual(bench.openFiles(), []);
-  }
+  const assertRefused = (code: string, target?: string) => bench.assertRefused(window, code, target);
 
   /** Opens files whose handles are changed. */
   const opening =
@@ -211,12 +205,9 @@ describe('Downloads to a disk that fails', () => {
   it('follows no link that is where its own files would', async () => {
     const victim = path.join(bench.folder, 'victim');
     await writeFile(victim, 'mine');
-    bench.server.faults.push({ stallAfterBytes: 100 * KIB });
-    const done = window.start(bench.request());
-    const cancelled = assert.rejects(done, CancelledError);
-    await until(() => (window.active[0]?.receivedBytes ?? 0) > 0);
+    const { id, cancelled } = await bench.stall(window, 100 * KIB);
     const names = await bench.left();
-    await window.discard(window.active[0]?.id ?? '');
+    await window.discard(id);
     await cancelled;
     for (const name of names) await symlink(victim, path.join(bench.out, name));
     await window.start(bench.request());

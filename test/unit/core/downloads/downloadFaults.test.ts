@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
@@ -20,33 +19,9 @@ describe('Downloads from a storage that errs', () => {
   });
   afterEach(() => bench.end());
 
-  /** The right bytes, under the final name alone. */
-  async function assertRight(): Promise<void> {
-    const record = await window.start(bench.request());
-    assert.equal(record.sha256, sha256Of(bench.server.bytes));
-    assert.deepEqual(await readFile(bench.target), bench.server.bytes);
-    assert.deepEqual(await bench.left(), ['adapter.zip']);
-    assert.deepEqual(bench.openFiles(), []);
-  }
-
-  /** Not under the final name; what is kept is offered. */
-  async function assertInterrupted(code: string): Promise<void> {
-    await assert.rejects(window.start(bench.request()), { code });
-    assert.equal((await bench.left()).includes('adapter.zip'), false);
-    assert.deepEqual(
-      window.active.map((one) => [one.state, one.code]),
-      [['interrupted', code]],
-    );
-    assert.ok((await bench.left()).length > 0);
-    assert.deepEqual(bench.openFiles(), []);
-  }
-
   async function assertRefused(code: string): Promise<void> {
-    await assert.rejects(window.start(bench.request()), { code });
+    await bench.assertRefused(window, code);
     assert.deepEqual(await bench.left(), []);
-    assert.deepEqual(window.active, []);
-    assert.deepEqual((await bench.stored()).unfinished, []);
-    assert.deepEqual(bench.openFiles(), []);
   }
 
   const cut: BlobFault = { cutAfterBytes: 100 * KIB };
@@ -89,7 +64,7 @@ describe('Downloads from a storage that errs', () => {
   ] satisfies [string, BlobFault[], number[]][])
     it(name, async () => {
       bench.server.faults.push(...faults);
-      await assertRight();
+      await bench.assertDownloads(window);
       assert.deepEqual(
         bench.starts(),
         starts.map((start) => start * KIB),
@@ -101,7 +76,7 @@ describe('Downloads from a storage that errs', () => {
     const bytes = bench.server.bytes;
     const more = Buffer.concat([bytes, Buffer.from('more')]);
     bench.server.faults.push(cut, { framing: 'chunked', ...rest(0, -1, 400 * KIB), bytes: more }, { bytes });
-    await assertRight();
+    await bench.assertDownloads(window);
     assert.deepEqual(bench.starts(), [0, 100 * KIB, 0]);
   });
 
@@ -109,25 +84,25 @@ describe('Downloads from a storage that errs', () => {
     it('where nothing comes, after a bounded time', async () => {
       bench.server.faults.push({ cutAfterBytes: 100 * KIB });
       bench.server.always = { cutAfterBytes: 0 };
-      await assertInterrupted('storage');
+      await bench.assertInterrupted(window, 'storage');
       assert.equal(bench.server.requests.length, 9);
       assert.deepEqual(bench.clock.sleeps, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
       assert.equal(window.active[0]?.receivedBytes, 100 * KIB);
       bench.server.always = {};
-      await assertRight();
+      await bench.assertDownloads(window);
     });
 
     it('but not while it makes progress', async () => {
       bench.server.bytes = randomBytes(2_000 * KIB);
       bench.server.always = { cutAfterBytes: 80 * KIB };
-      await assertRight();
+      await bench.assertDownloads(window);
       assert.equal(bench.server.requests.length, 25);
     });
 
     it('where the storage refuses', async () => {
       bench.server.faults.push({ cutAfterBytes: 100 * KIB });
       bench.server.always = { status: 418 };
-      await assertInterrupted('signed-url-refused');
+      await bench.assertInterrupted(window, 'signed-url-refused');
     });
 
     it('where the API key is refused meanwhile', async () => {
@@ -136,7 +111,7 @@ describe('Downloads from a storage that errs', () => {
         if (bench.server.requests.length === 2)
           bench.server.refusals.push({ status: 401, code: 'invalid_api_key' });
       };
-      await assertInterrupted('invalid_api_key');
+      await bench.assertInterrupted(window, 'invalid_api_key');
     });
   });
 
@@ -203,14 +178,14 @@ describe('Downloads from a storage that errs', () => {
         cutAfterBytes: 100 * KIB,
         beforeEnd: () => Promise.resolve((bench.server.expired = bench.server.signed)),
       });
-      await assertRight();
+      await bench.assertDownloads(window);
       assert.equal(bench.server.signed, 2);
       assert.deepEqual(bench.starts(), [0, 100 * KIB]);
     });
 
     it('does so three times, and no more without progress', async () => {
       bench.server.expired = 3;
-      await assertRight();
+      await bench.assertDownloads(window);
       assert.equal(bench.server.signed, 4);
       bench.server.expired = Infinity;
       bench.server.signed = 0;
@@ -232,13 +207,13 @@ describe('Downloads from a storage that errs', () => {
           return Promise.resolve();
         };
         bench.server.faults.push({ cutAfterBytes: 100 * KIB, beforeEnd });
-        await assertRight();
+        await bench.assertDownloads(window);
         assert.equal(bench.server.signed, signed);
       });
 
     it('uses one that is stale at once', async () => {
       bench.server.expiresInS = 0;
-      await assertRight();
+      await bench.assertDownloads(window);
       assert.equal(bench.server.signed, 1);
     });
   });
@@ -259,7 +234,7 @@ describe('Downloads from a storage that errs', () => {
   describe('while the service gives none out', () => {
     it('waits as long as it asks to', async () => {
       bench.server.refusals.push({ status: 429, code: 'rate_limited' }, { status: 503, code: 'x' });
-      await assertRight();
+      await bench.assertDownloads(window);
       assert.deepEqual(bench.clock.sleeps, [1000, 2000]);
     });
 

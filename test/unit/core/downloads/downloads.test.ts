@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import { readFile, readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
@@ -19,28 +18,6 @@ describe('Downloads', () => {
   });
   afterEach(() => bench.end());
 
-  /** Nothing but the file, its record, and closed descriptors. */
-  async function assertComplete(): Promise<void> {
-    assert.deepEqual(await readFile(bench.target), bench.server.bytes);
-    assert.deepEqual(await bench.left(), ['adapter.zip']);
-    assert.deepEqual((await bench.stored()).unfinished, []);
-    // What is unfinished may be read just now, after another window wrote.
-    await until(() => bench.openFiles().length === 0);
-    assert.deepEqual(window.active, []);
-    // Another window may be finding out just now that nothing is left.
-    const locks = path.join(bench.folder, 'runs', ACCOUNT, 'downloads');
-    await until(() => readdirSync(locks).length === 0);
-  }
-
-  async function assertNothingLeft(): Promise<void> {
-    assert.deepEqual(await bench.left(), []);
-    assert.deepEqual(window.records(ACCOUNT), []);
-    assert.deepEqual(await bench.stored(), { unfinished: [], discarded: [] });
-    // What is unfinished may be read just now, after another window wrote.
-    await until(() => bench.openFiles().length === 0);
-    assert.deepEqual(window.active, []);
-  }
-
   it('downloads an artifact, and shows it in all windows', async () => {
     const other = bench.window();
     await other.open(ACCOUNT);
@@ -50,7 +27,7 @@ describe('Downloads', () => {
     });
     const record = await window.start(bench.request());
     await shown.promise;
-    await assertComplete();
+    await bench.assertComplete(window);
     assert.deepEqual(record, {
       runId: RUN,
       artifactType: 'model',
@@ -88,7 +65,7 @@ describe('Downloads', () => {
     bench.server.artifactType = 'log';
     const log = { type: 'log', filename: 'adapter.zip' };
     assert.equal((await window.start(bench.request(bench.target, log))).sizeBytes, 0);
-    await assertComplete();
+    await bench.assertComplete(window);
   });
 
   it('reports how far it is', async () => {
@@ -124,7 +101,7 @@ describe('Downloads', () => {
       resolve(undefined);
       assert.deepEqual(await first, await second);
       assert.equal(bench.server.requests.length, 1);
-      await assertComplete();
+      await bench.assertComplete(window);
     });
 
     it('is busy in another window, where it is not offered either', async () => {
@@ -140,7 +117,7 @@ describe('Downloads', () => {
       await assert.rejects(other.discard(id), { code: 'download-busy' });
       resolve(undefined);
       await done;
-      await assertComplete();
+      await bench.assertComplete(window);
     });
 
     it('lets one of two artifacts have one name', async () => {
@@ -178,27 +155,21 @@ describe('Downloads', () => {
         stop.abort();
         await assert.rejects(done, CancelledError);
         if (where === 'before') assert.deepEqual(await bench.left(), []);
-        else await assertNothingLeft();
+        else await bench.assertNothingLeft(window);
       });
 
     it('leaves nothing when it is discarded', async () => {
-      bench.server.faults.push({ stallAfterBytes: 200 * KIB });
-      const done = window.start(bench.request());
-      const cancelled = assert.rejects(done, CancelledError);
-      await until(() => (window.active[0]?.receivedBytes ?? 0) > 0);
-      await window.discard(window.active[0]?.id ?? '');
+      const { id, cancelled } = await bench.stall(window, 200 * KIB);
+      await window.discard(id);
       await cancelled;
-      await assertNothingLeft();
+      await bench.assertNothingLeft(window);
       await window.discard('nothing');
     });
   });
 
   describe('when its window closes', () => {
     beforeEach(async () => {
-      bench.server.faults.push({ stallAfterBytes: 200 * KIB });
-      const done = window.start(bench.request());
-      const cancelled = assert.rejects(done, CancelledError);
-      await until(() => window.active[0]?.receivedBytes === 200 * KIB);
+      const { cancelled } = await bench.stall(window, 200 * KIB);
       await window.dispose();
       await cancelled;
       assert.deepEqual(bench.openFiles(), []);
@@ -224,7 +195,7 @@ describe('Downloads', () => {
       assert.equal(record.sha256, sha256Of(bench.server.bytes));
       assert.deepEqual(bench.starts(), [0, 200 * KIB]);
       assert.deepEqual(bench.server.requests[1]?.headers['if-range'], '"one"');
-      await assertComplete();
+      await bench.assertComplete(window);
       await assert.rejects(window.resume(id), { code: 'download-gone' });
     });
 
@@ -254,7 +225,7 @@ describe('Downloads', () => {
       assert.equal((await bench.left()).length, 2);
       window = bench.window();
       await window.open(ACCOUNT);
-      await assertNothingLeft();
+      await bench.assertNothingLeft(window);
     });
 
     it('is not removed if it was started again after that', async () => {

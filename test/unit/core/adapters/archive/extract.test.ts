@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { extractAdapter } from '../../../../../src/core/adapters/archive/extract.ts';
 import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
@@ -30,14 +31,14 @@ describe('unpacking an adapter', () => {
     'packed tar': tarGzOf(FILES),
   }))
     it(`brings a ${name} into a new folder`, async () => {
-      const told: number[] = [];
+      const shares: number[] = [];
       const { adapterFolder, files, sizeBytes, leftOut } = await extract(bytes, {
         onProgress: ({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }) =>
-          told.push(doneBytes / totalBytes),
+          shares.push(doneBytes / totalBytes),
       });
       assert.equal(adapterFolder, path.join(folder, 'out'));
       const total = Object.values(FILES).reduce((sum, data) => sum + data.length, 0);
-      assert.deepEqual([files, sizeBytes, leftOut, told.at(-1)], [2, total, [], 1]);
+      assert.deepEqual([files, sizeBytes, leftOut, shares.at(-1)], [2, total, [], 1]);
       assert.deepEqual(await readdir(folder), ['out']);
       for (const [file, data] of Object.entries(FILES)) {
         assert.ok((await readFile(path.join(adapterFolder, file))).equals(data));
@@ -47,7 +48,7 @@ describe('unpacking an adapter', () => {
       assert.deepEqual([verdict.code, problems], ['adapter', []]);
     });
 
-  it('says where in it the adapter is, makes folders, and leaves pickles out', async () => {
+  it('returns where in it the adapter is, makes folders, and leaves pickles out', async () => {
     const inner = Object.fromEntries(Object.entries(FILES).map(([name, data]) => [`a/b/${name}`, data]));
     const done = await extract(
       zipOf({ ...inner, 'a/optimizer.pt': Buffer.from('x'), 'c/d': Buffer.from('y') }),
@@ -88,7 +89,7 @@ describe('unpacking an adapter', () => {
     ['a link', zipWith({ name: 'a', data: Buffer.from('/etc'), mode: 0o120777 }), 'link'],
     ['a link and a file through it', writeTar([...parts, ...through]), 'link'],
     ['a CRC that is wrong', zipWith({ name: 'z', data: x, crc: 1 }), 'zip-crc'],
-    ['less than it tells', zipWith(short), 'zip-length'],
+    ['less than declared', zipWith(short), 'zip-length'],
     ['its end missing', tarOf(FILES).subarray(0, -1024), 'truncated'],
     ['its packed end missing', tarGzOf(FILES).subarray(0, -4), 'gzip-data'],
     ['no adapter in it', zipOf({ readme: x }), 'not-an-adapter'],
@@ -100,7 +101,19 @@ describe('unpacking an adapter', () => {
       assert.ok(!(await readdir(place.folder)).includes('escaped'));
     });
 
-  it('leaves nothing behind when it is told to stop', async () => {
+  it('removes what an ended process left of the same a day ago, and nothing else', async () => {
+    const [old, recent, unnamed] = [randomUUID(), randomUUID(), randomUUID()];
+    const names = [`${old}.part`, `${recent}.part`, 'mine.part', unnamed].map((name) => `.out.${name}`);
+    const dayAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
+    for (const name of names) {
+      await mkdir(path.join(folder, name));
+      if (!name.includes(recent)) await utimes(path.join(folder, name), dayAgo, dayAgo);
+    }
+    await extract(zipOf(FILES));
+    assert.deepEqual((await readdir(folder)).sort(), [...names.slice(1), 'out'].sort());
+  });
+
+  it('leaves nothing behind when it is cancelled', async () => {
     await assert.rejects(extract(zipOf(FILES), { signal: AbortSignal.abort() }), { code: 'cancelled' });
     const stop = new AbortController();
     const going = extract(zipOf(FILES), { signal: stop.signal, onProgress: () => stop.abort() });
@@ -108,7 +121,7 @@ describe('unpacking an adapter', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
-  it('says that the disk does not take it', async () => {
+  it('reports that the disk does not take it', async () => {
     await writeFile(path.join(folder, 'file'), '');
     const file = await place.file(zipOf(FILES));
     await assert.rejects(extractAdapter(file, path.join(folder, 'file', 'out')), {

@@ -1,0 +1,400 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { deflateRawSync, gzipSync } from 'node:zlib';
+import { openArchive } from '../../../../../src/core/adapters/archive/openArchive.ts';
+import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
+import { verifyArchive } from '../../../../../src/core/adapters/archive/verify.ts';
+import { sampleAdapter } from '../../../../helpers/adapters/sampleAdapter.ts';
+import { Place, readAll, tarGzOf, tarOf, zipOf, type Refusal } from '../../../../helpers/adapters/support.ts';
+import { pax, writeTar, type TarPart } from '../../../../helpers/adapters/tarWriter.ts';
+import { writeZip, type ZipOptions, type ZipPart } from '../../../../helpers/adapters/zipWriter.ts';
+import { Random } from '../../../../helpers/random.ts';
+import { unzip } from '../../../../helpers/unzip.ts';
+
+const DATA = Buffer.from('some data '.repeat(150));
+const ONE = { name: 'a.txt', data: DATA };
+const TWO = { name: 'b/c.txt', data: DATA, isDeflated: true };
+const LAST = { name: 'last', data: Buffer.from('!') };
+const LONG = `${'folder/'.repeat(20)}${'n'.repeat(120)}.txt`;
+
+describe('an archive', () => {
+  const place = new Place();
+
+  describe('is read where it is a ZIP', () => {
+    const both = (more: Partial<ZipPart> = {}): ZipPart[] => [ONE, TWO].map((part) => ({ ...part, ...more }));
+    const forms: Record<string, [ZipPart[], ZipOptions?]> = {
+      'with stored and deflated entries': [both()],
+      'with descriptors': [both({ descriptor: 'signed' })],
+      'with descriptors that have no signature': [both({ descriptor: 'bare' })],
+      'as ZIP64': [both({ isWide: true }), { isWide: true }],
+      'with a ZIP64 end record though the narrow one is enough, as of PyTorch': [both(), { wideBeside: {} }],
+      'with that and descriptors, as of Info-ZIP on a pipe': [
+        both({ descriptor: 'signed' }),
+        { wideBeside: {}, comment: Buffer.from('by a pipe') },
+      ],
+      'with a comment': [both(), { comment: Buffer.from('PK by somebody') }],
+      'with folders and modes of Unix': [
+        ['b/', 'c'].map((name, at) => ({ name, mode: [0o040755, 0o100644][at]! })),
+      ],
+      'with empty files': [['empty', 'deflated'].map((name, at) => ({ name, isDeflated: at === 1 }))],
+    };
+    const assertAsYauzl = async (bytes: Buffer): Promise<void> => {
+      const file = await place.file(bytes);
+      const expected = [...(await unzip(bytes))].filter(([name]) => !name.endsWith('/'));
+      assert.deepEqual([...(await readAll(file))], expected);
+      assert.equal(await verifyArchive(file), 'zip');
+    };
+    for (const [name, [parts, options]] of Object.entries(forms))
+      it(name, () => assertAsYauzl(writeZip(parts, options)));
+
+    it('with random entries', async () => {
+      const random = new Random(7);
+      for (let round = 0; round < 30; round++) {
+        const parts = random.several(7, (): ZipPart => {
+          const data = random.several(3000, () => random.below(random.of([2, 256])));
+          const descriptor = random.of(['signed', 'bare', undefined] as const);
+          return {
+            name: `${random.of(['', 'd/', 'd/é/'])}${random.fraction()}`,
+            data: Buffer.from(data),
+            isDeflated: random.chance(0.5),
+            ...(descriptor === undefined ? { isWide: random.chance(0.3) } : { descriptor }),
+          };
+        });
+        const comment = Buffer.alloc(random.below(50));
+        await assertAsYauzl(writeZip(parts, { isWide: random.chance(0.3), comment }));
+      }
+    });
+  });
+
+  describe('is read where it is a tar, packed or not', () => {
+    const forms: Record<string, [TarPart[], string?]> = {
+      'in the format ustar': [[ONE]],
+      'of before ustar': [[{ ...ONE, isOld: true, type: '\0' }]],
+      'with a prefix': [[{ ...ONE, prefix: 'some/folder' }], 'some/folder/a.txt'],
+      'with ./ before its names': [
+        [{ name: './adapter/', type: '5' }].concat({ ...ONE, name: './a.txt', type: '0' }),
+      ],
+      'with a long name of pax': [[pax({ path: LONG }), ONE], LONG],
+      'with a size of pax': [[pax({ size: String(DATA.length) }), { ...ONE, declaredBytes: 0 }]],
+      'with a header for all': [[pax({ comment: 'x' }, 'g'), ONE]],
+      'with a long name of GNU': [[{ name: 'l', type: 'L', data: Buffer.from(`${LONG}\0`) }, ONE], LONG],
+      'with a size in base 256': [[{ ...ONE, isBase256: true }]],
+      'with the sum of signed bytes': [[signedSum()], 'é.txt'],
+    };
+    for (const [title, [parts, name = 'a.txt']] of Object.entries(forms))
+      it(title, async () => {
+        const bytes = writeTar([...parts, LAST]);
+        const expected = { [name]: DATA, last: LAST.data };
+        for (const [kind, one] of Object.entries({ tar: bytes, gzip: gzipSync(bytes) })) {
+          const file = await place.file(one);
+          assert.deepEqual(Object.fromEntries(await readAll(file)), expected);
+          assert.equal(await verifyArchive(file), kind);
+        }
+      });
+
+    it('with blanks before its sizes', async () => {
+      const bytes = tarOf(sampleAdapter());
+      bytes.write(
+        bytes.toString('latin1', 124, 135).replace(/^0+/, (zeros) => ' '.repeat(zeros.length)),
+        124,
+      );
+      bytes.fill(' ', 148, 156);
+      const sum = bytes.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+      bytes.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+      assert.equal((await place.inspect(bytes)).config?.rank, 4);
+    });
+
+    it('made by the tar of this system, in each of its formats', async () => {
+      const folder = path.join(place.folder, 'tarred');
+      await mkdir(path.join(folder, 'sub'), { recursive: true });
+      await writeFile(path.join(folder, 'sub', `${'é'.repeat(70)}.txt`), DATA);
+      await writeFile(path.join(folder, 'adapter.safetensors'), Buffer.alloc(100_000, 7));
+      for (const format of ['v7', 'ustar', 'pax', 'gnu', 'oldgnu'])
+        for (const pack of ['-c', '-cz']) {
+          const file = place.name();
+          const { status } = spawnSync('tar', [pack, `--format=${format}`, '-f', file, '-C', folder, '.']);
+          // Another tar than GNU's, or names that the format has no room for.
+          if (status !== 0) continue;
+          const files = await readAll(file);
+          assert.deepEqual(files.get('adapter.safetensors'), Buffer.alloc(100_000, 7), format);
+          assert.equal(files.size, 2);
+          assert.equal(await verifyArchive(file), pack === '-c' ? 'tar' : 'gzip');
+        }
+    });
+
+    it('in several members of gzip', async () => {
+      const bytes = tarOf(sampleAdapter());
+      const members = Buffer.concat([gzipSync(bytes.subarray(0, 1000)), gzipSync(bytes.subarray(1000))]);
+      assert.equal((await place.inspect(members)).verdict.code, 'adapter');
+      assert.equal(await verifyArchive(await place.file(members)), 'gzip');
+    });
+  });
+
+  describe('is refused where it is a ZIP', () => {
+    const named = (...names: string[]) => writeZip(names.map((name) => ({ ...ONE, name })));
+    const one = (more: Partial<ZipPart>) => writeZip([{ ...ONE, ...more }]);
+    const wide = (wideBeside: NonNullable<ZipOptions['wideBeside']>) => writeZip([ONE, TWO], { wideBeside });
+    const cases: [Refusal, Record<string, Buffer>][] = [
+      [
+        'unsafe path-outside',
+        {
+          'a path that leads out': named('../x'),
+          'a/../..': named('a/../../x'),
+          backslashes: named('..\\x'),
+        },
+      ],
+      [
+        'unsafe path-absolute',
+        { 'an absolute path': named('/etc/x'), UNC: named('\\\\server\\x'), 'a drive': named('C:x') },
+      ],
+      [
+        'unsafe path-odd',
+        {
+          ...Object.fromEntries(
+            ['a\\x', 'x\0.txt', 'xx:y', 'a/NUL.txt', 'a./x', ''].map((name) => [name, named(name)]),
+          ),
+          'a long name': named('x'.repeat(256)),
+          'deep folders': named(`${'x/'.repeat(40)}x`),
+        },
+      ],
+      ['unsafe link', { 'a link': one({ mode: 0o120777 }) }],
+      ['unsafe device', { 'a device': one({ mode: 0o020666 }), 'a pipe': one({ mode: 0o010666 }) }],
+      ['unsafe duplicate', { 'a name twice': named('a', 'a'), 'a file that is a folder': named('a', 'a/x') }],
+      [
+        'unsafe case-collision',
+        {
+          'names that differ in case': named('a.txt', 'A.txt'),
+          'folders that differ in case': named('d/x', 'D/y'),
+          'names that differ in normalization': named('\u00e9', 'e\u0301'),
+        },
+      ],
+      ['unsafe overlap', { 'entries that share bytes': overlapping() }],
+      ['encrypted encrypted', { encryption: one({ flags: 1 }) }],
+      ['unsupported method', { 'another method': one({ method: 12 }) }],
+      ['unsafe ratio', { 'a size deflate cannot have': writeZip([{ ...TWO, declaredBytes: 10_000_000 }]) }],
+      ['too-big too-many-entries', { 'too many entries': writeZip([ONE], { count: 10_001 }) }],
+      ['broken zip-no-end', { 'its end missing': writeZip([ONE]).subarray(0, -30) }],
+      ['broken data-after-end', { 'bytes after its end': writeZip([ONE], { tail: Buffer.from('x') }) }],
+      [
+        'broken zip-directory',
+        {
+          'more entries counted than there are': writeZip([ONE], { count: 2 }),
+          'fewer entries counted than there are': writeZip([ONE, TWO], { count: 1 }),
+          'its directory elsewhere': writeZip([ONE], { directoryAt: 3 }),
+          'bytes between directory and end': withGap(),
+          'several disks': one({ disk: 1 }),
+          'a ZIP64 end record elsewhere': wide({ at: 4 }),
+          'a ZIP64 end record after the end': wide({ at: 10_000_000 }),
+          'a ZIP64 end record that is none': wide({ signature: 0x06064b51 }),
+        },
+      ],
+      [
+        'broken zip-disagreement',
+        {
+          'two ends': writeZip([ONE], { comment: writeZip([]) }),
+          'fewer entries by ZIP64': wide({ count: 1 }),
+          'more entries by ZIP64': wide({ count: 3 }),
+          'a shorter directory by ZIP64': wide({ directoryBytes: 40 }),
+          'another directory by ZIP64': wide({ directoryAt: 0 }),
+          'a place beyond every number': wide({ directoryAt: Number.MAX_SAFE_INTEGER }),
+          'a second directory that only ZIP64 names': withTwoDirectories(),
+          'its local header elsewhere': one({ at: 1 }),
+          'another name in the local header': one({ localName: 'b.txt' }),
+          'another CRC in the local header': one({ localCrc: 1 }),
+        },
+      ],
+      ['broken zip-length', { 'deflated bytes called stored': writeZip([{ ...TWO, method: 0 }]) }],
+    ];
+    for (const [refusal, files] of cases)
+      it(`as ${refusal}`, async () => {
+        for (const [name, bytes] of Object.entries(files)) await place.assertRefused(bytes, refusal, name);
+      });
+
+    const packed = deflateRawSync(DATA);
+    for (const [fault, parts] of [
+      ['zip-crc', { 'a wrong CRC': { ...ONE, crc: 1 }, 'a wrong CRC, deflated': { ...TWO, crc: 1 } }],
+      ['zip-disagreement', { 'another descriptor': { ...TWO, descriptor: 'signed', localCrc: 1 } }],
+      [
+        'zip-length',
+        {
+          'more bytes than declared': { ...TWO, declaredBytes: 100 },
+          'fewer bytes than declared': { ...TWO, declaredBytes: 2000 },
+          'bytes that are not deflated': { ...TWO, packed: Buffer.from('no deflate'.repeat(9)) },
+          'deflated bytes without an end': { ...TWO, packed: packed.subarray(0, -4) },
+          'bytes after the deflated ones': { ...TWO, packed: Buffer.concat([packed, Buffer.from('hidden')]) },
+        },
+      ],
+    ] as [string, Record<string, ZipPart>][])
+      it(`by verification of its contents: ${fault}`, async () => {
+        for (const [name, part] of Object.entries(parts))
+          await assert.rejects(verifyArchive(await place.file(writeZip([part]))), { code: fault }, name);
+      });
+
+    it('by verification with bytes after deflated ones that end where a piece read ends', async () => {
+      const block = Buffer.concat([Buffer.from([0, 0xfb, 0xff, 4, 0]), Buffer.alloc(65_531, 7)]);
+      const blocks = Buffer.concat(Array.from({ length: 8 }, () => block));
+      blocks[7 * block.length] = 1; // the last one
+      const data = Buffer.alloc(8 * 65_531, 7);
+      const zip = (packed: Buffer) => place.file(writeZip([{ name: 'x', data, packed, isDeflated: true }]));
+      assert.equal(await verifyArchive(await zip(blocks)), 'zip');
+      const more = await zip(Buffer.concat([blocks, Buffer.from('more')]));
+      await assert.rejects(verifyArchive(more), { code: 'zip-length' });
+    });
+
+    it('as a bomb, and never inflated further than declared', async () => {
+      const zeros = deflateRawSync(Buffer.alloc(20_000_000), { level: 1 });
+      const bomb = (name: string, declaredBytes: number): ZipPart => ({
+        name,
+        packed: zeros,
+        isDeflated: true,
+        declaredBytes,
+        crc: 0,
+      });
+      const parts = Array.from({ length: 60 }, (_, index) => bomb(String(index), 20_000_000));
+      await place.assertRefused(writeZip(parts), 'unsafe ratio');
+      const lie = await place.file(writeZip([bomb('x', 200_000)]));
+      let bytes = 0;
+      const archive = await openArchive(lie);
+      await assert.rejects(async () => {
+        for await (const member of archive.members())
+          for await (const piece of member.open()) bytes += piece.length;
+      });
+      await archive.close();
+      assert.ok(bytes <= 200_000, `${bytes}`);
+      const before = process.memoryUsage.rss();
+      await assert.rejects(verifyArchive(lie), { code: 'zip-length' });
+      assert.ok(process.memoryUsage.rss() - before < 60_000_000);
+    });
+  });
+
+  describe('is refused where it is a tar, packed or not', () => {
+    const one = (more: Partial<TarPart>): TarPart[] => [{ ...ONE, ...more }];
+    const typed = (type: string, more: Partial<TarPart> = {}): TarPart[] => [{ name: 'a', type, ...more }];
+    const cases: [Refusal, Record<string, TarPart[]>][] = [
+      [
+        'unsafe path-outside',
+        {
+          'a path that leads out': one({ name: '../x' }),
+          'one in its prefix': one({ prefix: '../../../..' }),
+          'one of pax': [pax({ path: 'a/../../x' }), ONE],
+          'one of GNU': [...typed('L', { data: Buffer.from('../x\0') }), ONE],
+        },
+      ],
+      ['unsafe path-absolute', { 'an absolute path': one({ name: '/etc/x' }) }],
+      [
+        'unsafe link',
+        { symbolic: typed('2', { linkName: '/etc' }), hard: [ONE, ...typed('1', { linkName: 'a.txt' })] },
+      ],
+      ['unsafe device', { 'of characters': typed('3'), 'of blocks': typed('4'), 'a pipe': typed('6') }],
+      ['unsafe duplicate', { 'a name twice': [ONE, ...one({})] }],
+      ['unsafe case-collision', { 'names that differ in case': [ONE, ...one({ name: 'A.TXT' })] }],
+      [
+        'unsupported method',
+        {
+          'a sparse file': one({ type: 'S' }),
+          'a sparse file of pax': [pax({ 'GNU.sparse.major': '1' }), ONE],
+          'something unknown': one({ type: 'Z' }),
+        },
+      ],
+      ['too-big too-large', { petabytes: one({ declaredBytes: 2 ** 50, isBase256: true }) }],
+      ['too-big header-too-large', { 'a long extended header': typed('x', { declaredBytes: 2 ** 30 }) }],
+      [
+        'broken tar-header',
+        {
+          'a size beyond numbers': one({ declaredBytes: 2 ** 60, isBase256: true }),
+          'records that are none': typed('x', { data: Buffer.from('7 a\nb') }),
+          'a folder with content': one({ type: '5' }),
+          'a wrong checksum': [ONE, ...one({ name: 'b', checksum: 1 })],
+        },
+      ],
+    ];
+    for (const [refusal, files] of cases)
+      it(`as ${refusal}`, async () => {
+        for (const [name, parts] of Object.entries(files)) {
+          // By a first entry that is in order it is known for a tar.
+          const bytes = writeTar([{ ...LAST, name: 'first' }, ...parts]);
+          for (const each of [bytes, gzipSync(bytes)]) await place.assertRefused(each, refusal, name);
+        }
+      });
+
+    it('as too-big too-many-entries, of files or of extended headers', async () => {
+      const files = Array.from({ length: 10_001 }, (_, index) => ({ name: `${index}` }));
+      const headers = Array.from({ length: 20_001 }, () => pax({}));
+      for (const parts of [files, headers])
+        await place.assertRefused(writeTar(parts), 'too-big too-many-entries');
+    });
+
+    it('where it is cut or changed, or something follows its end that is not zeros', async () => {
+      const [bytes, packed] = [tarOf(sampleAdapter()), tarGzOf(sampleAdapter())];
+      for (const length of [bytes.length - 512, bytes.length - 1024, 5000, 1024, 700, 513])
+        await place.assertRefused(bytes.subarray(0, length), 'broken truncated');
+      await verifyArchive(await place.file(Buffer.concat([bytes, Buffer.alloc(10_240)])));
+      const more = Buffer.concat([bytes, Buffer.alloc(600), Buffer.from('x')]);
+      await place.assertRefused(more, 'broken data-after-end');
+      for (const length of [packed.length - 1, packed.length - 8, packed.length >> 1, 30])
+        await place.assertRefused(packed.subarray(0, length), 'broken gzip-data');
+      for (const at of [packed.length - 1, packed.length - 5]) {
+        const changed = Buffer.from(packed);
+        changed[at]! ^= 1;
+        await place.assertRefused(changed, 'broken gzip-data');
+      }
+    });
+
+    it('as a bomb, in little memory', async function () {
+      this.timeout(60_000);
+      // More than the gigabyte from which on the ratio is checked.
+      const [sizeBytes, pieces] = [100_000_256, 11];
+      const zeros = gzipSync(Buffer.alloc(sizeBytes), { level: 1 });
+      const header = (name: string) =>
+        gzipSync(writeTar([{ name, declaredBytes: sizeBytes }], Buffer.alloc(0)));
+      const parts = Array.from({ length: pieces }, (_, index) => [header(String(index)), zeros]);
+      const file = await place.file(Buffer.concat([...parts.flat(), gzipSync(Buffer.alloc(1024))]));
+      assert.ok((await readFile(file)).length < 10_000_000);
+      const before = process.memoryUsage.rss();
+      assert.equal((await inspectAdapter(file)).verdict.fault, 'ratio');
+      assert.ok(process.memoryUsage.rss() - before < 80_000_000);
+    });
+  });
+
+  it('of gzip that is no tar is verified, but no adapter', async () => {
+    const bytes = gzipSync(DATA);
+    assert.equal(await verifyArchive(await place.file(bytes)), 'gzip');
+    assert.equal((await place.inspect(bytes)).verdict.code, 'not-an-archive');
+    await assert.rejects(verifyArchive(await place.file(bytes.subarray(0, -1))), { code: 'gzip-data' });
+  });
+
+  it('is recognized by its content, whatever its name is', async () => {
+    const { container, verdict } = await place.inspect(zipOf(sampleAdapter()));
+    assert.deepEqual([container, verdict.code], ['zip', 'adapter']);
+  });
+});
+
+/** Two entries whose data are the same bytes, each with a header of its own inside of the other's. */
+function overlapping(): Buffer {
+  const at = 30 + 5;
+  const inner = { name: 'b.txt', data: DATA };
+  const data = writeZip([inner]).subarray(0, at + DATA.length);
+  return writeZip([ONE, inner].map((part, index) => (index === 0 ? { ...part, data } : { ...part, at })));
+}
+
+/** Bytes of no entry and no directory. */
+function withGap(): Buffer {
+  const bytes = writeZip([ONE]);
+  return Buffer.concat([bytes.subarray(0, -22), Buffer.from('hidden'), bytes.subarray(-22)]);
+}
+
+/** A reader of ZIP64 would find `b.txt` in it, any other one `a.txt`. */
+function withTwoDirectories(): Buffer {
+  const hidden = writeZip([{ ...ONE, name: 'b.txt' }]);
+  const directoryAt = hidden.length - 22 - (46 + 5);
+  return writeZip([ONE], { head: hidden.subarray(0, -22), wideBeside: { directoryAt } });
+}
+
+/** As old writers summed it up: bytes from 128 on count as negative. */
+function signedSum(): TarPart {
+  const part: TarPart = { name: 'é.txt', data: DATA };
+  const sum = parseInt(writeTar([part]).toString('latin1', 148, 154), 8);
+  return { ...part, checksum: sum - 256 * Buffer.from('é').length };
+}
