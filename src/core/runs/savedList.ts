@@ -5,9 +5,9 @@ const row = v.object({
   run_id: v.string(),
   status: v.string(),
   model_id: v.string(),
-  created_at: v.exactOptional(v.string()),
+  created_at: v.optional(v.string()),
   artifacts_available: v.boolean(),
-  artifacts_expires_at: v.exactOptional(v.string()),
+  artifacts_expires_at: v.optional(v.string()),
 });
 const pairs = <T>(value: v.GenericSchema<unknown, T>) => v.array(v.tuple([v.string(), value]));
 

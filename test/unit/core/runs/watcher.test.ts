@@ -712,6 +712,16 @@ describe('Watcher', function () {
       assert.doesNotMatch(text, /signed/);
     });
 
+    it('stores a run of which the service sends a field as null', async () => {
+      bench.rows = [Object.assign(made(bench, 'r', 0), { artifacts_expires_at: null })];
+      await open('a');
+      const { runs } = await bench.list();
+      assert.deepEqual(
+        runs?.rows.map(({ run_id }) => run_id),
+        ['r'],
+      );
+    });
+
     it('resets no backoff where the window is reloaded', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
