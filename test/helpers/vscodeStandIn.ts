@@ -255,7 +255,9 @@ function say(sentence: string, ...rest: unknown[]): Promise<string | undefined> 
   const buttons = rest.filter((one) => typeof one === 'string');
   told.sentences.push(sentence);
   told.buttons.push(buttons);
-  told.isModal.push(rest.some((one) => typeof one === 'object' && one !== null && 'modal' in one));
+  told.isModal.push(
+    rest.some((one) => typeof one === 'object' && one !== null && Reflect.get(one, 'modal') === true),
+  );
   for (const one of rest)
     if (typeof one === 'object' && one !== null && 'detail' in one) told.details.push(String(one.detail));
   return Promise.resolve(told.answer(buttons));
