@@ -16,7 +16,7 @@ import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
 import { commandRegistry, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
-import { Log, reportError as report } from './ui/shared/log.ts';
+import { inBackground, Log, reportError as report } from './ui/shared/log.ts';
 import { onDidChangeProxySettings, proxySettings } from './ui/shared/settings.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
@@ -31,9 +31,11 @@ export async function createServices(context: vscode.ExtensionContext) {
   const log = disposables.add(new Log());
   // What all windows share, money aside. Made first, so that it is closed last.
   const state = disposables.add(
-    new StateStore(
-      storage,
-      (file) => void import('./ui/shared/serviceErrors.ts').then((m) => m.notifyStateSetAside(file)),
+    new StateStore(storage, (file) =>
+      inBackground(
+        log,
+        import('./ui/shared/serviceErrors.ts').then((m) => m.notifyStateSetAside(file)),
+      ),
     ),
   );
   state.requireShared().catch((error: unknown) => log.warn(String(error)));
@@ -48,9 +50,11 @@ export async function createServices(context: vscode.ExtensionContext) {
   const apiKeys = disposables.add(new ApiKeys(context.secrets));
   const sandbox = disposables.add(new LazySandbox(storage, log));
   const accounts = disposables.add(
-    new AccountStore(
-      storage,
-      (file) => void import('./ui/accounts/messages.ts').then((m) => m.notifyAccountsSetAside(file)),
+    new AccountStore(storage, (file) =>
+      inBackground(
+        log,
+        import('./ui/accounts/messages.ts').then((m) => m.notifyAccountsSetAside(file)),
+      ),
     ),
   );
   const openAccounts = async (): Promise<void> => {
@@ -82,7 +86,10 @@ export async function createServices(context: vscode.ExtensionContext) {
   const journal = disposables.add(
     new Journal(path.join(storage, 'submissions'), {
       onSetAside: (file) =>
-        void import('./ui/submission/resultMessages.ts').then((m) => m.notifyUnreadableRecord(file)),
+        inBackground(
+          log,
+          import('./ui/submission/resultMessages.ts').then((m) => m.notifyUnreadableRecord(file)),
+        ),
     }),
   );
   /** Fires when the journal could be read for the first time. */

@@ -14,6 +14,12 @@ const MAX_BYTES = 3_500;
 const SAME_TIME_MS = 1_000;
 const TOPIC = 'run-details';
 
+interface Stored {
+  run_id: string;
+  listed: string;
+  detail: string;
+}
+
 /** No other field of the service: what it is called or holds is unknown, and does not belong on the disk. */
 const detailSchema = v.object({
   run_id: v.string(),
@@ -39,6 +45,8 @@ export class StoredDetails implements Disposable {
   readonly #disposables: Disposable[];
   /** Those that are stored, as far as this window knows. */
   readonly #stored = new WeakSet<RunDetail>();
+  /** The highest id that was read of what other windows stored. */
+  #lastId = 0;
   #reading: Promise<void> = Promise.resolve();
 
   /** @param onError gets what the store did not take: it is read from the service again another time */
@@ -47,12 +55,11 @@ export class StoredDetails implements Disposable {
     this.#state = state;
     this.#accountId = accountId;
     this.#onError = onError;
-    const readAll = () => this.#read(runs.rows ?? []);
     this.#disposables = [
       runs.onDidChange((change) => this.#follow(change)),
-      state.follow(TOPIC, accountId, readAll),
+      state.follow(TOPIC, accountId, () => this.#readNew()),
     ];
-    readAll();
+    this.#read(runs.rows ?? []);
   }
 
   /** Resolves once the run store has what is stored of its runs. Never rejects. */
@@ -97,29 +104,49 @@ export class StoredDetails implements Disposable {
 
   /** Gives the run store what is stored of those runs whose final detail it does not have. */
   #read(rows: readonly RunSummary[]): void {
-    const missing = rows.filter(
-      (run) => phaseOf(run) === 'finished' && this.#runs.detail(run.run_id) === undefined,
-    );
+    const missing = rows.filter((run) => this.#isMissing(run));
     if (missing.length === 0) return;
     const runIds = JSON.stringify(missing.map(({ run_id }) => run_id));
-    const read = async () => {
-      const stored = await this.#state.read((tables) =>
-        tables.all<{ listed: string; detail: string }>(
-          `SELECT listed, detail FROM run_detail
-           WHERE account = ? AND run_id IN (SELECT value FROM json_each(?))`,
-          this.#accountId,
-          runIds,
-        ),
+    this.#accept((tables) =>
+      tables.all<Stored>(
+        `SELECT run_id, listed, detail FROM run_detail
+         WHERE account = ? AND run_id IN (SELECT value FROM json_each(?))`,
+        this.#accountId,
+        runIds,
+      ),
+    );
+  }
+
+  /** The same of what was stored since this was last called, whichever run it is of. */
+  #readNew(): void {
+    const seenId = this.#lastId;
+    this.#accept((tables) => {
+      this.#lastId = Number(tables.get('SELECT max(id) AS id FROM run_detail')?.['id'] ?? 0);
+      return tables.all<Stored>(
+        'SELECT run_id, listed, detail FROM run_detail WHERE +account = ? AND id > ?',
+        this.#accountId,
+        // In another file they begin again.
+        seenId > this.#lastId ? 0 : seenId,
       );
-      const known = stored.flatMap(({ listed, detail: text }) => {
+    });
+  }
+
+  #accept(find: (tables: Tables) => Stored[]): void {
+    const read = async () => {
+      const known = (await this.#state.read(find)).flatMap(({ run_id, listed, detail: text }) => {
+        const run = this.#runs.get(run_id);
+        if (run === undefined || !this.#isMissing(run)) return [];
         const detail = detailOf(text);
-        const run = detail && this.#runs.get(detail.run_id);
-        return detail !== undefined && run !== undefined && matches(run, listed, detail) ? [detail] : [];
+        return detail !== undefined && matches(run, listed, detail) ? [detail] : [];
       });
       for (const detail of known) this.#stored.add(detail);
       this.#runs.knowDetails(known);
     };
     this.#reading = this.#reading.then(read).catch(this.#onError);
+  }
+
+  #isMissing(run: RunSummary): boolean {
+    return phaseOf(run) === 'finished' && this.#runs.detail(run.run_id) === undefined;
   }
 }
 

@@ -35,13 +35,20 @@ export class Submitter implements Disposable {
   /** Fires when a submission began, progressed, ended or was dismissed, here or in another window, with its last state. */
   readonly onDidChange = this.#onDidChange.event;
 
-  /** @param time for tests: time, and the random numbers from 0 up to 1 of the jitter */
-  constructor(journal: Journal, { clock = SYSTEM_CLOCK, random = Math.random }: Partial<Time> = {}) {
+  /**
+   * @param time for tests: time, and the random numbers from 0 up to 1 of the jitter
+   * @param load for tests: the module that sends
+   */
+  constructor(
+    journal: Journal,
+    { clock = SYSTEM_CLOCK, random = Math.random }: Partial<Time> = {},
+    load: () => Promise<typeof import('./sender.ts')> = () => import('./sender.ts'),
+  ) {
     this.#journal = journal;
     this.#clock = clock;
     this.#pending = new PendingSubmissions(journal, (submission) => this.#onDidChange.fire(submission));
     this.#sender = lazy(async () => {
-      const { Sender: Loaded } = await import('./sender.ts');
+      const { Sender: Loaded } = await load();
       return new Loaded(journal, this.#pending, this.#cancels, { clock, random }, this.#stop.signal);
     });
   }
@@ -95,17 +102,19 @@ export class Submitter implements Disposable {
     return (await this.#sender()).check(session, id, signal);
   }
 
-  /** Checks whatever of an account may have been charged, where a check is due. */
+  /** Checks whatever of an account may have been charged, where a check is due. Never rejects: it stays due. */
   async checkDue(session: Session): Promise<void> {
-    await (await this.#sender()).checkDue(session);
+    const sender = await this.#sender().catch(() => undefined);
+    await sender?.checkDue(session);
   }
 
   /**
    * Settles at once what may have been charged and whose marker is in the label of a run that was read: until then one charge
-   * looks like two.
+   * looks like two. Never rejects.
    */
   async settleMarked(session: Session): Promise<void> {
-    await (await this.#sender()).settleMarked(session);
+    const sender = await this.#sender().catch(() => undefined);
+    await sender?.settleMarked(session);
   }
 
   /**

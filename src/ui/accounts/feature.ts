@@ -1,19 +1,23 @@
 import type { Services } from '../../services.ts';
 import { pendingWorkOf } from '../../core/submission/pendingSubmission.ts';
 import { COMMANDS } from '../shared/ids.ts';
+import { inBackground } from '../shared/log.ts';
 import { BalanceStatus } from './balanceStatus.ts';
 import { keepWelcomeState } from './welcomeState.ts';
 
 /** Accounts and their API keys: signing in and out, switching, the balance in the status bar. */
 export function activateAccounts(services: Services): void {
-  const { accounts, apiKeys, createClient, disposables, downloads, journal, openJournal } = services;
+  const { accounts, apiKeys, createClient, disposables, downloads, journal, log, openJournal } = services;
   const { registerCommands, sessions, submitter } = services;
   disposables.add(new BalanceStatus(sessions));
   disposables.add(keepWelcomeState(sessions, accounts));
   disposables.add(
     sessions.onDidChangeState(({ session, state }) => {
       if (state === 'key-rejected' || state === 'key-missing')
-        void import('./messages.ts').then((m) => m.notifyKeyNeeded(session.account, state));
+        inBackground(
+          log,
+          import('./messages.ts').then((m) => m.notifyKeyNeeded(session.account, state)),
+        );
     }),
   );
   const submissions = async () => {

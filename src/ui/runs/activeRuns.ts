@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { accountFolder } from '../../core/accounts/accountFolder.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Event } from '../../core/base/event.ts';
+import { lazy } from '../../core/base/lazy.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { WatchOptions } from '../../core/runs/watcher.ts';
 import type { Services } from '../../services.ts';
@@ -28,9 +29,16 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
     if (session === undefined) return [];
     showReceiptLabels(session, parts).catch(onError);
     const watching = new DisposableStore();
-    // Without an account nothing is watched.
-    watch(session, parts, view, watching, onError).catch(onError);
-    return [watching];
+    const watched = lazy(() => watch(session, parts, view, watching, onError));
+    // Where it could not be loaded, this is tried again at the next event.
+    const begin = () => void watched().catch(onError);
+    begin();
+    return [
+      watching,
+      view.onDidShow(begin),
+      vscode.window.onDidChangeWindowState(begin),
+      parts.submitter.onDidChange(begin),
+    ];
   });
 }
 

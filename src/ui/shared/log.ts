@@ -58,5 +58,13 @@ function withoutQuery(word: string): string {
 export function reportError(log: Log, error: unknown, again: () => void): void {
   if (error instanceof CancelledError) return;
   log.error('reported', error);
-  void import('./serviceErrors.ts').then(({ notifyFailed }) => notifyFailed(error, again));
+  inBackground(
+    log,
+    import('./serviceErrors.ts').then(({ notifyFailed }) => notifyFailed(error, again)),
+  );
+}
+
+/** Lets something happen that nobody waits for; if it fails, the log has the reason. */
+export function inBackground(log: Pick<Log, 'error'>, work: Promise<unknown>): void {
+  work.catch((error: unknown) => log.error('in-background', error));
 }

@@ -2,12 +2,13 @@ import { asDiskError } from '../../core/base/diskError.ts';
 import { lazy } from '../../core/base/lazy.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
+import { inBackground } from '../shared/log.ts';
 import type { ReportFoundRun } from './submissionResult.ts';
 
 /** From a dataset to a run that is charged once, and what became of a submission whose answer was lost. */
 export function activateSubmission(services: Services): void {
-  const { disposables, journal, journalOpened, openJournal, registerCommands, reportError, submitter } =
-    services;
+  const { disposables, journal, journalOpened, log, openJournal, registerCommands, reportError } = services;
+  const { sessions, submitter } = services;
   const reporter = lazy(async () =>
     (await import('./submissionResult.ts')).foundRunReporter((runId) => journal.claimNotice(runId)),
   );
@@ -35,14 +36,25 @@ export function activateSubmission(services: Services): void {
   // Needed once there is an open submission, or a charge that was not reported.
   const notices = lazy(async () => {
     const { SubmissionNotices } = await import('./submissionNotices.ts');
-    return disposables.add(new SubmissionNotices(parts));
+    // Loaded before anything is claimed that it has to report.
+    return disposables.add(new SubmissionNotices({ ...services, reportFoundRun: await reporter() }));
   });
-  disposables.add(submitter.onDidChange(() => void notices()));
+  let isOpen = false;
+  const started = lazy(async () => {
+    const isNeeded = submitter.pending.length > 0 || (await journal.unreported().catch(() => [])).length > 0;
+    if (isNeeded) await (await notices()).start();
+  });
+  // What failed is tried again at the next event.
+  const start = () => {
+    if (isOpen) inBackground(log, started());
+  };
+  disposables.add(submitter.onDidChange(() => inBackground(log, notices())));
+  disposables.add(submitter.onDidChange(start));
+  disposables.add(sessions.onDidChangeState(start));
   disposables.add(
-    journalOpened.event(async () => {
-      const isNeeded =
-        submitter.pending.length > 0 || (await journal.unreported().catch(() => [])).length > 0;
-      if (isNeeded) await (await notices()).start();
+    journalOpened.event(() => {
+      isOpen = true;
+      start();
     }),
   );
   const open = (): void => {

@@ -104,8 +104,11 @@ export class SubmissionNotices implements Disposable {
     const unknown = submitter.pending.filter((one) => one.accountId === id && one.state === 'unknown');
     if (unknown.length === 0) return;
     this.#checking.add(id);
-    await submitter.checkDue(session);
-    this.#checking.delete(id);
+    try {
+      await submitter.checkDue(session);
+    } finally {
+      this.#checking.delete(id);
+    }
     if (session === sessions.active) this.#reportLeftOpen(session);
     for (const submission of unknown) {
       this.#reportNotCharged(session, submission.id);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RunDetail } from '../../../../src/core/api/types.ts';
 import type { RunStore } from '../../../../src/core/runs/runStore.ts';
 import { StoredDetails } from '../../../../src/core/runs/storedDetails.ts';
-import type { StateStore } from '../../../../src/core/storage/state.ts';
+import { Tables, type StateStore } from '../../../../src/core/storage/state.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 
@@ -43,7 +45,7 @@ describe('StoredDetails', () => {
   async function detailAfterRestart(runId: string): Promise<RunDetail | undefined> {
     const runs = await window();
     await runs.refresh();
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await open.at(-1)?.idle();
     return runs.detail(runId);
   }
   const inTable = () =>
@@ -85,6 +87,48 @@ describe('StoredDetails', () => {
     await until(() => other.label('a') === 'Läbel a');
     assert.equal((await detailAfterRestart('a'))?.price_cents, 120);
     assert.equal(urls.filter((one) => one.endsWith('/runs/a')).length, 1);
+  });
+
+  it('reads of many runs without a detail those alone that another window stored', async () => {
+    const many = Array.from({ length: 500 }, (_, index) => row(`r${index}`, index, 'complete'));
+    const [first, second] = ['r0', 'r1'].map((runId, index) =>
+      finished(runId, { created_at: String(many[index]?.created_at) }),
+    ) as [RunDetail, RunDetail];
+    const other = await window();
+    listed = many;
+    await other.refresh();
+    const runs = await window();
+    await runs.refresh();
+    await delay(100);
+    const all = mock.method(Tables.prototype, 'all');
+    try {
+      for (const detail of [first, second]) {
+        runs.knowDetails([detail]);
+        await until(() => other.detail(detail.run_id) !== undefined);
+      }
+      assert.ok(all.mock.calls.every((call) => JSON.stringify(call.arguments).length < 500));
+    } finally {
+      all.mock.restore();
+    }
+  });
+
+  it('reads what other windows stored in a file that is another one', async () => {
+    const other = await window();
+    const runs = await read(
+      [row('a', 1, 'complete'), finished('a')],
+      [row('b', 1, 'complete'), finished('b')],
+    );
+    await other.refresh();
+    await until(() => other.detail('a') !== undefined && other.detail('b') !== undefined);
+    await state.transaction((tables) => {
+      tables.run('DELETE FROM run_detail');
+      tables.run('DELETE FROM sqlite_sequence');
+    });
+    listed = [row('c', 3, 'complete'), ...listed];
+    details.set('c', finished('c', { created_at: String(row('c', 3).created_at) }));
+    await Promise.all([runs.refresh(), other.refresh()]);
+    await runs.loadDetail('c');
+    await until(() => other.detail('c') !== undefined);
   });
 
   it('stores only what list and detail both say is final', async () => {

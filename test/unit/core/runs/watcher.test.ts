@@ -330,6 +330,26 @@ describe('Watcher', function () {
       assert.deepEqual([...new Set(bench.asked)].sort(), ['a /balance', 'a /runs']);
     });
 
+    it('shares a list that has no times, and does not write it again for a field that is not of the contract', async () => {
+      const r = { ...made(bench, 'r', 30 * MINUTE), artifacts_expires_at: null, progress: 0 };
+      const timeless = { ...made(bench, 'timeless', 0, 'complete'), created_at: null };
+      bench.instead = (what) => {
+        r.progress++;
+        return what === '/runs' ? [200, { data: [r, timeless], has_more: false }] : undefined;
+      };
+      const [a, b] = await open('a', 'b');
+      assert.ok(a && b);
+      await bench.until(() => statusIn(b, 'r') === 'running');
+      assert.deepEqual([a.errors, b.errors, b.session.runs.readAtMs > 0], [[], [], true]);
+      const revision = () =>
+        a.state.read((tables) => tables.get("SELECT number FROM revision WHERE topic = 'run-list'"));
+      await bench.pass(10 * MINUTE);
+      const [before, asked] = [await revision(), polls()];
+      await bench.pass(HOUR);
+      assert.ok(polls() > asked + 2);
+      assert.deepEqual(await revision(), before);
+    });
+
     it('hands over when the window that polls ends, which costs no request', async () => {
       bench.rows = [made(bench, 'r', 30 * MINUTE)];
       const [a, b] = await open('a', 'b');

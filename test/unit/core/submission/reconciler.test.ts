@@ -225,6 +225,31 @@ describe('findRun', () => {
     });
   });
 
+  it('takes a run for a candidate until a while after the latest attempt, for ever where one has no time', async () => {
+    const untimed: Attempt = { started: { localMs: 1 }, closed: { localMs: 1 } };
+    runs = [
+      { run_id: 'days later', label: 'Läbel', ...created(3 * 24 * HOUR) },
+      { run_id: 'after the last', label: 'Läbel', ...created(HOUR + 10 * MINUTE) },
+      { run_id: 'after the first', label: 'Läbel', ...created(10 * MINUTE) },
+    ];
+    for (const [attempts, found] of [
+      [
+        [attempt(0), attempt(HOUR)],
+        ['after the last', 'after the first'],
+      ],
+      [[attempt(HOUR), attempt(0)], ['after the last']],
+      [
+        [attempt(0), untimed],
+        ['days later', 'after the last', 'after the first'],
+      ],
+      [
+        [untimed, attempt(0)],
+        ['days later', 'after the last', 'after the first'],
+      ],
+    ] as const)
+      assert.deepEqual(idsOf(await lookAt(plain({ attempts: [...attempts] }))), found);
+  });
+
   describe('over pages', () => {
     it('goes on until a run is older, and no further', async () => {
       pageSize = 2;

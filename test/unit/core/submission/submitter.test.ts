@@ -7,6 +7,7 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import type { SubmissionResult, SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
+import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import {
   type Answer,
@@ -125,6 +126,41 @@ describe('Submitter', () => {
     for (const post of stage.posts) assert.match(post.key, UUID);
     assert.notEqual(one?.key, two?.key);
     assert.notEqual(one?.body.subarray(0, 60).toString(), two?.body.subarray(0, 60).toString());
+  });
+
+  describe('where the sender cannot be loaded', () => {
+    const failure = new Error('no such file');
+    /** A window in which loading fails so many times. */
+    const unable = (times = Infinity) => {
+      const load = () =>
+        times-- > 0 ? Promise.reject(failure) : import('../../../../src/core/submission/sender.ts');
+      return new Submitter(stage.bench.journal, { clock: stage.clock, random: () => 0.5 }, load);
+    };
+
+    it('is not charged, and kept where it was', async () => {
+      const one = unable();
+      const fresh = await one.submit(stage.own, await stage.marked(), silent()).result;
+      assert.deepEqual(fresh, { kind: 'not-charged', error: failure, kept: false });
+      stage.answers = [tooPoor];
+      await stage.submit();
+      const again = await one.resume(stage.own, stage.intent.id, silent()).result;
+      assert.deepEqual(again, { kind: 'not-charged', error: failure, kept: true });
+      one.dispose();
+    });
+
+    it('stays unknown what was, and is checked once it can be', async () => {
+      stage.answers = [lost];
+      assert.equal((await stage.submit()).kind, 'unknown');
+      const one = unable(3);
+      const again = await one.resume(stage.own, stage.intent.id, silent()).result;
+      assert.deepEqual(again, { kind: 'unknown', error: failure });
+      await one.checkDue(stage.own);
+      await one.settleMarked(stage.own);
+      const before = stage.gets.length;
+      await one.checkDue(stage.own);
+      assert.ok(stage.gets.length > before);
+      one.dispose();
+    });
   });
 
   describe('the same bytes and model', () => {

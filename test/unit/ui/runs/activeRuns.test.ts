@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
+import { registerHooks, type ModuleHooks } from 'node:module';
 import path from 'node:path';
 import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
@@ -81,6 +81,33 @@ describe('keepActiveFresh', () => {
     assert.deepEqual(asked.toSorted(), ['balance', 'models', 'runs']);
     session.reconnect();
     await until(() => count('models') === 2 && count('balance') === 2);
+  });
+
+  it('begins at the next event where it could not be loaded', async () => {
+    let isMissing = true;
+    const failing = registerHooks({
+      resolve: (specifier, context, next) => {
+        if (isMissing && specifier.endsWith('/watcher.ts')) throw new Error('no such file');
+        return next(specifier, context);
+      },
+    });
+    const usual = keepActiveFresh;
+    // Its own instance: what another one loaded is not loaded again.
+    const instance = '../../../../src/ui/runs/activeRuns.ts?without=watcher';
+    ({ keepActiveFresh } = (await import(instance)) as { keepActiveFresh: typeof keepActiveFresh });
+    try {
+      begin();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.deepEqual(asked, []);
+      isMissing = false;
+      shows.fire();
+      await until(isRead);
+      shows.fire();
+      assert.deepEqual(asked.toSorted(), ['balance', 'models', 'runs']);
+    } finally {
+      failing.deregister();
+      keepActiveFresh = usual;
+    }
   });
 
   it('reads what is missing as soon as the service answers again', async () => {
