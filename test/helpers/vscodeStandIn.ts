@@ -57,6 +57,7 @@ export const env = {
   language: 'en',
   uiKind: UIKind.Desktop,
   remoteName: undefined as string | undefined,
+  openExternal: (uri: unknown) => Promise.resolve(executed.push(['open', String(uri)]) > 0),
   clipboard: { writeText: (text: string) => Promise.resolve(void executed.push(['copy', text])) },
 };
 export const l10n = {
@@ -184,6 +185,10 @@ export class Uri {
   }
   static file(path: string): Uri {
     return new Uri(path);
+  }
+  static parse(text: string): Uri {
+    const [scheme = '', rest = ''] = text.split('://');
+    return new Uri(rest, scheme);
   }
   static joinPath(base: Uri, ...names: string[]): Uri {
     return new Uri([base.path, ...names].join('/'), base.scheme);

@@ -72,9 +72,9 @@ describe('adapter page', () => {
       assert.equal(await page.grid.locator('[tabindex="0"]').count(), 1);
     });
 
-    it('measures how far each module was trained', async () => {
+    it('measures how much each module learned', async () => {
       await page.button('Measure').click();
-      await page.frame.getByText(/values were read\. None is NaN or infinite\./).waitFor();
+      await page.frame.getByText(/None of the [\d,]+ values is NaN or infinite\./).waitFor();
       await page.button('Measure').waitFor({ state: 'detached' });
       const last = page.grid.getByRole('gridcell', { name: /^o_proj, layer 31: rank 32, .*, norm \d/ });
       await last.waitFor();
@@ -209,7 +209,7 @@ describe('adapter page', () => {
       );
       await page.open('odd.zip');
       await page.waitForVerdict('Adapter with problems');
-      await page.frame.getByText(/have an A without a B, or a B without an A/).waitFor();
+      await page.frame.getByText(/Modules where A or B is missing/).waitFor();
       await page.frame.getByText(/pickle, not opened/).waitFor();
       await workbench.screenshot('adapter-problems');
       await page.recipe('vLLM').click();
@@ -321,7 +321,7 @@ describe('adapter page', () => {
       await page.waitForVerdict('Complete LoRA adapter');
       await page.assertAccessible();
       await page.button('Measure').click();
-      await page.frame.getByText(/None is NaN or infinite/).waitFor();
+      await page.frame.getByText(/values is NaN or infinite/).waitFor();
     });
 
     for (const theme of ['light', 'high contrast', 'dark'] as const) {

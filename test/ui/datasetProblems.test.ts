@@ -96,7 +96,7 @@ describe('the problems of a dataset', () => {
 
   it('go by quick fixes, a key and a save', async () => {
     await fix('Blank line.', 'Remove all blank lines');
-    await fix('Identical to row 1', 'Remove all duplicate rows (keep the first of each)');
+    await fix('Identical to row 1', 'Remove all duplicate rows (keep the first)');
     await lens(/· as saved$/).waitFor();
     await problem('Trailing comma.').dblclick();
     const input = workbench.page.locator('.editor-group-container.active .native-edit-context:focus');

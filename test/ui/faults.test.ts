@@ -76,7 +76,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   });
 
   it('answer lost: the next attempt gets it, and one charge is reported', async () => {
-    await chooseScenario(workbench, 'Answer lost after the charge');
+    await chooseScenario(workbench, 'Response lost after the charge');
     await submit('lost');
     await workbench.dialogs.waitForToast(
       /Submitted lost to .+\. You were charged 1\.52 USD; balance 998\.48 USD\./,
@@ -171,7 +171,7 @@ describe('faults of the service, as the sandbox plays them', () => {
       .waitFor();
     await chooseScenario(workbench, 'expired-url');
     await download('strange');
-    await workbench.dialogs.waitForToast(/The server rejected every download link \(403\)\. Try again later/);
+    await workbench.dialogs.waitForToast(/The download server rejected every link \(403\)\. Try again later/);
     await workbench.screenshot('link-expired');
     assert.deepEqual(await readdir(downloads), []);
     await workbench.clearNotifications();

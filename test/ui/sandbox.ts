@@ -30,7 +30,7 @@ export async function chooseScenario(workbench: Workbench, name: string): Promis
 export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100): Promise<void> {
   await workbench.runCommand('Fine-Tuning: Sandbox Clock Speed…');
   await workbench.quickInput.waitForTitle('Sandbox Clock Speed');
-  await workbench.quickInput.pick(`${speed} ×`);
+  await workbench.quickInput.pick(`${speed}×`);
   await workbench.quickInput.waitUntilClosed();
 }
 

@@ -193,7 +193,7 @@ function unpackResult(fileName: string, { outcome, code = '', folder = '', leftO
     case 'disk-full':
       return l10n.t('Nothing was unpacked: the disk is full. Unpack elsewhere.');
     case 'no-permission':
-      return l10n.t('Nothing was unpacked: no permission to write {0}. Unpack elsewhere.', folder);
+      return l10n.t('Nothing was unpacked: no permission to write to {0}. Unpack elsewhere.', folder);
     case 'folder-exists':
       return l10n.t('Nothing was unpacked: {0} already exists.', folder);
     case 'not-an-adapter':

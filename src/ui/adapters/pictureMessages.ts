@@ -27,7 +27,7 @@ export function adapterPicture(
     caption:
       measurements === undefined
         ? l10n.t('Which modules are adapted, by layer')
-        : l10n.t('How far each module was trained: the norm of B, which starts at zero'),
+        : l10n.t('How much each module learned: the norm of B, which starts at zero'),
     hint: l10n.t('Arrow keys move between modules and layers.'),
     corner: l10n.t('Module'),
     columns: columns.map((layer, index) => ({
@@ -130,7 +130,7 @@ function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPic
 function findingsOf(measurements: Measurements | undefined): AdapterNote[] {
   const { l10n } = vscode;
   if (measurements === undefined) {
-    const text = l10n.t('Measuring shows how far each module was trained, and broken values.');
+    const text = l10n.t('Measuring shows how much each module learned, and finds broken values.');
     return [{ severity: 'info', text }];
   }
   const { pairs, values, nans, infinities, nonFinite, hasNoEffect, notMeasured } = measurements;
@@ -141,7 +141,7 @@ function findingsOf(measurements: Measurements | undefined): AdapterNote[] {
   if (nans + infinities > 0) {
     const counts = [nans, infinities].map(formatCount);
     add('error', l10n.t('NaN: {0}, infinite: {1}. They are in:', ...counts), nonFinite);
-  } else add('info', l10n.t('All {0} values were read. None is NaN or infinite.', formatCount(values)));
+  } else add('info', l10n.t('None of the {0} values is NaN or infinite.', formatCount(values)));
   if (hasNoEffect) add('warning', l10n.t('Nothing was learned: in every module A or B is all zero.'));
   else if (zeros > 0) {
     const counts = [zeros, pairs.length].map(formatCount);

@@ -36,8 +36,8 @@ export function adapterVerdict(
     return verdictOf(
       'error',
       l10n.t('Adapter with broken values'),
-      l10n.t('Values are NaN or infinite, so its answers are useless.'),
-      l10n.t('Train again, with a lower learning rate or other data.'),
+      l10n.t('Some values are NaN or infinite, so its answers are useless.'),
+      l10n.t('Check the dataset, then train again.'),
     );
   if (has('error'))
     return verdictOf(
@@ -132,10 +132,9 @@ function faultSentences(): Readonly<Record<ArchiveFault, string>> {
   const { l10n } = vscode;
   const cut = l10n.t('It is cut off.');
   const contents = l10n.t('The ZIP’s directory and its contents don’t match.');
-  const bytes = l10n.t('A checksum is wrong: its bytes were changed.');
   const length = l10n.t('Its contents don’t have the stated length.');
   const safetensors = l10n.t('The safetensors header is damaged.');
-  const path = l10n.t('It would write files outside of its folder.');
+  const path = l10n.t('It would write files outside its folder.');
   const special = l10n.t('It contains links or special files.');
   const name = l10n.t('Two of its files have the same name, ignoring case.');
   const bomb = l10n.t('It may be a zip bomb.');
@@ -145,9 +144,9 @@ function faultSentences(): Readonly<Record<ArchiveFault, string>> {
     'zip-no-end': cut,
     'zip-directory': contents,
     'zip-disagreement': contents,
-    'zip-crc': bytes,
+    'zip-crc': l10n.t('A checksum doesn’t match.'),
     'zip-length': length,
-    'gzip-data': bytes,
+    'gzip-data': l10n.t('Its compressed data is damaged.'),
     'tar-header': l10n.t('A tar header is damaged.'),
     'safetensors-header': safetensors,
     'safetensors-offsets': safetensors,
@@ -166,7 +165,7 @@ function faultSentences(): Readonly<Record<ArchiveFault, string>> {
     method: l10n.t('It uses an unsupported format.'),
     'too-many-entries': large,
     'too-large': large,
-    'header-too-large': large,
+    'header-too-large': l10n.t('Its headers or configs are too large.'),
   };
 }
 
@@ -213,13 +212,10 @@ export function problemSentences({
     'module-without-weights': l10n.t('Target modules without weights:'),
     'saved-module-missing': l10n.t('Fully saved modules are missing:'),
     'base-changed': l10n.t(
-      'Training first changed the base model’s weights ({0}). With the published base its answers are wrong: see the recipes.',
+      'Training changed the base model’s weights ({0}). Tools that can’t repeat that give wrong answers: see “How to Use It”.',
       found,
     ),
-    'init-unknown': l10n.t(
-      'Unknown init_lora_weights ({0}): with the published base model its answers may be wrong.',
-      found,
-    ),
+    'init-unknown': l10n.t('Unknown init_lora_weights ({0}): answers may be wrong.', found),
     'uses-alora': l10n.t('Activated LoRA (aLoRA) acts only after its invocation tokens.'),
     'repeats-layers': l10n.t('It repeats layers (layer_replication), which only PEFT loads.'),
     'bias-mismatch':
@@ -227,7 +223,7 @@ export function problemSentences({
         ? l10n.t('Biases that the config doesn’t mention:')
         : l10n.t('The biases that the config mentions are missing.'),
     'dora-mismatch': l10n.t('The config implies {0} DoRA magnitudes, but there are {1}.', wanted, found),
-    'partner-missing': l10n.t('Modules have an A without a B, or a B without an A:'),
+    'partner-missing': l10n.t('Modules where A or B is missing:'),
     'pair-mismatch': l10n.t('A and B have different ranks:'),
     'prefix-missing': l10n.t('PEFT ignores tensors whose names don’t start with “base_model.model.”:'),
     'widths-differ': l10n.t('Input sizes differ between layers ({0} and {1}):', wanted, found),
@@ -235,7 +231,7 @@ export function problemSentences({
     'module-not-targeted': l10n.t('PEFT ignores modules that aren’t target modules:'),
     'saved-module-unexpected': l10n.t('Fully saved modules missing from modules_to_save:'),
     'tensor-unexpected': l10n.t('Tensors that aren’t part of LoRA:'),
-    'modules-to-save': l10n.t('Fully saved modules, which most tools refuse:'),
+    'modules-to-save': l10n.t('Fully saved modules, which most tools reject:'),
     'dtype-unusual': l10n.t('Few tools load these tensor types:'),
     'several-weights': l10n.t('Other weights were not read:'),
     'weights-name': l10n.t('Tools only find weights named adapter_model.safetensors:'),

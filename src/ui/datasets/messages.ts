@@ -66,11 +66,11 @@ export const fixMessages = {
   removeBlankLine: () => l10n.t('Remove blank line'),
   removeBlankLines: () => l10n.t('Remove all blank lines'),
   removeBom: () => l10n.t('Remove byte order mark'),
-  removeBoms: () => l10n.t('Remove all byte order marks'),
-  removeDuplicates: () => l10n.t('Remove all duplicate rows (keep the first of each)'),
+  removeBoms: () => l10n.t('Remove byte order marks at the start of rows'),
+  removeDuplicates: () => l10n.t('Remove all duplicate rows (keep the first)'),
   lineFeeds: () => l10n.t('Change all line endings to LF'),
-  convertArray: () => l10n.t('Convert to a new JSONL file'),
-  withoutBom: () => l10n.t('Save a copy without it'),
+  convertArray: () => l10n.t('Convert JSON array to JSONL'),
+  withoutBom: () => l10n.t('Save copy without BOM'),
 };
 
 /** For the commands that write a changed copy. */
@@ -167,7 +167,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [string, string | ((detail
   'content-empty': [l10n.t('Empty content'), NOTHING_TO_LEARN],
   'no-assistant': [l10n.t('No assistant message'), l10n.t('Add an answer to learn.')],
   'last-not-assistant': [l10n.t('No final answer'), l10n.t('End with an assistant message.')],
-  'field-missing': [l10n.t('Missing field'), l10n.t('Add the other of the pair.')],
+  'field-missing': [l10n.t('Missing field'), l10n.t('Rows of this format need it.')],
   'field-wrong-type': [l10n.t('Invalid field type'), l10n.t('Use a string.')],
   'field-empty': [l10n.t('Empty field'), NOTHING_TO_LEARN],
   'very-long-row': [l10n.t('Very long row'), l10n.t('It may be cut off.')],

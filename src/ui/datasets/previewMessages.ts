@@ -106,8 +106,8 @@ export function listStatus(
     listed = l10n.t('{0} of {1} rows (first {2} problems)', shown, all, formatCount(problems.located));
   }
   const percent = Math.floor(searched * 100);
-  if (phase === 'searching') return l10n.t('{0}, {1} % searched…', listed, percent);
-  if (phase === 'resting') return l10n.t('{0}, {1} % searched', listed, percent);
+  if (phase === 'searching') return l10n.t('{0}, {1}% searched…', listed, percent);
+  if (phase === 'resting') return l10n.t('{0}, {1}% searched', listed, percent);
   return phase === 'failed' ? l10n.t('{0}, the rest is unreadable', listed) : listed;
 }
 
@@ -137,7 +137,7 @@ export function previewCard({ sizeBytes, report, progress, failure }: CardSource
     progress:
       progress === undefined
         ? undefined
-        : { text: vscode.l10n.t('Checking, {0} %…', percent), fraction: progress },
+        : { text: vscode.l10n.t('Checking, {0}%…', percent), fraction: progress },
     verdict: failure === undefined ? verdictOfCard(report) : { kind: 'none', text: failure },
     facts: factsOf(sizeBytes, report),
     charts: report?.kind === 'rows' ? chartsOf(report) : [],
@@ -179,7 +179,7 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
 
 function lengthsText({ percentiles: { p50, p99 }, maxBytes }: RowLengths): string {
   const [median, most, longest] = [formatBytes(p50), formatBytes(p99), formatBytes(maxBytes)];
-  return vscode.l10n.t('median {0}, 99 % up to {1}, longest {2}', median, most, longest);
+  return vscode.l10n.t('median {0}, 99% up to {1}, longest {2}', median, most, longest);
 }
 
 function messagesText(count: number): string {
@@ -256,7 +256,7 @@ function chart(title: string, parts: readonly Part[]): PreviewChart {
     title,
     parts: parts.map(([name, count]) => ({
       name,
-      value: vscode.l10n.t('{0} ({1} %)', formatCount(count), percentOf(count, sum)),
+      value: vscode.l10n.t('{0} ({1}%)', formatCount(count), percentOf(count, sum)),
       share: count / largest,
     })),
   };

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
+import type { DiskError } from '../../core/base/diskError.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { ActiveDownload, ArtifactName, DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -207,7 +208,7 @@ export async function confirmOtherName(name: string, otherName: string): Promise
     l10n.t('{0} already exists in that folder.', name),
     {
       modal: true,
-      detail: l10n.t('The existing file stays. The download is saved as {0}.', otherName),
+      detail: l10n.t('The download will be saved as {0}.', otherName),
     },
     keepBoth,
   );
@@ -229,16 +230,22 @@ export async function confirmDirectory(directory: string): Promise<'create' | 'o
 }
 
 /** Reports that the download folder of the setting cannot be used. @param error of the disk; without one it is not a folder's path */
-export function reportUnusableFolder(text: string, error?: unknown): void {
+export function reportUnusableFolder(text: string, error?: DiskError): void {
   const { l10n } = vscode;
   const name = sanitizeServiceText(text, 400);
-  const sentence =
-    error === undefined
-      ? l10n.t('The download folder “{0}” isn’t an absolute path to a folder.', name)
-      : l10n.t('Can’t use the download folder “{0}”. {1}', name, asText(explain(error)));
+  const sentences = {
+    'disk-full': l10n.t('Can’t use the download folder “{0}”: its disk is full.', name),
+    'no-permission': l10n.t(
+      'Can’t use the download folder “{0}”: you have no permission to write to it.',
+      name,
+    ),
+    'folder-missing': l10n.t('Can’t use the download folder “{0}”: it can’t be created.', name),
+    disk: l10n.t('Can’t use the download folder “{0}”.', name),
+    none: l10n.t('The download folder “{0}” isn’t an absolute path to a folder.', name),
+  };
   const open = () =>
     vscode.commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
-  notify(showWarning, sentence, { [l10n.t('Open Setting')]: open });
+  notify(showWarning, sentences[error?.code ?? 'none'], { [l10n.t('Open Setting')]: open });
 }
 
 /** Whether to download an adapter again that is on the disk. */

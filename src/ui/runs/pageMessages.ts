@@ -321,7 +321,7 @@ function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
   const name = l10n.t('Submitted');
   if (receipt === undefined) {
     const text =
-      receiptLoading === 'loaded' ? l10n.t('no receipt on this machine') : missingText(receiptLoading);
+      receiptLoading === 'loaded' ? l10n.t('unknown on this machine') : missingText(receiptLoading);
     return timeless('submitted', 'unknown', name, text);
   }
   const { attempts, created, dataset, settled } = receipt;

@@ -12,7 +12,7 @@ export const sandboxMessages = {
   scenario: (id: string) =>
     vscode.l10n.t('Sandbox scenario: {0}.', scenarioRows().find((row) => row.id === id)?.label ?? id),
   unknownScenario: () =>
-    vscode.l10n.t('Unknown sandbox scenario. Known ones: {0}.', OFFERED_SCENARIOS.join(', ')),
+    vscode.l10n.t('Unknown sandbox scenario. Available: {0}.', OFFERED_SCENARIOS.join(', ')),
   funds: (balanceCents: number, currency: string) =>
     vscode.l10n.t('The sandbox balance is now {0} (not real money).', formatMoney(balanceCents, currency)),
   fundsRefused: () => vscode.l10n.t('Nothing was added: enter a positive whole number of cents.'),
@@ -28,7 +28,7 @@ export function scenarioRows(): { id: string; label: string; detail: string }[] 
     row('none', l10n.t('No fault'), l10n.t('Everything works as documented.')),
     row(
       'answer-lost',
-      l10n.t('Answer lost after the charge'),
+      l10n.t('Response lost after the charge'),
       l10n.t('The connection breaks after the charge. A retry returns the original response.'),
     ),
     row(
@@ -67,7 +67,7 @@ export async function chooseClockSpeed(current: number): Promise<number | undefi
   const { l10n } = vscode;
   const items = [1, 10, 100].map((speed) => ({
     value: speed,
-    label: l10n.t('{0} ×', speed),
+    label: l10n.t('{0}×', speed),
     detail: l10n.t('A small run takes about {0} s.', Math.round(360 / speed)),
   }));
   return choose(l10n.t('Sandbox Clock Speed'), l10n.t('How fast should runs go?'), items, current);

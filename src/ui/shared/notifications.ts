@@ -131,5 +131,5 @@ export async function withLateProgress<T>(
 }
 
 function percent(fraction: number): string {
-  return `${Math.floor(fraction * 100)} %`;
+  return `${Math.floor(fraction * 100)}%`;
 }

@@ -59,7 +59,7 @@ export async function notifyFailed(error: unknown, again: () => void): Promise<v
 export function notifyStateSetAside(file: string): void {
   void showWarning(
     vscode.l10n.t(
-      'The stored run lists and download history were damaged and moved to {0}. Your downloads are not affected.',
+      'The stored run lists and download history were damaged and moved to {0}. Downloaded files are not affected.',
       file,
     ),
   );
@@ -87,7 +87,7 @@ const ACTIONS = {
   showLog: (): Action => ({ title: vscode.l10n.t('Show Log'), command: COMMANDS.showLog }),
 };
 
-/** The button for an error's code; for all others the log. */
+/** The button for an error's code; for all others the log. A code that only the service knows is in neither table. */
 const ACTION_FOR_CODE: Readonly<Record<string, keyof typeof ACTIONS>> = {
   network: 'retry',
   'accounts-unreadable': 'retry',
@@ -116,7 +116,13 @@ const ACTION_FOR_CODE: Readonly<Record<string, keyof typeof ACTIONS>> = {
 function actionFor(error: unknown): keyof typeof ACTIONS {
   if (isLimited(error) || isUnavailable(error)) return 'retry';
   if (error instanceof DiskError) return error.place === 'folder' ? 'chooseFolder' : 'showLog';
-  return (error instanceof ExpectedError ? ACTION_FOR_CODE[error.code] : undefined) ?? 'showLog';
+  if (!(error instanceof ExpectedError) || isForeign(error)) return 'showLog';
+  return (Object.hasOwn(ACTION_FOR_CODE, error.code) ? ACTION_FOR_CODE[error.code] : undefined) ?? 'showLog';
+}
+
+/** With a code outside the contract, which may be equal to one of the extension's own or to anything else. */
+function isForeign(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && !error.known;
 }
 
 const UNAVAILABLE: readonly number[] = [502, 503, 504];
@@ -129,7 +135,7 @@ function isLimited(error: unknown): error is Answered {
 
 function isUnavailable(error: unknown): error is Answered {
   if (!(error instanceof ServiceError)) return isGateway(error, UNAVAILABLE);
-  return error.code === 'unavailable' || (!error.known && UNAVAILABLE.includes(error.httpStatus));
+  return error.code === 'unavailable' || (isForeign(error) && UNAVAILABLE.includes(error.httpStatus));
 }
 
 /** A proxy or gateway that answers in place of the service is known by its status alone. */
@@ -151,6 +157,8 @@ function sentenceFor(error: unknown): string {
     return error.retryAfterMs === undefined
       ? l10n.t('The service is unavailable. Try again later.')
       : l10n.t('The service is unavailable. Try again in {0}.', waitText(error.retryAfterMs));
+  if (isForeign(error))
+    return l10n.t('The service answered with the error “{0}” ({1}).', error.code, error.httpStatus);
   if (error instanceof NetworkError) return networkSentence(error);
   if (error instanceof UnexpectedAnswerError) return unexpectedSentence(error);
   if (error instanceof SignedUrlRefusedError) return refusedLinkSentence(error);
@@ -212,9 +220,9 @@ function codeSentence(error: ExpectedError): string {
       );
     case 'not-owner':
     case 'lease-lost':
-      return l10n.t('Another window may have taken over this submission. This one stopped sending it.');
+      return l10n.t('Another window may have taken over this submission. This window stopped sending it.');
     case 'key-replaced':
-      return l10n.t('Can’t resend: it was first sent with another API key, maybe of another account.');
+      return l10n.t('Can’t resend: it was first sent with another API key, possibly of another account.');
     case 'window-closed':
       return l10n.t(
         'Can’t resend: the first attempt was more than 23 hours ago, and the service only prevents double charges for 24 hours.',
@@ -227,8 +235,8 @@ function codeSentence(error: ExpectedError): string {
       return l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.');
     case 'too-early':
       return 'retryAfterMs' in error && typeof error.retryAfterMs === 'number'
-        ? l10n.t('The service asked to wait. Try again in {0}.', waitText(error.retryAfterMs))
-        : l10n.t('The service asked to wait. Try again later.');
+        ? l10n.t('The service asked you to wait. Try again in {0}.', waitText(error.retryAfterMs))
+        : l10n.t('The service asked you to wait. Try again later.');
     case 'digest-failed':
       return l10n.t('Couldn’t verify that the dataset is unchanged.');
 
@@ -256,14 +264,12 @@ function codeSentence(error: ExpectedError): string {
       return l10n.t('The downloaded file was empty and has been deleted.');
     case 'length-unknown':
       return l10n.t(
-        'The server didn’t report the file size, so the download couldn’t be verified. It was deleted.',
+        'The download server didn’t report the file size, so the download couldn’t be verified. It was deleted.',
       );
     case 'file-exists':
       return l10n.t('A file of that name appeared during the download and was not overwritten.');
     default:
-      return error instanceof ServiceError
-        ? l10n.t('The service answered with the error “{0}” ({1}).', error.code, error.httpStatus)
-        : l10n.t('Something went wrong ({0}).', error.code);
+      return l10n.t('Something went wrong ({0}).', error.code);
   }
 }
 
@@ -314,7 +320,7 @@ function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string
     return l10n.t('A proxy or gateway rejected the upload as too large (413).');
   if (kind === 'no-error-body' && httpStatus === 422)
     return l10n.t('The request was rejected without a reason (422).');
-  return l10n.t('The answer is not from this service ({0}). Check the service URL.', httpStatus);
+  return l10n.t('The response is not from this service ({0}). Check the service URL.', httpStatus);
 }
 
 /** Why the server behind a download link did not send the file; the service has no part in it. */
@@ -355,7 +361,7 @@ function downloadLinkSentence({ failure }: DownloadLinkError): string {
 /** 400, 401, 403, 404 and 410 are what storages answer to a signed URL that expired. */
 function refusedLinkSentence({ httpStatus }: SignedUrlRefusedError): string {
   return [400, 401, 403, 404, 410].includes(httpStatus)
-    ? vscode.l10n.t('The server rejected every download link ({0}). Try again later.', httpStatus)
+    ? vscode.l10n.t('The download server rejected every link ({0}). Try again later.', httpStatus)
     : vscode.l10n.t('The download server returned an error ({0}).', httpStatus);
 }
 

@@ -80,7 +80,7 @@ export function uncertaintySentence(reason: UncertaintyReason): string {
     case 'no-marker':
       return l10n.t('Without a marker its run can’t be recognized.');
     case 'no-balance':
-      return l10n.t('The balance before is unknown.');
+      return l10n.t('The balance before submitting is unknown.');
     case 'key-replaced':
       return l10n.t('The API key has changed; it may belong to another account.');
     case 'too-early':

@@ -131,14 +131,6 @@ export function notChargedNotification(
   return { text: withSandboxNote(sentence, isSandbox), buttons };
 }
 
-/** After these nothing checks by itself. */
-const UNWATCHED: ReadonlySet<string> = new Set([
-  'window-closed',
-  'invalid_api_key',
-  'key-missing',
-  'key-rejected',
-]);
-
 /** The answer was lost: how says nothing about the charge. */
 const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedAnswerError] as const;
 
@@ -147,7 +139,7 @@ export function mayBeChargedSentence(name: string, error: unknown, isSandbox: bo
   const { l10n } = vscode;
   const isReason =
     error instanceof ServiceError
-      ? UNWATCHED.has(error.code)
+      ? error.code === 'invalid_api_key'
       : error instanceof ExpectedError && !UNINFORMATIVE.some((type) => error instanceof type);
   const text = l10n.t(
     'You may have been charged for {0}: the service didn’t confirm it. {1}',

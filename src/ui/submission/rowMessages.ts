@@ -49,7 +49,7 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
         case 'invalid_api_key':
           return l10n.t('Not charged · API key rejected');
         default:
-          return l10n.t('Not charged · refused');
+          return l10n.t('Not charged · rejected');
       }
   }
 }
@@ -69,7 +69,7 @@ function uploadText(submission: PendingSubmission, nowMs: number): string {
 
 function unknownText({ intent: { lastLook } }: PendingSubmission, nowMs: number): string {
   const { l10n } = vscode;
-  if (lastLook === undefined) return l10n.t('May be charged · no answer');
+  if (lastLook === undefined) return l10n.t('May be charged · no response');
   const { length } = lastLook.candidates;
   if (length === 1) return l10n.t('May be charged · 1 possible run');
   if (length > 1) return l10n.t('May be charged · {0} possible runs', formatCount(length));

@@ -36,7 +36,7 @@ const provider = (model: Partial<Model>) =>
 
 export const stepMessages = {
   title: (fileName: string, accountName: string) => vscode.l10n.t('Submit {0} to {1}', fileName, accountName),
-  preparing: () => vscode.l10n.t('Reading models and balance…'),
+  preparing: () => vscode.l10n.t('Loading models and balance…'),
   noModels: () => vscode.l10n.t('No base models are available. Nothing was submitted.'),
 
   model: () => vscode.l10n.t('Base model (the price doesn’t depend on it)'),
@@ -117,7 +117,7 @@ export function summaryRows(context: SubmissionContext, choices: SubmissionChoic
       value: formatMoney(balance?.balance_cents, balance?.currency),
     },
     { icon: 'question', name: l10n.t('Price'), value: l10n.t('Not known until charged') },
-    { icon: 'warning', name: l10n.t('Final'), value: l10n.t('a run can’t be canceled or refunded') },
+    { icon: 'warning', name: l10n.t('Final'), value: l10n.t('A run can’t be canceled or refunded') },
   ];
 }
 
@@ -170,8 +170,8 @@ export const openMessages = {
     const { l10n } = vscode;
     const facts = [moneySentence(submission, Date.now()), sanitizeServiceText(modelName)];
     return isOtherAccount
-      ? l10n.t('{0} Model: {1}. If both are one account, you could be charged twice.', ...facts)
-      : l10n.t('{0} Model: {1}. Another model is another run with another charge.', ...facts);
+      ? l10n.t('{0} Model: {1}. If they are the same account, you could be charged twice.', ...facts)
+      : l10n.t('{0} Model: {1}. A run with another model is charged separately.', ...facts);
   },
   open: () => vscode.l10n.t('Open It'),
   another: (isOtherAccount: boolean) =>

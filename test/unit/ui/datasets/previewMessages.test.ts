@@ -26,7 +26,7 @@ describe('the texts of datasets', () => {
 
   it('show progress, size and a failure without a report', () => {
     const card = cardOf(undefined, { progress: 0.427 });
-    assert.deepEqual(card.progress, { text: 'Checking, 42 %…', fraction: 0.427 });
+    assert.deepEqual(card.progress, { text: 'Checking, 42%…', fraction: 0.427 });
     assert.deepEqual(card.facts, [{ name: 'Size', value: '2.0 MB' }]);
     assert.deepEqual(cardOf(undefined, { failure: 'no' }).verdict, { kind: 'none', text: 'no' });
   });
@@ -60,20 +60,20 @@ describe('the texts of datasets', () => {
       card.charts.map(({ parts }) => parts.map(({ name, value, share }) => [name, value, share])),
       [
         [
-          ['512 bytes to 1.0 kB', '1,500 (75 %)', 1],
-          ['1.0 kB to 2.0 kB', '500 (25 %)', 1 / 3],
+          ['512 bytes to 1.0 kB', '1,500 (75%)', 1],
+          ['1.0 kB to 2.0 kB', '500 (25%)', 1 / 3],
         ],
         [
-          ['chat', '1,999 (> 99.9 %)', 1],
-          ['question/answer', '1 (< 0.1 %)', 1 / 1_999],
+          ['chat', '1,999 (> 99.9%)', 1],
+          ['question/answer', '1 (< 0.1%)', 1 / 1_999],
         ],
         [
-          ['unique', '798 (39.9 %)', 798 / 1_200],
-          ['duplicate', '1,200 (60.1 %)', 1],
+          ['unique', '798 (39.9%)', 798 / 1_200],
+          ['duplicate', '1,200 (60.1%)', 1],
         ],
         [
-          ['user', '10 (50 %)', 1],
-          ['assistant', '10 (50 %)', 1],
+          ['user', '10 (50%)', 1],
+          ['assistant', '10 (50%)', 1],
         ],
       ],
     );
@@ -129,7 +129,7 @@ describe('the texts of datasets', () => {
     const problems = { rows: [1], located: 1_000, total: 2_500 };
     assert.equal(preview.listStatus({ ...list, problems }, file), '1 of 5 rows (first 1,000 problems)');
     const searching = { ...list, phase: 'searching', length: 2, searched: 0.999 } as const;
-    assert.equal(preview.listStatus(searching, file), '2 of 5 rows, 99 % searched…');
+    assert.equal(preview.listStatus(searching, file), '2 of 5 rows, 99% searched…');
   });
 
   it('have a short text of its own for each problem, with what was masked', () => {

@@ -163,9 +163,9 @@ describe('"Download Adapter…"', () => {
     });
 
     for (const [code, sentence] of [
-      ['EACCES', /^Can’t use the download folder “.+”\. .*permission/],
-      ['ENOSPC', /^Can’t use the download folder “.+”\. .*(space|full)/],
-      ['EIO', /^Can’t use the download folder “.+”\. /],
+      ['EACCES', /^Can’t use the download folder “.+”: you have no permission to write to it\.$/],
+      ['ENOSPC', /^Can’t use the download folder “.+”: its disk is full\.$/],
+      ['EIO', /^Can’t use the download folder “.+”\.$/],
     ] as const)
       it(`that cannot be written to says why (${code}), and asks for a folder`, async () => {
         set(out);

@@ -135,7 +135,7 @@ describe('the state of a run page', () => {
         [
           { run: available },
           [
-            'unknown, no receipt on this machine',
+            'unknown, unknown on this machine',
             'done, time',
             'done, time, after 1 min in the queue',
             'done, time, after 5 min of training',
@@ -168,12 +168,12 @@ describe('the state of a run page', () => {
         ],
         [
           { run: { created_at: '' }, detail: bare() },
-          ['unknown, no receipt on this machine', ...Array<string>(4).fill('unknown, not provided')],
+          ['unknown, unknown on this machine', ...Array<string>(4).fill('unknown, not provided')],
         ],
         [
           { detail: undefined },
           [
-            'unknown, no receipt on this machine',
+            'unknown, unknown on this machine',
             'done, time',
             'unknown, loading…',
             'unknown, loading…',
@@ -451,6 +451,11 @@ describe('the state of a run page', () => {
       [{ sessionState: 'key-missing' }, 'error', ['replaceKey']],
       [{ run: null, failure: notFound }, 'warning', ['switchAccount', 'refresh']],
       [{ run: null, failure: new ServiceError('x', 500, HOSTILE) }, 'error', ['refresh']],
+      ...['constructor', '__proto__', 'window-closed'].map((code) => [
+        { run: null, failure: new ServiceError(code, 500) },
+        'error',
+        ['refresh'],
+      ]),
       [{ run: null, isReading: true }, 'info', []],
       [{ run: null }, 'info', ['refresh']],
     ] as [Given, string, string[]][]) {
@@ -458,7 +463,7 @@ describe('the state of a run page', () => {
       const [notice, ...more] = state.notices;
       assert.deepEqual([notice?.kind, notice?.buttons.map(({ action }) => action)], [kind, actions]);
       assert.deepEqual([more, state.actions, state.sections], [[], [], []]);
-      assert.doesNotMatch(JSON.stringify([title, state]), /maths|train|2\.50|\u202e|\]\(/);
+      assert.doesNotMatch(JSON.stringify([title, state]), /maths|train|2\.50|resend|\u202e|\]\(/);
     }
   });
 

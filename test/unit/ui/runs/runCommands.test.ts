@@ -179,6 +179,24 @@ describe('commands of runs', () => {
     });
   });
 
+  it('Open License Terms opens nothing but an https link', async () => {
+    const open = async (terms_url?: string) => {
+      standIn.forget();
+      const models = [{ model_id: 'm1', terms_url }];
+      const active = Object.create(session, { models: { value: { models } } }) as Session;
+      await commands.openModelLink({ active }, 'terms_url', 'm1');
+      return [...standIn.executed, standIn.told.sentences.length];
+    };
+    assert.deepEqual(await open('https://x.test/terms'), [['open', 'https://x.test/terms'], 0]);
+    for (const url of [
+      'command:workbench.action.quit',
+      'http://x.test/terms',
+      'file:///etc/passwd',
+      undefined,
+    ])
+      assert.deepEqual(await open(url), [1], url);
+  });
+
   it('Show Run opens the page of a row, an ID or a choice, and reads nothing', async () => {
     const pages: string[][] = [];
     const show = async (argument?: unknown) => {

@@ -170,6 +170,15 @@ describe('texts', () => {
         }
     });
 
+    it('of a code outside the contract is the same for all: no code is mistaken for one of the extension’s', () => {
+      const own = ['window-closed', 'candidates', 'journal-unreadable', 'key-missing', 'digest-failed'];
+      for (const code of [...own, 'constructor', 'toString', '__proto__', 'gpu_on_fire']) {
+        const { sentence, action } = explain(new ServiceError(code, 500));
+        assert.equal(sentence, `The service answered with the error “${code}” (500).`);
+        assert.equal(action.title, 'Show Log');
+      }
+    });
+
     it('names the status of an answer that is not the service’s', () => {
       for (const status of [413, 422, 404]) {
         const { sentence } = explain(new UnexpectedAnswerError(status, 'no-error-body'));

@@ -45,7 +45,7 @@ describe('messages of submissions', () => {
       pendingOf('refused', intentOf({ attempts, refused: { at: { localMs: now }, code } }));
     const created = { localMs: minutesAgo(125) };
     for (const [submission, text] of [
-      [unknown(), 'May be charged · no answer'],
+      [unknown(), 'May be charged · no response'],
       [unknown(checked({ candidates: ['r'] })), 'May be charged · 1 possible run'],
       [unknown(checked({ candidates: ['r', 's'] })), 'May be charged · 2 possible runs'],
       [unknown(checked()), `May be charged · checked ${formatMoment(minutesAgo(25), now)}`],
@@ -54,7 +54,7 @@ describe('messages of submissions', () => {
       [refused('insufficient_balance'), 'Not charged · balance too low'],
       [refused('model_not_available'), 'Not charged · model unavailable'],
       [refused('invalid_api_key'), 'Not charged · API key rejected'],
-      [refused('validation_failed'), 'Not charged · refused'],
+      [refused('validation_failed'), 'Not charged · rejected'],
     ] satisfies [PendingSubmission, string][])
       assert.equal(submissionDescription(submission, now), `${text} · 2 h 5 min ago`);
   });
@@ -63,11 +63,11 @@ describe('messages of submissions', () => {
     const submission = unknown({ label: 'My run' });
     assert.equal(
       submissionAccessibleLabel(submission, now, 'Home'),
-      'My run, train.jsonl, May be charged, no answer, Home, 2 h 5 min ago',
+      'My run, train.jsonl, May be charged, no response, Home, 2 h 5 min ago',
     );
     assert.deepEqual(submissionTooltip(submission, 'Qwen 3 8B', now, 'Home').split('\n').slice(0, 6), [
       'train.jsonl',
-      'May be charged · no answer · 2 h 5 min ago',
+      'May be charged · no response · 2 h 5 min ago',
       'Account: Home',
       'Model: Qwen 3 8B',
       'Label: My run',

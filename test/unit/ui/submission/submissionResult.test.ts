@@ -143,6 +143,14 @@ describe('the result of a submission', () => {
     assert.equal(executed[0]?.[0], 'fineTuning.checkDataset');
   });
 
+  it('takes no code of the service for one of the extension’s', async () => {
+    for (const code of ['constructor', '__proto__', 'window-closed', 'key-missing']) {
+      const { text, buttons } = await report(notCharged(new ServiceError(code, 500), false));
+      assert.match(text, /^Not charged: .* The service answered with the error “.+” \(500\)\.$/);
+      assert.deepEqual(buttons, ['Show Log']);
+    }
+  });
+
   it('offers only a check after an unknown result, and logs it', async () => {
     const { buttons, executed } = await report({ kind: 'unknown', error: BROKEN }, 'Check Now');
     assert.deepEqual(buttons, ['Check Now']);
@@ -152,7 +160,10 @@ describe('the result of a submission', () => {
 
   it('promises to keep checking only if that happens, and gives the reason otherwise', async () => {
     const text = async (error: Error) => (await report({ kind: 'unknown', error })).text;
-    for (const error of [BROKEN, new CancelledError(), new ServiceError('idempotency_conflict', 409)])
+    for (const error of [
+      ...[BROKEN, new CancelledError()],
+      ...['idempotency_conflict', 'window-closed'].map((code) => new ServiceError(code, 409)),
+    ])
       assert.match(await text(error), /The extension keeps checking\.$/);
     for (const error of [new WindowClosedError(), new ServiceError('invalid_api_key', 401)])
       assert.doesNotMatch(await text(error), /keeps checking/);
