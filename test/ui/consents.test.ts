@@ -37,7 +37,7 @@ describe('consents and steps of a submission', () => {
 
   async function begin(): Promise<void> {
     await workbench.editors.titleAction('Submit Dataset…').click();
-    await workbench.quickInput.waitForTitle(/^Submit rows\.jsonl \(1\/6\)/);
+    await workbench.quickInput.waitForTitle(/^Submit rows\.jsonl to Work \(1\/6\)/);
   }
 
   async function walkTo(step: 1 | 2 | 3 | 4 | 5 | 6): Promise<void> {
@@ -149,7 +149,7 @@ describe('consents and steps of a submission', () => {
         Queue: 'standard',
         Balance: '1,000.00 USD',
         Price: 'Not known until charged',
-        Final: 'a run can’t be canceled or refunded',
+        Final: 'A run can’t be canceled or refunded',
       });
       for (const [row, step] of [
         ['Model', 1],

@@ -167,8 +167,8 @@ function submissionsLeft(submissions: Unfinished['submissions']): string[] {
 export const menuWords = {
   title: () => vscode.l10n.t('Account'),
   placeholder: () => vscode.l10n.t('Choose an account or an action'),
-  accounts: () => vscode.l10n.t('accounts'),
-  actions: () => vscode.l10n.t('actions'),
+  accounts: () => vscode.l10n.t('Accounts'),
+  actions: () => vscode.l10n.t('Actions'),
   active: () => vscode.l10n.t('active'),
   sandbox: () => vscode.l10n.t('no training, no charges'),
   signIn: () => vscode.l10n.t('Sign In to Another Account…'),

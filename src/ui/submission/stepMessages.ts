@@ -117,7 +117,7 @@ export function summaryRows(context: SubmissionContext, choices: SubmissionChoic
       value: formatMoney(balance?.balance_cents, balance?.currency),
     },
     { icon: 'question', name: l10n.t('Price'), value: l10n.t('Not known until charged') },
-    { icon: 'warning', name: l10n.t('Final'), value: l10n.t('a run can’t be canceled or refunded') },
+    { icon: 'warning', name: l10n.t('Final'), value: l10n.t('A run can’t be canceled or refunded') },
   ];
 }
 
