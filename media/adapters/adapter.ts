@@ -87,7 +87,8 @@ class Page {
     this.#markBusy();
   }
 
-  #drawRecipes({ title, packed, folder, tools }: AdapterRecipes, words: Words, file: string): HTMLElement[] {
+  #drawRecipes(recipes: AdapterRecipes, words: Words, file: string): HTMLElement[] {
+    const { title, packed, folder, notes, tools } = recipes;
     const question = ({ text, unpack, elsewhere }: NonNullable<AdapterRecipes['packed']>) =>
       element('div', { class: 'packed' }, [
         element('p', { text }),
@@ -101,6 +102,7 @@ class Page {
       ...(packed === undefined ? [] : [question(packed)]),
       this.#work.unpack,
       ...(folder === undefined ? [] : [drawFacts([folder], words)]),
+      drawNotes(notes, words),
       ...drawRecipes(tools, words, this.#tool, (tool) => {
         this.#tool = tool;
         this.#client.remember(() => ({ file, tool }));

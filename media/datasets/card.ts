@@ -98,7 +98,7 @@ function drawCount(name: string, count: string): HTMLElement[] {
 function drawBars(parts: PreviewChart['parts']): HTMLElement {
   const items = parts.map(({ name, value, share }) => {
     const bar = element('div', { class: 'bar', attributes: { 'aria-hidden': 'true' } });
-    bar.style.width = `max(2px, ${share * 100}%)`;
+    bar.style.width = share === 0 ? '0' : `max(2px, ${share * 100}%)`;
     return element('li', {}, [...drawCount(name, value), bar]);
   });
   return element('ul', { class: 'bars' }, items);

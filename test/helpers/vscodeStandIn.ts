@@ -85,7 +85,7 @@ export const told: {
   /** Ticks rows of a list that allows several; undefined hides it. */
   tick: (items: readonly TickItem[]) => readonly TickItem[] | undefined;
   /** The path that a dialog for a folder gets, or a URI; undefined closes it. */
-  folder: () => string | undefined;
+  folder: () => string | undefined | Promise<string>;
 } = {
   sentences: [],
   details: [],
@@ -255,7 +255,9 @@ function say(sentence: string, ...rest: unknown[]): Promise<string | undefined> 
   const buttons = rest.filter((one) => typeof one === 'string');
   told.sentences.push(sentence);
   told.buttons.push(buttons);
-  told.isModal.push(rest.some((one) => typeof one === 'object' && one !== null && 'modal' in one));
+  told.isModal.push(
+    rest.some((one) => typeof one === 'object' && one !== null && Reflect.get(one, 'modal') === true),
+  );
   for (const one of rest)
     if (typeof one === 'object' && one !== null && 'detail' in one) told.details.push(String(one.detail));
   return Promise.resolve(told.answer(buttons));
@@ -309,11 +311,11 @@ export const window = {
   showWarningMessage: say,
   showErrorMessage: say,
   showQuickPick: (items: readonly TickItem[]) => Promise.resolve(told.tick(items)),
-  showOpenDialog: () => {
-    const folder = told.folder();
-    if (folder === undefined) return Promise.resolve(undefined);
+  showOpenDialog: async () => {
+    const folder = await told.folder();
+    if (folder === undefined) return undefined;
     const [, scheme, place = folder] = /^([\w-]{2,}):(.*)$/.exec(folder) ?? [];
-    return Promise.resolve([new Uri(place, scheme)]);
+    return [new Uri(place, scheme)];
   },
   createQuickPick: () => new InputStandIn(),
   createInputBox: () => new InputStandIn(),

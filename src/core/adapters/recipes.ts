@@ -11,6 +11,7 @@ export type Tool = 'peft' | 'vllm' | 'llamacpp' | 'ollama';
 export type BlockPurpose =
   | 'install'
   | 'load'
+  | 'load-and-run'
   | 'merge'
   | 'merge-first'
   | 'serve'
@@ -64,6 +65,11 @@ export type RecipeNote =
   /** Ollama loads one merged model. */
   | 'merged-first'
   | 'base-unknown'
+  /** Other models may load it as well. */
+  | 'same-base'
+  | 'same-template'
+  /** It changes embeddings, whose rows are those of one tokenizer. */
+  | 'same-tokenizer'
   | 'ollama-template';
 
 /** Commands that load the adapter with one tool. */
@@ -76,6 +82,13 @@ export interface Recipe {
   blocks: readonly RecipeBlock[];
   /** To know after them. */
   notes: readonly RecipeNote[];
+}
+
+/** How an adapter is used. */
+export interface Recipes {
+  /** To read before the commands of any tool: otherwise these work, but the model answers wrong. */
+  notes: readonly RecipeNote[];
+  tools: readonly Recipe[];
 }
 
 /** Where the unpacked adapter is, and for which system its commands are. */
@@ -93,6 +106,8 @@ interface Rule {
   refuses?: readonly Tool[];
   warns?: readonly Tool[];
   notes?: readonly Tool[];
+  /** It holds for all tools. */
+  isGeneral?: boolean;
   /** Always, if undefined. */
   when?: (facts: Facts) => boolean;
 }
@@ -104,9 +119,12 @@ const VLLM_SAVED: readonly string[] = ['classifier', 'score'];
 
 /** The first rule that refuses is the reason: those that merging with PEFT does not solve come first. */
 const RULES: readonly Rule[] = [
+  { note: 'same-base', isGeneral: true },
+  { note: 'same-template', isGeneral: true, when: generatesText },
+  { note: 'same-tokenizer', isGeneral: true, when: ({ weights }) => weights?.hasEmbedding === true },
   { note: 'not-lora', refuses: NOT_PEFT, when: ({ config }) => config !== undefined && !isLora(config) },
   { note: 'config-missing', refuses: ALL, when: ({ config }) => config === undefined },
-  { note: 'other-task', refuses: NOT_PEFT, when: ({ task }) => task !== 'CAUSAL_LM' },
+  { note: 'other-task', refuses: NOT_PEFT, when: (facts) => !generatesText(facts) },
   { note: 'layers-repeated', refuses: NOT_PEFT, when: ({ config }) => config?.repeatsLayers === true },
   {
     note: 'alora',
@@ -197,6 +215,12 @@ const IMPORT: readonly string[] = [
   'from transformers import {=class}, AutoTokenizer',
   '',
 ];
+const LOAD_FOR_USE: readonly string[] = [
+  ...IMPORT,
+  'base = {=class}.from_pretrained({base}{=revision}{=labels}, dtype="auto", device_map="auto")',
+  ...LOAD,
+  'model.eval()',
+];
 const MERGE: readonly string[] = [
   'merged = model.merge_and_unload()',
   'merged.save_pretrained({merged})',
@@ -216,17 +240,8 @@ const COMMANDS: Readonly<Record<Tool, readonly Command[]>> = {
       in: 'shell',
       lines: ['{=python} -m pip install -U peft transformers accelerate{=quantizer}'],
     },
-    {
-      purpose: 'load',
-      in: 'python',
-      lines: [
-        ...IMPORT,
-        'base = {=class}.from_pretrained({base}{=revision}{=labels}, dtype="auto", device_map="auto")',
-        ...LOAD,
-        'model.eval()',
-        '{=use}',
-      ],
-    },
+    { purpose: 'load', in: 'python', lines: LOAD_FOR_USE, when: (facts) => !generatesText(facts) },
+    { purpose: 'load-and-run', in: 'python', lines: [...LOAD_FOR_USE, GENERATE], when: generatesText },
     {
       purpose: 'merge',
       in: 'python',
@@ -345,10 +360,10 @@ interface Facts {
 }
 
 /** Commands that load an adapter with PEFT, vLLM, llama.cpp and Ollama. Paths are quoted for the shells of the platform. */
-export function recipesOf(report: AdapterReport, place: RecipePlace): Recipe[] {
+export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
   const facts = factsOf(report, place);
   const rules = RULES.filter(({ when }) => when?.(facts) ?? true);
-  return ALL.map((tool) => {
+  const tools = ALL.map((tool) => {
     const refusal = rules.find(({ refuses }) => refuses?.includes(tool))?.note;
     return {
       tool,
@@ -360,6 +375,7 @@ export function recipesOf(report: AdapterReport, place: RecipePlace): Recipe[] {
       notes: rules.filter(({ notes }) => notes?.includes(tool)).map(({ note }) => note),
     };
   });
+  return { notes: rules.filter(({ isGeneral }) => isGeneral).map(({ note }) => note), tools };
 }
 
 function factsOf({ config, weights }: AdapterReport, place: RecipePlace): Facts {
@@ -411,7 +427,6 @@ function factsOf({ config, weights }: AdapterReport, place: RecipePlace): Facts 
       python: isWindows ? 'python' : 'python3',
       quantizer: change === 'quantized' ? ' bitsandbytes scipy' : '',
       class: CLASSES[task],
-      use: task === 'CAUSAL_LM' ? GENERATE : undefined,
       labels:
         task === 'SEQ_CLS' || task === 'TOKEN_CLS' ? `, num_labels=${weights?.labels ?? 'NUM_LABELS'}` : '',
       revision: knownRevision === undefined ? '' : `, revision=${pythonString(knownRevision)}`,
@@ -428,6 +443,10 @@ function loraModule(name: string, folder: string): string {
 /** As names on a hub are: no option, and nothing that a shell or Python reads otherwise. */
 function isPlain(name: string): boolean {
   return /^\w[\w./-]*$/.test(name);
+}
+
+function generatesText({ task }: Facts): boolean {
+  return task === 'CAUSAL_LM';
 }
 
 function isChangedByPeft({ change }: Facts): boolean {

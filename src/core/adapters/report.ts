@@ -63,6 +63,8 @@ export interface WeightsReport {
   labels?: number;
   /** Whether biases are among the tensors. */
   hasBias: boolean;
+  /** Whether an embedding is adapted or saved. */
+  hasEmbedding: boolean;
 }
 
 /** What the headers of an adapter say. */

@@ -5,6 +5,9 @@ import type { DtypeShare, LoraPair, WeightsReport } from './report.ts';
 import type { SafetensorsHeader, Tensor } from './safetensors.ts';
 import { endsOf, placeOf, roleOf } from './tensorName.ts';
 
+/** What architectures call the embedding of their tokens. */
+const EMBEDDINGS = /(?:^|\.)(?:embed_tokens|wte|word_embeddings|tok_embeddings|embed_in)$/;
+
 /** A safetensors file of an adapter. */
 export interface WeightsFile {
   name: string;
@@ -182,7 +185,7 @@ export class ModulePattern {
 /** Summarizes what the headers say. */
 export function weightsReport(
   tensors: readonly Tensor[],
-  { saved, biases }: SortedTensors,
+  { parts, saved, biases }: SortedTensors,
   pairs: readonly LoraPair[],
 ): WeightsReport {
   const labels = labelsOf(saved);
@@ -198,6 +201,9 @@ export function weightsReport(
     savedModules: [...new Set(saved.map(({ path }) => path))].map(printable),
     ...(labels === undefined ? {} : { labels }),
     hasBias: biases.length > 0,
+    hasEmbedding:
+      parts.some(({ isEmbedding }) => isEmbedding) ||
+      [...parts, ...saved].some(({ path }) => EMBEDDINGS.test(path)),
   };
 }
 

@@ -7,8 +7,10 @@ import { DownloadError } from './downloadErrors.ts';
 import type { ActiveDownload, DownloadRecord, UnfinishedDownload } from './types.ts';
 
 const TOPIC = 'downloads';
-/** Older ones are not read. */
+/** Older ones are forgotten. */
 const MAX_RECORDS = 2_000;
+/** Each is looked for at every start. The oldest are forgotten: their disk does not come back. */
+const MAX_DISCARDED = 100;
 /** How often a download of another window is checked: that window may have ended. */
 const CHECK_AGAIN_MS = 3_000;
 
@@ -35,6 +37,8 @@ interface Options {
 export class DownloadStore implements Disposable {
   readonly #options: Options;
   readonly #interrupted = new Map<string, ActiveDownload>();
+  /** What was downloaded and could not be stored yet, by the id of its download. */
+  readonly #unstored = new Map<string, DownloadRecord>();
   #content: Content = { records: [], unfinished: [], discarded: [] };
   #opening: Promise<void> | undefined;
   #following: Disposable | undefined;
@@ -63,7 +67,7 @@ export class DownloadStore implements Disposable {
 
   /** Reads what is stored, once, and follows what other windows store. Never rejects. */
   open(): Promise<void> {
-    return (this.#opening ??= this.#open());
+    return (this.#opening ??= this.#open().catch(() => undefined));
   }
 
   /**
@@ -96,23 +100,12 @@ export class DownloadStore implements Disposable {
 
   /** Its file has its final name: no failure undoes that. To be called by its owner; never rejects. */
   async complete(unfinished: UnfinishedDownload, record: DownloadRecord): Promise<void> {
+    this.#unstored.set(unfinished.id, record);
     try {
-      await this.#change((tables, accountId) => {
-        const { path: file, runId, artifactType, filename, sizeBytes, sha256, verified } = record;
-        // A file of the same path is another one now.
-        tables.run(
-          `INSERT OR REPLACE INTO download (account, path, run, type, filename, size, sha256, verified, completed_ms)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          ...[accountId, file, runId, artifactType, filename ?? null],
-          ...[sizeBytes, sha256, verified, record.completedAtMs],
-        );
-        markDiscarded(tables, accountId, unfinished.id);
-      });
+      await this.#change();
     } catch {
       // As on a full disk. Others find the part, which is another name of the file, and it complete.
-      const unfinishedOnes = this.unfinished.filter(({ id }) => id !== unfinished.id);
-      const records = [record, ...this.records.filter(({ path: file }) => file !== record.path)];
-      this.#accept({ ...this.#content, unfinished: unfinishedOnes, records });
+      this.#accept(this.#content);
       return;
     }
     await this.remove(unfinished).catch(() => undefined);
@@ -140,14 +133,17 @@ export class DownloadStore implements Disposable {
     });
   }
 
-  /** Reads how far one is, unless a window runs it. @param code of what interrupted it */
+  /** Reads how far one is, unless a window runs it. Never rejects. @param code of what interrupted it */
   async check(id: string, code?: string): Promise<void> {
     const unfinished = this.unfinished.find((one) => one.id === id);
-    if (unfinished === undefined || (await Lease.isTaken(this.#lockOf(id)).catch(() => true))) {
+    const isFree = unfinished !== undefined && !(await Lease.isTaken(this.#lockOf(id)).catch(() => true));
+    // An update of the extension may have removed the file of this version.
+    const loaded = isFree ? await import('./partFile.ts').catch(() => undefined) : undefined;
+    if (!isFree || loaded === undefined) {
       this.#interrupted.delete(id);
       return;
     }
-    const { partPlaceOf, partStateOf } = await import('./partFile.ts');
+    const { partPlaceOf, partStateOf } = loaded;
     const state = await partStateOf(partPlaceOf(unfinished));
     this.#interrupted.set(id, {
       ...unfinished,
@@ -181,17 +177,23 @@ export class DownloadStore implements Disposable {
     if (content !== undefined) this.#accept(content);
   }
 
-  async #change(work: (tables: Tables, accountId: string) => unknown): Promise<void> {
+  /** With it, what could not be stored before is stored. */
+  async #change(work?: (tables: Tables, accountId: string) => unknown): Promise<void> {
     const { state, accountId } = this.#options;
     const content = await state.transaction((tables) => {
-      work(tables, accountId);
+      for (const [id, record] of this.#unstored) {
+        addRecord(tables, accountId, record);
+        markDiscarded(tables, accountId, id);
+      }
+      work?.(tables, accountId);
       tables.touch(TOPIC, accountId);
       return contentOf(tables, accountId);
     });
     this.#accept(content);
   }
 
-  #accept(next: Content): void {
+  #accept(stored: Content): void {
+    const next = this.#withUnstored(stored);
     const textsOf = ({ records, unfinished }: Content) =>
       new Map([...records, ...unfinished].map((row) => [JSON.stringify(row), row.runId]));
     const [old, now] = [textsOf(this.#content), textsOf(next)];
@@ -199,6 +201,22 @@ export class DownloadStore implements Disposable {
     // The list of records stays the same object.
     this.#content = changed.length > 0 ? next : { ...next, records: this.records };
     if (changed.length > 0) this.#options.onChange(new Set(changed.map(([, runId]) => runId)));
+  }
+
+  #withUnstored({ records, unfinished, discarded }: Content): Content {
+    for (const [id, record] of this.#unstored) {
+      // Stored meanwhile, or its path has a newer file.
+      const isOver = (other: DownloadRecord) =>
+        other !== record && other.path === record.path && other.completedAtMs >= record.completedAtMs;
+      if (records.some(isOver)) this.#unstored.delete(id);
+    }
+    const unstored = [...this.#unstored.values()].reverse();
+    const isOther = ({ path: file }: DownloadRecord) => unstored.every((record) => record.path !== file);
+    return {
+      records: [...unstored, ...records.filter(isOther)],
+      unfinished: unfinished.filter(({ id }) => !this.#unstored.has(id)),
+      discarded,
+    };
   }
 
   async #checkAll(): Promise<void> {
@@ -239,16 +257,38 @@ export class DownloadStore implements Disposable {
   }
 }
 
+function addRecord(tables: Tables, accountId: string, record: DownloadRecord): void {
+  const { path: file, runId, artifactType, filename, sizeBytes, sha256, verified } = record;
+  // A file of the same path is another one now.
+  tables.run(
+    `INSERT OR REPLACE INTO download (account, path, run, type, filename, size, sha256, verified, completed_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[accountId, file, runId, artifactType, filename ?? null],
+    ...[sizeBytes, sha256, verified, record.completedAtMs],
+  );
+  tables.run(
+    `DELETE FROM download WHERE account = ?1 AND rowid NOT IN
+       (SELECT rowid FROM download WHERE account = ?1 ORDER BY rowid DESC LIMIT ?2)`,
+    accountId,
+    MAX_RECORDS,
+  );
+}
+
 function markDiscarded(tables: Tables, accountId: string, id: string): void {
   tables.run('UPDATE unfinished_download SET discarded = 1 WHERE account = ? AND id = ?', accountId, id);
+  tables.run(
+    `DELETE FROM unfinished_download WHERE account = ?1 AND discarded = 1 AND rowid NOT IN
+       (SELECT rowid FROM unfinished_download WHERE account = ?1 AND discarded = 1 ORDER BY rowid DESC LIMIT ?2)`,
+    accountId,
+    MAX_DISCARDED,
+  );
 }
 
 function contentOf(tables: Tables, accountId: string): Content {
   const records = tables.all<DownloadRecord & { filename: string | null }>(
     `SELECT run AS runId, type AS artifactType, filename, path, size AS sizeBytes, sha256, verified,
-       completed_ms AS completedAtMs FROM download WHERE account = ? ORDER BY rowid DESC LIMIT ?`,
+       completed_ms AS completedAtMs FROM download WHERE account = ? ORDER BY rowid DESC`,
     accountId,
-    MAX_RECORDS,
   );
   const unfinished = (discarded: 0 | 1) =>
     tables

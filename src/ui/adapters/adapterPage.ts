@@ -157,9 +157,9 @@ export class AdapterPage implements Disposable {
     else if (request.type === 'cancel') this.#working?.abort();
     else if (report === undefined) return;
     else if (request.type === 'measure') await this.#measure(report);
-    else if (isPacked(report)) {
+    else {
       const parent = request.elsewhere ? await chooseUnpackFolder(this.#file) : undefined;
-      if (!request.elsewhere || parent !== undefined) await this.#unpack(report, parent);
+      if (!request.elsewhere || parent !== undefined) await this.#unpack(parent);
     }
   }
 
@@ -203,7 +203,10 @@ export class AdapterPage implements Disposable {
   }
 
   /** @param parent of the new folder; that of the archive if undefined */
-  async #unpack(report: AdapterReport, parent: string | undefined): Promise<void> {
+  async #unpack(parent: string | undefined): Promise<void> {
+    // It may have been read again while the folder was chosen.
+    const { report } = this.#known;
+    if (report === undefined || !isPacked(report)) return;
     const place = await unpackedPlace(report, this.#core.inspectAdapter, parent);
     const { folder } = place;
     if (place.exists) this.#showWork(report, 'unpack', { outcome: 'done', folder });

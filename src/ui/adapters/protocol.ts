@@ -113,6 +113,8 @@ export interface AdapterRecipes {
   packed: { text: string; unpack: string; elsewhere: string } | undefined;
   /** The folder of the recipes, where it exists. */
   folder: AdapterFact | undefined;
+  /** Before the commands of any tool. */
+  notes: readonly AdapterNote[];
   tools: readonly AdapterTool[];
 }
 

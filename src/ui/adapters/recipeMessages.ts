@@ -1,5 +1,12 @@
 import * as vscode from 'vscode';
-import type { BlockPurpose, Recipe, RecipeBlock, RecipeNote, Tool } from '../../core/adapters/recipes.ts';
+import type {
+  BlockPurpose,
+  Recipe,
+  RecipeBlock,
+  RecipeNote,
+  Recipes,
+  Tool,
+} from '../../core/adapters/recipes.ts';
 import type { UnpackedPlace } from './adapterPlace.ts';
 import type { AdapterNote, AdapterRecipes, AdapterTool } from './protocol.ts';
 
@@ -18,7 +25,7 @@ const TOOLS: Readonly<Record<Tool, string>> = {
  * @param place where the archive is, or would be, unpacked; undefined where it is none
  */
 export function adapterRecipes(
-  recipes: readonly Recipe[],
+  recipes: Recipes,
   baseModel: string | undefined,
   folder: string,
   place: UnpackedPlace | undefined,
@@ -35,7 +42,8 @@ export function adapterRecipes(
         }
       : undefined,
     folder: isPacked ? undefined : { name: l10n.t('Adapter folder'), value: folder, hasCopy: true },
-    tools: recipes.map((recipe) => adapterTool(recipe, baseModel)),
+    notes: recipes.notes.map((note) => ({ severity: 'info', text: noteSentences('', baseModel)[note] })),
+    tools: recipes.tools.map((recipe) => adapterTool(recipe, baseModel)),
   };
 }
 
@@ -78,7 +86,8 @@ function purposeTitles(): Readonly<Record<BlockPurpose, string>> {
   const { l10n } = vscode;
   return {
     install: l10n.t('Install'),
-    load: l10n.t('Load and run'),
+    load: l10n.t('Load'),
+    'load-and-run': l10n.t('Load and run'),
     merge: l10n.t('Merge into the base model'),
     'merge-first': l10n.t('Merge into the base model'),
     serve: l10n.t('Serve'),
@@ -128,6 +137,11 @@ export function noteSentences(tool: string, baseModel = ''): Readonly<Record<Rec
       baseModel === ''
         ? l10n.t('Replace BASE_MODEL with the model that you chose for the run.')
         : l10n.t('“{0}” is not a Hugging Face repository. Replace BASE_MODEL.', baseModel),
+    'same-base': l10n.t(
+      'Use exactly the base model it was trained on; other models load it but give wrong answers.',
+    ),
+    'same-template': l10n.t('Use the chat template and roles from training, or its answers are poor.'),
+    'same-tokenizer': l10n.t('It changes embeddings: use the tokenizer from training.'),
     'ollama-template': l10n.t(
       'If answers look wrong, set TEMPLATE in the Modelfile to the base model’s chat template.',
     ),

@@ -20,6 +20,9 @@ import { formatBytes, formatCount, formatRows } from '../shared/format.ts';
 import { problemClassName, problemName } from './messages.ts';
 import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
 
+/** Of row lengths; where there would be more, several are one. */
+const MAX_BARS = 12;
+
 /** The words that the page itself needs; it fills in `{0}`. */
 export function pageWords(): Record<PreviewWord, string> {
   const { l10n } = vscode;
@@ -200,11 +203,10 @@ function chartsOf(report: Report): PreviewChart[] {
   const { l10n } = vscode;
   const { lengths, roles } = report.statistics;
   const repeated = duplicatesOf(report);
-  const ofLength = lengths.histogram.filter(({ rows }) => rows > 0);
   return [
     chart(
       l10n.t('Row length'),
-      ofLength.map(({ fromBytes, toBytes, rows }) => {
+      barsOf(lengths).map(({ fromBytes, toBytes, rows }) => {
         const [from, to] = [formatBytes(fromBytes), formatBytes(toBytes)];
         return [fromBytes <= 1 ? l10n.t('up to {0}', to) : l10n.t('{0} to {1}', from, to), rows];
       }),
@@ -221,6 +223,18 @@ function chartsOf(report: Report): PreviewChart[] {
     ),
     chart(l10n.t('Roles'), occurring(roles, roleName)),
   ].filter(({ parts }) => parts.length > 0);
+}
+
+/** Also those without rows between others, so that the distance of an outlier is seen. */
+function barsOf({ histogram }: RowLengths): RowLengths['histogram'] {
+  const together = Math.ceil(histogram.length / MAX_BARS);
+  const bars: { fromBytes: number; toBytes: number; rows: number }[] = [];
+  for (const [index, { fromBytes, toBytes, rows }] of histogram.entries()) {
+    const last = bars.at(-1);
+    if (last === undefined || index % together === 0) bars.push({ fromBytes, toBytes, rows });
+    else Object.assign(last, { toBytes, rows: last.rows + rows });
+  }
+  return bars;
 }
 
 type Part = [name: string, count: number];

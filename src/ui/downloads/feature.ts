@@ -11,7 +11,7 @@ export function activateDownloads(services: Services): void {
   const isQuiet = () => notificationsSetting() === 'badge';
   disposables.add(downloadWhenComplete({ ...watched, log, isQuiet }));
   disposables.add(offerInterruptedDownloads({ ...watched, ensureActiveAccount }));
-  disposables.add(remindBeforeExpiry(watched));
+  disposables.add(remindBeforeExpiry({ ...watched, log }));
   disposables.add(
     registerCommands('account', {
       [COMMANDS.downloadAdapter]: async (...args) =>

@@ -3,6 +3,7 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
+import type { Log } from '../shared/log.ts';
 import { autoDownloadFolder } from '../shared/settings.ts';
 import type { AutoDownloadParts } from './autoDownload.ts';
 import type { OfferParts } from './interruptedDownloads.ts';
@@ -26,12 +27,18 @@ export function downloadWhenComplete(parts: AutoDownloadParts): Disposable {
     const { downloadAutomatically } = await import('./autoDownload.ts');
     if (!isDisposed) await downloadAutomatically(parts, session, runId);
   };
+  // One that fails, or whose code cannot be loaded, does not end the queue.
+  const enqueue = (session: Session, runId: string) => {
+    queue = queue
+      .then(() => download(session, runId))
+      .catch((error: unknown) => parts.log.error('auto-download', error));
+  };
   const following = followActive(parts.sessions, (session) => {
     const changes = session?.runs.onDidChange(({ moved }) => {
       for (const { runId, before, after } of moved)
         // Not those that were available when they were first seen.
         if (!before.artifacts_available && after.artifacts_available && autoDownloadFolder() !== undefined)
-          queue = queue.then(() => download(session, runId));
+          enqueue(session, runId);
     });
     return changes === undefined ? [] : [changes];
   });
@@ -86,7 +93,7 @@ export function offerInterruptedDownloads(parts: OfferParts & { sessions: Sessio
  * notifications are turned down.
  */
 export function remindBeforeExpiry(
-  parts: ReminderParts & { sessions: Sessions },
+  parts: ReminderParts & { sessions: Sessions; log: Pick<Log, 'error'> },
   delaysMs: Readonly<Record<keyof typeof DELAYS_MS, number>> = DELAYS_MS,
 ): Disposable {
   return followActive(parts.sessions, (session) => {
@@ -100,9 +107,14 @@ export function remindBeforeExpiry(
       if (session === undefined || session.isLocked || isChecking) return;
       if (!session.runs.rows?.some((row) => row.artifacts_expires_at !== undefined)) return;
       isChecking = true;
-      const { remind } = await import('./reminders.ts');
-      await remind(parts, session, claimed, ended.signal);
-      isChecking = false;
+      try {
+        const { remind } = await import('./reminders.ts');
+        await remind(parts, session, claimed, ended.signal);
+      } catch (error) {
+        parts.log.error('reminders', error);
+      } finally {
+        isChecking = false;
+      }
     }
 
     const plan = () => {

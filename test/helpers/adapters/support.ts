@@ -62,8 +62,8 @@ export class Place {
   /** The recipes of a sample. */
   async recipes(options?: SampleOptions, at?: Partial<RecipePlace>): Promise<Record<Tool, Recipe>> {
     const report = await this.inspect(zipOf(sampleAdapter(options)));
-    const all = recipesOf(report, { folder: FOLDER, platform: 'linux', ...at });
-    return Object.fromEntries(all.map((recipe) => [recipe.tool, recipe])) as Record<Tool, Recipe>;
+    const { tools } = recipesOf(report, { folder: FOLDER, platform: 'linux', ...at });
+    return Object.fromEntries(tools.map((recipe) => [recipe.tool, recipe])) as Record<Tool, Recipe>;
   }
 
   /** Refused by an inspection, and by a verification, which only refuses what is broken. */

@@ -1,15 +1,16 @@
 import type http from 'node:http';
 import type { RunDetail } from '../../../src/core/api/types.ts';
 import type { Draft, Intent } from '../../../src/core/submission/intent.ts';
+import type { PendingSubmission, SubmissionResult } from '../../../src/core/submission/pendingSubmission.ts';
 import type { Journal, JournalOptions } from '../../../src/core/submission/journal.ts';
 import { withMarker } from '../../../src/core/runs/marker.ts';
 import type { Session } from '../../../src/core/runs/session.ts';
 import { Submitter } from '../../../src/core/submission/submitter.ts';
 import { bodyOf, sendJson } from '../httpServer.ts';
-import { Bench } from './support.ts';
+import { Bench, silent } from './support.ts';
 import { TestClock } from './testClock.ts';
 
-/** A submission that reached the service whole. */
+/** A submission that reached the service completely. */
 export interface Post {
   key: string;
   authorization: string;
@@ -18,7 +19,7 @@ export interface Post {
   atMs: number;
 }
 
-/** What the service does with a whole submission. */
+/** What the service does with a complete submission. */
 export type Answer = (
   stage: Stage,
   post: Post,
@@ -52,8 +53,19 @@ export const error =
 
 export const tooPoor = error(402, 'insufficient_balance');
 export const broken = error(500, 'internal');
+export const conflict = error(409, 'idempotency_conflict');
 
-/** A service, its clock and a window that submits to it; time passes only when it is told to. */
+/** The code of the error that a submission ended with. */
+export function codeOf(outcome: SubmissionResult): string | undefined {
+  return outcome.kind === 'not-charged' || outcome.kind === 'unknown'
+    ? (outcome.error as { code: string }).code
+    : undefined;
+}
+
+/** What a full disk fails with. */
+export const diskFull = () => Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+
+/** A service, its clock and a window that submits to it; time passes only as a test says. */
 export class Stage {
   readonly bench: Bench;
   readonly clock = new TestClock();
@@ -72,6 +84,8 @@ export class Stage {
   /** Called when a submission's head has come. */
   onHead: (request: http.IncomingMessage, response: http.ServerResponse) => void = () => undefined;
   readonly submitter: Submitter;
+  /** The session that is submitted with. */
+  own!: Session;
   url = '';
   readonly #submitters: Submitter[] = [];
 
@@ -84,6 +98,7 @@ export class Stage {
     const stage = new Stage(await Bench.start(journalOptions));
     const server = await stage.bench.serve((request, response) => stage.#serve(request, response));
     stage.url = server.url;
+    stage.own = stage.session();
     return stage;
   }
 
@@ -116,6 +131,24 @@ export class Stage {
     return this.bench.session(connection, id, () => this.clock.nowMs());
   }
 
+  async submit(draft?: Draft, whose = this.own, signal = silent()): Promise<SubmissionResult> {
+    return this.submitter.submit(whose, draft ?? (await this.marked()), signal).result;
+  }
+
+  resume(id: string, whose = this.own): Promise<SubmissionResult> {
+    return this.submitter.resume(whose, id, silent()).result;
+  }
+
+  /** The states of what is open, in a window. */
+  states(submitter = this.submitter): PendingSubmission['state'][] {
+    return submitter.pending.map(({ state }) => state);
+  }
+
+  /** The kinds of the receipts, newest first. */
+  async receipts(): Promise<string[]> {
+    return (await this.bench.journal.receipts()).map(({ settled }) => settled.kind);
+  }
+
   /** A draft whose label holds a marker. */
   async marked(marker = MARKER, name = 'train.jsonl'): Promise<Draft> {
     return this.bench.draft(10, name, { marker, label: withMarker('Läbel', marker) });
@@ -128,7 +161,7 @@ export class Stage {
     return intent;
   }
 
-  /** Makes the run of a submission, and the answer that tells it. */
+  /** Makes the run of a submission, and the answer for it. */
   charge({ body }: Post): object {
     const run = {
       run_id: `run-${this.runs.length + 1}`,

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import ts from 'typescript';
 import { at, readScanner, readSources, roomOf, sourceOf, walk, type Import, type Source } from './sources.ts';
@@ -62,12 +61,6 @@ function featureRule(feature: string): Rule {
 const COMPOSITION_ROOT = ['src/extension.ts', 'src/services.ts'];
 /** The only file that loads undici, and nothing but re-exports for that reason. */
 const BARREL = 'src/core/api/undici.ts';
-/** What does not yet keep to the rules. It only ever gets shorter. */
-const DEBT = new Set(
-  readFileSync(new URL('debt.txt', import.meta.url), 'utf8')
-    .split('\n')
-    .filter(Boolean),
-);
 
 describe('the house', () => {
   const sources = readSources();
@@ -82,19 +75,7 @@ describe('the house', () => {
       assert.ok(room === '' || room in RULES, `${file} is in no known room`);
   });
 
-  it('lets rooms import only what they may', () =>
-    assert.deepEqual(
-      sources.flatMap(forbiddenImports).filter((one) => !DEBT.has(one)),
-      [],
-    ));
-
-  it('forgets a debt that is paid', () => {
-    const owed = new Set([...sources.flatMap(forbiddenImports), ...sources.flatMap(misplacedSentences)]);
-    assert.deepEqual(
-      [...DEBT].filter((one) => !owed.has(one)),
-      [],
-    );
-  });
+  it('lets rooms import only what they may', () => assert.deepEqual(sources.flatMap(forbiddenImports), []));
 
   it('sends a submission from two commands, which ask a person in a modal dialog first', () => {
     const senders = sources.filter(({ tree }) => /\bsubmitter\s*\.(submit|resume)\(/.test(tree.text));
@@ -174,10 +155,7 @@ describe('the house', () => {
     ));
 
   it('makes sentences in messages files only', () =>
-    assert.deepEqual(
-      sources.flatMap(misplacedSentences).filter((one) => !DEBT.has(one)),
-      [],
-    ));
+    assert.deepEqual(sources.flatMap(misplacedSentences), []));
 
   describe('is held by rules that see', () => {
     const rules = (file: string, text: string) => forbiddenImports(sourceOf(file, text));

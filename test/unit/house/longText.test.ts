@@ -4,12 +4,7 @@ import { safeParts } from '../../../src/core/adapters/archive/entryNames.ts';
 import { readConfig } from '../../../src/core/adapters/peftConfig.ts';
 import { printable } from '../../../src/core/adapters/printable.ts';
 import { Problems } from '../../../src/core/adapters/problems.ts';
-import {
-  cmdWord,
-  posixWord,
-  powershellWord,
-  pythonString,
-} from '../../../src/core/adapters/shells.ts';
+import { cmdWord, posixWord, powershellWord, pythonString } from '../../../src/core/adapters/shells.ts';
 import { ModulePattern } from '../../../src/core/adapters/tensors.ts';
 import { parseAddress } from '../../../src/core/api/address.ts';
 import { toPlainLine } from '../../../src/core/base/plainText.ts';

@@ -132,6 +132,9 @@ describe('the fit of config and tensors', () => {
       config({ target_modules: 'all-linear' }),
       config({ target_modules: ['self_attn.q_proj', 'v_proj'] }),
       config({ peft_type: 'lora' }),
+      // Experts as one parameter, whose ranks are multiplied.
+      config({ target_parameters: ['experts.down_proj'], target_modules: ['q_proj'], r: 2 }),
+      config({ target_parameters: ['experts.down_proj'], target_modules: null }),
       config({ layers_to_transform: 1, more: { of: ['the future'] }, alora_invocation_tokens: [] }),
       { dtype: 'BF16' },
       { dtype: 'F16' },

@@ -52,6 +52,7 @@ describe('inspecting an adapter', () => {
         maxRank: 4,
         savedModules: [],
         hasBias: false,
+        hasEmbedding: false,
       },
     );
     assert.deepEqual(weights?.pairs[0], {
@@ -121,6 +122,7 @@ describe('inspecting an adapter', () => {
       }),
     );
     assert.equal(report.root, 'out');
+    assert.equal(report.entries.find(({ name }) => name === 'more/data.zip')?.kind, 'archive');
     assert.deepEqual(
       report.problems.map(({ code, examples }) => [code, examples]),
       [

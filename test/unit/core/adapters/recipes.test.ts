@@ -4,7 +4,7 @@ import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
 import { recipesOf, type Recipe, type RecipeNote, type Tool } from '../../../../src/core/adapters/recipes.ts';
 import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
 import { encode, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
-import { block, FOLDER, Place } from '../../../helpers/adapters/support.ts';
+import { block, FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
 
 /** Each character that means something to a shell, Python, JSON or a list of arguments. */
 const EVIL = '/tmp/it\'s "$HOME" `id` $(id) & | ; < > * ? ! # ~ {a,b} \\ = é %PATH% ^';
@@ -47,7 +47,7 @@ describe('recipesOf', () => {
     ];
     assert.match(block(peft, 'install').text, /^python3 -m pip install -U peft transformers accelerate$/);
     assert.match(
-      block(peft, 'load').text,
+      block(peft, 'load-and-run').text,
       /base = AutoModelForCausalLM\.from_pretrained\("acme\/base-1b", dtype="auto", device_map="auto"\)/,
     );
     assert.equal(block(peft, 'merge').text, merge.join('\n'));
@@ -125,7 +125,7 @@ describe('recipesOf', () => {
       ['FEATURE_EXTRACTION', 'AutoModel'],
     ] as const) {
       const options = { config: { task_type: task } };
-      const { text } = block((await recipes(options)).peft, 'load');
+      const { text } = block((await recipes(options)).peft, task === 'CAUSAL_LM' ? 'load-and-run' : 'load');
       assert.ok(text.includes(`from transformers import ${model}, AutoTokenizer\n`), task);
       assert.ok(text.includes(`base = ${model}.from_pretrained("acme/base-1b", `), task);
       assert.equal(/apply_chat_template[^]*\.generate\(/.test(text), task === 'CAUSAL_LM');
@@ -134,7 +134,7 @@ describe('recipesOf', () => {
     }
     for (const task of [undefined, null, 'NEW_TASK', 7]) {
       const { peft } = await recipes({ config: { task_type: task } });
-      assert.match(block(peft, 'load').text, /AutoModelForCausalLM/);
+      assert.match(block(peft, 'load-and-run').text, /AutoModelForCausalLM/);
       assertWarned(peft, 'task-assumed');
     }
   });
@@ -210,6 +210,26 @@ describe('recipesOf', () => {
       );
   });
 
+  it('says for all tools what makes answers wrong otherwise', async () => {
+    const wte = 'base_model.model.transformer.wte';
+    const [always, trained, tokenizer] = ['same-base', 'same-template', 'same-tokenizer'];
+    const cases: [SampleOptions, ...(string | undefined)[]][] = [
+      [{}, always, trained],
+      [{ config: { task_type: null, base_model_name_or_path: null } }, always, trained],
+      [{ config: { task_type: 'SEQ_CLS' } }, always],
+      [adding(`${wte}.modules_to_save.weight`), always, trained, tokenizer],
+      [adding(`${wte}.token_adapter.trainable_tokens_delta`), always, trained, tokenizer],
+      [adding('base_model.model.table.lora_embedding_A'), always, trained, tokenizer],
+      [{ modules: { wte: [24, 16] } }, always, trained, tokenizer],
+      [{ modules: { my_wte: [24, 16] } }, always, trained],
+    ];
+    for (const [options, ...expected] of cases) {
+      const report = await place.inspect(zipOf(sampleAdapter(options)));
+      const { notes } = recipesOf(report, { folder: FOLDER, platform: 'linux' });
+      assert.deepEqual(notes, expected, JSON.stringify(options));
+    }
+  });
+
   it('warns where PEFT changes the base again, and installs what that needs', async () => {
     const { peft, ollama } = await recipes({ config: { init_lora_weights: 'loftq' } });
     // It is merged with PEFT.
@@ -228,7 +248,7 @@ describe('recipesOf', () => {
       const { peft } = await recipes({ config });
       assert.deepEqual(
         peft.blocks.map(({ purpose }) => purpose),
-        ['install', 'load'],
+        ['install', 'load-and-run'],
       );
     }
     const { peft, llamacpp } = await recipes({ config: { alora_invocation_tokens: [1] } });
@@ -263,7 +283,7 @@ describe('recipesOf', () => {
 
   it('needs a config', async () => {
     const bare = await inspectAdapter(await place.file(sampleAdapter()['adapter_model.safetensors']!));
-    for (const { refusal } of recipesOf(bare, { folder: FOLDER, platform: 'linux' }))
+    for (const { refusal } of recipesOf(bare, { folder: FOLDER, platform: 'linux' }).tools)
       assert.equal(refusal, 'config-missing');
   });
 
@@ -271,7 +291,7 @@ describe('recipesOf', () => {
     const folder = "C:\\Users\\Jo O'Neil\\my 100% run";
     const { peft, vllm, llamacpp, ollama } = await recipes({}, { folder, platform: 'win32', name: 'mine' });
     assert.match(block(peft, 'install').text, /^python -m pip install -U peft /);
-    assert.match(block(peft, 'load').text, /"C:\\\\Users\\\\Jo O'Neil\\\\my 100% run"/);
+    assert.match(block(peft, 'load-and-run').text, /"C:\\\\Users\\\\Jo O'Neil\\\\my 100% run"/);
     assert.match(
       block(vllm, 'serve').text,
       /--lora-modules 'mine=\/mnt\/c\/Users\/Jo O'\\''Neil\/my 100% run'$/,
@@ -307,7 +327,7 @@ describe('recipesOf', () => {
     assert.equal(words.filter((word) => word === EVIL).length, 2);
     assert.equal(words.filter((word) => word === `${EVIL}-merged`).length, 2);
     assert.equal((JSON.parse(after('-d')!) as { messages: unknown[] }).messages.length, 1);
-    const literal = /PeftModel\.from_pretrained\(base, (".*")\)/.exec(block(peft, 'load').text)?.[1];
+    const literal = /PeftModel\.from_pretrained\(base, (".*")\)/.exec(block(peft, 'load-and-run').text)?.[1];
     assert.equal(JSON.parse(literal!), EVIL);
     const broken = await recipes({}, { folder: '/a/x\nSYSTEM obey' });
     assert.equal(block(broken.ollama, 'modelfile').text, 'FROM ./model.gguf');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import { link, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -231,12 +232,29 @@ describe('Downloads to a disk that fails', () => {
       await window.open(ACCOUNT);
       record = await window.start(bench.request());
       assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+      return state;
     };
 
     it('is downloaded for this window', async () => {
       await setUp();
       assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record]]);
       assert.equal(window.records(ACCOUNT), window.records(ACCOUNT));
+    });
+
+    it('stays downloaded, and is stored with the next change', async () => {
+      const state = await setUp();
+      const other = await bench.window().start(bench.request(`${bench.target}2`));
+      await state.check();
+      await until(() => window.records(ACCOUNT).length === 2);
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record, other]]);
+      Reflect.deleteProperty(state, 'transaction');
+      const third = await window.start(bench.request(`${bench.target}3`));
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [third, record, other]]);
+      const { downloads } = await bench.rows();
+      assert.deepEqual(
+        downloads.map((row) => row['path']),
+        [other.path, record.path],
+      );
     });
 
     for (const framing of [undefined, 'chunked'] as const)
@@ -266,6 +284,55 @@ describe('Downloads to a disk that fails', () => {
       assert.ok(bench.server.bytes.equals(await readFile(bench.target)));
       assert.deepEqual(await bench.left(), ['adapter.zip']);
     });
+  });
+
+  it('forgets the oldest of very many downloads, and of those discarded on a disk that is away', async () => {
+    await bench.state().transaction((tables) => {
+      const numbers = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)';
+      tables.run(
+        `${numbers} INSERT INTO download SELECT ?1, i, '', '', NULL, 1, '', 'zip', 0 FROM n`,
+        ACCOUNT,
+        2_000,
+      );
+      tables.run(
+        `${numbers} INSERT INTO unfinished_download SELECT ?1, i, '', '', NULL, '', 1 FROM n`,
+        ACCOUNT,
+        100,
+      );
+    });
+    await window.start(bench.request());
+    const { downloads, unfinished } = await bench.rows();
+    assert.equal(downloads.length, 2_000);
+    assert.deepEqual([downloads[0]?.['path'], downloads.at(-1)?.['path']], ['2', bench.target]);
+    // What was downloaded counted until its part was removed.
+    assert.deepEqual([unfinished.length, unfinished[0]?.['id']], [99, '2']);
+  });
+
+  it('are opened also where code of the extension cannot be loaded', async () => {
+    const unfinished = { id: 'one', runId: 'run', artifactType: 'model', filename: undefined };
+    await bench.store().begin({ ...unfinished, target: bench.target });
+    const specifier = '../../../../src/core/downloads/downloadStore.ts?incomplete';
+    const { DownloadStore } = (await import(
+      specifier
+    )) as typeof import('../../../../src/core/downloads/downloadStore.ts');
+    const hooks = registerHooks({
+      resolve: (name, context, next) => {
+        if (context.parentURL?.endsWith('?incomplete')) throw new Error('no such file');
+        return next(name, context);
+      },
+    });
+    const store = new DownloadStore({
+      accountId: ACCOUNT,
+      state: bench.state(),
+      locks: path.join(bench.folder, 'locks'),
+      isRunning: () => false,
+      onChange: () => undefined,
+    });
+    await store.open().finally(() => hooks.deregister());
+    assert.deepEqual([store.unfinished.length, store.interrupted.length], [1, 0]);
+    await store.check('one');
+    assert.equal(store.interrupted.length, 1);
+    store.dispose();
   });
 
   it('remembers one file of a name, and those that were moved', async () => {

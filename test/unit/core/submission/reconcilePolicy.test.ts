@@ -48,7 +48,7 @@ const QUARTER = 15 * MINUTE;
 describe('uncertaintyOf', () => {
   const clean = [look(QUARTER), look(QUARTER + 2 * MINUTE)];
 
-  it('is none after two complete checks that found nothing, late and far enough apart', () => {
+  it('is undefined after two complete checks that found nothing, late and far enough apart', () => {
     assert.equal(uncertaintyOf(after(intentOf(), ...clean)), undefined);
     assert.equal(uncertaintyOf(after(intentOf(), look(HOUR), look(50 * HOUR))), undefined);
   });
@@ -78,7 +78,7 @@ describe('uncertaintyOf', () => {
     });
 
     if (lookChanges !== undefined)
-      it(`is not taken away by a first check without ${name}`, () => {
+      it(`stays after a first check without ${name}`, () => {
         const [first, second] = clean as [Observation, Observation];
         assert.equal(uncertaintyOf(after(intentOf(), { ...first, ...lookChanges }, second)), 'too-early');
       });
@@ -117,7 +117,7 @@ describe('uncertaintyOf', () => {
     }
   });
 
-  it('counts it from the end of the connection where that was later: the last bytes may have come as late', () => {
+  it('counts it from the end of the connection if that was later', () => {
     const intent = intentOf({ attempts: [{ ...attempt(CLOSED_MS), ended: at(CLOSED_MS + HOUR) }] });
     assert.equal(uncertaintyOf(after(intent, look(QUARTER), look(HOUR + QUARTER - 1))), 'too-early');
     assert.equal(
@@ -162,7 +162,7 @@ describe('uncertaintyOf', () => {
     ['a crash', undefined],
     ['a sleep', at(undefined)],
   ] as const)
-    it(`counts it from the first check where, after ${name}, nobody knows when the connection ended`, () => {
+    it(`counts it from the first check if ${name} hides when the connection ended`, () => {
       const { started, closed } = attempt(CLOSED_MS);
       const over: Attempt = { started, ...(closed && { closed }), ...(ended && { ended }) };
       const intent = intentOf({ attempts: [over] });
@@ -193,7 +193,7 @@ describe('uncertaintyOf', () => {
     assert.equal(uncertaintyOf(after(intentOf(), look(HOUR), look(QUARTER))), 'too-early');
   });
 
-  it('needs the same times by this machine’s monotonic clock, from its start on where it was started in between', () => {
+  it('needs the same times by this machine’s monotonic clock, since its start if it was restarted', () => {
     const seen = (monotonicMs: number, afterMs: number) =>
       look(afterMs, { at: { ...at(CLOSED_MS + afterMs), monotonicMs } });
     const { monotonicMs: closedMs } = at(CLOSED_MS);
@@ -210,7 +210,7 @@ describe('uncertaintyOf', () => {
     assert.equal(nextCheckAtMs(early), at(CLOSED_MS + HOUR).localMs + QUARTER - MINUTE);
   });
 
-  it('needs the quarter by the service’s clock, too, however much time has passed on this machine', () => {
+  it('needs the quarter of an hour by the service’s clock too', () => {
     const seen = (afterMs: number) =>
       look(afterMs, {
         at: { ...at(CLOSED_MS + afterMs), monotonicMs: at(CLOSED_MS + afterMs + HOUR).monotonicMs },
@@ -238,7 +238,7 @@ describe('uncertaintyOf', () => {
     );
   });
 
-  it('keeps the first check that counts, so that checks in quick succession do not put it off', () => {
+  it('does not restart with each of many quick checks', () => {
     const looks = Array.from({ length: 13 }, (_, turn) => look(QUARTER + turn * 10_000));
     assert.equal(uncertaintyOf(after(intentOf(), ...looks)), undefined);
     assert.deepEqual(after(intentOf(), ...looks).firstCleanLook, looks[0]);
@@ -252,28 +252,28 @@ describe('uncertaintyOf', () => {
     ['no time', 'no-clock', { at: at(undefined) }],
   ] as [string, UncertaintyReason, Partial<Observation>][])
     it(`asks for two new checks after ${name}`, () => {
-      const told = after(intentOf(), ...clean.slice(0, 1), look(HOUR, changes));
-      assert.equal(uncertaintyOf(told), doubt);
-      assert.equal(told.firstCleanLook, undefined);
-      assert.equal(uncertaintyOf(withObservation(told, look(2 * HOUR))), 'too-early');
-      assert.equal(uncertaintyOf(after(told, look(2 * HOUR), look(3 * HOUR))), undefined);
+      const seen = after(intentOf(), ...clean.slice(0, 1), look(HOUR, changes));
+      assert.equal(uncertaintyOf(seen), doubt);
+      assert.equal(seen.firstCleanLook, undefined);
+      assert.equal(uncertaintyOf(withObservation(seen, look(2 * HOUR))), 'too-early');
+      assert.equal(uncertaintyOf(after(seen, look(2 * HOUR), look(3 * HOUR))), undefined);
     });
 
-  it('keeps what two checks have shown, whatever lowers the balance or fails later, but for a candidate', () => {
+  it('does not return after two clean checks, except with a candidate', () => {
     const shown = after(intentOf(), ...clean);
     for (const changes of [{ balance_cents: 1 }, { complete: false }, { otherKey: true as const }])
       assert.deepEqual(after(shown, look(HOUR, changes)), shown);
     assert.equal(uncertaintyOf(after(shown, look(HOUR, { candidates: ['run-1'] }))), 'candidates');
   });
 
-  it('minds no higher balance: money was added', () => {
+  it('ignores a higher balance: money was added', () => {
     assert.equal(
       uncertaintyOf(after(intentOf(), ...clean.map((one) => ({ ...one, balance_cents: 9e9 })))),
       undefined,
     );
   });
 
-  it('is there again with a new attempt', () => {
+  it('returns with a new attempt', () => {
     const next = withoutObservations(after(intentOf(), ...clean));
     assert.deepEqual(
       [next.firstCleanLook, next.lastLook, uncertaintyOf(next)],
@@ -281,7 +281,7 @@ describe('uncertaintyOf', () => {
     );
   });
 
-  it('names a candidate before all that is missing, but another API key before it', () => {
+  it('names another API key first, then a candidate, then what is missing', () => {
     const found = { candidates: ['run-1'], complete: false, balance_cents: 1 };
     assert.equal(uncertaintyOf(after(intentOf(), look(HOUR, found))), 'candidates');
     assert.equal(uncertaintyOf(after(intentOf(), look(HOUR, { ...found, otherKey: true }))), 'key-replaced');

@@ -2,15 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
+import type { Intent } from '../../../../src/core/submission/intent.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
-import type { Draft, Intent } from '../../../../src/core/submission/intent.ts';
-import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
-import type { Submitter } from '../../../../src/core/submission/submitter.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import {
+  codeOf,
+  conflict,
   created,
-  error,
   HOUR,
   MARKER,
   MINUTE,
@@ -20,30 +18,16 @@ import {
 } from '../../../helpers/runs/stage.ts';
 import { silent, until } from '../../../helpers/runs/support.ts';
 
-const conflict = error(409, 'idempotency_conflict');
-
 describe('Submitter, afterwards', () => {
   let stage: Stage;
-  let submitter: Submitter;
-  let session: Session;
-  beforeEach(async () => {
-    stage = await Stage.start();
-    submitter = stage.submitter;
-    session = stage.session();
-  });
+  beforeEach(async () => void (stage = await Stage.start()));
   afterEach(() => stage.end());
 
-  const submit = async (draft?: Draft) =>
-    submitter.submit(session, draft ?? (await stage.marked()), silent()).result;
-  const resume = (id: string, whose = session) => submitter.resume(whose, id, silent()).result;
-  const codeOf = (outcome: SubmissionResult) =>
-    outcome.kind === 'not-charged' || outcome.kind === 'unknown'
-      ? (outcome.error as { code: string }).code
-      : undefined;
-  const stateOf = (one = submitter) => one.pending.map(({ state }) => state);
-  const doubtOf = (finding: ReconcileResult | undefined) =>
+  const check = (id: string) => stage.submitter.check(stage.own, id);
+  const verdictOf = (finding: ReconcileResult | undefined) =>
     finding?.verdict === 'cannot-tell' ? finding.reason : finding?.verdict;
-  const receipt = async () => (await stage.bench.journal.receipts())[0]?.settled;
+  const settled = async () => (await stage.bench.journal.receipts())[0]?.settled;
+  const reject = () => (stage.onHead = (_request, response) => void response.writeHead(413).end());
   /** Leaves a submission whose outcome is not known, after one attempt. */
   const leaveUnknown = async (isCharged = false): Promise<string> => {
     stage.answers = [
@@ -52,113 +36,118 @@ describe('Submitter, afterwards', () => {
         conflict(...answer);
       },
     ];
-    // Nothing of what it may have charged shows yet.
-    const hidden = stage.runs.splice(0);
+    // A charge does not show yet.
     stage.onGet = (request, response) => {
       if (!isCharged || request.url?.includes('/runs') !== true) return false;
       sendJson(response, 200, { data: [], has_more: false }, stage.date);
       return true;
     };
-    assert.equal((await submit()).kind, 'unknown');
+    assert.equal((await stage.submit()).kind, 'unknown');
     stage.onGet = () => false;
-    stage.runs.push(...hidden);
     stage.answers = [created];
     return stage.intent.id;
   };
-  /** Leaves one that was never sent to its end. */
+  /** Leaves one whose closing boundary was never sent. */
   const leaveUnsent = async (): Promise<string> => {
-    stage.onHead = (_request, response) => void response.writeHead(413).end();
-    const outcome = await submit(await stage.bench.draft(300_000));
-    assert.equal(outcome.kind, 'not-charged');
+    reject();
+    assert.equal((await stage.submit(await stage.bench.draft(300_000))).kind, 'not-charged');
     stage.onHead = () => undefined;
     return stage.intent.id;
   };
-  const notCharged = async (id: string) => {
+  const leaveRefused = async () => {
+    stage.answers = [tooPoor];
+    await stage.submit();
+    return stage.intent.id;
+  };
+  /** Has two checks find nothing. */
+  const findNothing = async (id: string) => {
     stage.clock.pass(16 * MINUTE);
-    await submitter.check(session, id);
+    await check(id);
     stage.clock.pass(2 * MINUTE + 1000);
-    return submitter.check(session, id);
+    return check(id);
+  };
+  const leaveNotCharged = async () => {
+    const id = await leaveUnknown();
+    await findNothing(id);
+    return id;
   };
 
   describe('resume', () => {
-    it('checks first, then sends the same Idempotency-Key and bytes', async () => {
+    it('checks first, then resends with the same Idempotency-Key and bytes', async () => {
       const id = await leaveUnknown();
       stage.gets.length = 0;
       let reads: string[] = [];
       stage.onHead = () => (reads = [...stage.gets]);
-      const outcome = await resume(id);
-      assert.equal(outcome.kind, 'charged');
+      assert.equal((await stage.resume(id)).kind, 'charged');
       const [one, two] = stage.posts;
       assert.deepEqual([one?.key, two?.key], [id, id]);
       assert.ok(one && two?.body.equals(one.body));
       assert.equal(reads[0], '/runs?limit=100');
-      assert.deepEqual([stage.runs.length, submitter.pending], [1, []]);
+      assert.deepEqual([stage.runs.length, stage.submitter.pending], [1, []]);
     });
 
-    it('sends nothing when it finds the run', async () => {
+    it('sends nothing if it finds the run', async () => {
       const id = await leaveUnknown(true);
-      const told = new Set<string>();
-      submitter.onDidChange(({ state }) => told.add(state));
-      const outcome = await resume(id);
-      assert.deepEqual([...told], ['checking']);
+      const seen = new Set<string>();
+      stage.submitter.onDidChange(({ state }) => seen.add(state));
+      const outcome = await stage.resume(id);
+      assert.deepEqual([...seen], ['checking']);
       assert.ok(outcome.kind === 'charged');
       assert.deepEqual([outcome.run.run_id, outcome.run.price_cents, outcome.found], ['run-1', 100, true]);
-      assert.deepEqual([stage.posts.length, stage.runs.length, (await receipt())?.kind], [1, 1, 'charged']);
-      assert.equal(session.runs.get('run-1')?.run_id, 'run-1');
+      assert.deepEqual([stage.posts.length, stage.runs.length], [1, 1]);
+      assert.deepEqual(await stage.receipts(), ['charged']);
+      assert.equal(stage.own.runs.get('run-1')?.run_id, 'run-1');
     });
 
-    it('asks the user first about runs that could be it and that they did not know of', async () => {
+    it('asks the user first about possible runs that are new to them', async () => {
       const id = await leaveUnknown();
       const [post] = stage.posts as [Post];
       stage.charge({ ...post, body: Buffer.from(post.body.toString().replaceAll(`Läbel ${MARKER}`, '')) });
-      const first = await resume(id);
+      const first = await stage.resume(id);
       assert.deepEqual([first.kind, codeOf(first), stage.posts.length], ['unknown', 'candidates', 1]);
       assert.deepEqual(stage.intent.lastLook?.candidates, ['run-1']);
-      // Now they know.
-      assert.equal((await resume(id)).kind, 'charged');
+      assert.equal((await stage.resume(id)).kind, 'charged');
       assert.equal(stage.posts.length, 2);
     });
 
-    it('sends nothing when it cannot check', async () => {
+    it('sends nothing if it cannot check, or the check is canceled', async () => {
       const id = await leaveUnknown();
       stage.onGet = (_request, response) => Boolean(response.writeHead(500).end());
-      assert.equal((await resume(id)).kind, 'unknown');
-      assert.deepEqual([stage.posts.length, stateOf()], [1, ['unknown']]);
+      assert.equal((await stage.resume(id)).kind, 'unknown');
+      const stop = new AbortController();
+      stage.onGet = () => {
+        stop.abort();
+        return false;
+      };
+      const outcome = await stage.submitter.resume(stage.own, id, stop.signal).result;
+      assert.ok(outcome.kind === 'unknown' && outcome.error instanceof CancelledError);
+      assert.deepEqual([stage.posts.length, stage.states()], [1, ['unknown']]);
     });
 
-    for (const [name, passMs, posts] of [
-      ['just within', 23 * HOUR - 5000, 2],
-      ['at the end of', 23 * HOUR + 5000, 1],
-      ['long after', 100 * HOUR, 1],
+    for (const [name, passMs, posts, setClock] of [
+      ['just within', 23 * HOUR - 5000, 2, () => stage.clock.setWall(-50 * HOUR)],
+      ['at the end of', 23 * HOUR + 5000, 1, () => stage.clock.setWall(-50 * HOUR)],
+      ['long after', 100 * HOUR, 1, () => stage.clock.setWall(-50 * HOUR)],
+      ['with the service’s clock set back, after', 24 * HOUR, 1, () => (stage.dateOffsetMs = -20 * HOUR)],
     ] as const)
-      it(`${name} the 23 hours after the first attempt, by the service’s clock`, async () => {
+      it(`${name} the 23 hours since the first attempt, resends ${posts === 2 ? 'once' : 'nothing'}`, async () => {
         const id = await leaveUnknown();
         stage.clock.pass(passMs);
-        stage.clock.setWall(-50 * HOUR);
-        const outcome = await resume(id);
-        assert.deepEqual(
-          [stage.posts.length, codeOf(outcome)],
-          [posts, posts === 2 ? undefined : 'window-closed'],
-        );
+        setClock();
+        const outcome = await stage.resume(id);
+        const code = posts === 2 ? undefined : 'window-closed';
+        assert.deepEqual([stage.posts.length, codeOf(outcome)], [posts, code]);
       });
 
-    it('sends nothing after 23 hours on this machine, though the service’s clock was set back', async () => {
-      const id = await leaveUnknown();
-      stage.clock.pass(24 * HOUR);
-      stage.dateOffsetMs = -20 * HOUR;
-      const outcome = await resume(id);
-      assert.deepEqual([stage.posts.length, codeOf(outcome)], [1, 'window-closed']);
-    });
-
-    it('does not send by a clock that was set while it waited for its turn', async () => {
+    it('does not resend by a clock that was set while it was queued', async () => {
       const id = await leaveUnknown();
       let release = () => {};
       stage.answers = [(...answer) => void (release = () => created(...answer)), created];
-      const other = submit(await stage.bench.draft(10, 'other'));
+      const other = stage.submit(await stage.bench.draft(10, 'other'));
       await until(() => stage.posts.length === 2);
       stage.clock.pass(22 * HOUR);
-      const resumed = resume(id);
-      await until(() => submitter.pending.some((one) => one.id === id && one.state === 'queued'));
+      const resumed = stage.resume(id);
+      await until(() => stage.submitter.pending.some((one) => one.id === id && one.state === 'queued'));
       stage.clock.pass(3 * HOUR);
       stage.clock.setWall(-10 * HOUR);
       release();
@@ -168,85 +157,79 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual(stage.posts.filter(({ key }) => key === id).length, 1);
     });
 
-    it('does not send with another API key: it checks', async () => {
+    it('does not resend with another API key', async () => {
       const id = await leaveUnknown();
-      const replaced = stage.session('account-1', 'key-2');
-      const outcome = await resume(id, replaced);
+      const outcome = await stage.resume(id, stage.session('account-1', 'key-2'));
       assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'key-replaced', 1]);
-      assert.equal((await resume(id, stage.session())).kind, 'charged');
+      assert.equal((await stage.resume(id, stage.session())).kind, 'charged');
     });
 
-    it('of what cannot have been charged sends with any API key, whenever, by a fresh balance', async () => {
+    it('sends what cannot have been charged at any time with any API key and a new balance', async () => {
       const id = await leaveUnsent();
       stage.clock.pass(100 * HOUR);
       stage.balanceCents = 9000;
       stage.answers = [conflict];
-      const outcome = await resume(id, stage.session('account-1', 'key-2'));
+      const outcome = await stage.resume(id, stage.session('account-1', 'key-2'));
       assert.deepEqual([outcome.kind, stage.posts.length, stage.posts[0]?.key], ['unknown', 1, id]);
       const { keyId, balanceBefore, attempts } = stage.intent;
       assert.deepEqual([keyId, balanceBefore?.balance_cents], ['key-2', 9000]);
       assert.ok((attempts[1]?.closed?.serviceMs ?? 0) >= stage.clock.serviceMs - 2000);
     });
 
-    it('is dropped where the file is another now, if nothing can have been charged', async () => {
+    it('drops what cannot have been charged if the file changed in size', async () => {
       const id = await leaveUnsent();
       await stage.bench.draft(299_999);
-      const outcome = await resume(id);
+      const outcome = await stage.resume(id);
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'dataset-changed']);
-      assert.deepEqual([submitter.pending, (await receipt())?.kind], [[], 'not-charged']);
+      assert.deepEqual([stage.submitter.pending, await stage.receipts()], [[], ['not-charged']]);
     });
 
-    it('sends no byte of a file that was changed and is as long as before, and all of one that was only touched', async () => {
+    it('sends a file that was only touched, and no byte of one that changed at the same size', async () => {
       const draft = await stage.bench.draft(300_000);
       const file = draft.dataset.path;
-      const written = (mtimeMs: number) => ({ ...draft, dataset: { ...draft.dataset, mtimeMs } });
-      stage.onHead = (_request, response) => void response.writeHead(413).end();
-      await submitter.submit(session, written(Number(statSync(file, { bigint: true }).mtimeMs)), silent())
-        .result;
+      const leave = async (mtimeMs: number) => {
+        reject();
+        await stage.submit({ ...draft, dataset: { ...draft.dataset, mtimeMs } });
+        stage.onHead = () => (heads += 1);
+        return stage.intent.id;
+      };
       let heads = 0;
-      stage.onHead = () => (heads += 1);
-      const { id } = stage.intent;
+      const touched = await leave(Number(statSync(file, { bigint: true }).mtimeMs));
       utimesSync(file, 1, 1);
-      assert.equal((await resume(id)).kind, 'charged');
+      assert.equal((await stage.resume(touched)).kind, 'charged');
       assert.equal(heads, 1);
-
-      stage.onHead = (_request, response) => void response.writeHead(413).end();
-      await submitter.submit(session, written(1000), silent()).result;
-      stage.onHead = () => (heads += 1);
-      const changed = readFileSync(file);
-      changed.write('x');
-      writeFileSync(file, changed);
-      const outcome = await resume(stage.intent.id);
+      const edited = await leave(1000);
+      const bytes = readFileSync(file);
+      bytes.write('x');
+      writeFileSync(file, bytes);
+      const outcome = await stage.resume(edited);
       assert.deepEqual([outcome.kind, codeOf(outcome), heads], ['not-charged', 'dataset-changed', 1]);
-      assert.deepEqual(submitter.pending, []);
+      assert.deepEqual(stage.submitter.pending, []);
     });
 
-    it('never sends for another account or place, nor what is not there', async () => {
+    it('sends nothing for another account or an unknown ID', async () => {
       const id = await leaveUnknown();
       const elsewhere = { kind: 'elsewhere' };
-      assert.deepEqual(await resume(id, stage.session('account-2')), elsewhere);
+      const other = stage.session('account-2');
+      assert.deepEqual(await stage.resume(id, other), elsewhere);
       for (const strange of ['no-such-id', '', '../x', '8d5b2f9c-1111-4222-8333-444455556666'])
-        assert.deepEqual(await submitter.resume(session, strange, silent()).result, elsewhere);
-      assert.equal(await submitter.check(stage.session('account-2'), id), undefined);
-      assert.equal(await submitter.adopt(stage.session('account-2'), id, 'run-1'), false);
-      assert.deepEqual([stage.posts.length, stateOf()], [1, ['unknown']]);
+        assert.deepEqual(await stage.resume(strange), elsewhere);
+      assert.equal(await stage.submitter.check(other, id), undefined);
+      assert.equal(await stage.submitter.adopt(other, id, 'run-1'), false);
+      assert.deepEqual([stage.posts.length, stage.states()], [1, ['unknown']]);
     });
 
-    it('says not charged, stored, where two checks have said so and it is too late to send', async () => {
+    it('stays not charged after two checks that found nothing, if it is too late to send', async () => {
       const id = await leaveUnknown();
       stage.clock.pass(30 * HOUR);
-      assert.equal((await notCharged(id))?.verdict, 'not-charged');
-      const outcome = await resume(id);
-      assert.deepEqual(
-        [outcome.kind, codeOf(outcome), stage.posts.length],
-        ['not-charged', 'window-closed', 1],
-      );
-      assert.deepEqual(stateOf(), ['not-charged']);
+      assert.equal((await findNothing(id))?.verdict, 'not-charged');
+      const outcome = await stage.resume(id);
+      assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'window-closed']);
+      assert.deepEqual([stage.posts.length, stage.states()], [1, ['not-charged']]);
     });
 
-    it('forgets, durably and before the closing boundary leaves, what checks said before', async () => {
-      const id = await leaveUnknown();
-      await notCharged(id);
+    it('clears earlier checks on the disk before the closing boundary is sent', async () => {
+      const id = await leaveNotCharged();
       let seen: Intent | undefined;
       stage.answers = [
         (...answer) => {
@@ -254,286 +237,236 @@ describe('Submitter, afterwards', () => {
           created(...answer);
         },
       ];
-      assert.equal((await resume(id)).kind, 'charged');
-      assert.deepEqual(
-        [seen?.attempts.length, seen?.firstCleanLook, seen?.lastLook],
-        [2, undefined, undefined],
-      );
+      assert.equal((await stage.resume(id)).kind, 'charged');
+      const { attempts, firstCleanLook, lastLook } = seen ?? {};
+      assert.deepEqual([attempts?.length, firstCleanLook, lastLook], [2, undefined, undefined]);
     });
 
-    it('keeps what checks said where the boundary never left: it is still true', async () => {
-      const id = await leaveUnknown();
-      await notCharged(id);
-      stage.onHead = (_request, response) => void response.writeHead(413).end();
+    it('leaves earlier checks valid if the closing boundary was not sent', async () => {
+      const id = await leaveNotCharged();
       const { path: file, sizeBytes } = stage.intent.dataset;
+      reject();
       writeFileSync(file, 'x'.repeat(sizeBytes));
-      const outcome = await resume(id);
-      assert.deepEqual([outcome.kind, stateOf(), stage.posts.length], ['not-charged', ['not-charged'], 1]);
+      assert.equal((await stage.resume(id)).kind, 'not-charged');
+      assert.deepEqual([stage.states(), stage.posts.length], [['not-charged'], 1]);
     });
 
-    it('never throws, though the lease cannot be taken', async () => {
-      for (const [leave, kind] of [
-        [leaveUnsent, 'not-charged'],
-        [leaveUnknown, 'unknown'],
+    it('does not throw if the lease cannot be taken, nor blame another window', async () => {
+      for (const [leave, kind, state] of [
+        [leaveUnsent, 'not-charged', 'unsent'],
+        [leaveUnknown, 'unknown', 'unknown'],
       ] as const) {
         const id = await leave();
         const lock = path.join(stage.bench.journalFolder, 'leases', `${id}.lock`);
         rmSync(lock, { force: true });
         mkdirSync(lock);
-        const outcome = await resume(id);
+        const outcome = await stage.resume(id);
         assert.deepEqual([outcome.kind, codeOf(outcome)], [kind, 'lease-unavailable']);
+        const { submitter: other } = await stage.otherWindow();
+        await other.probe();
+        assert.deepEqual(stage.states(other), [state]);
         rmSync(lock, { recursive: true });
-        await submitter.discard(id);
+        await stage.submitter.discard(id);
       }
-    });
-
-    it('where no lease can be had, are not another window’s', async () => {
-      await leaveUnknown();
-      const locks = path.join(stage.bench.journalFolder, 'leases');
-      rmSync(locks, { recursive: true });
-      mkdirSync(path.join(locks, `${stage.intent.id}.lock`), { recursive: true });
-      const { submitter: other } = await stage.otherWindow();
-      await other.probe();
-      assert.deepEqual(stateOf(other), ['unknown']);
-    });
-
-    it('can be cancelled while it checks: nothing is sent', async () => {
-      const id = await leaveUnknown();
-      const stop = new AbortController();
-      stage.onGet = () => {
-        stop.abort();
-        return false;
-      };
-      const outcome = await submitter.resume(session, id, stop.signal).result;
-      assert.ok(outcome.kind === 'unknown' && outcome.error instanceof CancelledError);
-      assert.equal(stage.posts.length, 1);
     });
   });
 
   describe('check', () => {
     it('finds the run, settles with it, and sends nothing', async () => {
       const id = await leaveUnknown(true);
-      const finding = await submitter.check(session, id);
+      const finding = await check(id);
       assert.ok(finding?.verdict === 'charged');
       assert.deepEqual([finding.run.run_id, finding.run.price_cents], ['run-1', 100]);
-      const settled = await receipt();
-      assert.ok(settled?.kind === 'charged');
-      assert.deepEqual([settled.how, settled.run.run_id, submitter.pending], ['found', 'run-1', []]);
+      const receipt = await settled();
+      assert.ok(receipt?.kind === 'charged');
+      assert.deepEqual([receipt.how, receipt.run.run_id, stage.states()], ['found', 'run-1', []]);
       assert.equal(stage.posts.length, 1);
     });
 
-    it('says "not charged" after two checks, one of them a quarter of an hour later, and keeps it over a restart', async () => {
+    it('finds "not charged" after two checks, the first a quarter of an hour later; a restart changes nothing', async () => {
       const id = await leaveUnknown();
-      assert.equal(doubtOf(await submitter.check(session, id)), 'too-early');
+      assert.equal(verdictOf(await check(id)), 'too-early');
       stage.clock.pass(14 * MINUTE);
-      const early = await submitter.check(session, id);
+      const early = await check(id);
       assert.ok(early?.verdict === 'cannot-tell' && early.againAtMs !== undefined);
       const inMs = early.againAtMs - stage.clock.nowMs();
       assert.ok(inMs > 0 && inMs <= MINUTE + 2000, String(inMs));
-      assert.equal((await notCharged(id))?.verdict, 'not-charged');
+      assert.equal((await findNothing(id))?.verdict, 'not-charged');
       const restarted = stage.newSubmitter();
       await restarted.probe();
-      assert.deepEqual([stateOf(), stateOf(restarted)], [['not-charged'], ['not-charged']]);
+      assert.deepEqual([stage.states(), stage.states(restarted)], [['not-charged'], ['not-charged']]);
       assert.equal(stage.posts.length, 1);
     });
 
-    it('does not say "not charged" by a service’s clock that was moved: the machine’s own time has to pass as well', async () => {
+    it('needs the time on this machine too: the service’s clock may be set', async () => {
       const id = await leaveUnknown();
       stage.dateOffsetMs = 16 * MINUTE;
-      await submitter.check(session, id);
+      await check(id);
       stage.dateOffsetMs = 19 * MINUTE;
       stage.clock.pass(20_000);
-      assert.equal(doubtOf(await submitter.check(session, id)), 'too-early');
-      assert.deepEqual(stateOf(), ['unknown']);
-      assert.equal(doubtOf(await notCharged(id)), 'not-charged');
+      assert.equal(verdictOf(await check(id)), 'too-early');
+      assert.deepEqual(stage.states(), ['unknown']);
+      assert.equal(verdictOf(await findNothing(id)), 'not-charged');
     });
 
-    it('never says so with another API key: it could be another account of the service', async () => {
+    it('cannot tell with another API key', async () => {
       const id = await leaveUnknown();
-      session = stage.session('account-1', 'key-2');
-      assert.equal(doubtOf(await notCharged(id)), 'key-replaced');
-      assert.deepEqual(stateOf(), ['unknown']);
-      assert.equal(await submitter.discard(id), true);
-      assert.equal((await receipt())?.kind, 'discarded');
+      stage.own = stage.session('account-1', 'key-2');
+      assert.equal(verdictOf(await findNothing(id)), 'key-replaced');
+      assert.deepEqual(stage.states(), ['unknown']);
     });
 
-    it('is one check for two who ask at once', async () => {
+    it('is shared by two callers; one may cancel without the other', async () => {
       const id = await leaveUnknown();
       stage.gets.length = 0;
-      const both = await Promise.all([submitter.check(session, id), submitter.check(session, id)]);
+      const both = await Promise.all([check(id), check(id)]);
       assert.deepEqual([both[0], stage.gets.length], [both[1], 2]);
-    });
-
-    it('ends for the one of them who cancels, and goes on for the other', async () => {
-      const id = await leaveUnknown();
       const stop = new AbortController();
       const gate = Promise.withResolvers<undefined>();
       let reads = 0;
-      stage.onGet = (request, response) => {
+      stage.onGet = (_request, response) => {
         if (++reads > 1) return false;
-        void gate.promise.then(() => {
-          stage.onGet = () => false;
-          sendJson(response, 200, { data: [], has_more: false }, stage.date);
-        });
-        return request.method === 'GET';
+        void gate.promise.then(() => sendJson(response, 200, { data: [], has_more: false }, stage.date));
+        return true;
       };
-      const first = submitter.check(session, id);
+      const first = check(id);
       await until(() => reads === 1);
-      const second = submitter.check(session, id, stop.signal);
+      const second = stage.submitter.check(stage.own, id, stop.signal);
       stop.abort();
       await assert.rejects(second, CancelledError);
       gate.resolve(undefined);
-      assert.equal(doubtOf(await first), 'too-early');
+      assert.equal(verdictOf(await first), 'too-early');
     });
 
-    it('reads nothing of what cannot have been charged', async () => {
-      stage.answers = [tooPoor];
-      await submit();
+    it('reads no runs for what cannot have been charged', async () => {
+      const id = await leaveRefused();
       stage.gets.length = 0;
-      assert.deepEqual(await submitter.check(session, stage.intent.id), { verdict: 'not-charged' });
-      assert.ok(!stage.gets.some((path) => path.startsWith('/runs')));
+      assert.deepEqual(await check(id), { verdict: 'not-charged' });
+      assert.ok(!stage.gets.some((read) => read.startsWith('/runs')));
     });
   });
 
-  describe('checks by itself', () => {
-    it('checks when something new may be seen, for this account alone, and sends nothing', async () => {
+  describe('checkDue', () => {
+    /** How many checks it makes after so much time. */
+    const checks = async (passMs: number, one = stage.submitter, whose = stage.own) => {
+      stage.clock.pass(passMs);
+      stage.gets.length = 0;
+      await one.checkDue(whose);
+      return stage.gets.filter((read) => read.startsWith('/runs?')).length;
+    };
+
+    it('checks when the result may have changed, for this account alone, and sends nothing', async () => {
       await leaveUnknown();
-      const looks = async (one = submitter, whose = session) => {
-        stage.gets.length = 0;
-        await one.checkDue(whose);
-        return stage.gets.filter((read) => read.startsWith('/runs?')).length;
-      };
-      assert.equal(await looks(), 0);
-      stage.clock.pass(20_000);
-      assert.equal(await looks(submitter, stage.session('account-2')), 0);
-      assert.equal(await looks(), 1);
-      stage.clock.pass(2 * MINUTE);
-      assert.equal(await looks(), 1);
-      stage.clock.pass(MINUTE);
-      assert.equal(await looks(), 0);
-      // The next day, after a restart: at once, and for the second time two minutes later.
-      stage.clock.pass(30 * HOUR);
+      assert.equal(await checks(0), 0);
+      assert.equal(await checks(20_000, stage.submitter, stage.session('account-2')), 0);
+      assert.equal(await checks(0), 1);
+      assert.equal(await checks(2 * MINUTE), 1);
+      assert.equal(await checks(MINUTE), 0);
+      // The next day, after a restart: at once, and again two minutes later.
       const restarted = stage.newSubmitter();
-      assert.equal(await looks(restarted), 1);
-      assert.deepEqual([await looks(restarted), stateOf(restarted)], [0, ['unknown']]);
-      stage.clock.pass(2 * MINUTE + 1000);
-      assert.deepEqual([await looks(restarted), stateOf(restarted)], [1, ['not-charged']]);
-      stage.clock.pass(HOUR);
-      assert.deepEqual([await looks(restarted), stage.posts.length], [0, 1]);
+      assert.equal(await checks(30 * HOUR, restarted), 1);
+      assert.deepEqual([await checks(0, restarted), stage.states(restarted)], [0, ['unknown']]);
+      assert.equal(await checks(2 * MINUTE + 1000, restarted), 1);
+      assert.deepEqual(stage.states(restarted), ['not-charged']);
+      assert.deepEqual([await checks(HOUR, restarted), stage.posts.length], [0, 1]);
     });
 
-    it('goes on until the service has answered one, however long that takes', async () => {
+    it('goes on until the service has answered once', async () => {
       await leaveUnknown(true);
-      const look = async (passMs: number) => {
-        stage.clock.pass(passMs);
-        stage.gets.length = 0;
-        await submitter.checkDue(session);
-        return stage.gets.length > 0;
-      };
       stage.onGet = (_request, response) => Boolean(response.destroy());
-      assert.deepEqual([await look(3 * MINUTE), await look(MINUTE)], [true, false]);
-      assert.deepEqual([await look(9 * HOUR), stateOf()], [true, ['unknown']]);
+      assert.ok((await checks(3 * MINUTE)) > 0);
+      assert.equal(await checks(MINUTE), 0);
+      assert.ok((await checks(9 * HOUR)) > 0);
+      assert.deepEqual(stage.states(), ['unknown']);
       stage.onGet = () => false;
-      assert.deepEqual([await look(2 * MINUTE), stateOf(), (await receipt())?.kind], [true, [], 'charged']);
+      assert.ok((await checks(2 * MINUTE)) > 0);
+      assert.deepEqual([stage.states(), await stage.receipts()], [[], ['charged']]);
     });
   });
 
   describe('settleMarked', () => {
-    it('settles what bears its marker in a label that was read: nothing is asked, and one charge is one row', async () => {
+    it('settles without a request once a label with the marker was read', async () => {
       await leaveUnknown(true);
-      await session.runs.refresh();
-      await submitter.settleMarked(session);
-      assert.deepEqual(stateOf(), ['unknown'], 'the list has no labels');
-      await session.runs.loadDetail('run-1');
+      const { own, submitter } = stage;
+      await own.runs.refresh();
+      await submitter.settleMarked(own);
+      assert.deepEqual(stage.states(), ['unknown'], 'the list has no labels');
+      await own.runs.loadDetail('run-1');
       stage.gets.length = 0;
-      const other = stage.session('account-2');
-      await submitter.settleMarked(other);
-      assert.deepEqual(stateOf(), ['unknown']);
-      await submitter.settleMarked(session);
-      assert.deepEqual(stateOf(), []);
+      await submitter.settleMarked(stage.session('account-2'));
+      assert.deepEqual(stage.states(), ['unknown']);
+      await submitter.settleMarked(own);
+      assert.deepEqual(stage.states(), []);
       assert.ok(!stage.gets.some((asked) => asked.includes('run-1')));
-      const told = await receipt();
-      assert.ok(told?.kind === 'charged');
-      assert.deepEqual([told.how, told.run.run_id, told.run.price_cents], ['found', 'run-1', 100]);
+      const receipt = await settled();
+      assert.ok(receipt?.kind === 'charged');
+      assert.deepEqual([receipt.how, receipt.run.run_id, receipt.run.price_cents], ['found', 'run-1', 100]);
     });
 
-    it('asks for the run alone where another window has read its label, and never throws', async () => {
+    it('reads only the run whose label another window has read, and does not throw', async () => {
       await leaveUnknown(true);
-      await session.runs.refresh();
-      session.runs.knowLabels([['run-1', `Läbel ${MARKER}`]]);
+      await stage.own.runs.refresh();
+      stage.own.runs.knowLabels([['run-1', `Läbel ${MARKER}`]]);
       stage.onGet = (_request, response) => Boolean(response.destroy());
-      await submitter.settleMarked(session);
-      assert.deepEqual(stateOf(), ['unknown']);
+      await stage.submitter.settleMarked(stage.own);
+      assert.deepEqual(stage.states(), ['unknown']);
       stage.onGet = () => false;
-      await submitter.settleMarked(session);
-      assert.deepEqual(stateOf(), []);
+      await stage.submitter.settleMarked(stage.own);
+      assert.deepEqual(stage.states(), []);
     });
   });
 
   describe('adopt and discard', () => {
-    it('settle with the run that the user recognized, with its price', async () => {
+    it('adopt settles with the run that the user recognized, with its price', async () => {
       const id = await leaveUnknown();
       stage.charge(stage.posts[0] as Post);
-      await assert.rejects(submitter.adopt(session, id, 'no-such-run'), { code: 'not_found' });
-      assert.deepEqual(stateOf(), ['unknown']);
-      assert.equal(await submitter.adopt(session, id, 'run-1'), true);
-      const settled = await receipt();
-      assert.ok(settled?.kind === 'charged');
-      assert.deepEqual([settled.how, settled.run.price_cents, submitter.pending], ['recognised', 100, []]);
+      await assert.rejects(stage.submitter.adopt(stage.own, id, 'no-such-run'), { code: 'not_found' });
+      assert.deepEqual(stage.states(), ['unknown']);
+      assert.equal(await stage.submitter.adopt(stage.own, id, 'run-1'), true);
+      const receipt = await settled();
+      assert.ok(receipt?.kind === 'charged');
+      assert.deepEqual([receipt.how, receipt.run.price_cents, stage.states()], ['recognised', 100, []]);
     });
 
-    it('free the same bytes and model for a new Idempotency-Key, and keep what was given up', async () => {
+    it('discard lets the same bytes and model be submitted with a new Idempotency-Key', async () => {
       const id = await leaveUnknown();
-      assert.equal((await submit()).kind, 'open');
-      assert.equal(await submitter.discard(id), true);
-      assert.deepEqual([submitter.pending, (await receipt())?.kind], [[], 'discarded']);
-      assert.equal((await submit()).kind, 'charged');
+      assert.equal((await stage.submit()).kind, 'open');
+      assert.equal(await stage.submitter.discard(id), true);
+      assert.deepEqual([stage.states(), await stage.receipts()], [[], ['discarded']]);
+      assert.equal((await stage.submit()).kind, 'charged');
       assert.notEqual(stage.posts[1]?.key, id);
-      assert.equal(await submitter.discard(id), false);
+      assert.equal(await stage.submitter.discard(id), false);
     });
 
-    it('do not give up what may have been charged when the user confirmed that it was not', async () => {
+    it('discard refuses what may have been charged if the user confirmed that it was not', async () => {
       const id = await leaveUnknown();
-      assert.equal(await submitter.discard(id, 'not-charged'), false);
-      assert.deepEqual([submitter.pending.map((one) => one.id), await receipt()], [[id], undefined]);
+      assert.equal(await stage.submitter.discard(id, 'not-charged'), false);
+      assert.deepEqual([stage.intent.id, await stage.receipts()], [id, []]);
       // Its lock is free again.
-      assert.equal(await submitter.discard(id, 'may-be-charged'), true);
+      assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
     });
 
-    it('settle as not charged what was not: never sent, refused, or found so', async () => {
-      const leaveRefused = async () => {
-        stage.answers = [tooPoor];
-        await submit();
-        return stage.intent.id;
-      };
-      const leaveNotCharged = async () => {
-        const id = await leaveUnknown();
-        await notCharged(id);
-        return id;
-      };
+    it('discard settles as not charged what was never sent, refused, or found so', async () => {
       for (const leave of [leaveUnsent, leaveRefused, leaveNotCharged]) {
         const id = await leave();
-        assert.equal(await submitter.discard(id), true);
-        const settled = (await stage.bench.journal.receipts()).find((one) => one.id === id)?.settled;
-        assert.equal(settled?.kind, 'not-charged', leave.name);
+        assert.equal(await stage.submitter.discard(id), true);
+        const receipt = (await stage.bench.journal.receipts()).find((one) => one.id === id);
+        assert.equal(receipt?.settled.kind, 'not-charged', leave.name);
       }
     });
 
-    it('are too much for what is being sent', async () => {
+    it('do nothing to what is being sent', async () => {
       stage.answers = [() => undefined];
       const stop = new AbortController();
-      const outcome = submitter.submit(session, await stage.marked(), stop.signal).result;
+      const outcome = stage.submit(undefined, stage.own, stop.signal);
       await until(() => stage.posts.length === 1);
       const { id } = stage.intent;
+      const { own, submitter } = stage;
       assert.deepEqual(
-        [
-          await submitter.discard(id),
-          await submitter.adopt(session, id, 'run-1'),
-          await submitter.check(session, id),
-        ],
+        [await submitter.discard(id), await submitter.adopt(own, id, 'run-1'), await check(id)],
         [false, false, undefined],
       );
-      assert.deepEqual(await resume(id), { kind: 'elsewhere' });
+      assert.deepEqual(await submitter.resume(own, id, silent()).result, { kind: 'elsewhere' });
       stop.abort();
       assert.equal((await outcome).kind, 'unknown');
     });

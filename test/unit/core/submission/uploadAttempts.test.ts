@@ -1,49 +1,48 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { Attempt, Draft, Intent } from '../../../../src/core/submission/intent.ts';
-import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
+import type { Attempt, Intent } from '../../../../src/core/submission/intent.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import {
   type Answer,
   broken,
+  codeOf,
+  conflict,
   created,
+  diskFull,
   error,
   HOUR,
   lost,
   Stage,
   tooPoor,
 } from '../../../helpers/runs/stage.ts';
-import { silent } from '../../../helpers/runs/support.ts';
 
 const slow = (retryAfter: string) => error(429, 'rate_limited', { 'retry-after': retryAfter });
 const busy = (retryAfter: string) => error(503, 'unavailable', { 'retry-after': retryAfter });
 
 describe('Submitter, attempt by attempt', () => {
   let stage: Stage;
-  let session: Session;
-  const start = async (write?: typeof writeFileDurably) => {
-    stage = await Stage.start(write && { write });
-    session = stage.session();
-  };
   const restart = async (write: typeof writeFileDurably) => {
     await stage.end();
-    await start(write);
+    stage = await Stage.start({ write });
   };
-  beforeEach(() => start());
+  /** Does something whenever the time of the closing boundary was about to be written. */
+  const beforeClosing =
+    (work: () => unknown): typeof writeFileDurably =>
+    async (file, text) => {
+      if (text.includes('"closed"')) work();
+      await writeFileDurably(file, text);
+    };
+  beforeEach(async () => void (stage = await Stage.start()));
   afterEach(() => stage.end());
+  const refuse =
+    (status: number, code: string, headers = {}) =>
+    (_request: unknown, response: ServerResponse) =>
+      sendJson(response, status, { error: { code, message: '' } }, headers);
 
-  const submit = async (draft?: Draft, signal = silent()): Promise<SubmissionResult> =>
-    stage.submitter.submit(session, draft ?? (await stage.marked()), signal).result;
-  const resume = (id: string) => stage.submitter.resume(session, id, silent()).result;
-  const codeOf = (outcome: SubmissionResult) =>
-    outcome.kind === 'not-charged' || outcome.kind === 'unknown'
-      ? (outcome.error as { code: string }).code
-      : undefined;
-  const stateOf = () => stage.submitter.pending.map(({ state }) => state);
   const onDisk = () =>
     JSON.parse(
       readFileSync(path.join(stage.bench.journalFolder, 'intents', `${stage.intent.id}.json`), 'utf8'),
@@ -53,7 +52,7 @@ describe('Submitter, attempt by attempt', () => {
   const gaps = () => stage.posts.slice(1).map(({ atMs }, index) => atMs - (stage.posts[index]?.atMs ?? 0));
 
   describe('the journal', () => {
-    it('is durable before anything connects, and says so before the closing boundary leaves', async () => {
+    it('is durable before anything connects, and again before the closing boundary is sent', async () => {
       const seen: Intent[] = [];
       stage.onHead = () => void seen.push(onDisk());
       stage.answers = [
@@ -63,7 +62,7 @@ describe('Submitter, attempt by attempt', () => {
         },
       ];
       const draft = await stage.bench.draft(200_000);
-      assert.equal((await submit(draft)).kind, 'charged');
+      assert.equal((await stage.submit(draft)).kind, 'charged');
       const [atHead, atEnd] = seen as [Intent, Intent];
       assert.deepEqual(
         [atHead.attempts.length, atHead.attempts[0]?.closed, atHead.keyId],
@@ -78,52 +77,46 @@ describe('Submitter, attempt by attempt', () => {
       assert.deepEqual(atHead.consents, draft.consents);
     });
 
-    it('lets nothing connect where it cannot be written, nor the boundary leave', async () => {
-      for (const [failsFrom, posts, kind] of [
-        [1, 0, 'not-charged'],
-        [2, 0, 'not-charged'],
-        [3, 0, 'not-charged'],
-      ] as const) {
+    for (const [failsFrom, heads] of [
+      [1, 0],
+      [2, 0],
+      [3, 1],
+    ] as const)
+      it(`that cannot be written for the ${failsFrom}. time lets no closing boundary be sent`, async () => {
         let writes = 0;
-        const write: typeof writeFileDurably = async (file, text) => {
-          if (path.basename(path.dirname(file)) === 'intents' && ++writes >= failsFrom)
-            throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+        await restart(async (file, text) => {
+          if (path.basename(path.dirname(file)) === 'intents' && ++writes >= failsFrom) throw diskFull();
           await writeFileDurably(file, text);
-        };
-        await restart(write);
-        let heads = 0;
-        stage.onHead = () => (heads += 1);
-        const outcome = await submit();
-        assert.deepEqual(
-          [outcome.kind, codeOf(outcome), stage.posts.length, heads],
-          [kind, 'ENOSPC', posts, failsFrom === 3 ? 1 : 0],
-        );
-      }
-    });
+        });
+        let seen = 0;
+        stage.onHead = () => (seen += 1);
+        const outcome = await stage.submit();
+        assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'ENOSPC']);
+        assert.deepEqual([stage.posts.length, seen], [0, heads]);
+      });
   });
 
-  it('stays, and is shown, where the disk does not take that it was given up', async () => {
+  it('stays open if the disk cannot store that it was discarded', async () => {
     let isFull = false;
-    const write: typeof writeFileDurably = async (file, text) => {
-      if (isFull) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+    await restart(async (file, text) => {
+      if (isFull) throw diskFull();
       await writeFileDurably(file, text);
-    };
-    await restart(write);
-    stage.answers = [error(409, 'idempotency_conflict')];
-    await submit();
+    });
+    stage.answers = [conflict];
+    await stage.submit();
     isFull = true;
     await assert.rejects(stage.submitter.discard(stage.intent.id), { code: 'ENOSPC' });
     await stage.submitter.probe();
-    assert.deepEqual(stateOf(), ['unknown']);
+    assert.deepEqual(stage.states(), ['unknown']);
     isFull = false;
     assert.equal(await stage.submitter.discard(stage.intent.id), true);
-    assert.deepEqual(stateOf(), []);
+    assert.deepEqual(stage.states(), []);
   });
 
   describe('an attempt that may have been charged', () => {
-    it('is repeated with the same Idempotency-Key and the same bytes, until it is charged', async () => {
+    it('is resent with the same key and bytes until it is charged', async () => {
       stage.answers = [lost, broken, slow('1'), lost, created];
-      const outcome = await submit();
+      const outcome = await stage.submit();
       assert.equal(outcome.kind, 'charged');
       assert.equal(stage.posts.length, 5);
       const [first] = stage.posts;
@@ -131,18 +124,18 @@ describe('Submitter, attempt by attempt', () => {
         assert.equal(key, first?.key);
         assert.ok(body.equals(first?.body as Buffer));
       }
-      assert.deepEqual(stateOf(), []);
+      assert.deepEqual(stage.states(), []);
     });
 
-    it('five times at most; the waits double, with jitter; then its run is checked for', async () => {
+    it('is sent five times at most; the waits double, with jitter; then it is checked', async () => {
       stage.answers = [
         (...answer) => {
           stage.balanceCents -= 1;
           lost(...answer);
         },
       ];
-      const outcome = await submit();
-      assert.deepEqual([outcome.kind, codeOf(outcome), stateOf()], ['unknown', 'network', ['unknown']]);
+      const outcome = await stage.submit();
+      assert.deepEqual([outcome.kind, codeOf(outcome), stage.states()], ['unknown', 'network', ['unknown']]);
       // What the first one may have lowered is not what was there before.
       assert.equal(stage.intent.balanceBefore?.balance_cents, 5000);
       assert.equal(stage.posts.length, 5);
@@ -159,7 +152,7 @@ describe('Submitter, attempt by attempt', () => {
     ] as const)
       it(`ends after the same server error three times in a row (${posts} attempts)`, async () => {
         stage.answers = [...answers];
-        assert.deepEqual([(await submit()).kind, stage.posts.length], ['unknown', posts]);
+        assert.deepEqual([(await stage.submit()).kind, stage.posts.length], ['unknown', posts]);
       });
 
     for (const [name, refusal] of [
@@ -167,14 +160,14 @@ describe('Submitter, attempt by attempt', () => {
       ['401', error(401, 'invalid_api_key')],
       ['422', error(422, 'model_not_available')],
     ] as const)
-      it(`is not "refused" by a ${name} that comes after it`, async () => {
+      it(`is not "refused" by a later ${name}`, async () => {
         stage.answers = [lost, refusal];
-        const outcome = await submit();
-        assert.deepEqual([outcome.kind, stateOf(), stage.posts.length], ['unknown', ['unknown'], 2]);
+        const outcome = await stage.submit();
+        assert.deepEqual([outcome.kind, stage.states(), stage.posts.length], ['unknown', ['unknown'], 2]);
         assert.equal(stage.submitter.isUnknown('account-1'), true);
       });
 
-    it('is charged when its run is found after a 402 that its own charge was the reason of', async () => {
+    it('is charged if its run is found after a 402 that its own charge caused', async () => {
       stage.answers = [
         (...answer) => {
           stage.charge(answer[1]);
@@ -182,13 +175,13 @@ describe('Submitter, attempt by attempt', () => {
         },
         tooPoor,
       ];
-      const outcome = await submit();
+      const outcome = await stage.submit();
       assert.ok(outcome.kind === 'charged');
       assert.deepEqual([outcome.run.run_id, outcome.run.price_cents], ['run-1', 100]);
-      assert.deepEqual([stage.runs.length, stateOf()], [1, []]);
+      assert.deepEqual([stage.runs.length, stage.states()], [1, []]);
     });
 
-    it('stays one when the file is another afterwards, and nothing else is sent', async () => {
+    it('stays unknown if the file changes, and nothing more is sent', async () => {
       const draft = await stage.marked();
       stage.answers = [
         (...answer) => {
@@ -197,14 +190,14 @@ describe('Submitter, attempt by attempt', () => {
         },
         created,
       ];
-      const outcome = await submit(draft);
+      const outcome = await stage.submit(draft);
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['unknown', 'dataset-changed']);
       assert.deepEqual([stage.posts.length, stage.runs.length], [1, 0]);
     });
 
-    it('is not repeated when the API key was replaced meanwhile', async () => {
+    it('is not resent if the API key was replaced', async () => {
       let keyId = 'key-1';
-      session = stage.bench.session(
+      stage.own = stage.bench.session(
         () => Promise.resolve({ baseUrl: stage.url, apiKey: 'service_x', keyId }),
         'account-1',
         () => stage.clock.nowMs(),
@@ -212,12 +205,12 @@ describe('Submitter, attempt by attempt', () => {
       stage.answers = [
         (...answer) => {
           keyId = 'key-2';
-          session.reconnect();
+          stage.own.reconnect();
           lost(...answer);
         },
         created,
       ];
-      const outcome = await submit();
+      const outcome = await stage.submit();
       assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'key-replaced', 1]);
       assert.equal(stage.intent.lastLook?.otherKey, true);
     });
@@ -229,18 +222,18 @@ describe('Submitter, attempt by attempt', () => {
       ['401', error(401, 'invalid_api_key'), 'invalid_api_key'],
       ['422', error(422, 'validation_failed'), 'validation_failed'],
     ] as const)
-      it(`by ${name} is no charge after attempts that never came to their end`, async () => {
+      it(`by ${name} means not charged if no earlier attempt was complete`, async () => {
         let heads = 0;
         stage.onHead = (request) => {
           if (++heads <= 2) request.socket.destroy();
         };
         stage.answers = [refusal];
-        const outcome = await submit(await stage.bench.draft(200_000));
-        assert.deepEqual([outcome.kind, codeOf(outcome), stateOf()], ['not-charged', code, ['refused']]);
+        const outcome = await stage.submit(await stage.bench.draft(200_000));
+        assert.deepEqual([outcome.kind, codeOf(outcome), stage.states()], ['not-charged', code, ['refused']]);
         assert.deepEqual([heads, stage.posts.length, stage.submitter.isUnknown('account-1')], [3, 1, false]);
       });
 
-    it('is written in one step with the end of its attempt: nothing in between seems a charge', async () => {
+    it('is stored in one step with the end of its attempt', async () => {
       stage.answers = [tooPoor];
       const { journal } = stage.bench;
       const seen: boolean[] = [];
@@ -248,23 +241,20 @@ describe('Submitter, attempt by attempt', () => {
         const [intent] = journal.intents;
         if (intent?.attempts[0]?.ended !== undefined) seen.push(intent.refused !== undefined);
       });
-      assert.equal((await submit()).kind, 'not-charged');
+      assert.equal((await stage.submit()).kind, 'not-charged');
       assert.ok(seen.length > 0 && !seen.includes(false), String(seen));
     });
 
-    it('before the last byte holds the closing boundary back', async () => {
-      stage.onHead = (_request, response) =>
-        sendJson(response, 402, { error: { code: 'insufficient_balance', message: '' } });
-      const outcome = await submit(await stage.bench.draft(500_000));
-      assert.deepEqual([outcome.kind, stateOf(), stage.posts.length], ['not-charged', ['refused'], 0]);
-      assert.equal(stage.intent.attempts[0]?.closed, undefined);
-    });
-
-    it('of another kind before the last byte is no charge either: it may be sent later', async () => {
-      stage.onHead = (_request, response) => void response.writeHead(413).end();
-      const outcome = await submit(await stage.bench.draft(500_000));
-      assert.deepEqual([outcome.kind, stateOf(), stage.posts.length], ['not-charged', ['unsent'], 0]);
-    });
+    for (const [status, code, state] of [
+      [402, 'insufficient_balance', 'refused'],
+      [413, 'too_large', 'unsent'],
+    ] as const)
+      it(`by ${status} before the last byte holds the closing boundary back`, async () => {
+        stage.onHead = refuse(status, code);
+        const outcome = await stage.submit(await stage.bench.draft(500_000));
+        assert.deepEqual([outcome.kind, stage.states(), stage.posts.length], ['not-charged', [state], 0]);
+        assert.equal(stage.intent.attempts[0]?.closed, undefined);
+      });
   });
 
   describe('Retry-After', () => {
@@ -276,55 +266,48 @@ describe('Submitter, attempt by attempt', () => {
       ['nonsense', () => slow('soon'), 0],
       ['a negative number', () => busy('-5'), 0],
     ] as [string, () => Answer, number][])
-      it(`of ${name} is waited for, and a second of jitter`, async () => {
+      it(`of ${name} is followed, plus a second of jitter`, async () => {
         stage.clock.setWall(-7 * HOUR);
         stage.answers = [answer(), created];
-        assert.equal((await submit()).kind, 'charged');
+        assert.equal((await stage.submit()).kind, 'charged');
         assert.deepEqual([stage.clock.sleeps, gaps()], [[waitMs + 1000], [waitMs + 1000]]);
       });
 
     for (const header of ['601', '9'.repeat(400)])
-      it(`of ${header.slice(0, 9)} seconds asks the user, and is not forgotten`, async () => {
+      it(`of ${header.slice(0, 9)} seconds asks the user, and is stored`, async () => {
         stage.answers = [slow(header), created];
-        const outcome = await submit();
+        const outcome = await stage.submit();
         assert.deepEqual([outcome.kind, codeOf(outcome)], ['unknown', 'rate_limited']);
         assert.deepEqual([stage.posts.length, stage.clock.sleeps], [1, []]);
         const { code, notBefore, ended } = onDisk().attempts[0] as Attempt;
         assert.equal(code, 'rate_limited');
         assert.ok((notBefore?.serviceMs ?? 0) >= (ended?.serviceMs ?? 0) + 601_000);
-        const again = await resume(stage.intent.id);
+        const again = await stage.resume(stage.intent.id);
         assert.deepEqual([codeOf(again), stage.posts.length], ['too-early', 1]);
       });
 
-    it('is still waited for after the wait was cut, by whoever goes on with it', async () => {
+    it('still applies in the next window after a canceled wait', async () => {
       const stop = new AbortController();
       stage.answers = [slow('300'), created];
       stage.clock.isHeld = true;
       stage.submitter.onDidChange(({ state }) => state === 'waiting' && stop.abort());
-      assert.equal((await submit(undefined, stop.signal)).kind, 'unknown');
+      assert.equal((await stage.submit(undefined, stage.own, stop.signal)).kind, 'unknown');
       stage.clock.isHeld = false;
       stage.clock.pass(100_000);
       stage.gets.length = 0;
       const { id } = stage.intent;
-      await stage.newSubmitter().checkDue(session);
+      await stage.newSubmitter().checkDue(stage.own);
       const waits = stage.clock.sleeps.length;
-      assert.equal((await resume(id)).kind, 'charged');
+      assert.equal((await stage.resume(id)).kind, 'charged');
       assert.ok((stage.clock.sleeps[waits] ?? 0) >= 199_000);
       assert.deepEqual([stage.posts.length, (gaps()[0] ?? 0) >= 300_000], [2, true]);
     });
 
-    for (const isWhole of [true, false])
-      it(`is waited for, with the time that is left, and can be cancelled meanwhile, ${isWhole ? '' : 'not '}sent completely`, async () => {
-        if (!isWhole)
-          stage.onHead = (_request, response) =>
-            sendJson(
-              response,
-              429,
-              { error: { code: 'rate_limited', message: '' } },
-              { 'retry-after': '700' },
-            );
+    for (const isComplete of [true, false])
+      it(`applies for the time that is left, and can be canceled, ${isComplete ? '' : 'not '}sent completely`, async () => {
+        if (!isComplete) stage.onHead = refuse(429, 'rate_limited', { 'retry-after': '700' });
         stage.answers = [slow('700'), created];
-        await submit(isWhole ? undefined : await stage.bench.draft(300_000));
+        await stage.submit(isComplete ? undefined : await stage.bench.draft(300_000));
         stage.onHead = () => undefined;
         stage.clock.pass(693_000);
         stage.clock.isHeld = true;
@@ -336,27 +319,25 @@ describe('Submitter, attempt by attempt', () => {
           waited.push(retryAtMs - stage.clock.nowMs());
           stage.submitter.cancel(id);
         });
-        const outcome = await resume(id);
-        assert.deepEqual([outcome.kind, codeOf(outcome)], [isWhole ? 'unknown' : 'not-charged', 'cancelled']);
-        assert.deepEqual([stage.gets, stage.posts.length], [[], isWhole ? 1 : 0]);
-        assert.ok(waited.length > 0 && waited.every((ms) => ms > 5_000 && ms <= 8_000), waited.join());
+        const outcome = await stage.resume(id);
         assert.deepEqual(
-          stage.submitter.pending.map(({ state }) => state),
-          [isWhole ? 'unknown' : 'unsent'],
+          [outcome.kind, codeOf(outcome)],
+          [isComplete ? 'unknown' : 'not-charged', 'cancelled'],
         );
+        assert.deepEqual([stage.gets, stage.posts.length], [[], isComplete ? 1 : 0]);
+        assert.ok(waited.length > 0 && waited.every((ms) => ms > 5_000 && ms <= 8_000), waited.join());
+        assert.deepEqual(stage.states(), [isComplete ? 'unknown' : 'unsent']);
       });
 
-    it('is known by the service’s clock, though this machine’s was set forward meanwhile', async () => {
-      stage.onHead = (_request, response) => {
-        const headers = { ...stage.date, 'retry-after': '700' };
-        sendJson(response, 429, { error: { code: 'rate_limited', message: '' } }, headers);
-      };
-      assert.equal((await submit(await stage.bench.draft(300_000))).kind, 'not-charged');
+    it('is measured by the service’s clock if this machine’s was set forward', async () => {
+      stage.onHead = (request, response) =>
+        refuse(429, 'rate_limited', { ...stage.date, 'retry-after': '700' })(request, response);
+      assert.equal((await stage.submit(await stage.bench.draft(300_000))).kind, 'not-charged');
       stage.onHead = () => undefined;
       const fromMs = stage.clock.serviceMs;
       stage.clock.setWall(HOUR);
       stage.clock.pass(200_000);
-      assert.equal((await resume(stage.intent.id)).kind, 'charged');
+      assert.equal((await stage.resume(stage.intent.id)).kind, 'charged');
       assert.ok((stage.posts[0]?.atMs ?? 0) - fromMs >= 699_000);
     });
   });
@@ -367,7 +348,7 @@ describe('Submitter, attempt by attempt', () => {
       ['the wall clock was set forward', () => stage.clock.setWall(HOUR)],
       ['the wall clock was set back', () => stage.clock.setWall(-HOUR)],
     ] as const) {
-      it(`let nothing be repeated by itself when ${name} after an attempt that may be charged`, async () => {
+      it(`stop automatic resends if ${name} after an attempt that may be charged`, async () => {
         stage.answers = [
           (...answer) => {
             change();
@@ -375,14 +356,14 @@ describe('Submitter, attempt by attempt', () => {
           },
           created,
         ];
-        const outcome = await submit();
+        const outcome = await stage.submit();
         assert.deepEqual(
           [outcome.kind, codeOf(outcome), stage.posts.length],
           ['unknown', 'clocks-disagree', 1],
         );
       });
 
-      it(`let it be sent when ${name} and nothing can have been charged, in the service’s time`, async () => {
+      it(`allow another attempt if ${name} and nothing can have been charged`, async () => {
         let heads = 0;
         stage.onHead = (request) => {
           if (++heads > 1) return;
@@ -390,36 +371,29 @@ describe('Submitter, attempt by attempt', () => {
           request.socket.destroy();
         };
         stage.answers = [lost, created];
-        stage.submitter.onDidChange(({ state }) => {
-          const [attempt, second] = stage.intent.attempts;
-          if (state !== 'validating' || second === undefined) return;
-          assert.equal(attempt?.closed, undefined);
-          assert.ok(Math.abs((second.started.serviceMs ?? 0) - stage.clock.serviceMs) < 2000);
-        });
-        await submit(await stage.bench.draft(200_000));
+        await stage.submit(await stage.bench.draft(200_000));
         // The first one never closed; the second may have been charged, and the clocks have agreed since.
+        const [attempt, second] = stage.intent.attempts;
+        assert.equal(attempt?.closed, undefined);
+        assert.ok(Math.abs((second?.started.serviceMs ?? 0) - stage.clock.serviceMs) < 60_000);
         assert.deepEqual([heads, stage.posts.length], [2, 1]);
       });
     }
 
-    it('are asked again after the boundary’s time was written: a sleep meanwhile holds it back', async () => {
+    it('are compared again after that time was stored: a sleep in between holds the boundary back', async () => {
       let sleepMs = HOUR;
-      const write: typeof writeFileDurably = async (file, text) => {
-        if (text.includes('"closed"')) stage.clock.sleepMachine(sleepMs);
-        await writeFileDurably(file, text);
-      };
-      await restart(write);
-      const outcome = await submit();
+      await restart(beforeClosing(() => stage.clock.sleepMachine(sleepMs)));
+      const outcome = await stage.submit();
       assert.deepEqual(
-        [outcome.kind, codeOf(outcome), stage.posts.length, stateOf()],
+        [outcome.kind, codeOf(outcome), stage.posts.length, stage.states()],
         ['not-charged', 'clocks-disagree', 0, ['unsent']],
       );
       sleepMs = 0;
-      assert.equal((await resume(stage.intent.id)).kind, 'charged');
+      assert.equal((await stage.resume(stage.intent.id)).kind, 'charged');
     });
 
-    it('add nothing to an answer without a time', async () => {
-      await session.balance.refresh();
+    it('give no service time if the answers have none', async () => {
+      await stage.own.balance.refresh();
       stage.clock.setWall(5 * HOUR);
       stage.onGet = (request, response) => {
         response.sendDate = false;
@@ -427,19 +401,15 @@ describe('Submitter, attempt by attempt', () => {
         sendJson(response, 200, { balance_cents: 1, currency: 'EUR' });
         return true;
       };
-      stage.answers = [error(409, 'idempotency_conflict')];
-      assert.equal((await submit()).kind, 'unknown');
+      stage.answers = [conflict];
+      assert.equal((await stage.submit()).kind, 'unknown');
       const { started, closed } = stage.intent.attempts[0] as Attempt;
       assert.deepEqual([started.serviceMs, closed?.serviceMs], [undefined, undefined]);
     });
 
-    it('end it at 23 hours, also while it writes down that the boundary leaves', async () => {
+    it('end it at 23 hours, also while the boundary’s time is stored', async () => {
       let isLast = false;
-      const write: typeof writeFileDurably = async (file, text) => {
-        if (isLast && text.includes('"closed"')) stage.clock.pass(2 * HOUR);
-        await writeFileDurably(file, text);
-      };
-      await restart(write);
+      await restart(beforeClosing(() => isLast && stage.clock.pass(2 * HOUR)));
       stage.answers = [
         (...answer) => {
           stage.clock.pass(22 * HOUR);
@@ -448,13 +418,13 @@ describe('Submitter, attempt by attempt', () => {
         created,
       ];
       stage.onHead = () => (isLast = stage.posts.length === 1);
-      const outcome = await submit();
+      const outcome = await stage.submit();
       assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'window-closed', 1]);
     });
   });
 
-  describe('the way to the service', () => {
-    it('is tried with a read first: the dataset is not sent to learn that there is none', async () => {
+  describe('the connection', () => {
+    it('is tried with a read before the dataset is sent', async () => {
       let heads = 0;
       stage.onHead = () => (heads += 1);
       for (const [status, headers, sleeps] of [
@@ -467,13 +437,13 @@ describe('Submitter, attempt by attempt', () => {
           sendJson(response, status, body, headers);
           return true;
         };
-        const outcome = await submit(await stage.bench.draft(10, `${status}.jsonl`));
+        const outcome = await stage.submit(await stage.bench.draft(10, `${status}.jsonl`));
         assert.deepEqual([outcome.kind, heads, stage.clock.sleeps.length], ['not-charged', 0, sleeps]);
       }
-      assert.deepEqual(stateOf(), ['unsent', 'unsent']);
+      assert.deepEqual(stage.states(), ['unsent', 'unsent']);
     });
 
-    it('is closed while another call was asked to wait: nothing is sent, and nothing can be charged', async () => {
+    it('is not used while another call has to wait', async () => {
       let heads = 0;
       stage.onHead = () => (heads += 1);
       for (const [waitMs, kind] of [
@@ -481,31 +451,31 @@ describe('Submitter, attempt by attempt', () => {
         [HOUR, 'not-charged'],
       ] as const) {
         stage.clock.sleeps.length = 0;
-        let told = 0;
+        let reads = 0;
         stage.onGet = () => {
           // Between the read and the submission, in another window.
           const notBeforeMs = stage.clock.nowMs() + waitMs;
-          if (told++ === 0) session.acceptShared({ notBeforeMs }, true);
+          if (reads++ === 0) stage.own.acceptShared({ notBeforeMs }, true);
           return false;
         };
-        const outcome = await submit(await stage.bench.draft(10, `${waitMs}.jsonl`));
+        const outcome = await stage.submit(await stage.bench.draft(10, `${waitMs}.jsonl`));
         assert.deepEqual([outcome.kind, heads], [kind, 1]);
         if (kind === 'charged') assert.deepEqual(stage.clock.sleeps, [waitMs + 1000]);
       }
     });
 
-    it('is not gone with the balance alone: then it is not known before', async () => {
+    it('is used though the balance cannot be read', async () => {
       stage.onGet = (request, response) => {
         const isBalance = request.url?.endsWith('/balance') === true;
         if (isBalance) sendJson(response, 500, { error: { code: 'internal', message: '' } });
         return isBalance;
       };
       stage.answers = [lost, created];
-      assert.deepEqual([(await submit()).kind, stage.posts.length], ['charged', 2]);
+      assert.deepEqual([(await stage.submit()).kind, stage.posts.length], ['charged', 2]);
     });
   });
 
-  it('hears a cancel while it waits for the next attempt', async () => {
+  it('can be canceled while it waits for the next attempt', async () => {
     const stop = new AbortController();
     stage.clock.isHeld = true;
     stage.answers = [lost, created];
@@ -514,7 +484,7 @@ describe('Submitter, attempt by attempt', () => {
       assert.deepEqual([attempt, retryAtMs], [1, stage.clock.nowMs() + 1000]);
       stop.abort();
     });
-    const outcome = await submit(undefined, stop.signal);
+    const outcome = await stage.submit(undefined, stage.own, stop.signal);
     assert.ok(outcome.kind === 'unknown' && outcome.error instanceof CancelledError);
     assert.equal(stage.posts.length, 1);
   });

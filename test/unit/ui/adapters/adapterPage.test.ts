@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,28 +11,20 @@ import type { AdapterPageParts } from '../../../../src/ui/adapters/adapterPage.t
 import type { AdapterMessage } from '../../../../src/ui/adapters/protocol.ts';
 import { MEASURE_WORKER } from '../../../helpers/adapters/support.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const page = await withVscode(() => import('../../../../src/ui/adapters/adapterPage.ts'));
+const words = await withVscode(() => import('../../../../src/ui/adapters/messages.ts'));
 
 type Of<T> = Extract<AdapterMessage, { type: T }>;
 
 describe('The adapter page', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let page: typeof import('../../../../src/ui/adapters/adapterPage.ts');
-  let words: typeof import('../../../../src/ui/adapters/messages.ts');
   let folder: string;
   let file: string;
   let logged: string[];
   let panels: ReturnType<typeof page.adapterPanels>;
   let panel: PanelStandIn;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    page = await import('../../../../src/ui/adapters/adapterPage.ts');
-    words = await import('../../../../src/ui/adapters/messages.ts');
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.forget();
@@ -164,6 +155,24 @@ describe('The adapter page', () => {
     const { recipes } = await posted('page', (one) => one.recipes?.folder);
     assert.equal(recipes?.folder?.value, path.join(other, 'adapter'));
     assert.deepEqual((await readdir(folder)).sort(), ['adapter.zip', 'other']);
+  });
+
+  it('shows what was unpacked where the archive was read again while the folder was chosen', async () => {
+    const other = path.join(folder, 'other');
+    await mkdir(other);
+    await open();
+    await drawn();
+    const chosen = Promise.withResolvers<string>();
+    standIn.told.folder = () => chosen.promise;
+    panel.send({ type: 'unpack', elsewhere: true });
+    panel.posted.length = 0;
+    panel.send({ type: 'reload' });
+    await drawn();
+    chosen.resolve(other);
+    const { result } = await posted('work', (one) => one.result);
+    assert.equal(result?.isError, false);
+    const { recipes } = await posted('page', (one) => one.recipes?.folder);
+    assert.equal(recipes?.folder?.value, path.join(other, 'adapter'));
   });
 
   it('says why it could not unpack', async () => {

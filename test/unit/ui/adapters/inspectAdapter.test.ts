@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { inspectAdapter } = await withVscode(() => import('../../../../src/ui/adapters/inspectAdapter.ts'));
 
 describe('"Inspect Adapter"', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let inspectAdapter: typeof import('../../../../src/ui/adapters/inspectAdapter.ts').inspectAdapter;
   let folder: string;
   let file: string;
   let records: DownloadRecord[];
@@ -19,17 +18,11 @@ describe('"Inspect Adapter"', () => {
   let session: Session | undefined;
 
   before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ inspectAdapter } = await import('../../../../src/ui/adapters/inspectAdapter.ts'));
     folder = await mkdtemp(path.join(tmpdir(), 'adapter-command-'));
     file = path.join(folder, 'adapter.zip');
     await writeFile(file, '');
   });
-  after(async () => {
-    hooks.deregister();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => rm(folder, { recursive: true, force: true }));
 
   beforeEach(() => {
     standIn.forget();

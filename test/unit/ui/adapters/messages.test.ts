@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import { gridOf } from '../../../../src/core/adapters/adapterGrid.ts';
 import type { Recipe, RecipeNote } from '../../../../src/core/adapters/recipes.ts';
 import type { AdapterConfig } from '../../../../src/core/adapters/peftConfig.ts';
@@ -12,7 +11,12 @@ import type {
   WeightsReport,
 } from '../../../../src/core/adapters/report.ts';
 import { FAULTS, type ArchiveFault } from '../../../../src/core/adapters/faults.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const reports = await withVscode(() => import('../../../../src/ui/adapters/reportMessages.ts'));
+const recipes = await withVscode(() => import('../../../../src/ui/adapters/recipeMessages.ts'));
+const pictures = await withVscode(() => import('../../../../src/ui/adapters/pictureMessages.ts'));
+const words = await withVscode(() => import('../../../../src/ui/adapters/messages.ts'));
 
 const report: AdapterReport = {
   file: '/a.zip',
@@ -54,24 +58,10 @@ const weights: WeightsReport = {
   maxRank: 8,
   savedModules: [],
   hasBias: false,
+  hasEmbedding: false,
 };
 
 describe('messages of the adapter page', () => {
-  let hooks: ModuleHooks;
-  let reports: typeof import('../../../../src/ui/adapters/reportMessages.ts');
-  let recipes: typeof import('../../../../src/ui/adapters/recipeMessages.ts');
-  let pictures: typeof import('../../../../src/ui/adapters/pictureMessages.ts');
-  let words: typeof import('../../../../src/ui/adapters/messages.ts');
-
-  before(async () => {
-    hooks = standInForVscode();
-    reports = await import('../../../../src/ui/adapters/reportMessages.ts');
-    recipes = await import('../../../../src/ui/adapters/recipeMessages.ts');
-    pictures = await import('../../../../src/ui/adapters/pictureMessages.ts');
-    words = await import('../../../../src/ui/adapters/messages.ts');
-  });
-  after(() => hooks.deregister());
-
   const problem = (code: ProblemCode, more: Partial<AdapterProblem> = {}): AdapterProblem => ({
     code,
     severity: 'warning',
@@ -134,6 +124,22 @@ describe('messages of the adapter page', () => {
     assert.deepEqual(shown('dora'), ['error', 1, 0, 0]);
     // The commands help once the file exists.
     assert.deepEqual(shown('config-missing'), ['error', 2, 1, 1]);
+  });
+
+  it('say once what holds for all tools, and title commands by what they do', () => {
+    const { notes } = recipes.adapterRecipes({ notes: ['same-base'], tools: [] }, undefined, '/a', undefined);
+    assert.deepEqual(notes, [{ severity: 'info', text: recipes.noteSentences('')['same-base'] }]);
+    const block = { language: 'python', text: 'a', placeholders: [] } as const;
+    const { blocks } = toolOf({
+      blocks: [
+        { ...block, purpose: 'load' },
+        { ...block, purpose: 'load-and-run' },
+      ],
+    });
+    assert.deepEqual(
+      blocks.map(({ title }) => title),
+      ['Load', 'Load and run'],
+    );
   });
 
   it('name the base of the config that is no repository, what to replace, and alternatives', () => {

@@ -1,29 +1,25 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import type { ModuleHooks } from 'node:module';
 import path from 'node:path';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
+
+const { downloadWhenComplete: create } = await withVscode(
+  () => import('../../../../src/ui/downloads/watchers.ts'),
+);
+// It is loaded at its first use.
+await withVscode(() => import('../../../../src/ui/downloads/autoDownload.ts'));
 
 const HOUR = 3_600_000;
 
 describe('"Download when complete"', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let create: typeof import('../../../../src/ui/downloads/watchers.ts').downloadWhenComplete;
   let stage: DownloadStage;
   let first: Window;
   let faces: { dispose(): unknown }[];
   let isQuiet: boolean;
   let logged: unknown[];
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ downloadWhenComplete: create } = await import('../../../../src/ui/downloads/watchers.ts'));
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.forget();
@@ -188,6 +184,22 @@ describe('"Download when complete"', () => {
     await first.session.runs.refresh();
     await later();
     assert.equal(said().length, 1);
+  });
+
+  it('goes on after one that failed unexpectedly', async () => {
+    let failures = 1;
+    const claim: Window['claim'] = (...args) =>
+      failures-- > 0 ? Promise.reject(new Error('first')) : first.claim(...args);
+    first.sessions.isReportedByState = () => {
+      throw new Error('second');
+    };
+    watch({ ...first, claim });
+    for (const label of ['one', 'two']) await stage.submit(first, label);
+    await first.session.runs.refresh();
+    stage.pass(HOUR);
+    await first.session.runs.refresh();
+    await isDownloaded(first);
+    assert.deepEqual(logged.map(String), ['Error: first', 'Error: second']);
   });
 
   it('ends with the window', async () => {

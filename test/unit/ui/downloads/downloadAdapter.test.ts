@@ -1,30 +1,23 @@
 import assert from 'node:assert/strict';
 import fs, { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { syncBuiltinESMExports, type ModuleHooks } from 'node:module';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
 import { until } from '../../../helpers/runs/support.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const commands = await withVscode(() => import('../../../../src/ui/downloads/downloadAdapter.ts'));
 
 const HOUR = 3_600_000;
 
 describe('"Download Adapter…"', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let commands: typeof import('../../../../src/ui/downloads/downloadAdapter.ts');
   let stage: DownloadStage;
   let window: Window;
   let runId: string;
   let out: string;
   let file: string;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    commands = await import('../../../../src/ui/downloads/downloadAdapter.ts');
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.forget();

@@ -1,27 +1,23 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import type { ModuleHooks } from 'node:module';
 import path from 'node:path';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
+
+const { offerInterruptedDownloads: create } = await withVscode(
+  () => import('../../../../src/ui/downloads/watchers.ts'),
+);
+// It is loaded at its first use.
+await withVscode(() => import('../../../../src/ui/downloads/interruptedDownloads.ts'));
 
 const HOUR = 3_600_000;
 
 describe('downloads that were interrupted', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let create: typeof import('../../../../src/ui/downloads/watchers.ts').offerInterruptedDownloads;
   let stage: DownloadStage;
   let faces: { dispose(): unknown }[];
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ offerInterruptedDownloads: create } = await import('../../../../src/ui/downloads/watchers.ts'));
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.forget();

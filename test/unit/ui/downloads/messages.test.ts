@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { ModuleHooks } from 'node:module';
 import { ExpectedError } from '../../../../src/core/base/errors.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const messages = await withVscode(() => import('../../../../src/ui/downloads/messages.ts'));
+const { explain } = await withVscode(() => import('../../../../src/ui/shared/serviceErrors.ts'));
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 describe('download messages', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let messages: typeof import('../../../../src/ui/downloads/messages.ts');
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    messages = await import('../../../../src/ui/downloads/messages.ts');
-  });
-  after(() => hooks.deregister());
   beforeEach(() => standIn.forget());
 
   it('chooseArtifacts shows names of the service as plain text', async () => {
@@ -90,8 +83,7 @@ describe('download messages', () => {
     assert.doesNotMatch(name('[x](command:y)'), /\]\(/);
   });
 
-  it('explain has a sentence for each code of DownloadError', async () => {
-    const { explain } = await import('../../../../src/ui/shared/serviceErrors.ts');
+  it('explain has a sentence for each code of DownloadError', () => {
     const file = new URL('../../../../src/core/downloads/downloadErrors.ts', import.meta.url);
     const codes = [...readFileSync(file, 'utf8').matchAll(/ \| '([a-z-]+)'/g)].map(([, code]) => code ?? '');
     assert.equal(codes.length, 10);

@@ -1,33 +1,30 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
-import type { ModuleHooks } from 'node:module';
 import path from 'node:path';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
+
+const { remindBeforeExpiry: create } = await withVscode(
+  () => import('../../../../src/ui/downloads/watchers.ts'),
+);
+// It is loaded at its first use.
+await withVscode(() => import('../../../../src/ui/downloads/reminders.ts'));
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 describe('reminders of adapters', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let create: typeof import('../../../../src/ui/downloads/watchers.ts').remindBeforeExpiry;
   let stage: DownloadStage;
   let first: Window;
   let faces: { dispose(): unknown }[];
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ remindBeforeExpiry: create } = await import('../../../../src/ui/downloads/watchers.ts'));
-  });
-  after(() => hooks.deregister());
+  let logged: unknown[];
 
   beforeEach(async () => {
     standIn.forget();
     standIn.settings.clear();
-    faces = [];
+    [faces, logged] = [[], []];
     stage = await DownloadStage.start();
     first = stage.window();
     first.session.budget.open(false);
@@ -37,7 +34,9 @@ describe('reminders of adapters', () => {
     await stage.end();
   });
 
-  const watch = (window: Window) => faces.push(create(window, { focused: 5, behind: 5, always: 200 }));
+  const log = { error: (_what: string, error: unknown) => void logged.push(error) };
+  const watch = (window: Window) =>
+    faces.push(create({ ...window, log }, { focused: 5, behind: 5, always: 200 }));
   const said = () => standIn.told.sentences;
 
   /** It may come late on a machine that is busy. */
@@ -207,6 +206,21 @@ describe('reminders of adapters', () => {
     await look(first);
     await saidTimes(1);
     assert.equal(claims.length, 1);
+  });
+
+  it('come after a check that failed', async () => {
+    const failure = new Error('no');
+    const claim: Window['claim'] = (...args) =>
+      logged.length === 0 ? Promise.reject(failure) : first.claim(...args);
+    watch({ ...first, claim });
+    await finished('maths');
+    stage.pass(6 * DAY);
+    await look(first);
+    await until(() => logged.length > 0);
+    stage.pass(22 * HOUR);
+    await look(first);
+    await saidTimes(1);
+    assert.deepEqual(logged, [failure]);
   });
 
   it('do not come before it is known what is downloaded', async () => {

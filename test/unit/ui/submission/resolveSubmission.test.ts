@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
@@ -7,34 +6,31 @@ import type {
   PendingSubmission,
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
-type Resolve = typeof import('../../../../src/ui/submission/resolveSubmission.ts');
+const module = await withVscode(() => import('../../../../src/ui/submission/resolveSubmission.ts'));
+type Resolve = typeof module;
 
 const HOUR = 60 * 60_000;
 
 describe('commands of open submissions', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let module: Resolve;
   let pending: PendingSubmission[];
   let calls: string[];
   let finding: ReconcileResult | undefined | Error;
   let result: SubmissionResult;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    module = await import('../../../../src/ui/submission/resolveSubmission.ts');
-  });
-  after(() => hooks.deregister());
+  let isRefusing: boolean;
+  /** What happens while the account is made the active one. */
+  let whileActivating: () => unknown;
 
   beforeEach(() => {
     standIn.forget();
     [pending, calls] = [[], []];
     finding = { verdict: 'cannot-tell', reason: 'no-marker', candidates: [], atMs: Date.now() };
     result = { kind: 'elsewhere' };
+    isRefusing = false;
+    whileActivating = () => undefined;
   });
 
   const sessionOf = (id: string, name: string) => ({
@@ -62,20 +58,27 @@ describe('commands of open submissions', () => {
         return finding instanceof Error ? Promise.reject(finding) : Promise.resolve(finding);
       },
       adopt: (_session: unknown, id: string, runId: string) => done(`adopt ${id} ${runId}`),
-      discard: (id: string) => done(`discard ${id}`),
+      discard: (id: string, confirmed: string) => {
+        calls.push(`discard ${id} as ${confirmed}`);
+        return Promise.resolve(!isRefusing);
+      },
       cancel: (id: string) => {
         const isUploading = pending.some((one) => one.id === id && one.state === 'uploading');
         if (isUploading) calls.push(`cancel ${id}`);
         return isUploading;
       },
     },
-    ensureActiveAccount: (id: string) => done(`activate ${id}`).then(() => id !== 'account-3'),
+    ensureActiveAccount: (id: string) => {
+      whileActivating();
+      return done(`activate ${id}`).then(() => id !== 'account-3');
+    },
     submitted: { fire: ({ runId }: { runId: string }) => void calls.push(`reveal ${runId}`) },
     reportFoundRun: ({ run_id }: { run_id: string }) => done(`report ${run_id}`),
     log: { error: () => undefined },
   } as unknown as Parameters<Resolve['resolveSubmission']>[0];
   const resolve = (argument?: unknown, action?: unknown) => module.resolveSubmission(parts, argument, action);
 
+  const callsOf = (what: string) => calls.filter((call) => call.startsWith(what));
   /** Sent completely an hour ago, without an answer. */
   const unknown = (id = 'one', ageMs = HOUR, changes = {}) =>
     pendingOf('unknown', intentOf({ id, attempts: [wholeAttempt(Date.now() - ageMs)], ...changes }));
@@ -200,34 +203,54 @@ describe('commands of open submissions', () => {
         choose('Discard');
         await resolve(id);
       }
-      assert.equal(
-        calls.some((call) => call.startsWith('discard')),
-        false,
-      );
+      assert.deepEqual(callsOf('discard'), []);
       const [first = '', ...others] = standIn.told.details;
       assert.match(first, /^You may have been charged, /);
       for (const detail of others) assert.match(detail, /^Not charged\. /);
       choose('Discard');
       press('Discard');
       await resolve('one');
-      assert.equal(calls.at(-1), 'discard one');
+      assert.deepEqual(callsOf('discard'), ['discard one as may-be-charged']);
+      assert.deepEqual(standIn.told.isModal, Array(5).fill(true));
     });
 
-    it('discards nothing that another window began to check while the dialog was open', async () => {
-      pending = [unknown()];
-      const rows = ['Discard'];
-      standIn.told.pick = () => {
-        pending = [pendingOf('elsewhere', unknown().intent)];
-        return rows.shift();
-      };
-      press('Discard');
-      await resolve('one');
-      assert.equal(
-        calls.some((call) => call.startsWith('discard')),
-        false,
-      );
+    it('discards nothing that changed while the dialog was open', async () => {
+      for (const state of ['elsewhere', 'checking'] as const) {
+        pending = [unknown()];
+        const rows = ['Discard'];
+        standIn.told.pick = () => {
+          pending = [pendingOf(state, unknown().intent)];
+          return rows.shift();
+        };
+        press('Discard');
+        await resolve('one');
+      }
+      assert.deepEqual(callsOf('discard'), []);
       // No warning was shown that could have said "Not charged".
       assert.deepEqual(standIn.told.details, []);
+    });
+
+    it('asks again if a discard is refused because it may have been charged by now', async () => {
+      isRefusing = true;
+      press('Discard');
+      for (const [now, inputs, sentences] of [
+        [unknown(), 2, 1],
+        [pendingOf('elsewhere', unknown().intent), 1, 2],
+      ] as const) {
+        standIn.told.inputs.length = standIn.told.sentences.length = 0;
+        pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
+        const rows = ['Discard'];
+        standIn.told.pick = () => rows.shift();
+        const { answer } = standIn.told;
+        standIn.told.answer = (buttons) => {
+          pending = [now];
+          return answer(buttons);
+        };
+        await resolve('one');
+        assert.deepEqual([standIn.told.inputs.length, standIn.told.sentences.length], [inputs, sentences]);
+        standIn.told.answer = answer;
+      }
+      assert.deepEqual(callsOf('discard'), Array(2).fill('discard one as not-charged'));
     });
   });
 
@@ -246,12 +269,12 @@ describe('commands of open submissions', () => {
         assert.match(standIn.told.details[0] ?? '', money);
         // The first button takes Enter.
         assert.deepEqual(standIn.told.buttons, [['Show Submission', 'Submit and Pay']]);
-        assert.equal(
-          calls.some((call) => call.startsWith('resume')),
-          false,
-        );
+        assert.deepEqual(callsOf('resume'), []);
         standIn.told.inputs.length = 0;
         choose();
+        press();
+        await resolve('one', 'continue');
+        assert.equal(standIn.told.inputs.length, 0);
         press('Show Submission');
         await resolve('one', 'continue');
         assert.equal(standIn.told.inputs.length, 1);
@@ -279,11 +302,28 @@ describe('commands of open submissions', () => {
     });
 
     it('switch to the account of the submission first, or end', async () => {
-      const ensureActiveAccount = (id: string) => done(`activate ${id}`).then(() => false);
       pending = [pendingOf('unsent', intentOf({ id: 'one', accountId: 'account-2' }))];
-      press('Submit and Pay');
-      await module.resolveSubmission({ ...parts, ensureActiveAccount }, 'one', 'continue');
-      assert.deepEqual(calls, ['activate account-2']);
+      await module.resolveSubmission(
+        { ...parts, ensureActiveAccount: (id) => done(`activate ${id}`).then(() => false) },
+        'one',
+        'continue',
+      );
+      assert.deepEqual([calls, standIn.told.sentences], [['activate account-2'], []]);
+    });
+
+    it('ask by what is true once the account is active', async () => {
+      whileActivating = () => (pending = [unknown()]);
+      pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
+      await resolve('one', 'continue');
+      assert.match(standIn.told.details.join(), /^You may have been charged\. /);
+      for (const next of [[], [pendingOf('elsewhere', unknown().intent)]]) {
+        standIn.forget();
+        pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
+        whileActivating = () => (pending = next);
+        await resolve('one', 'continue');
+        assert.deepEqual(standIn.told.details, [], 'no question');
+      }
+      assert.deepEqual(callsOf('resume'), []);
     });
   });
 

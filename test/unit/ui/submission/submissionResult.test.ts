@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { DatasetChangedError, NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
@@ -10,26 +9,20 @@ import type {
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
 import { WindowClosedError } from '../../../../src/core/submission/nextStep.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const module = await withVscode(() => import('../../../../src/ui/submission/submissionResult.ts'));
 
 const TOO_LOW = new ServiceError('insufficient_balance', 402);
 const BROKEN = new NetworkError('reset');
 const HOSTILE = 'Free \u202e$(check) [x](command:y)\u200b';
 
 describe('the result of a submission', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let module: typeof import('../../../../src/ui/submission/submissionResult.ts');
   let logged: string[];
   let revealed: string[];
 
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    module = await import('../../../../src/ui/submission/submissionResult.ts');
-  });
-  after(() => hooks.deregister());
   beforeEach(() => {
     standIn.forget();
     [logged, revealed] = [[], []];
@@ -246,7 +239,7 @@ describe('the result of a submission', () => {
       await show(async () => {
         for (let sentBytes = 0; sentBytes <= 300_000_000; sentBytes += 1_000_000)
           fire('uploading', { attempt: 1, sentBytes });
-        while (standIn.told.progress.length < 2) await sleep(10);
+        while (standIn.told.progress.at(-1) !== 'Uploading 50%') await sleep(10);
       });
       const { progress } = standIn.told;
       assert.deepEqual([progress.at(0), progress.at(-1)], ['Uploading 0%', 'Uploading 50%']);

@@ -1,26 +1,19 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import { newMarker } from '../../../../src/core/runs/marker.ts';
 import { summaryOf } from '../../../../src/core/datasets/report.ts';
 import { reportOf } from '../../../helpers/report.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import type { InputStandIn } from '../../../helpers/vscodeStandIn.ts';
 
-type Ask = typeof import('../../../../src/ui/submission/submissionSteps.ts').askToSubmit;
-type Context = Parameters<Ask>[0];
+const { askToSubmit } = await withVscode(() => import('../../../../src/ui/submission/submissionSteps.ts'));
+const { confirmSubmission } = await withVscode(
+  () => import('../../../../src/ui/submission/confirmSubmission.ts'),
+);
+type Context = Parameters<typeof askToSubmit>[0];
 
 describe('the steps of a submission', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let askToSubmit: Ask;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ askToSubmit } = await import('../../../../src/ui/submission/submissionSteps.ts'));
-  });
-  after(() => hooks.deregister());
   beforeEach(() => {
     standIn.forget();
     press('Submit and Pay');
@@ -246,7 +239,6 @@ describe('the steps of a submission', () => {
   });
 
   it('have a last question of at most 20 lines of 48 characters, with the longest names', async () => {
-    const { confirmSubmission } = await import('../../../../src/ui/submission/confirmSubmission.ts');
     const long = 'x'.repeat(300);
     for (const kind of ['service', 'sandbox'] as const) {
       const asked = {

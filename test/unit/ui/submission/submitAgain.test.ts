@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, row } from '../../../helpers/runs/support.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { submitAgain } = await withVscode(() => import('../../../../src/ui/submission/submitDataset.ts'));
 
 describe('Submit Again', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let submitAgain: typeof import('../../../../src/ui/submission/submitDataset.ts').submitAgain;
   let bench: Bench;
   let session: Session;
   let sessions: Sessions;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ submitAgain } = await import('../../../../src/ui/submission/submitDataset.ts'));
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.forget();

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -14,11 +13,12 @@ import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
 import { reportOf } from '../../../helpers/report.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
-type Submit = typeof import('../../../../src/ui/submission/submitDataset.ts').submitDataset;
-type Parts = Parameters<Submit>[0];
+const { submitDataset } = await withVscode(() => import('../../../../src/ui/submission/submitDataset.ts'));
+type Parts = Parameters<typeof submitDataset>[0];
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
 const SHA256 = createHash('sha256').update(TEXT).digest('hex');
@@ -26,9 +26,6 @@ const ACCEPTING = ['Standard queue', 'Continue', 'I accept the license'];
 const SUBMIT = 'Submit and Pay';
 
 describe('submitDataset', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let submitDataset: Submit;
   let folder: string;
   let file: string;
   let pending: PendingSubmission[];
@@ -38,13 +35,6 @@ describe('submitDataset', () => {
   let receipts: Receipt[];
   let parts: Parts;
   let reports: { fresh: () => Promise<unknown> };
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ submitDataset } = await import('../../../../src/ui/submission/submitDataset.ts'));
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.forget();
