@@ -36,7 +36,7 @@ describe('commands without an active account', () => {
 
   it('resolveSubmission needs none: it serves the submissions of every account', async () => {
     assert.deepEqual(await messagesOf(() => run('resolveSubmission', 'some-id')), [
-      { text: 'This submission is already resolved. See Runs.', buttons: [] },
+      { text: 'This submission is already resolved.', buttons: [] },
     ]);
   });
 });
