@@ -30,7 +30,7 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     ignores: ['src/ui/shared/notifications.ts'],
     rules: {
-      // In a notification VS Code makes links of a stranger's text; `host/notifications.ts` does not let it.
+      // In a notification VS Code makes links of a stranger's text; `ui/shared/notifications.ts` prevents it.
       'no-restricted-syntax': ['error', ...directNotifications],
     },
   },

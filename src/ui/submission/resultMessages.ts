@@ -121,6 +121,13 @@ export function notChargedNotification(
     case 'invalid_api_key':
       sentence = l10n.t('Not charged: the service rejected the API key of {0}.', account.name);
       break;
+    case 'consent_required':
+      sentence = l10n.t(
+        'Not charged: the service rejected the submission of {0}. {1}',
+        filename,
+        asText(explanation),
+      );
+      break;
     default:
       sentence = l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation));
       if (action.command !== 'again' && action.command !== COMMANDS.replaceKey)
