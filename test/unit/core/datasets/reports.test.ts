@@ -100,12 +100,13 @@ describe('Reports', () => {
       () => appendFile(file, '{}\n'),
       () => utimes(file, mtime, later),
       async () => {
-        // Rewritten, and the time put back: once the clock has ticked, the time of the change is another.
-        const { ctimeMs } = await stat(file);
+        // Rewritten, and the time put back: once a millisecond has passed, the time of the change is another.
+        const changedMs = async () => Math.floor((await stat(file)).ctimeMs);
+        const beforeMs = await changedMs();
         do {
           await writeFile(file, '{}\n[]\n');
           await utimes(file, mtime, later);
-        } while ((await stat(file)).ctimeMs === ctimeMs);
+        } while ((await changedMs()) === beforeMs);
       },
     ]) {
       await change();
