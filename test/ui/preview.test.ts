@@ -401,9 +401,9 @@ describe('dataset preview', () => {
       await preview.waitForStatus(new RegExp(`^1 of ${rows.toLocaleString('en')} rows$`), 30_000);
       await preview.row(rows).waitFor();
       await preview.search.fill('question');
-      await preview.waitForStatus(/^1,\d\d\d of .* \d+ % searched$/);
+      await preview.waitForStatus(/^1,\d\d\d of .* \d+% searched$/);
       await preview.button('Continue Search').click();
-      await preview.waitForStatus(/^2,\d\d\d of .* \d+ % searched$/);
+      await preview.waitForStatus(/^2,\d\d\d of .* \d+% searched$/);
       await preview.search.fill('');
       await preview.waitForStatus(new RegExp(`^${rows.toLocaleString('en')} rows`));
     });

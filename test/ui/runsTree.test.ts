@@ -22,11 +22,10 @@ const API_KEY = 'service_Tree7nq2kX';
 /** For 100 pages of 100 on a busy machine. */
 const ALL_MS = 60_000;
 
-/** VS Code asks for colors a moment after the rows. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
+async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
   const giveUpAt = Date.now() + 15_000;
   while (!(await condition())) {
-    assert.ok(Date.now() < giveUpAt, 'the color does not change');
+    assert.ok(Date.now() < giveUpAt, `not yet: ${what}`);
     await sleep(50);
   }
 }
@@ -131,7 +130,10 @@ describe('the Runs view', () => {
       await message(
         /Filter “8B” · Llama 3\.1 8B Instruct · Completed: [\d,]+ of 10,000 loaded runs\. [\d,]+ labels are not loaded yet/,
       ).waitFor();
-      for (const text of await runs().rowTexts()) assert.match(text, /Llama 3\.1 8B Instruct|Past run/);
+      // The rows are drawn a moment after it.
+      await until('the rows that do not match go', async () =>
+        (await runs().rowTexts()).every((text) => /Llama 3\.1 8B Instruct|Past run/.test(text)),
+      );
       await pictures('filtered');
       // The keyboard alone changes it.
       await command('Filter Runs…');
@@ -257,13 +259,14 @@ describe('the Runs view', () => {
         await workbench.dialogs.waitForToast(/Nothing answers at the service URL\./);
         await workbench.clearNotifications();
         await message(/^Offline since .+\. This may be out of date\./).waitFor({ timeout: 30_000 });
-        await until(async () => (await color()) !== bright);
+        // VS Code asks for colors a moment after the rows.
+        await until('the color changes', async () => (await color()) !== bright);
         await pictures('offline');
         assert.deepEqual(await workbench.dialogs.toastTexts(), []);
         await service.reopen();
         await command('Refresh');
         await message(/^Offline/).waitFor({ state: 'hidden' });
-        await until(async () => (await color()) === bright);
+        await until('the color is back', async () => (await color()) === bright);
       } finally {
         await service.close();
       }
