@@ -81,7 +81,7 @@ export function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { 
   const text =
     why === 'never'
       ? l10n.t('This run’s adapter isn’t downloaded.')
-      : l10n.t('This run’s adapter is no longer at {0}.', why.gone);
+      : l10n.t('This run’s adapter was moved or deleted: {0}', why.gone);
   // Not awaited: a toast that hides stays a pending promise.
   void showInformation(text, download).then((choice) => {
     if (choice === download) void vscode.commands.executeCommand(COMMANDS.downloadAdapter, runId);

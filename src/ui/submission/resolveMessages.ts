@@ -41,7 +41,7 @@ export const resolveMessages = {
   cancelDetail: () => vscode.l10n.t('Not charged if canceled before the upload completes.'),
   tooLate: (fileName: string) =>
     vscode.l10n.t('{0} is fully uploaded and can no longer be canceled.', fileName),
-  noUpload: () => vscode.l10n.t('There is no upload to cancel.'),
+  noUpload: () => vscode.l10n.t('No upload to cancel.'),
   continueDetail: (isRefused: boolean) =>
     isRefused
       ? vscode.l10n.t('Review and consent again, then submit.')

@@ -343,7 +343,7 @@ describe('commands of open submissions', () => {
         await cancel(argument);
       assert.deepEqual(standIn.told.sentences, [
         'train.jsonl is fully uploaded and can no longer be canceled.',
-        'There is no upload to cancel.',
+        'No upload to cancel.',
       ]);
       assert.deepEqual(calls, ['cancel three']);
     });
@@ -360,7 +360,7 @@ describe('commands of open submissions', () => {
       assert.deepEqual(calls, ['cancel three', 'cancel four']);
       pending = [];
       await cancel();
-      assert.deepEqual(standIn.told.sentences, ['There is no upload to cancel.']);
+      assert.deepEqual(standIn.told.sentences, ['No upload to cancel.']);
     });
   });
 });
