@@ -1,5 +1,6 @@
 // Packs the extension, installs it in a VS Code server, and runs test/ui/ as a user does: all of it, or the files whose names are
-// given in part, which then also save pictures of what they see. With --screenshots it takes the pictures of the README instead.
+// given in part. With --pictures the tests save pictures of what they see, which takes longer; with --screenshots it takes those of
+// the README instead.
 import { fork, type ChildProcess } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -32,7 +33,7 @@ async function main(): Promise<void> {
   await rm(reportFile, { force: true });
   await install();
   if (forReadme) process.env.FINE_TUNING_SCREENSHOTS = path.join(root, 'media/screenshots');
-  else if (only.length > 0) process.env.FINE_TUNING_SCREENSHOTS = screenshots;
+  else if (process.argv.includes('--pictures')) process.env.FINE_TUNING_SCREENSHOTS = screenshots;
   const outcomes = await runFiles(testFiles(), BROWSERS);
   const failed = [...outcomes].filter(([, report]) => report.failed > 0).map(([file]) => file);
   if (failed.length > 0 && failed.length <= MAX_RETRIED_FILES) {

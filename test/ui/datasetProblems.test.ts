@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Locator } from 'playwright-core';
+import { isTaken } from './dialogs.ts';
 import { happens } from './happens.ts';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
@@ -53,26 +53,22 @@ describe('the problems of a dataset', () => {
   const pictures = (name: string, ...how: [show: () => Promise<unknown>, hide?: () => Promise<unknown>]) =>
     workbench.screenshotInThemes(`dataset-${name}`, ...how);
 
-  /** Does something until it shows what is waited for: the panel redraws its rows whenever something was checked. */
-  async function expectAfter(shown: Locator, act: () => Promise<void>): Promise<void> {
-    for (let attempt = 0; attempt < 3; attempt++) {
-      await act();
-      if (await happens(shown.waitFor({ timeout: 5000 }))) return;
-    }
-    await shown.waitFor();
-  }
-
-  /** Chooses a quick fix of the problem that is selected in the panel. */
+  /** Chooses a quick fix of a problem in the panel; the panel redraws its rows whenever something was checked. */
   async function fix(text: string | RegExp, title: string): Promise<void> {
     const list = workbench.page.locator('.action-widget .monaco-list-row, .monaco-menu .action-item');
     const item = list.getByText(title, { exact: true }).first();
-    await expectAfter(item, async () => {
+    for (let attempt = 0; attempt < 5; attempt++) {
       await workbench.page.keyboard.press('Escape');
       await problem(text).first().click();
       await workbench.page.keyboard.press('Control+.');
-    });
-    await workbench.screenshot(`dataset-fix-${title.split(' ').slice(0, 3).join('-').toLowerCase()}`);
-    await item.click();
+      if (!(await happens(item.waitFor({ timeout: 5_000 })))) continue;
+      await workbench.screenshot(`dataset-fix-${title.split(' ').slice(0, 3).join('-').toLowerCase()}`);
+      if (await isTaken(item)) {
+        await list.first().waitFor({ state: 'hidden' });
+        return;
+      }
+    }
+    assert.fail(`the quick fix "${title}" was not taken`);
   }
 
   it('are in the Problems panel and above the first line', async () => {

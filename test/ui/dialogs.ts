@@ -83,7 +83,7 @@ export async function chooseInContextMenu(
 }
 
 /** Clicks an item of a menu, and tells whether the click has reached it: the menu may go before that. */
-async function isTaken(choice: Locator): Promise<boolean> {
+export async function isTaken(choice: Locator): Promise<boolean> {
   if (!(await happens(choice.waitFor({ timeout: 2_000 })))) return false;
   // In its first 100 ms a menu takes no click, so that the button that opened it does not choose as well. The page itself
   // counts them, which may be busy.
