@@ -23,7 +23,7 @@ export async function switchAccount(accounts: AccountStore): Promise<void> {
     };
   });
   const answer = await pick<Target>(
-    { title: menuWords.title(), step: 1, totalSteps: 1 },
+    { title: menuWords.title() },
     {
       placeholder: menuWords.placeholder(),
       items:
