@@ -1,3 +1,4 @@
+import type { FileStamp } from '../base/fileStamp.ts';
 import { MAX_HASHED_ROWS, type Duplicates, type HashedSegment } from './duplicates.ts';
 import { PROBLEM_FIELDS, ProblemGroup, PROBLEMS } from './problems.ts';
 import {
@@ -77,8 +78,7 @@ export class ReportBuilder {
   }
 
   build(
-    file: Pick<Report, 'path' | 'sizeBytes' | 'mtimeMs' | 'ctimeMs'>,
-    sha256: string,
+    file: FileStamp & Pick<Report, 'path'>,
     kind: FileKind,
     duplicates: Duplicates,
   ): Report {
@@ -90,7 +90,6 @@ export class ReportBuilder {
     const format = mostCommon(formats);
     return {
       ...file,
-      sha256,
       kind,
       rows,
       blankRows,

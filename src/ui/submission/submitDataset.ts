@@ -15,6 +15,7 @@ import type { PendingSubmission } from '../../core/submission/pendingSubmission.
 import { priorsOf, receiptOf } from '../../core/submission/runFacts.ts';
 import type { Services } from '../../services.ts';
 import { askWhereToWork } from '../shared/accountMessages.ts';
+import { gateMessages } from '../shared/datasetMessages.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
 import { gateMessages } from '../shared/datasetMessages.ts';
