@@ -220,6 +220,7 @@ class InputStandIn {
   prompt = '';
   value = '';
   items: readonly Item[] = [];
+  activeItems: readonly Item[] = [];
   selectedItems: readonly Item[] = [];
   /** Of many, what `pick` selects itself. */
   canSelectMany = false;

@@ -3,7 +3,7 @@ import { originOf } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { accountWords } from '../shared/accountMessages.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { pick, type Choice } from '../shared/steps.ts';
+import { pick, separator, type Choice } from '../shared/steps.ts';
 import { menuWords } from './messages.ts';
 
 type Target = { accountId: string } | { command: CommandId };
@@ -56,8 +56,4 @@ function actionsOf({ accounts, active }: AccountStore): Choice<Target>[] {
       : []),
     ...(active ? [action('sign-out', menuWords.signOut(), COMMANDS.signOut)] : []),
   ];
-}
-
-function separator(label: string): Choice<Target> {
-  return { label, kind: vscode.QuickPickItemKind.Separator } as Choice<Target>;
 }

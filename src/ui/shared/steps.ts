@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
 import { sanitizeText, sanitizeServiceText } from './serviceText.ts';
 
-/** How a step ended: on to the next, back to the one before, or given up with Esc. */
-export type StepEnd<S> = { kind: 'next'; state: S } | { kind: 'back' } | { kind: 'cancel' };
+/** How a step ended: on to the next, back to the one before, to a certain one, or given up with Esc. */
+export type StepEnd<S> =
+  { kind: 'next'; state: S } | { kind: 'back' } | { kind: 'go'; to: number } | { kind: 'cancel' };
 
 /** What the title bar shows. */
 export interface Place {
@@ -34,7 +35,7 @@ export async function runSteps<S>(
     const end = await step(state, place);
     if (end.kind === 'cancel') return undefined;
     if (end.kind === 'next') state = end.state;
-    index = end.kind === 'next' ? index + 1 : Math.max(0, index - 1);
+    index = end.kind === 'next' ? index + 1 : end.kind === 'go' ? end.to : Math.max(0, index - 1);
   }
 }
 
@@ -96,8 +97,8 @@ export function pick<T>(
 }
 
 /** A title above the rows that follow it. */
-export function separator<T>(label: string): Choice<T> {
-  return { label, kind: vscode.QuickPickItemKind.Separator } as Choice<T>;
+export function separator(label: string): Choice<never> {
+  return { label, kind: vscode.QuickPickItemKind.Separator } as Choice<never>;
 }
 
 function harmlessRow<T>({ icon, label, description, detail, ...rest }: Choice<T>): Choice<T> {

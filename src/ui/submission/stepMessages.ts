@@ -2,12 +2,20 @@ import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
 import type { Summary } from '../../core/datasets/report.ts';
+import type { Receipt } from '../../core/submission/intent.ts';
 import type { Prior } from '../../core/submission/runFacts.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { checkRows, sizePhrase } from '../shared/datasetMessages.ts';
-import { formatAgo, formatBytes, formatCount, formatDay, formatMoney } from '../shared/format.ts';
+import {
+  formatAgo,
+  formatBytes,
+  formatCount,
+  formatDay,
+  formatMoney,
+  formatRows,
+  sandboxNote,
+} from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { accountText } from './resolveMessages.ts';
 import { moneySentence } from './resultMessages.ts';
 
 /** What a review shows and does not change. */
@@ -20,7 +28,9 @@ export interface SubmissionContext {
   /** Added to the label, unless the setting says no. */
   marker: string | undefined;
   /** Earlier submissions of the same bytes to the same service. */
-  priorsOf(sha256: string): readonly (Prior & { modelName: string })[];
+  priorsOf: (sha256: string) => readonly (Prior & { modelName: string })[];
+  /** The receipt of the run that is submitted again. */
+  earlier?: Receipt | undefined;
   /** Why the summary is shown again. */
   notice?: string | undefined;
 }
@@ -115,9 +125,9 @@ export function summaryRows(
       value: priority ? l10n.t('Priority: costs extra unless your plan includes it') : l10n.t('Standard'),
       target: 'queue',
     },
-    { icon: 'file', name: l10n.t('Dataset'), value: datasetText(context), target: 'dataset' },
+    { icon: 'file', name: l10n.t('Dataset'), value: datasetText(context, sha256), target: 'dataset' },
     { section: l10n.t('Money') },
-    { icon: 'account', name: l10n.t('Account'), value: accountText(account) },
+    { icon: 'account', name: l10n.t('Account'), value: payerText(account) },
     { icon: 'question', name: l10n.t('Price'), value: l10n.t('Not known until charged') },
     {
       icon: 'credit-card',
@@ -128,8 +138,21 @@ export function summaryRows(
   ];
 }
 
-function datasetText({ dataset: { filename, sizeBytes, rows } }: SubmissionContext): string {
+function payerText(account: Account): string {
+  return account.kind === 'sandbox'
+    ? sandboxNote()
+    : vscode.l10n.t('{0} ({1})', account.name, new URL(account.baseUrl).host);
+}
+
+function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | undefined): string {
+  const { l10n } = vscode;
+  const { filename, sizeBytes, rows } = dataset;
   const facts = [filename, formatBytes(sizeBytes), ...(rows === undefined ? [] : [formatRows(rows)])];
+  if (earlier !== undefined && sha256 !== undefined) {
+    const day = formatDay(earlier.created.localMs);
+    const isSame = earlier.dataset.sha256 === sha256;
+    facts.push(isSame ? l10n.t('unchanged since {0}', day) : l10n.t('changed since {0}', day));
+  }
   return facts.join(' · ');
 }
 

@@ -152,7 +152,7 @@ async function askForModel(
     (a, b) => a.provider.localeCompare(b.provider) || a.name.localeCompare(b.name),
   );
   const items = sorted.flatMap((model, index): Choice<Model>[] => [
-    ...(model.provider === sorted[index - 1]?.provider ? [] : [separator<Model>(model.provider)]),
+    ...(model.provider === sorted[index - 1]?.provider ? [] : [separator(model.provider)]),
     { label: model.name, description: model.model_id, value: model },
   ]);
   const place = { title: stepMessages.title(review), hasBack };

@@ -5,8 +5,9 @@ import { sha256OfFile } from '../../core/api/dataset.ts';
 import { DatasetChangedError } from '../../core/api/errors.ts';
 import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
+import { isStill } from '../../core/base/fileStamp.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
-import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
+import { inspectDataset } from '../../core/datasets/fileKind.ts';
 import { newMarker, withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -15,10 +16,9 @@ import type { PendingSubmission } from '../../core/submission/pendingSubmission.
 import { priorsOf, receiptOf } from '../../core/submission/runFacts.ts';
 import type { Services } from '../../services.ts';
 import { askWhereToWork } from '../shared/accountMessages.ts';
-import { gateMessages } from '../shared/datasetMessages.ts';
-import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
 import { gateMessages } from '../shared/datasetMessages.ts';
+import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { showWarning, withLateProgress, withProgress, withViewProgress } from '../shared/notifications.ts';
 import { openDataset, prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
 import { labelMarkerSetting } from '../shared/settings.ts';
@@ -82,7 +82,8 @@ export async function submitDataset(
     const stop = new AbortController();
     const filename = path.basename(checked.file.path);
     const notice = restarted && noticeOf(restarted, filename, name);
-    const review = reviewOf(checked, session, facts, services, notice, stop);
+    const earlier = receiptOf(facts.receipts, session.account.id, preset.again ?? '');
+    const review = reviewOf(checked, session, facts, services, { notice, earlier }, stop);
     const initial = initialChoices(review, argument, preset, facts.receipts, submitter.pending);
     const result = await reviewSubmission(review, initial).finally(() => stop.abort());
     if (result === undefined) return;
@@ -95,8 +96,9 @@ export async function submitDataset(
     // A label that nobody changed follows the file's name.
     const isDefault = label === path.parse(filename).name;
     preset = { ...preset, modelId: model?.model_id, label: isDefault ? undefined : label, priority };
-    const file = vscode.Uri.file(checked.file.path);
-    chosen = { file: restarted === 'other-dataset' ? ((await openDataset()) ?? file) : file };
+    const other = restarted === 'other-dataset' ? await openDataset() : undefined;
+    if (other !== undefined) delete preset.again;
+    chosen = { file: other ?? vscode.Uri.file(checked.file.path) };
   }
 }
 
@@ -230,13 +232,13 @@ function reviewOf(
   session: Session,
   { models, balance, receipts }: Facts,
   { digestWorker, sessions, submitter }: Parts,
-  notice: string | undefined,
+  shown: Pick<Review, 'notice' | 'earlier'>,
   stop: AbortController,
 ): Review & { besides: readonly string[] } {
   const { account } = session;
   const filename = path.basename(file.path);
   let onProgress: ((fraction: number) => void) | undefined;
-  const sha256 = sha256OfFile(file.path, {
+  const sha256 = sha256OfFile(file, {
     worker: digestWorker,
     signal: stop.signal,
     onProgress: (hashedBytes, totalBytes) => onProgress?.(hashedBytes / totalBytes),
@@ -250,7 +252,7 @@ function reviewOf(
     models,
     balance,
     marker: labelMarkerSetting() ? newMarker() : undefined,
-    notice,
+    ...shown,
     sha256,
     priorsOf: (digest) =>
       priorsOf(receipts, placeOf(account), digest).map((prior) => ({
@@ -271,7 +273,7 @@ function reviewOf(
     },
     async restart() {
       if (sessions.active !== session) return 'account-changed';
-      return (await isUnchanged(file)) ? undefined : 'dataset-changed';
+      return (await isStill(file.path, file)) ? undefined : 'dataset-changed';
     },
     async mayGoBeside(digest) {
       for (const one of submitter.openOnesOf(account, digest)) {
@@ -285,12 +287,6 @@ function reviewOf(
       return [...besides];
     },
   };
-}
-
-/** Whether the file is the one that was checked, by its size and times. */
-async function isUnchanged(file: DatasetFile): Promise<boolean> {
-  const now = await inspectDataset(file.path, MAX_DATASET_BYTES);
-  return typeof now !== 'string' && now.sizeBytes === file.sizeBytes && now.mtimeMs === file.mtimeMs;
 }
 
 /** Asks about an open submission of the same dataset. @returns whether to submit it anyway */
