@@ -35,7 +35,8 @@ export class KeyRejectedError extends ExpectedError {
 
 /** One account at work: its client, its truth (runs, models, balance) and whether the service can be reached. */
 export class Session implements Disposable {
-  readonly account: Account;
+  /** As it is stored: its budget and website may change. */
+  account: Account;
   readonly runs: RunStore;
   readonly models: ModelStore;
   readonly balance: BalanceStore;
