@@ -111,8 +111,8 @@ export class Store {
 
   /** Of those that were submitted. */
   countRuns(): number {
-    const { runs } = this.#database.prepare('SELECT count(*) AS runs FROM runs WHERE generated = 0').get()!;
-    return Number(runs);
+    const row = this.#database.prepare('SELECT count(*) AS runs FROM runs WHERE generated = 0').get();
+    return Number(row?.['runs']);
   }
 
   deleteGeneratedRuns(): void {

@@ -83,7 +83,7 @@ describe('open submissions', () => {
     await quickInput.pick('I accept the license terms and the use policy of Alibaba Cloud for Qwen3 8B');
     await waitForConfirm(workbench, 'sums.jsonl');
     await pressSubmit(workbench);
-    await workbench.dialogs.waitForToast(/You were charged/);
+    await workbench.dialogs.waitForToast(/Charged/);
     assert.deepEqual(sandboxLedger(vscode).labels, [`adding ${marker}`]);
     // In the tree it would only be noise.
     await runs()
@@ -151,7 +151,7 @@ describe('open submissions', () => {
     // Enter alone goes back.
     await press('Tab');
     await press('Enter');
-    await workbench.dialogs.waitForToast(/You were charged/);
+    await workbench.dialogs.waitForToast(/Charged/);
     await runs().row('too poor, sums.jsonl, Not charged, balance too low').waitFor({ state: 'hidden' });
     const { labels, balanceCents } = sandboxLedger(vscode);
     assert.match(labels[1] ?? '', /^too poor ft-/);
@@ -201,7 +201,7 @@ describe('open submissions', () => {
       await workbench.quickInput.pick(/I accept the license terms/);
       await waitForConfirm(workbench, 'more.jsonl');
       await pressSubmit(workbench);
-      await workbench.dialogs.waitForToast(/You may have been charged for .+: the service didn’t confirm it/);
+      await workbench.dialogs.waitForToast(/.+ may have been charged: the service didn’t confirm it/);
     }
 
     const OPEN = /^(twin|gone), more\.jsonl, May be charged, 1 possible run, /;
@@ -236,7 +236,7 @@ describe('open submissions', () => {
       await quickInput.pick('This Is the Run: twin');
       await dialogs.waitForModal('Is this the run of twin?');
       await dialogs.press('This Is the Run');
-      await dialogs.waitForToast(/twin was submitted to .+ after all\. You were charged /);
+      await dialogs.waitForToast(/twin was submitted to .+ after all\. Charged /);
       await runs()
         .row(/^(twin|gone), more\.jsonl, /)
         .waitFor({ state: 'hidden' });

@@ -75,6 +75,10 @@ export function formerAccountsOf(
   return [...named, ...nameless];
 }
 
+export function websiteOf(account: Account): string | undefined {
+  return account.kind === 'service' ? account.website : undefined;
+}
+
 /** The only origin that may receive the account's API key. */
 export function originOf(account: ServiceAccount): string {
   return new URL(account.baseUrl).origin;

@@ -77,7 +77,7 @@ export class Session implements Disposable {
     const call = <T>(work: (client: Client) => Promise<T>) => this.call(work);
     this.runs = this.#disposables.add(new RunStore(call, () => clock.nowMs()));
     this.models = this.#disposables.add(new ModelStore(call));
-    this.balance = this.#disposables.add(new BalanceStore(call));
+    this.balance = this.#disposables.add(new BalanceStore(call, () => clock.nowMs()));
   }
 
   get state(): SessionState {

@@ -41,7 +41,12 @@ describe('sandbox control', () => {
     bench().leaveBalance(0);
     const included = await bench().submit({ priority_processing: 'true' });
     assert.deepEqual(
-      [included.status, included.body.price_cents, included.body.balance_after_cents, included.body.plan_name],
+      [
+        included.status,
+        included.body.price_cents,
+        included.body.balance_after_cents,
+        included.body.plan_name,
+      ],
       [201, 0, 0, 'Sandbox Pro'],
     );
     assert.equal((await detail(included.body.run_id)).plan, 'Sandbox Pro');

@@ -26,8 +26,20 @@ describe('the rules of the sandbox', () => {
       );
     const [byDefault, flat, perMegabyte, tiers] = cents(false, 3);
     assert.deepEqual(cents(false, 3), [byDefault, flat, perMegabyte, tiers, [51, 56, 650]]);
-    assert.deepEqual([flat, perMegabyte, tiers], [[500, 500, 500], [1, 12, 1200], [200, 900, 4000]]);
-    assert.deepEqual(cents(true, 3).slice(1), [[750, 750, 750], [2, 18, 1800], [300, 1350, 6000], [51, 56, 650]]);
+    assert.deepEqual(
+      [flat, perMegabyte, tiers],
+      [
+        [500, 500, 500],
+        [1, 12, 1200],
+        [200, 900, 4000],
+      ],
+    );
+    assert.deepEqual(cents(true, 3).slice(1), [
+      [750, 750, 750],
+      [2, 18, 1800],
+      [300, 1350, 6000],
+      [51, 56, 650],
+    ]);
     assert.deepEqual(cents(true, 2)[4], [0, 0, 0]);
   });
 

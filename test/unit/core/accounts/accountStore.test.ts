@@ -71,7 +71,10 @@ describe('AccountStore', () => {
     await store.remove('a');
     await store.save({ ...service('a'), name: 'other' });
     await store.save(sandbox('s'));
-    assert.deepEqual((await opened()).accounts, [{ ...set, name: 'other' }, { ...sandbox('s'), budget }]);
+    assert.deepEqual((await opened()).accounts, [
+      { ...set, name: 'other' },
+      { ...sandbox('s'), budget },
+    ]);
     await store.change('a', { budget: undefined });
     assert.equal('budget' in (store.accounts[0] ?? set), false);
     await store.save(sandbox('new'));
