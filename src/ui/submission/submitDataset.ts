@@ -13,9 +13,10 @@ import type { PendingSubmission } from '../../core/submission/pendingSubmission.
 import { priorsOf } from '../../core/submission/runFacts.ts';
 import type { Services } from '../../services.ts';
 import { askWhereToWork } from '../shared/accountMessages.ts';
+import { gateMessages } from '../shared/datasetMessages.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
-import { showWarning, withProgress, withViewProgress } from '../shared/notifications.ts';
+import { showWarning, withLateProgress, withProgress, withViewProgress } from '../shared/notifications.ts';
 import { prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
 import { labelMarkerSetting } from '../shared/settings.ts';
 import { openMessages, stepMessages } from './stepMessages.ts';
@@ -47,7 +48,8 @@ type Parts = Pick<
 /**
  * Leads from a file to a run: choose, save and check the file, choices and consents by the user, upload, result.
  * Called as `(uri?, uris?)` from menus, with a row of the Models view, and with a preset.
- * @throws ApiError, KeyMissingError if the models can't be read, StorageError if the journal can't, CancelledError; nothing
+ * @throws ApiError, KeyMissingError if the models can't be read, StorageError if the journal can't, DatasetChangedError,
+ * DigestError, CancelledError; nothing
  * after consent
  */
 export async function submitDataset(
@@ -64,19 +66,23 @@ export async function submitDataset(
   const dataset = await prepareDataset(argument, selection, account.name, {
     reports: await reports(),
     log,
-    sha256Of: (file, signal, onProgress) =>
+  });
+  if (dataset === undefined) return;
+  const { file } = dataset;
+  const sha256 = await withLateProgress(
+    gateMessages.hashing(path.basename(file.path)),
+    (signal, onProgress) =>
       sha256OfFile(file, {
         worker: digestWorker,
         signal,
         onProgress: (hashedBytes, totalBytes) => onProgress(hashedBytes / totalBytes),
       }),
-  });
-  if (dataset === undefined) return;
-  const openOnes = submitter.openOnesOf(account, dataset.sha256);
+  );
+  const openOnes = submitter.openOnesOf(account, sha256);
   if (!(await mayGoBeside(openOnes, session, dataset))) return;
   const besides = openOnes.map((one) => one.id);
   const preset = presetFrom(given);
-  const draft = await askForDraft(session, dataset, argument, preset, services);
+  const draft = await askForDraft(session, { ...dataset, sha256 }, argument, preset, services);
   if (draft === undefined) return;
   const { id, result } = await withSubmissionProgress(session, draft, (signal) =>
     submitter.submit(session, draft, signal, besides),
@@ -171,7 +177,7 @@ async function mayGoBeside(
 /** Leads through the steps; undefined if no model is available, or the user gave up. */
 async function askForDraft(
   session: Session,
-  { file, check, sha256 }: CheckedDataset,
+  { file, check, sha256 }: CheckedDataset & { sha256: string },
   argument: unknown,
   preset: Preset,
   services: Parts,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
+import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
 import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
@@ -42,22 +43,13 @@ describe('submitDataset', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'submit-dataset-'));
     file = path.join(folder, 'train.jsonl');
     await writeFile(file, TEXT);
-    const { mtimeMs } = await stat(file);
+    const stamp = stampOf(await stat(file, { bigint: true }));
     [pending, drafts, besides, receipts] = [[], [], [], []];
     result = { kind: 'elsewhere' };
     const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
     const balance = { balance_cents: 500, currency: 'USD' };
     reports = {
-      fresh: () =>
-        Promise.resolve(
-          reportOf({
-            path: file,
-            sizeBytes: TEXT.length,
-            mtimeMs: Math.floor(mtimeMs),
-            sha256: SHA256,
-            rows: 1,
-          }),
-        ),
+      fresh: () => Promise.resolve(reportOf({ path: file, ...stamp, rows: 1 })),
     };
     parts = {
       sessions: {
