@@ -211,7 +211,7 @@ describe('consents and steps of a submission', () => {
         '• understand that results aren’t guaranteed',
       ]);
       await pressSubmit(workbench);
-      const text = await workbench.dialogs.waitForToast(/You were charged/);
+      const text = await workbench.dialogs.waitForToast(/Charged/);
       assert.doesNotMatch(text, /Sandbox/);
       assert.equal(service.submissions, 1);
       const [run] = await service.runs();
@@ -233,7 +233,7 @@ describe('consents and steps of a submission', () => {
       await waitForConfirm(workbench, 'other.jsonl');
       assert.equal(service.submissions, 1);
       for (const key of keys.splice(0, 2)) await page.keyboard.press(key);
-      await dialogs.waitForToast(/You were charged/);
+      await dialogs.waitForToast(/Charged/);
       assert.deepEqual([service.submissions, keys], [2, []]);
       await workbench.clearNotifications();
     });
@@ -241,7 +241,7 @@ describe('consents and steps of a submission', () => {
     it('an empty label is allowed: then it is the marker alone', async () => {
       await workbench.editors.titleAction('Submit Dataset…').click();
       await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label: '' });
-      await workbench.dialogs.waitForToast(/You were charged/);
+      await workbench.dialogs.waitForToast(/Charged/);
       assert.equal(service.submissions, 3);
       assert.match((await service.runs())[0]?.label ?? '', /^ft-[\da-z]{8}$/);
     });

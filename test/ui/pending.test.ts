@@ -80,7 +80,7 @@ describe('open submissions', () => {
     await quickInput.item(CONTINUE).waitFor();
     assert.equal(await descriptionOf('Label'), `adding ${marker}`);
     await walkThroughSteps(workbench, { fileName: 'sums.jsonl' });
-    await workbench.dialogs.waitForToast(/You were charged/);
+    await workbench.dialogs.waitForToast(/Charged/);
     assert.deepEqual(sandboxLedger(vscode).labels, [`adding ${marker}`]);
     // In the tree it would only be noise.
     await runs()
@@ -144,7 +144,7 @@ describe('open submissions', () => {
     // Enter alone goes back.
     await press('Tab');
     await press('Enter');
-    await workbench.dialogs.waitForToast(/You were charged/);
+    await workbench.dialogs.waitForToast(/Charged/);
     await runs().row('too poor, sums.jsonl, Not charged, balance too low').waitFor({ state: 'hidden' });
     const { labels, balanceCents } = sandboxLedger(vscode);
     assert.match(labels[1] ?? '', /^too poor ft-/);
@@ -187,7 +187,7 @@ describe('open submissions', () => {
       await walkThroughSteps(workbench, { fileName: 'more.jsonl', model, label, until: 'summary' });
       assert.equal(await descriptionOf('Label'), label);
       await walkThroughSteps(workbench, { fileName: 'more.jsonl' });
-      await workbench.dialogs.waitForToast(/You may have been charged for .+: the service didn’t confirm it/);
+      await workbench.dialogs.waitForToast(/.+ may have been charged: the service didn’t confirm it/);
     }
 
     const OPEN = /^(twin|gone), more\.jsonl, May be charged, 1 possible run, /;
@@ -222,7 +222,7 @@ describe('open submissions', () => {
       await quickInput.pick('This Is the Run: twin');
       await dialogs.waitForModal('Is this the run of twin?');
       await dialogs.press('This Is the Run');
-      await dialogs.waitForToast(/twin was submitted to .+ after all\. You were charged /);
+      await dialogs.waitForToast(/twin was submitted to .+ after all\. Charged /);
       await runs()
         .row(/^(twin|gone), more\.jsonl, /)
         .waitFor({ state: 'hidden' });

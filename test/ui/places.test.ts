@@ -216,7 +216,7 @@ describe('submitting from each place', () => {
       await leaveFirstStepOf('big.jsonl');
       await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
       await walkThroughSteps(workbench, { fileName: 'big.jsonl', model: 'Gemma 2 2B IT' });
-      await workbench.dialogs.waitForToast(/Submitted big to .+\. You were charged 63\.9\d USD; /);
+      await workbench.dialogs.waitForToast(/Submitted big to .+\. Charged 63\.9\d USD; /);
       await workbench.screenshot('big-submitted');
       assert.equal(labels().at(-1), 'big');
     });

@@ -5,7 +5,7 @@ export const CONTINUE = 'Continue';
 
 /** The notification of a charge, which names the label of the run. */
 export function charged(name: string): RegExp {
-  return new RegExp(`Submitted ${name} to .+\\. You were charged [\\d.,]+ USD; balance [\\d.,]+ USD\\.`);
+  return new RegExp(`Submitted ${name} to .+\\. Charged [\\d.,]+ USD; balance [\\d.,]+ USD\\.`);
 }
 
 /** The row that gives the first consent. */

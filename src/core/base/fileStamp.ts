@@ -15,9 +15,7 @@ export function stampOf({ size, mtimeMs, ctimeMs }: BigIntStats): FileStamp {
 }
 
 export function isSameStamp(one: FileStamp, other: FileStamp): boolean {
-  return (
-    one.sizeBytes === other.sizeBytes && one.mtimeMs === other.mtimeMs && one.ctimeMs === other.ctimeMs
-  );
+  return one.sizeBytes === other.sizeBytes && one.mtimeMs === other.mtimeMs && one.ctimeMs === other.ctimeMs;
 }
 
 /** Whether the file at a path is still the one of a stamp. Never throws. */

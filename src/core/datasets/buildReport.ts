@@ -77,11 +77,7 @@ export class ReportBuilder {
     }));
   }
 
-  build(
-    file: FileStamp & Pick<Report, 'path'>,
-    kind: FileKind,
-    duplicates: Duplicates,
-  ): Report {
+  build(file: FileStamp & Pick<Report, 'path'>, kind: FileKind, duplicates: Duplicates): Report {
     const sum = (of: 'rows' | 'blankRows' | 'characters') =>
       this.#segments.reduce((total, segment) => total + segment[of], 0);
     const rows = sum('rows');

@@ -26,7 +26,12 @@ describe('inspectDataset', () => {
     await utimes(file, 1, 1_767_614_400.125);
     const ctimeMs = Number((await stat(file, { bigint: true })).ctimeMs);
     for (const name of [file, link])
-      assert.deepEqual(await inspect(name), { path: name, sizeBytes: 2, mtimeMs: 1_767_614_400_125, ctimeMs });
+      assert.deepEqual(await inspect(name), {
+        path: name,
+        sizeBytes: 2,
+        mtimeMs: 1_767_614_400_125,
+        ctimeMs,
+      });
   });
 
   it('rounds the time of the last write down to integer milliseconds', async () => {

@@ -151,7 +151,7 @@ describe('submitDataset', () => {
       receipts = [{ ...intentOf(changes), settled }];
       standIn.forget();
       await submit({}, []);
-      assert.match(standIn.told.inputs[0]?.placeholder ?? '', /^Base model/);
+      assert.match(standIn.told.inputs.at(0)?.placeholder ?? '', /^Base model/);
     }
   });
 
