@@ -1,14 +1,8 @@
-import type {
-  PreviewCard,
-  PreviewChart,
-  PreviewProblemClass,
-  PreviewWord,
-} from '../../src/ui/datasets/protocol.ts';
-import { copyButton, element, icon } from '../shared/dom.ts';
+import type { PreviewCard, PreviewChart, PreviewProblemClass } from '../../src/ui/datasets/protocol.ts';
+import { element, icon } from '../shared/dom.ts';
 
 /** What the card is drawn with. */
 export interface CardContext {
-  words: Readonly<Record<PreviewWord, string>>;
   fileName: string;
   /** The problems by which rows are filtered now. */
   chosen: () => string | undefined;
@@ -29,7 +23,7 @@ export function drawCard(card: PreviewCard, context: CardContext): HTMLElement[]
     );
   }
   if (verdict.text !== '') drawn.push(drawVerdict(verdict));
-  drawn.push(drawFacts(card.facts, context));
+  drawn.push(drawFacts(card.facts));
   if (problems !== undefined) {
     const classes = problems.classes.map((one) => drawClass(one, context));
     drawn.push(drawSection(problems.title, element('ul', { class: 'classes' }, classes)));
@@ -47,18 +41,11 @@ function drawVerdict({ kind, text }: PreviewCard['verdict']): HTMLElement {
   return element('p', { class: 'verdict' }, [icon(name), element('span', { text })]);
 }
 
-function drawFacts(facts: PreviewCard['facts'], { words }: CardContext): HTMLElement {
+function drawFacts(facts: PreviewCard['facts']): HTMLElement {
   return element(
     'dl',
     { class: 'facts' },
-    facts.flatMap(({ name, value, copy }) => {
-      const shown = element('dd', { text: value });
-      if (copy !== undefined) {
-        shown.title = copy;
-        shown.append(' ', copyButton(copy, `copy ${name}`, words.copy, `${words.copy} ${name}`, 'link'));
-      }
-      return [element('dt', { text: name }), shown];
-    }),
+    facts.flatMap(({ name, value }) => [element('dt', { text: name }), element('dd', { text: value })]),
   );
 }
 

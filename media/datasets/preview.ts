@@ -103,7 +103,6 @@ class Page {
     const key = this.#details.contains(focused) ? focused?.getAttribute('data-key') : undefined;
     this.#details.replaceChildren(
       ...drawCard(card, {
-        words: this.#start.words,
         fileName: this.#start.fileName,
         chosen: () => this.#filter.problems,
         onChoose: (choice) => this.#choose(choice),

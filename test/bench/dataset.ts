@@ -17,7 +17,7 @@ type MakeJob = (task: DatasetJob['task'], file: DatasetFile) => Job;
 interface Figures {
   file: DatasetFile;
   floor: Series;
-  /** Everything, secrets and SHA-256 included, with two workers at most. */
+  /** Everything, secrets and duplicates included, with two workers at most. */
   everything: Series;
   /** Grammar, UTF-8 and shape alone, in one worker. */
   shape: Series;
@@ -59,7 +59,7 @@ export function benchDataset(): Promise<string> {
       `Each figure is the median of ${RUNS} runs in turn. Each run is a process of its own, measured from its start to its end: Node's own
 start is part of all figures, and so is that of our workers and the compilation of the scanner; the files are in the system's
 cache. **The floor** is one thread that splits at LF, decodes and calls \`JSON.parse\`, and checks nothing else. **Everything** is
-the check as users get it, secrets, duplicates and SHA-256 included, with two workers at most. **Shape alone** is grammar, UTF-8
+the check as users get it, secrets and duplicates included, with two workers at most. **Shape alone** is grammar, UTF-8
 and shape in one worker. Ratios are taken round by round. Files are chat rows of \`gen-jsonl.mjs\`; in the faulty ones every
 hundredth row is broken.`,
       '### Targets',

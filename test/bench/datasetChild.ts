@@ -73,8 +73,7 @@ function parse(row: string): void {
 
 async function check(options: CheckOptions): Promise<Report> {
   const checker = new DatasetChecker({ worker, scanner });
-  const { rows, sha256 } = await checker.check(file, options);
-  if ((sha256 === '') !== (options.shapeOnly === true)) throw new Error('not what was asked for');
+  const { rows } = await checker.check(file, options);
   await checker.dispose();
   return { rows };
 }

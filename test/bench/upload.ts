@@ -1,9 +1,9 @@
 // The upload of 600 MB on loopback beside `curl -F`, without and with the digest, and what it costs the rest of the process.
 import { fork, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { sha256OfFile } from '../../src/core/api/dataset.ts';
 import type { RunSubmission } from '../../src/core/api/types.ts';
 import { DIGEST_WORKER } from '../helpers/digestWorker.ts';
 import { bundled, inFolder, interleaved, RUNS, type Series } from './measure.ts';
@@ -144,11 +144,14 @@ async function writeDataset(folder: string, sizeBytes: number): Promise<Dataset>
   const handle = await open(file, 'w');
   const row = `${JSON.stringify({ question: 'x'.repeat(480), answer: 'y'.repeat(480) })}\n`;
   const block = Buffer.from(row.repeat(1_000));
-  for (let left = sizeBytes; left > 0; left -= block.length)
-    await handle.write(block, 0, Math.min(block.length, left));
+  const sha256 = createHash('sha256');
+  for (let left = sizeBytes; left > 0; left -= block.length) {
+    const bytes = block.subarray(0, left);
+    sha256.update(bytes);
+    await handle.write(bytes);
+  }
   await handle.close();
-  const sha256 = await sha256OfFile(file, { worker: DIGEST_WORKER });
-  return { path: file, filename: 'dataset.jsonl', sizeBytes, sha256 };
+  return { path: file, filename: 'dataset.jsonl', sizeBytes, sha256: sha256.digest('hex') };
 }
 
 function unhashed({ path, filename, sizeBytes }: Dataset): Dataset {

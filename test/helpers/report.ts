@@ -38,7 +38,6 @@ export function reportOf(changes: Partial<Report> = {}): Report {
     sizeBytes: 1_000,
     mtimeMs: 1_700_000_000_000,
     ctimeMs: 0,
-    sha256: '0'.repeat(64),
     kind: 'rows',
     rows: 10,
     blankRows: 0,

@@ -41,6 +41,7 @@ export class ThemeIcon extends ThemeColor {
 /** What `createTreeView` returned, newest last. */
 export interface ViewStandIn {
   visible: boolean;
+  description?: string;
   message?: string;
   badge?: { value: number; tooltip: string };
   /** Opens or hides it. */
@@ -220,6 +221,7 @@ class InputStandIn {
   prompt = '';
   value = '';
   items: readonly Item[] = [];
+  activeItems: readonly Item[] = [];
   selectedItems: readonly Item[] = [];
   /** Of many, what `pick` selects itself. */
   canSelectMany = false;

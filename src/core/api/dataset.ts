@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
+import { isSameStamp, isStill, stampOf, type FileStamp } from '../base/fileStamp.ts';
 import { DatasetChangedError, DigestError } from './errors.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -38,9 +39,9 @@ export class OpenDataset {
     return Number(this.#atOpen.size);
   }
 
-  /** In whole milliseconds since the epoch. */
-  get mtimeMs(): number {
-    return Number(this.#atOpen.mtimeMs);
+  /** What the file was when it was opened. */
+  get stamp(): FileStamp {
+    return stampOf(this.#atOpen);
   }
 
   /**
@@ -203,15 +204,20 @@ interface DigestFileOptions {
 
 /**
  * The SHA-256 of a file, as a submission names it, read and hashed beside the main thread.
- * @throws DatasetChangedError when it cannot be read, is not a file or changes meanwhile; DigestError, CancelledError
+ * @param file with the stamp of its check: only the digest of those bytes is returned
+ * @throws DatasetChangedError when it is another file before or after it was hashed, or cannot be read; DigestError, CancelledError
  */
 export async function sha256OfFile(
-  path: string,
+  file: FileStamp & { path: string },
   { worker, signal, onProgress }: DigestFileOptions,
 ): Promise<string> {
-  const dataset = await OpenDataset.open(path);
+  const dataset = await OpenDataset.open(file.path, file.sizeBytes);
   try {
-    return await sha256Of(dataset, worker, signal, onProgress);
+    if (!isSameStamp(dataset.stamp, file)) throw new DatasetChangedError('changed');
+    const sha256 = await sha256Of(dataset, worker, signal, onProgress);
+    // Another file may have taken its place, or its time was set back.
+    if (!(await isStill(file.path, file))) throw new DatasetChangedError('changed');
+    return sha256;
   } finally {
     await dataset.close();
   }

@@ -52,7 +52,7 @@ export async function upload<T>(
     if (sha256 !== undefined) {
       if (digestWorker === undefined) throw new DigestError();
       // Hashed first: otherwise all of it would be sent before that is known.
-      const isOtherFile = mtimeMs !== undefined && mtimeMs !== dataset.mtimeMs;
+      const isOtherFile = mtimeMs !== undefined && mtimeMs !== dataset.stamp.mtimeMs;
       if (isOtherFile && (await sha256Of(dataset, digestWorker, signal)) !== sha256)
         throw new DatasetChangedError('changed');
       expected = { sha256, digest: new Digest(digestWorker) };

@@ -1,3 +1,4 @@
+import type { FileStamp } from '../base/fileStamp.ts';
 import { MAX_HASHED_ROWS, type Duplicates, type HashedSegment } from './duplicates.ts';
 import { PROBLEM_FIELDS, ProblemGroup, PROBLEMS } from './problems.ts';
 import {
@@ -76,12 +77,7 @@ export class ReportBuilder {
     }));
   }
 
-  build(
-    file: Pick<Report, 'path' | 'sizeBytes' | 'mtimeMs' | 'ctimeMs'>,
-    sha256: string,
-    kind: FileKind,
-    duplicates: Duplicates,
-  ): Report {
+  build(file: FileStamp & Pick<Report, 'path'>, kind: FileKind, duplicates: Duplicates): Report {
     const sum = (of: 'rows' | 'blankRows' | 'characters') =>
       this.#segments.reduce((total, segment) => total + segment[of], 0);
     const rows = sum('rows');
@@ -90,7 +86,6 @@ export class ReportBuilder {
     const format = mostCommon(formats);
     return {
       ...file,
-      sha256,
       kind,
       rows,
       blankRows,

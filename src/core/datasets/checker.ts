@@ -4,10 +4,11 @@ import { Worker } from 'node:worker_threads';
 import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
+import { stampOf } from '../base/fileStamp.ts';
 import { ReportBuilder } from './buildReport.ts';
 import { hasByteOrderMark, kindOf, SAMPLE_BYTES, isJsonArray } from './fileKind.ts';
 import { CheckError, type Report } from './report.ts';
-import { SEGMENT_BYTES } from './segments.ts';
+import { SEGMENT_BYTES, type Segment } from './segments.ts';
 import { SHARED, type Answer, type DuplicatesJob, type Request, type WorkerData } from './workerMessages.ts';
 
 /** How many places of each code are located. */
@@ -35,7 +36,7 @@ export interface CheckOptions {
   onProgress?: (fraction: number) => void;
   /** How many threads may work; two by default. */
   workers?: number;
-  /** Whether secrets, duplicates and the SHA-256 are left out, which only measurements want; `sha256` is then empty. */
+  /** Whether secrets and duplicates are left out, which only measurements want. */
   shapeOnly?: boolean;
 }
 
@@ -56,7 +57,7 @@ export class DatasetChecker implements Disposable {
   }
 
   /**
-   * Checks a dataset completely: every row, its shape, duplicates, secrets, and the SHA-256 of the same bytes.
+   * Checks a dataset completely: every row, its shape, duplicates and secrets.
    * @throws CheckError where it comes to no verdict
    * @throws CancelledError at once when the signal is aborted
    */
@@ -120,27 +121,20 @@ export class DatasetChecker implements Disposable {
     stop.addEventListener('abort', () => Atomics.store(job.shared, SHARED.stopped, 1), { once: true });
     const isComplete = options.shapeOnly !== true;
     const builder = new ReportBuilder(LOCATED_LIMIT);
-    const progress = progressOf(sizeBytes * (isComplete ? 2 : 1), options.onProgress);
-    let sha256 = '';
-    const take = (answer: Answer) => {
-      if (answer.kind === 'segment') {
-        builder.addSegment(answer.segment);
-        if (builder.hasEnoughHashed) Atomics.store(job.shared, SHARED.hashedEnough, 1);
-        progress(SEGMENT_BYTES);
-      } else if (answer.kind === 'hashed') {
-        sha256 = answer.sha256 ?? sha256;
-        progress(answer.bytes);
-      }
+    const progress = progressOf(sizeBytes, options.onProgress);
+    const take = (segment: Segment) => {
+      builder.addSegment(segment);
+      if (builder.hasEnoughHashed) Atomics.store(job.shared, SHARED.hashedEnough, 1);
+      progress(SEGMENT_BYTES);
     };
     const workers = await this.#workersFor(sizeBytes, options.workers ?? MAX_WORKERS);
     const done = await this.#all(
-      workers.map((worker, index) =>
+      workers.map((worker) =>
         worker.request(
           {
             ...job,
             kind: 'check',
             segments,
-            hashes: isComplete && index === 0,
             findsSecrets: isComplete,
             hasByteOrderMark: hasByteOrderMark(sample),
           },
@@ -160,8 +154,7 @@ export class DatasetChecker implements Disposable {
     if (after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs)
       throw new CheckError('changing');
     const report = builder.build(
-      { path, sizeBytes, mtimeMs: Number(before.mtimeMs), ctimeMs: Number(before.ctimeMs) },
-      sha256,
+      { path, ...stampOf(before) },
       kind,
       compared?.duplicates ?? { total: 0, places: new Float64Array(), details: [], lastRow: undefined },
     );
@@ -242,7 +235,7 @@ class CheckWorker implements Disposable {
   readonly #worker: Worker;
   #isAlive = true;
   #request:
-    | { done: (answer: Done) => void; failed: (error: unknown) => void; say: (answer: Answer) => void }
+    | { done: (answer: Done) => void; failed: (error: unknown) => void; take: (segment: Segment) => void }
     | undefined;
 
   constructor(script: string, data: WorkerData) {
@@ -267,12 +260,12 @@ class CheckWorker implements Disposable {
   }
 
   /**
-   * Sends a request; `say` is called with what is answered before the end, `transfer` moves to the thread.
+   * Sends a request; `take` gets each segment that is judged, `transfer` moves to the thread.
    * @throws CheckError, `worker-died` too
    */
   request(
     request: Request,
-    say: (answer: Answer) => void = () => undefined,
+    take: (segment: Segment) => void = () => undefined,
     transfer: ArrayBuffer[] = [],
   ): Promise<Done> {
     return new Promise((done, failed) => {
@@ -280,7 +273,7 @@ class CheckWorker implements Disposable {
         failed(new CheckError('worker-died'));
         return;
       }
-      this.#request = { done, failed, say };
+      this.#request = { done, failed, take };
       this.#worker.ref();
       this.#worker.postMessage(request, transfer);
     });
@@ -293,8 +286,8 @@ class CheckWorker implements Disposable {
 
   #take(answer: Answer): void {
     const request = this.#request;
-    if (answer.kind === 'segment' || answer.kind === 'hashed') {
-      request?.say(answer);
+    if (answer.kind === 'segment') {
+      request?.take(answer.segment);
       return;
     }
     this.#request = undefined;

@@ -1,5 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { isMissing } from '../base/diskError.ts';
+import { stampOf, type FileStamp } from '../base/fileStamp.ts';
 import type { FileKind, Report } from './report.ts';
 
 /** How much of a file's beginning is read to detect its kind. */
@@ -68,27 +69,22 @@ function startsWith(bytes: Uint8Array, beginning: readonly number[]): boolean {
 /** Why a file cannot be sent as a dataset. */
 export type DatasetProblem = 'missing' | 'folder' | 'not-a-file' | 'unreadable' | 'empty' | 'too-large';
 
-export interface DatasetFile {
+export interface DatasetFile extends FileStamp {
   path: string;
-  sizeBytes: number;
-  /** When it was last written; integer milliseconds since the epoch. */
-  mtimeMs: number;
 }
 
 /** Whether a file can be sent at all, without reading its rows. Never throws. */
 export async function inspectDataset(path: string, maxBytes: number): Promise<DatasetFile | DatasetProblem> {
   try {
-    // Of a number of milliseconds with a fraction, another reader may round another one.
     const found = await stat(path, { bigint: true });
     if (found.isDirectory()) return 'folder';
     // Not opened: opening a pipe would wait for its writer.
     if (!found.isFile()) return 'not-a-file';
     // Whether a file may be read is known only by opening it.
     await (await open(path, 'r')).close();
-    const sizeBytes = Number(found.size);
-    if (sizeBytes === 0) return 'empty';
-    if (sizeBytes > maxBytes) return 'too-large';
-    return { path, sizeBytes, mtimeMs: Number(found.mtimeMs) };
+    const stamp = stampOf(found);
+    if (stamp.sizeBytes === 0) return 'empty';
+    return stamp.sizeBytes > maxBytes ? 'too-large' : { path, ...stamp };
   } catch (error) {
     return isMissing(error) ? 'missing' : 'unreadable';
   }

@@ -1,4 +1,5 @@
 import { ExpectedError } from '../base/errors.ts';
+import type { FileStamp } from '../base/fileStamp.ts';
 import type { ProblemClass, ProblemCode, ProblemGroup, Severity, Problem } from './problems.ts';
 
 /** What the rows of a dataset can look like, in the order of the scanner's numbers (`scanner/codes.ts`). */
@@ -47,15 +48,8 @@ export interface Statistics {
 }
 
 /** Everything that was found out about a dataset, and of which bytes. */
-export interface Report {
+export interface Report extends FileStamp {
   path: string;
-  sizeBytes: number;
-  /** When the judged bytes were last changed, by the file system, in integer milliseconds. */
-  mtimeMs: number;
-  /** When anything of the file was, its times too: a copy that keeps the first time has another here. */
-  ctimeMs: number;
-  /** SHA-256 of the judged bytes, in hexadecimal. */
-  sha256: string;
   kind: FileKind;
   /** Rows, blank ones included; what follows the last LF is a row if it is not empty. */
   rows: number;
@@ -106,12 +100,8 @@ export class CheckError extends ExpectedError {
 }
 
 /** What sentences are made of where there is little room. */
-export interface Summary {
+export interface Summary extends FileStamp {
   kind: FileKind;
-  sizeBytes: number;
-  mtimeMs: number;
-  /** SHA-256 of the judged bytes, in hexadecimal. */
-  sha256: string;
   verdict: Verdict;
   rows: number;
   /** Whether all rows are blank. */
@@ -126,6 +116,8 @@ export interface Summary {
   unchecked: number;
   emailAddresses: number;
   cardNumbers: number;
+  /** As in `Statistics`. */
+  characters: number;
   /** An estimate without a tokenizer. */
   estimatedTokens: number;
 }
@@ -139,7 +131,7 @@ export function summaryOf(report: Report): Summary {
     kind: report.kind,
     sizeBytes: report.sizeBytes,
     mtimeMs: report.mtimeMs,
-    sha256: report.sha256,
+    ctimeMs: report.ctimeMs,
     verdict: verdictOf(report),
     rows: report.rows,
     isBlank: report.rows === report.blankRows,
@@ -151,6 +143,7 @@ export function summaryOf(report: Report): Summary {
     unchecked: total('row-too-long'),
     emailAddresses: total('email-address'),
     cardNumbers: total('card-number'),
+    characters: report.statistics.characters,
     estimatedTokens: report.statistics.estimatedTokens,
   };
 }

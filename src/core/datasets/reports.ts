@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
+import { isStill } from '../base/fileStamp.ts';
 import type { DatasetChecker } from './checker.ts';
 import { CheckError, type Report } from './report.ts';
 
@@ -163,15 +163,4 @@ export class Reports implements Disposable {
     else this.#states.set(state.path, state);
     this.#changed.fire(state);
   }
-}
-
-/** Whether the file is still the one of a report, by its size and times. */
-async function isStill(path: string, { sizeBytes, mtimeMs, ctimeMs }: Report): Promise<boolean> {
-  // Whole milliseconds, as in the report: a number with a fraction may be rounded to another one.
-  const found = await stat(path, { bigint: true }).catch(() => undefined);
-  return (
-    found?.size === BigInt(sizeBytes) &&
-    found.mtimeMs === BigInt(mtimeMs) &&
-    found.ctimeMs === BigInt(ctimeMs)
-  );
 }

@@ -22,8 +22,6 @@ export interface Job {
   sizeBytes: number;
   segments: number;
   locatedLimit: number;
-  /** One of the workers hashes the file, before it takes segments. */
-  hashes: boolean;
   findsSecrets: boolean;
   /** Whether the file begins with one: the editor then decodes it in another way. */
   hasByteOrderMark: boolean;
@@ -45,6 +43,5 @@ export type Request = Job | DuplicatesJob;
 /** What a worker says. It ends each request with `done` or `failed`. */
 export type Answer =
   | { kind: 'segment'; segment: Segment }
-  | { kind: 'hashed'; bytes: number; sha256: string | undefined }
   | { kind: 'done'; counts: Counts | undefined; duplicates: Duplicates | undefined; memoryBytes: number }
   | { kind: 'failed'; reason: CheckFailure };

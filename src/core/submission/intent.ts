@@ -88,6 +88,8 @@ export const intentSchema = v.object({
     mtimeMs: v.optional(time),
     /** Missing where the file was not checked. */
     rows: v.optional(count),
+    /** The same; Unicode characters, line ends included. */
+    characters: v.optional(count),
   }),
   model_id: text,
   /** As it is sent, the marker included. */

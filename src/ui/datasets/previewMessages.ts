@@ -52,7 +52,6 @@ export function pageWords(): Record<PreviewWord, string> {
     toolCallId: l10n.t('answers {0}', '{0}'),
     noRole: l10n.t('no role'),
     reload: l10n.t('Reload'),
-    copy: l10n.t('Copy'),
     noMatch: l10n.t('No matching rows'),
     problemsOfRow: l10n.t('Problems'),
     keyboard: l10n.t('Arrow keys: move. Enter: raw text.'),
@@ -156,10 +155,8 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
   const { l10n } = vscode;
   const parts = [formatBytes(sizeBytes), sizePhrase(sizeBytes) ?? []].flat();
   const size = { name: l10n.t('Size'), value: parts.join(', ') };
-  if (report === undefined) return [size];
-  const { rows, blankRows, sha256, statistics } = report;
-  const hash = { name: l10n.t('SHA-256'), value: `${sha256.slice(0, 12)}…`, copy: sha256 };
-  if (report.kind !== 'rows') return [size, hash];
+  if (report?.kind !== 'rows') return [size];
+  const { rows, blankRows, statistics } = report;
   const count = formatCount(rows);
   const { characters, maxTurns } = statistics;
   return [
@@ -173,7 +170,6 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
     { name: l10n.t('Row length'), value: lengthsText(statistics.lengths) },
     ...(maxTurns > 0 ? [{ name: l10n.t('Longest conversation'), value: messagesText(maxTurns) }] : []),
     { name: l10n.t('Duplicates'), value: duplicatesText(report) },
-    hash,
   ];
 }
 

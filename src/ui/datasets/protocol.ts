@@ -5,7 +5,7 @@
 
 /** Sentences and names that the page needs for itself. */
 export type PreviewWord =
-  | ('feed' | 'details' | 'keyboard' | 'problemsOfRow' | 'showDetails' | 'hideDetails' | 'reload' | 'copy')
+  | ('feed' | 'details' | 'keyboard' | 'problemsOfRow' | 'showDetails' | 'hideDetails' | 'reload')
   | ('search' | 'matchCase' | 'continueSearch' | 'noMatch' | 'problemFilter' | 'allRows' | 'clearFilter')
   | (
       | 'goToRow'
@@ -126,7 +126,7 @@ export interface PreviewCard {
   /** While it is checked: how far, from 0 to 1. */
   progress: { text: string; fraction: number } | undefined;
   verdict: { kind: 'clean' | 'warnings' | 'errors' | 'none'; text: string };
-  facts: readonly { name: string; value: string; copy?: string }[];
+  facts: readonly { name: string; value: string }[];
   charts: readonly PreviewChart[];
   problems: { title: string; classes: readonly PreviewProblemClass[] } | undefined;
 }

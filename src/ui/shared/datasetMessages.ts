@@ -81,17 +81,15 @@ export function tokensPhrase({ estimatedTokens }: Pick<Summary, 'estimatedTokens
   return vscode.l10n.t('about {0} tokens (estimate)', formatCount(rounded));
 }
 
-/** The check in the summary of a submission: verdict, size in tokens, and what may be private. */
+/** What a check found that the summary of a submission has to say: problems, and what may be private. */
 export function checkRows(check: Summary | 'unchecked'): { icon: string; name: string; value: string }[] {
   const { l10n } = vscode;
   const name = l10n.t('Check');
   if (check === 'unchecked') return [{ icon: 'warning', name, value: l10n.t('skipped, the check failed') }];
   const privacy = privacyPhrase(check);
+  const icon = check.verdict === 'errors' ? 'error' : 'warning';
   return [
-    { icon: check.verdict === 'errors' ? 'error' : 'checklist', name, value: verdictPhrase(check) },
-    ...(check.kind === 'rows'
-      ? [{ icon: 'symbol-text', name: l10n.t('Length'), value: tokensPhrase(check) }]
-      : []),
+    ...(check.verdict === 'clean' ? [] : [{ icon, name, value: verdictPhrase(check) }]),
     ...(privacy === undefined ? [] : [{ icon: 'eye', name: l10n.t('Personal data'), value: privacy }]),
   ];
 }

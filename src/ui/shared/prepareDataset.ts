@@ -1,6 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
+import { isSameStamp } from '../../core/base/fileStamp.ts';
 import { type CheckFailure, summaryOrFailure, type Summary } from '../../core/datasets/report.ts';
 import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
@@ -14,25 +15,22 @@ import { urisOf } from './tabs.ts';
 /** How often a dataset that was written to after its check is checked again. */
 const MAX_RECHECKS = 2;
 
-/** A dataset that may be submitted: only the bytes with this digest. */
+/** A dataset that may be submitted: only the bytes that the file had at its check. */
 export interface CheckedDataset {
   file: DatasetFile;
   check: Summary | 'unchecked';
-  sha256: string;
 }
 
 /** What a dataset is checked with. */
 export interface DatasetChecks {
   reports: Pick<Reports, 'fresh'>;
-  /** The digest of a file that was not checked. @throws DatasetChangedError, DigestError, CancelledError */
-  sha256Of: (path: string, signal: AbortSignal, onProgress: (fraction: number) => void) => Promise<string>;
   log: Pick<Log, 'error'>;
 }
 
 /**
  * Chooses a dataset, saves it and checks it. What has errors or secrets passes only if the user confirms it twice.
  * @returns undefined when there is nothing to submit; the user knows why
- * @throws DatasetChangedError, DigestError, CancelledError
+ * @throws CancelledError
  */
 export async function prepareDataset(
   argument: unknown,
@@ -49,14 +47,7 @@ export async function prepareDataset(
     const check = await passGate(uri, accountName, checks);
     file = check && (await inspectOrRefuse(uri));
     if (check === undefined || file === undefined) return undefined;
-    if (check === 'unchecked') {
-      const sha256 = await withLateProgress(gateMessages.hashing(name), (signal, onProgress) =>
-        checks.sha256Of(uri.fsPath, signal, onProgress),
-      );
-      return { file, check, sha256 };
-    }
-    if (check.sizeBytes === file.sizeBytes && check.mtimeMs === file.mtimeMs)
-      return { file, check, sha256: check.sha256 };
+    if (check === 'unchecked' || isSameStamp(check, file)) return { file, check };
   }
   void showError(failureSentence(name, 'changing'));
   return undefined;
@@ -88,7 +79,8 @@ function activeTabUri(): vscode.Uri | undefined {
   return isJsonl || /\.(jsonl|ndjson)$/i.test(uri.path) ? uri : undefined;
 }
 
-async function openDataset(): Promise<vscode.Uri | undefined> {
+/** Lets the user pick a file. */
+export async function openDataset(): Promise<vscode.Uri | undefined> {
   const chosen = await vscode.window.showOpenDialog({
     title: chooseMessages.title(),
     openLabel: chooseMessages.open(),
@@ -106,7 +98,7 @@ async function pickOne(uris: readonly vscode.Uri[]): Promise<vscode.Uri | undefi
     value: uri,
   }));
   const answer = await pick(
-    { title: chooseMessages.title(), step: 1, totalSteps: 1 },
+    { title: chooseMessages.title() },
     { placeholder: chooseMessages.whichOne(), items },
   );
   return answer.kind === 'value' ? answer.value : undefined;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -34,14 +33,12 @@ describe('a check of a dataset', () => {
     await Promise.all([writeFile(bigFile, big), writeFile(smallFile, CLEAN)]);
   });
 
-  it('reports a clean file with its hash, and progress that never goes back', async () => {
+  it('reports a clean file, and progress that never goes back', async () => {
     const report = await check(CLEAN);
     assert.deepEqual([report.problems, report.rows, report.format], [[], 2, 'question-answer']);
     assert.deepEqual([verdictOf(report), report.sizeBytes], ['clean', CLEAN.length]);
-    assert.equal(report.sha256, createHash('sha256').update(CLEAN).digest('hex'));
     const fractions: number[] = [];
-    const { sha256 } = await checker().check(bigFile, { onProgress: (fraction) => fractions.push(fraction) });
-    assert.equal(sha256, createHash('sha256').update(big).digest('hex'));
+    await checker().check(bigFile, { onProgress: (fraction) => fractions.push(fraction) });
     assert.ok(fractions.length > 0 && fractions.every((fraction) => fraction > 0 && fraction <= 1));
     assert.deepEqual(
       fractions,
@@ -191,7 +188,7 @@ describe('a check of a dataset', () => {
 
     it('is cancelled stops, whatever it does: the next check does not wait for its end', () => {
       const log = path.join(folder(), 'answers');
-      // After its first answer, when it has hashed a part, it waits for the stop flag.
+      // After its first answer it waits for the stop flag.
       const wait = `
         appendFileSync(${JSON.stringify(log)}, answer.kind + ' ');
         post(answer, transfer);
@@ -203,7 +200,7 @@ describe('a check of a dataset', () => {
         await writeFile(path.join(folder(), 'long.jsonl'), Buffer.concat([big, big]));
         await assert.rejects(own.check(path.join(folder(), 'long.jsonl'), options), CANCELLED);
         assert.equal((await own.check(smallFile)).rows, 2);
-        assert.equal(await readFile(log, 'utf8'), 'hashed done hashed segment done done ');
+        assert.equal(await readFile(log, 'utf8'), 'segment done segment done done ');
       });
     });
 
@@ -321,7 +318,7 @@ describe('a check of a dataset', () => {
       builder.addCounts(counts);
       const duplicates = { total: 0, places: new Float64Array(), details: [], lastRow: undefined };
       const file = { path: '', sizeBytes: 1, mtimeMs: 1, ctimeMs: 0 };
-      report = timed(2, () => builder.build(file, '', 'rows', duplicates));
+      report = timed(2, () => builder.build(file, 'rows', duplicates));
     }
     assert.ok(isFast(), times.join(' '));
     // All but the duplicates, which were none.

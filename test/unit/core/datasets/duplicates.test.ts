@@ -158,7 +158,7 @@ describe('duplicate rows', () => {
       [undefined, 50],
     ] as const) {
       const duplicates = { total: 0, places: new Float64Array(), details: [], lastRow };
-      assert.equal(builder.build(file, '', 'rows', duplicates).duplicatesLookedForRows, expected);
+      assert.equal(builder.build(file, 'rows', duplicates).duplicatesLookedForRows, expected);
     }
   });
 });

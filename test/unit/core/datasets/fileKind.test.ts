@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, mkdir, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
@@ -21,11 +21,17 @@ describe('inspectDataset', () => {
 
   const inspect = (name: string) => inspectDataset(name, MAX_DATASET_BYTES);
 
-  it('returns path, size and time of a file, or of what a link leads to', async () => {
+  it('returns path, size and times of a file, or of what a link leads to', async () => {
     await writeFile(file, '{}');
     await utimes(file, 1, 1_767_614_400.125);
+    const ctimeMs = Number((await stat(file, { bigint: true })).ctimeMs);
     for (const name of [file, link])
-      assert.deepEqual(await inspect(name), { path: name, sizeBytes: 2, mtimeMs: 1_767_614_400_125 });
+      assert.deepEqual(await inspect(name), {
+        path: name,
+        sizeBytes: 2,
+        mtimeMs: 1_767_614_400_125,
+        ctimeMs,
+      });
   });
 
   it('rounds the time of the last write down to integer milliseconds', async () => {

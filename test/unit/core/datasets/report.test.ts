@@ -88,11 +88,11 @@ describe('summaryOf', () => {
         groupOf('card-number', rows(1, 1)),
       ],
     });
-    const { sizeBytes, mtimeMs, sha256, rows: count } = report;
+    const { sizeBytes, mtimeMs, ctimeMs, rows: count } = report;
     assert.deepEqual(summaryOf(report), {
-      ...{ kind: 'rows', sizeBytes, mtimeMs, sha256, rows: count, isBlank: false, format: 'chat' },
+      ...{ kind: 'rows', sizeBytes, mtimeMs, ctimeMs, rows: count, isBlank: false, format: 'chat' },
       ...{ verdict: 'errors', errors: 20, secrets: 4, warnings: 14, unchecked: 0 },
-      ...{ emailAddresses: 12, cardNumbers: 1, estimatedTokens: 250 },
+      ...{ emailAddresses: 12, cardNumbers: 1, characters: 1_000, estimatedTokens: 250 },
     });
   });
 

@@ -4,6 +4,7 @@ import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
+import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import {
   CheckError,
   type CheckFailure,
@@ -45,7 +46,7 @@ describe('a dataset before its submission', () => {
   async function prepare(found: readonly (Partial<Report> | CheckFailure)[], ...presses: string[]) {
     standIn.forget();
     standIn.told.answer = (buttons) => buttons.find((button) => presses.includes(button));
-    const { size, mtimeMs } = await stat(file);
+    const stamp = stampOf(await stat(file, { bigint: true }));
     let checks = 0;
     const dataset = await prepareDataset(standIn.Uri.file(file), undefined, 'Work', {
       reports: {
@@ -53,10 +54,9 @@ describe('a dataset before its submission', () => {
           const next = found[Math.min(checks++, found.length - 1)]!;
           assert.ok(checks < 10, 'it never ends');
           if (typeof next === 'string') return Promise.reject(new CheckError(next));
-          return Promise.resolve(reportOf({ sizeBytes: size, mtimeMs: Math.floor(mtimeMs), ...next }));
+          return Promise.resolve(reportOf({ ...stamp, ...next }));
         },
       },
-      sha256Of: () => Promise.resolve('hashed'),
       log: { error: () => undefined },
     });
     return { dataset, checks, sentences: [...standIn.told.sentences], buttons: [...standIn.told.buttons] };
@@ -66,7 +66,7 @@ describe('a dataset before its submission', () => {
   it('passes without a question when it has warnings at most', async () => {
     for (const found of [clean, address]) {
       const { dataset, sentences } = await prepare([found]);
-      assert.deepEqual([dataset?.file.path, dataset?.sha256, sentences], [file, '0'.repeat(64), []]);
+      assert.deepEqual([dataset?.file.path, sentences], [file, []]);
     }
   });
 
@@ -125,7 +125,7 @@ describe('a dataset before its submission', () => {
     assert.deepEqual([missing.dataset, missing.buttons], [undefined, [[]]]);
     assert.deepEqual((await prepare(['unreadable'], unchecked)).buttons, [[again]]);
     const repeated = await prepare(['changing', 'changing', clean], again, unchecked);
-    assert.deepEqual([repeated.dataset?.sha256, repeated.checks], ['0'.repeat(64), 3]);
+    assert.deepEqual([repeated.dataset?.file.path, repeated.checks], [file, 3]);
     const once = await prepare(['worker-died'], next);
     assert.deepEqual(
       [once.dataset, once.buttons],
@@ -138,13 +138,15 @@ describe('a dataset before its submission', () => {
       ],
     );
     const twice = await prepare(['worker-died'], next, unchecked);
-    assert.deepEqual([twice.dataset?.check, twice.dataset?.sha256], ['unchecked', 'hashed']);
+    assert.equal(twice.dataset?.check, 'unchecked');
   });
 
   it('is refused when something keeps writing to it', async () => {
-    const { dataset, checks, sentences } = await prepare([{ mtimeMs: 1 }]);
-    assert.deepEqual([dataset, checks], [undefined, 3]);
-    assert.deepEqual(sentences, [messages.failureSentence('rows.jsonl', 'changing')]);
+    for (const other of [{ sizeBytes: 1 }, { mtimeMs: 1 }, { ctimeMs: 1 }]) {
+      const { dataset, checks, sentences } = await prepare([other]);
+      assert.deepEqual([dataset, checks], [undefined, 3]);
+      assert.deepEqual(sentences, [messages.failureSentence('rows.jsonl', 'changing')]);
+    }
   });
 
   it('is refused when it is too large, with the limit of the contract', () =>

@@ -1,0 +1,90 @@
+import { env, l10n } from 'vscode';
+import { isWithin, type Estimate, type PriceRange } from '../../core/money/estimate.ts';
+import { amountText, formatBytes, formatCount, formatDay, formatMoney } from './format.ts';
+
+/** What is known of a price before it is charged, wherever there is a row for it. */
+export function priceText(estimate: Estimate): string {
+  switch (estimate.kind) {
+    case 'none':
+      return l10n.t('Not known until charged');
+    case 'range':
+      return l10n.t('Likely {0} · from {1} runs', rangeText(estimate), formatCount(estimate.runs));
+    case 'same':
+      return l10n.t('{0} last time ({1})', money(estimate), formatDay(estimate.atMs));
+    case 'one':
+      return l10n.t(
+        'Not known until charged · one earlier run ({0}) cost {1}',
+        formatBytes(estimate.sizeBytes),
+        money(estimate),
+      );
+    case 'changed':
+      return l10n.t(
+        'Not known until charged · prices changed on {0} ({1})',
+        formatDay(estimate.atMs),
+        money(estimate),
+      );
+    case 'far':
+      return l10n.t(
+        'Not known until charged · {0} ({1}, {2})',
+        distanceText(estimate),
+        formatBytes(estimate.sizeBytes),
+        money(estimate),
+      );
+    case 'priority':
+      return l10n.t(
+        'At least {0} · priority costs extra unless your plan includes it',
+        formatMoney(estimate.lowCents, estimate.currency),
+      );
+    case 'included':
+      return l10n.t('Not known until charged · your nearest run was included in your plan');
+  }
+}
+
+/** What a CodeLens adds; undefined where it has nothing to say. */
+export function priceLens(estimate: Estimate): string | undefined {
+  if (estimate.kind === 'range') return l10n.t('likely {0}', rangeText(estimate));
+  return estimate.kind === 'same' ? l10n.t('{0} last time', money(estimate)) : undefined;
+}
+
+/** What a range rests on. @param ranges how well the last ones held */
+export function rangeTooltip({ held, of }: { held: number; of: number }): string {
+  const assumption = l10n.t(
+    'Assumes that a larger dataset costs at least as much, and at most in proportion.',
+  );
+  // One run is no record.
+  if (of < 2) return assumption;
+  return `${assumption} ${l10n.t('Such a range held for {0} of your last {1} runs.', held, of)}`;
+}
+
+/** Said after a charge outside the range that was shown; undefined after any other. */
+export function outsideEstimate(estimate: Estimate, priceCents: number): string | undefined {
+  if (estimate.kind !== 'range' || isWithin(estimate, priceCents)) return undefined;
+  const price = formatMoney(priceCents, estimate.currency);
+  return l10n.t('Charged {0}, outside the estimate of {1}', price, rangeText(estimate));
+}
+
+function rangeText({ lowCents, highCents, currency }: PriceRange): string {
+  return l10n.t('{0}–{1}', amountText(lowCents, env.language) ?? '', formatMoney(highCents, currency));
+}
+
+function distanceText({ ratio, isLarger, measure }: Extract<Estimate, { kind: 'far' }>): string {
+  const times = formatCount(Math.round(ratio));
+  switch (measure) {
+    case 'bytes':
+      return isLarger
+        ? l10n.t('{0} times the size of your nearest run', times)
+        : l10n.t('your nearest run has {0} times the size', times);
+    case 'rows':
+      return isLarger
+        ? l10n.t('{0} times the rows of your nearest run', times)
+        : l10n.t('your nearest run has {0} times the rows', times);
+    case 'characters':
+      return isLarger
+        ? l10n.t('{0} times the characters of your nearest run', times)
+        : l10n.t('your nearest run has {0} times the characters', times);
+  }
+}
+
+function money({ priceCents, currency }: { priceCents: number; currency: string }): string {
+  return formatMoney(priceCents, currency);
+}

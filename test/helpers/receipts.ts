@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import type { Intent } from '../../src/core/submission/intent.ts';
+import type { ChargedReceipt } from '../../src/core/submission/runFacts.ts';
+import { intentOf } from './submissions.ts';
+
+/** What a charged receipt has of its own; the rest is as `intentOf` makes it. */
+export interface ReceiptOptions extends Partial<Omit<Intent, 'dataset' | 'created'>> {
+  atMs?: number;
+  dataset?: Partial<Intent['dataset']>;
+  run?: Partial<ChargedReceipt['settled']['run']>;
+}
+
+/** A charge of 5.00 USD, by hand. */
+export function chargedReceipt({ atMs = 0, dataset, run, ...changes }: ReceiptOptions = {}): ChargedReceipt {
+  const id = randomUUID();
+  const intent = intentOf({ id, ...changes, created: { localMs: atMs } });
+  return {
+    ...intent,
+    dataset: { ...intent.dataset, ...dataset },
+    settled: {
+      kind: 'charged',
+      at: { localMs: atMs },
+      how: 'answered',
+      run: { run_id: `run-${id}`, price_cents: 500, currency: 'USD', plan_name: 'Basic', ...run },
+    },
+  };
+}

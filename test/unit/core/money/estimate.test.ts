@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict';
+import {
+  estimateBefore,
+  estimateOf,
+  heldRanges,
+  lowerCents,
+  upperCents,
+  type Estimate,
+  type Wanted,
+} from '../../../../src/core/money/estimate.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
+import { Random } from '../../../helpers/random.ts';
+import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
+
+const MB = 1_000_000;
+let made = 0;
+
+/** A receipt of so many megabytes that cost so many cents, with its own bytes; later ones are newer. */
+function paid(megabytes: number, cents: number, options: ReceiptOptions = {}): ChargedReceipt {
+  const sha256 = (++made).toString(16).padStart(64, '0');
+  return chargedReceipt({
+    atMs: made,
+    ...options,
+    dataset: { sizeBytes: Math.round(megabytes * MB), rows: undefined, sha256, ...options.dataset },
+    run: { price_cents: cents, ...options.run },
+  });
+}
+const priority = { priority_processing: true };
+const wanted = (megabytes: number, more: Partial<Wanted> = {}): Wanted => ({
+  size: { bytes: megabytes * MB },
+  priority: false,
+  ...more,
+});
+const range = (receipts: readonly ChargedReceipt[], of: Wanted) => {
+  const estimate = estimateOf(receipts, of);
+  assert.ok(estimate.kind === 'range', JSON.stringify(estimate));
+  return [estimate.lowCents, estimate.highCents];
+};
+const kind = (receipts: readonly ChargedReceipt[], of: Wanted) => estimateOf(receipts, of).kind;
+
+/** What a service may charge for; it counts tokens, which we don't. */
+interface FullSize {
+  bytes: number;
+  rows: number;
+  characters: number;
+  tokens: number;
+}
+/** In cents. */
+type PriceRule = (size: FullSize) => number;
+
+const RULES: Readonly<Record<string, PriceRule>> = {
+  flat: () => 500,
+  'per MB with a minimum': ({ bytes }) => Math.max(300, (bytes / MB) * 120),
+  'per MB with a base': ({ bytes }) => 200 + (bytes / MB) * 80,
+  'tiers by rows': ({ rows }) =>
+    tier(rows, [1_000, 300], [5_000, 700], [20_000, 1_500], [80_000, 4_000], [Infinity, 9_000]),
+  'tiers by MB': ({ bytes }) =>
+    tier(bytes / MB, [1, 300], [5, 700], [20, 1_500], [80, 4_000], [Infinity, 9_000]),
+  'per token': ({ tokens }) => tokens * 0.0004,
+  'falling token tiers': ({ tokens }) => marginal(tokens, [1e6, 0.0008], [1e7, 0.0005], [Infinity, 0.0002]),
+  'rising token tiers': ({ tokens }) => marginal(tokens, [1e6, 0.0003], [1e7, 0.0005], [Infinity, 0.0008]),
+  // Small datasets are trained for longer.
+  'epochs by size': ({ bytes, tokens }) =>
+    tokens * 0.0002 * tier(bytes / MB, [1, 8], [5, 5], [20, 3], [Infinity, 2]),
+  'rows and tokens': ({ rows, tokens }) => 100 + rows * 0.05 + tokens * 0.0003,
+};
+
+function tier(amount: number, ...tiers: [upTo: number, cents: number][]): number {
+  return tiers.find(([upTo]) => amount <= upTo)?.[1] ?? NaN;
+}
+
+function marginal(amount: number, ...tiers: [upTo: number, centsEach: number][]): number {
+  let from = 0;
+  let cents = 0;
+  for (const [upTo, centsEach] of tiers) {
+    cents += Math.max(0, Math.min(amount, upTo) - from) * centsEach;
+    from = upTo;
+  }
+  return cents;
+}
+
+/** The datasets of one user: versions of one to three, which grow, are cut to a sample, or change a little. */
+function history(random: Random, count: number): FullSize[] {
+  const between = (low: number, high: number) => low * (high / low) ** random.fraction();
+  const projects = Array.from({ length: 1 + random.below(3) }, () => ({
+    rows: between(200, 40_000),
+    charactersEach: between(150, 3_000),
+    bytesEach: random.chance(0.8) ? between(1, 1.15) : between(1.6, 2.9),
+    tokensEach: between(0.2, 0.35),
+  }));
+  return Array.from({ length: count }, () => {
+    const project = random.of(projects);
+    const { charactersEach, bytesEach, tokensEach } = project;
+    if (random.chance(0.35)) project.rows *= between(1.1, 2.5);
+    const sample = random.chance(0.15) ? between(0.05, 0.5) : between(0.95, 1.05);
+    const rows = Math.max(10, Math.round(project.rows * sample));
+    const characters = Math.round(rows * charactersEach * between(0.93, 1.07));
+    const tokens = Math.round(characters * tokensEach * between(0.97, 1.03));
+    return { bytes: Math.round(characters * bytesEach), rows, characters, tokens };
+  });
+}
+
+describe('estimate', () => {
+  describe('of a price, by what is known', () => {
+    const fourAndFive = [paid(4, 400), paid(5, 500)];
+
+    it('is none without receipts', () => assert.deepEqual(estimateOf([], wanted(1)), { kind: 'none' }));
+
+    it('names the price of one receipt, which is no range', () =>
+      assert.deepEqual(estimateOf([paid(4, 400)], wanted(4)), {
+        kind: 'one',
+        sizeBytes: 4 * MB,
+        priceCents: 400,
+        currency: 'USD',
+      }));
+
+    it('is a range from two receipts, whatever their order', () => {
+      const expected = { kind: 'range', lowCents: 400, highCents: 630, currency: 'USD', runs: 2 };
+      assert.deepEqual(estimateOf(fourAndFive, wanted(5)), expected);
+      assert.deepEqual(estimateOf(fourAndFive.toReversed(), wanted(5)), expected);
+    });
+
+    it('is the last price of the same bytes in the same queue', () => {
+      const first = paid(4, 400);
+      const again = { ...paid(4, 420), dataset: first.dataset };
+      const { sha256 } = first.dataset;
+      assert.deepEqual(estimateOf([again, first, paid(4, 410)], wanted(4, { sha256 })), {
+        kind: 'same',
+        priceCents: 420,
+        currency: 'USD',
+        atMs: again.created.localMs,
+      });
+      assert.equal(kind([again, first], wanted(4, { sha256, priority: true })), 'priority');
+    });
+
+    it('is none further than four times away in any size, and says which', () => {
+      const far = estimateOf([paid(4, 400), paid(4, 410)], wanted(36));
+      assert.deepEqual(far, {
+        kind: 'far',
+        ratio: 9,
+        measure: 'bytes',
+        isLarger: true,
+        sizeBytes: 4 * MB,
+        priceCents: 410,
+        currency: 'USD',
+      });
+      assert.equal(kind([paid(4, 400), paid(4, 410)], wanted(16)), 'range');
+      const rows = [4_500, 5_000].map((count) => paid(4, 400, { dataset: { rows: count } }));
+      const fewRows = estimateOf(rows, { size: { bytes: 4 * MB, rows: 900 }, priority: false });
+      assert.deepEqual(fewRows.kind === 'far' && [fewRows.measure, fewRows.ratio, fewRows.isLarger], [
+        'rows',
+        5,
+        false,
+      ]);
+    });
+
+    it('tells of changed prices while only one receipt is left', () => {
+      const change = paid(4, 900);
+      assert.deepEqual(estimateOf([...fourAndFive, change], wanted(4)), {
+        kind: 'changed',
+        atMs: change.created.localMs,
+        priceCents: 900,
+        currency: 'USD',
+      });
+      assert.deepEqual(range([...fourAndFive, change, paid(4, 900)], wanted(4)), [720, 1_200]);
+    });
+
+    it('of priority processing is at least the lower end without it, where only that is known', () => {
+      assert.deepEqual(estimateOf(fourAndFive, wanted(5, { priority: true })), {
+        kind: 'priority',
+        lowCents: 400,
+        currency: 'USD',
+      });
+      assert.equal(kind([paid(4, 400)], wanted(4, { priority: true })), 'one');
+      const both = [...fourAndFive, paid(4, 700, priority), paid(4, 710, priority)];
+      assert.deepEqual(range(both, wanted(4, { priority: true })), [560, 890]);
+      assert.deepEqual(range(both, wanted(5)), [400, 630]);
+    });
+
+    it('of the standard queue is none where only priority processing was paid', () =>
+      assert.equal(kind([paid(4, 700, priority), paid(4, 710, priority)], wanted(4)), 'none'));
+
+    it('is none where the nearest run was included, the same bytes too', () => {
+      const free = [paid(4, 0), paid(4, 0)];
+      assert.equal(kind(free, wanted(4)), 'included');
+      assert.equal(kind(free, wanted(4, { sha256: free[0]?.dataset.sha256 })), 'included');
+      assert.equal(kind([...free, paid(4, 400)], wanted(4)), 'changed');
+    });
+  });
+
+  describe('by the rule', () => {
+    it('goes from the nearest receipt in proportion to every size', () => {
+      const sizes = (rows: number, characters: number) => ({ dataset: { rows, characters } });
+      const receipts = [paid(4, 400, sizes(1_000, 4 * MB)), paid(4, 400, sizes(1_000, 4 * MB))];
+      const size = { bytes: 8 * MB, rows: 500, characters: 6 * MB };
+      assert.deepEqual(range(receipts, { size, priority: false }), [160, 1_000]);
+      // Rows that were not counted of one of them say nothing.
+      assert.deepEqual(range([paid(4, 400), paid(4, 400)], { size, priority: false }), [400, 1_000]);
+    });
+
+    it('takes the newest of those that are equally near', () =>
+      assert.deepEqual(range([paid(4, 400), paid(4, 480)], wanted(4)), [380, 600]));
+
+    it('is not below a clearly smaller run, and not above a clearly larger one', () => {
+      assert.deepEqual(range([paid(3, 390), paid(4, 400)], wanted(4)), [390, 500]);
+      assert.deepEqual(range([paid(5, 450), paid(4, 400)], wanted(4)), [320, 450]);
+      // Not clearly: 5 % apart.
+      assert.deepEqual(range([paid(3.8, 390), paid(4, 400)], wanted(4)), [320, 500]);
+    });
+
+    it('ignores a bound that contradicts the nearest receipt', () =>
+      assert.deepEqual(range([paid(16, 600), paid(4, 400), paid(1, 395)], wanted(4)), [390, 500]));
+
+    it('never is one number', () => {
+      const flat = [paid(2, 500), paid(8, 500)];
+      assert.deepEqual(range(flat, wanted(4)), [490, 510]);
+    });
+
+    it('rounds its ends outward to two digits', () => {
+      assert.deepEqual(range([paid(4, 12_345), paid(4, 12_345)], wanted(4)), [9_800, 16_000]);
+      assert.deepEqual(range([paid(4, 7), paid(4, 7)], wanted(4)), [5, 9]);
+      assert.deepEqual(range([paid(4, 1), paid(4, 1)], wanted(4)), [0, 2]);
+    });
+
+    it('takes receipts of the newest one’s currency and plan alone, with a known price', () => {
+      const noPrice = { run: { price_cents: undefined } };
+      const others = [
+        paid(4, 900, { run: { currency: 'EUR' } }),
+        paid(4, 100, { run: { plan_name: 'Pro' } }),
+        paid(4, 0, noPrice),
+        paid(4, NaN),
+        paid(4, -1),
+      ];
+      const ours = [paid(4, 400), paid(4, 410)];
+      assert.deepEqual(estimateOf([...others, ...ours], wanted(4)), {
+        kind: 'range',
+        lowCents: 320,
+        highCents: 520,
+        currency: 'USD',
+        runs: 2,
+      });
+    });
+
+    it('takes the currency of the balance, and any plan, where the answer got lost', () => {
+      const first = paid(4, 400);
+      const lost = paid(4, 410, {
+        run: { currency: undefined, plan_name: undefined },
+        balanceBefore: { balance_cents: 5_000, currency: 'USD' },
+      });
+      assert.deepEqual(range([first, lost], wanted(4)), [320, 520]);
+      assert.equal(kind([{ ...lost, balanceBefore: undefined }], wanted(4)), 'none');
+    });
+  });
+
+  describe('of a run that was charged', () => {
+    const history = [paid(4, 400), paid(4, 400), paid(4, 410), paid(4, 900), paid(4, 900), paid(4, 910)];
+    const runId = (index: number) => history[index]!.settled.run.run_id;
+
+    it('is what was known then', () => {
+      assert.equal(estimateBefore(history, runId(0)).kind, 'none');
+      const before = estimateBefore(history, runId(3));
+      assert.deepEqual([lowerCents(before), upperCents(before)], [320, 520]);
+      assert.equal(estimateBefore(history, runId(4)).kind, 'changed');
+      assert.deepEqual(estimateBefore(history, 'elsewhere'), { kind: 'none' });
+    });
+
+    it('counts as held if its price was within', () =>
+      assert.deepEqual(heldRanges(history), { held: 2, of: 3 }));
+  });
+
+  it('has no upper end where it names no price', () => {
+    const ends = (estimate: Estimate) => [lowerCents(estimate), upperCents(estimate)];
+    assert.deepEqual(ends({ kind: 'included' }), [undefined, undefined]);
+    assert.deepEqual(ends({ kind: 'priority', lowCents: 5, currency: 'USD' }), [5, undefined]);
+    assert.deepEqual(ends({ kind: 'same', priceCents: 5, currency: 'USD', atMs: 0 }), [5, 5]);
+  });
+
+  describe('for price rules that it does not know', () => {
+    const USERS = 400;
+    const rules = Object.entries(RULES);
+    const results = rules.map(([name, rule]) => ({ name, ...replay(name, rule, [1]) }));
+    const held = (tries: readonly Try[]) => share(tries, ({ isHeld }) => isHeld);
+
+    it('holds for 93 % of the shown ranges, and for 80 % under each rule', () => {
+      for (const { name, shown } of results) assert.ok(held(shown) >= 0.8, `${name}: ${held(shown)}`);
+      const all = held(results.flatMap(({ shown }) => shown));
+      assert.ok(all >= 0.93, String(all));
+    });
+
+    it('holds for 88 % when prices change by up to a quarter without notice', () => {
+      const shown = rules.flatMap(([name, rule]) => replay(name, rule, [0.8, 0.9, 1.1, 1.25]).shown);
+      assert.ok(held(shown) >= 0.88, String(held(shown)));
+    });
+
+    it('is wrong once when prices change by more', () => {
+      const shown = rules.flatMap(([name, rule]) => replay(name, rule, [0.5, 2]).shown);
+      const after = shown.filter(({ isChange }) => !isChange);
+      assert.ok(held(after) >= 0.93, String(held(after)));
+    });
+
+    it('is narrow, and is shown for most runs', () => {
+      const widths = results.flatMap(({ shown }) => shown.map(({ width }) => width)).sort((a, b) => a - b);
+      const median = widths[Math.floor(widths.length / 2)] ?? NaN;
+      assert.ok(median <= 1.8, String(median));
+      const runs = results.reduce((sum, { runs: count }) => sum + count, 0);
+      assert.ok(widths.length / runs >= 0.6, String(widths.length / runs));
+    });
+
+    /** Many users who submit 3 to 12 times; somewhere midway all prices are multiplied by one of the changes. */
+    function replay(name: string, rule: PriceRule, changes: number[]): { shown: Try[]; runs: number } {
+      const random = new Random(name.length);
+      const shown: Try[] = [];
+      let runs = 0;
+      for (let user = 0; user < USERS; user++) {
+        const count = 3 + random.below(10);
+        const changeAt = 1 + random.below(count - 1);
+        const change = random.of(changes);
+        const receipts: ChargedReceipt[] = [];
+        for (const [index, { tokens, ...size }] of history(random, count).entries()) {
+          const cents = Math.round(rule({ tokens, ...size }) * (index < changeAt ? 1 : change));
+          const estimate = estimateOf(receipts, { size, priority: false });
+          if (receipts.length >= 2) runs++;
+          if (estimate.kind === 'range') {
+            const { lowCents, highCents } = estimate;
+            const isHeld = lowCents <= cents && cents <= highCents;
+            shown.push({ isHeld, isChange: index === changeAt, width: highCents / lowCents });
+          }
+          receipts.push(paid(size.bytes / MB, cents, { dataset: size }));
+        }
+      }
+      return { shown, runs };
+    }
+  });
+});
+
+interface Try {
+  isHeld: boolean;
+  isChange: boolean;
+  width: number;
+}
+
+function share<T>(all: readonly T[], is: (one: T) => boolean): number {
+  return all.filter(is).length / all.length;
+}
