@@ -2,7 +2,9 @@ import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../core/api/types.ts';
 import type { CheckFailure, FileKind, Format, Summary } from '../../core/datasets/report.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
-import { formatCount, formatRows } from './format.ts';
+import type { Prior, TrainedBefore } from '../../core/submission/trainedBefore.ts';
+import { formatCount, formatDay, formatMoney, formatRows } from './format.ts';
+import { sanitizeServiceText } from './serviceText.ts';
 
 type OtherKind = Exclude<FileKind, 'rows'>;
 
@@ -79,6 +81,35 @@ export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string 
 export function tokensPhrase({ estimatedTokens }: Pick<Summary, 'estimatedTokens'>): string {
   const rounded = Number(estimatedTokens.toPrecision(2));
   return vscode.l10n.t('about {0} tokens (estimate)', formatCount(rounded));
+}
+
+/** An earlier run within a sentence: "May 3, 2026 with Qwen3 8B, 5.17 USD". */
+export function priorPhrase(
+  { submittedAtMs, runId, priceCents, currency }: Prior,
+  modelName: string,
+  time = formatDay(submittedAtMs),
+): string {
+  const { l10n } = vscode;
+  const run = l10n.t('{0} with {1}', time, sanitizeServiceText(modelName));
+  if (runId === undefined) return l10n.t('{0}, discarded: you may have been charged', run);
+  return priceCents === undefined ? run : l10n.t('{0}, {1}', run, formatMoney(priceCents, currency));
+}
+
+/** The last run of a dataset. @param rows of the file now */
+export function trainedText(
+  { kind, run, modelName }: TrainedBefore & { modelName: string },
+  rows: number | undefined,
+): string {
+  const { l10n } = vscode;
+  const text = l10n.t('Trained {0}', priorPhrase(run, modelName));
+  if (kind === 'same') return text;
+  const more = rows === undefined || run.rows === undefined ? 0 : rows - run.rows;
+  if (more === 0) return l10n.t('{0}; changed since', text);
+  const [one, several] =
+    more > 0
+      ? [l10n.t('1 more row'), l10n.t('{0} more rows', formatCount(more))]
+      : [l10n.t('1 row fewer'), l10n.t('{0} fewer rows', formatCount(-more))];
+  return l10n.t('{0}; changed since ({1})', text, Math.abs(more) === 1 ? one : several);
 }
 
 /** The check in the summary of a submission: verdict, size in tokens, and what may be private. */

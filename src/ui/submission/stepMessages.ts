@@ -2,9 +2,9 @@ import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
 import type { Summary } from '../../core/datasets/report.ts';
-import type { Prior } from '../../core/submission/runFacts.ts';
+import type { Prior } from '../../core/submission/trainedBefore.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { checkRows, sizePhrase } from '../shared/datasetMessages.ts';
+import { checkRows, priorPhrase, sizePhrase } from '../shared/datasetMessages.ts';
 import { formatAgo, formatBytes, formatCount, formatDay, formatMoney } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { accountText } from './resolveMessages.ts';
@@ -138,16 +138,13 @@ export function priorRows(
   const newestFirst = [...priors].sort((a, b) => b.submittedAtMs - a.submittedAtMs);
   const sorted = [...newestFirst.filter(isSame), ...newestFirst.filter((prior) => !isSame(prior))];
   const rows = sorted.slice(0, MAX_PRIOR_ROWS).map((prior) => {
-    const { modelName, runId, submittedAtMs } = prior;
+    const { modelName, submittedAtMs } = prior;
     const time = isSame(prior) ? formatAgo(submittedAtMs, nowMs) : formatDay(submittedAtMs);
     return {
       ...(isSame(prior)
         ? { icon: 'warning', name: l10n.t('Submitted before') }
         : { icon: 'history', name: l10n.t('Trained before') }),
-      value:
-        runId === undefined
-          ? l10n.t('{0}, {1}: discarded, you may have been charged', modelName, time)
-          : l10n.t('{0}, {1}: run {2}', modelName, time, runId),
+      value: priorPhrase(prior, modelName, time),
     };
   });
   const more = sorted.length - rows.length;

@@ -10,7 +10,7 @@ import type { RunStore } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { priorsOf } from '../../core/submission/runFacts.ts';
+import { priorsOf } from '../../core/submission/trainedBefore.ts';
 import type { Services } from '../../services.ts';
 import { askWhereToWork } from '../shared/accountMessages.ts';
 import { gateMessages } from '../shared/datasetMessages.ts';

@@ -226,8 +226,8 @@ describe('submitDataset', () => {
     ];
     await submit();
     const [, first, second, account] = standIn.told.inputs[2]?.items ?? [];
-    assert.match(first?.description ?? '', /^Model M, .*: run r$/);
-    assert.match(second?.description ?? '', /discarded, you may have been charged$/);
+    assert.match(first?.description ?? '', / with Model M$/);
+    assert.match(second?.description ?? '', /discarded: you may have been charged$/);
     assert.match(account?.label ?? '', /Account$/);
     parts.journal.receipts = () => Promise.reject(new Error('x'));
     await submit();
