@@ -61,23 +61,49 @@ function model(
 /** Currency of every price and of the balance. */
 export const CURRENCY = 'USD';
 
-/** The plan under which all runs are priced. It includes no priority processing. */
-export const PLAN_NAME = 'Sandbox (nothing is trained)';
-
 /**
  * The balance of a new or reset sandbox: 1,000.00 USD of play money. It pays the largest dataset once, with priority
  * processing too (945.23), and not twice, so that running out of money can be met.
  */
 export const STARTING_BALANCE_CENTS = 100_000;
 
-const BASE_CENTS = 100;
-const BYTES_PER_CENT = 10_000;
+/** How runs are priced: one at a time and for all windows. People get the default, tests pick the others as well. */
+export const PRICE_RULES = ['default', 'flat', 'per-megabyte', 'tiers', 'plan'] as const;
+export type PriceRule = (typeof PRICE_RULES)[number];
+
+/** What a run costs, and the plan under which it is priced. */
+export interface Price {
+  cents: number;
+  plan: string;
+}
+
+const PLAN = 'Sandbox (nothing is trained)';
+
+/** By size, in bytes. */
+const CENTS: Readonly<Record<PriceRule, (bytes: number) => number>> = {
+  /** 1.00, and 0.01 for each 10,000 bytes of the dataset or part of them. */
+  default: (bytes) => 100 + Math.ceil(bytes / 10_000),
+  flat: () => 500,
+  'per-megabyte': (bytes) => Math.ceil((bytes * 60) / 1_000_000),
+  tiers: (bytes) => (bytes <= 100_000 ? 200 : bytes <= 10_000_000 ? 900 : 4_000),
+  plan: (bytes) => 50 + Math.ceil((bytes * 30) / 1_000_000),
+};
+
+/** So many runs of the rule `plan` are included. */
+const INCLUDED_RUNS = 3;
 
 /**
- * The price of a run in cents: 1.00, and 0.01 for each 10,000 bytes of the dataset or part of them; with priority
- * processing half as much again, rounded up. The model does not affect the price (spec: "What the service does").
+ * The price of a run: priority processing costs half as much again, rounded up, and nothing under the rule `plan`, which
+ * also includes the first runs. The model does not affect the price (spec: "What the service does").
+ * @param earlierRuns those of the account
  */
-export function priceCents(datasetBytes: number, priority: boolean): number {
-  const cents = BASE_CENTS + Math.ceil(datasetBytes / BYTES_PER_CENT);
-  return priority ? Math.ceil((cents * 3) / 2) : cents;
+export function priceOf(
+  rule: PriceRule,
+  datasetBytes: number,
+  priority: boolean,
+  earlierRuns: number,
+): Price {
+  const cents = CENTS[rule](datasetBytes);
+  if (rule === 'plan') return { cents: earlierRuns < INCLUDED_RUNS ? 0 : cents, plan: 'Sandbox Pro' };
+  return { cents: priority ? Math.ceil((cents * 3) / 2) : cents, plan: PLAN };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunCreation } from '../core/api/types.ts';
-import { CURRENCY, findModel, PLAN_NAME, priceCents } from './catalog.ts';
+import { CURRENCY, findModel, priceOf } from './catalog.ts';
 import { type Course, planRun } from './lifecycle.ts';
 import { DEFAULT_SPEED, type Scenario } from './scenarios.ts';
 import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
@@ -24,7 +24,7 @@ interface Charged {
 function chargeRun(service: Service, submission: Submission): Charged {
   const { store, now } = service;
   return store.transaction(() => {
-    const { scenario, speed, balance_cents: balanceCents } = store.account;
+    const { scenario, speed, balance_cents: balanceCents, price_rule: priceRule } = store.account;
     const { idempotencyKey, modelId, label, priority, dataset } = submission;
     const createdAt = now();
     const request = fingerprint(submission);
@@ -34,15 +34,16 @@ function chargeRun(service: Service, submission: Submission): Charged {
     if (!findModel(modelId)?.listed.available || scenario === 'model-withdrawn') {
       throw refuse('model_not_available', 'The model is not available in the sandbox.');
     }
-    const price = priceCents(dataset.bytes, priority);
-    if (price > balanceCents || scenario === 'insufficient-balance') {
+    const { cents, plan } = priceOf(priceRule, dataset.bytes, priority, store.countRuns());
+    if (cents > balanceCents || scenario === 'insufficient-balance') {
       throw refuse('insufficient_balance', "The sandbox's balance does not cover this run.");
     }
     const run = {
       run_id: randomUUID(),
       model_id: modelId,
       label,
-      price_cents: price,
+      price_cents: cents,
+      plan,
       ...planRun(createdAt, dataset.bytes, priority, speed),
       course: courseUnder(scenario),
     };
@@ -50,10 +51,10 @@ function chargeRun(service: Service, submission: Submission): Charged {
     const creation = {
       run_id: run.run_id,
       status: 'queued',
-      price_cents: price,
+      price_cents: cents,
       currency: CURRENCY,
-      balance_after_cents: store.addToBalance(-price),
-      plan_name: PLAN_NAME,
+      balance_after_cents: store.addToBalance(-cents),
+      plan_name: plan,
     };
     if (idempotencyKey)
       store.recordFirstUse(idempotencyKey, { fingerprint: request, answer: creation }, createdAt);

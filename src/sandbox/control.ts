@@ -1,4 +1,4 @@
-import { MODELS, priceCents } from './catalog.ts';
+import { MODELS, PRICE_RULES, type PriceRule, priceOf } from './catalog.ts';
 import { planRun } from './lifecycle.ts';
 import { MAX_SPEED, MIN_SPEED, type SandboxControl, type Scenario, SCENARIOS } from './scenarios.ts';
 import type { RunRow, Service } from './service.ts';
@@ -17,6 +17,11 @@ export function createControl(service: Service): SandboxControl {
         if (scenario === 'many-runs') store.insertRuns(manyRuns(now()), true);
       });
       everyOther.clear();
+    },
+
+    setPriceRule(rule: PriceRule) {
+      if (!PRICE_RULES.includes(rule)) throw new RangeError('unknown price rule');
+      store.setPriceRule(rule);
     },
 
     reset() {
@@ -55,11 +60,13 @@ function manyRuns(now: number): RunRow[] {
     const age = RUNS - index;
     const number = age.toString(16).padStart(8, '0');
     const datasetBytes = age * 1_000;
+    const { cents, plan } = priceOf('default', datasetBytes, false, 0);
     return {
       run_id: `${number}-0000-4000-8000-0000${number}`,
       model_id: MODELS[age % MODELS.length]?.listed.model_id ?? '',
       label: `Past run ${age}`,
-      price_cents: priceCents(datasetBytes, false),
+      price_cents: cents,
+      plan,
       ...planRun(now - age * APART_MS, datasetBytes, false, 10),
       course: age % 50 === 0 ? 'failed-run' : 'plain',
     };

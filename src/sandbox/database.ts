@@ -8,7 +8,7 @@ import { DEFAULT_SPEED } from './scenarios.ts';
 
 /** Marks the file as a sandbox's ("FTsb"), so that a foreign database is not taken for one. */
 const APPLICATION_ID = 0x46547362;
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 const BUSY_TIMEOUT_MS = 5_000;
 /** Primary result codes of SQLite that mean "these bytes are no sound database", and not a passing trouble. */
 const SQLITE_CORRUPT = 11;
@@ -21,7 +21,8 @@ const SCHEMA = `
     signing_secret BLOB NOT NULL,
     balance_cents INTEGER NOT NULL CHECK (balance_cents >= 0),
     scenario TEXT NOT NULL,
-    speed REAL NOT NULL
+    speed REAL NOT NULL,
+    price_rule TEXT NOT NULL
   ) STRICT;
   CREATE TABLE runs (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -29,6 +30,7 @@ const SCHEMA = `
     model_id TEXT NOT NULL,
     label TEXT,
     price_cents INTEGER NOT NULL,
+    plan TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     starts_at INTEGER NOT NULL,
     completes_at INTEGER NOT NULL,
@@ -112,8 +114,8 @@ function create(file: string): DatabaseSync {
   transaction(database, () => {
     database.exec(SCHEMA);
     database
-      .prepare('INSERT INTO account VALUES (1, ?, ?, ?, ?, ?)')
-      .run(randomUUID(), randomBytes(32), STARTING_BALANCE_CENTS, 'none', DEFAULT_SPEED);
+      .prepare('INSERT INTO account VALUES (1, ?, ?, ?, ?, ?, ?)')
+      .run(randomUUID(), randomBytes(32), STARTING_BALANCE_CENTS, 'none', DEFAULT_SPEED, 'default');
   });
   return database;
 }

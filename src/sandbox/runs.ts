@@ -1,5 +1,4 @@
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type RunDetail, type RunSummary } from '../core/api/types.ts';
-import { PLAN_NAME } from './catalog.ts';
 import * as lifecycle from './lifecycle.ts';
 import { invalid, jsonReply, refuse, type Reply } from './server.ts';
 import type { Position, RunRow, Service } from './service.ts';
@@ -48,7 +47,7 @@ function detail(run: RunRow, now: number): Complete<RunDetail> {
     status: lifecycle.statusInDetail(run, now),
     model_id: run.model_id,
     label: run.label,
-    plan: PLAN_NAME,
+    plan: run.plan,
     price_cents: run.price_cents,
     created_at: isoTime(run.created_at),
     started_at: now >= run.starts_at ? isoTime(run.starts_at) : null,

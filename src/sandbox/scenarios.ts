@@ -1,3 +1,5 @@
+import type { PriceRule } from './catalog.ts';
+
 /** The faults that the sandbox can show, one at a time and for all windows. */
 export const SCENARIOS = [
   'none',
@@ -42,7 +44,9 @@ export interface SandboxControl {
   getScenario(): Scenario;
   /** @throws RangeError for an unknown scenario. */
   setScenario(scenario: Scenario): void;
-  /** Deletes all runs and used Idempotency-Keys; balance, scenario and speed are reset. The account id stays. */
+  /** Prices the runs that are submitted from now on; for tests. @throws RangeError for an unknown rule. */
+  setPriceRule(rule: PriceRule): void;
+  /** Deletes all runs and used Idempotency-Keys; balance, scenario, speed and prices are reset. The account id stays. */
   reset(): void;
   /** Returns the new balance in cents. @throws RangeError unless `cents` is a positive integer. */
   addFunds(cents: number): number;

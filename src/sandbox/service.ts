@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { IDEMPOTENCY_WINDOW_MS, type RunCreation } from '../core/api/types.ts';
-import { STARTING_BALANCE_CENTS } from './catalog.ts';
+import { type PriceRule, STARTING_BALANCE_CENTS } from './catalog.ts';
 import { transaction } from './database.ts';
 import type { Timeline } from './lifecycle.ts';
 import { DEFAULT_SPEED, type EveryOther, type Scenario } from './scenarios.ts';
@@ -17,7 +17,7 @@ export interface Service {
   readonly closing: AbortSignal;
 }
 
-/** The sandbox's one account: its balance, and the scenario and clock speed that all windows share. */
+/** The sandbox's one account: its balance, and the scenario, clock speed and prices that all windows share. */
 interface AccountRow {
   account_id: string;
   /** Signs download addresses; the same in all windows, so each honors the others' signatures. */
@@ -25,6 +25,7 @@ interface AccountRow {
   balance_cents: number;
   scenario: Scenario;
   speed: number;
+  price_rule: PriceRule;
 }
 
 /** One run as it is stored. Its status is not: that follows from the clock. */
@@ -33,6 +34,7 @@ export interface RunRow extends Timeline {
   model_id: string;
   label: string | null;
   price_cents: number;
+  plan: string;
 }
 
 /** A place in the list: everything that comes after it is older. */
@@ -82,24 +84,35 @@ export class Store {
     this.#run('UPDATE account SET speed = ?', speed);
   }
 
+  setPriceRule(rule: PriceRule): void {
+    this.#run('UPDATE account SET price_rule = ?', rule);
+  }
+
   /** Deletes all but the account, which begins as a new one. */
   reset(): void {
     this.#run('DELETE FROM runs');
     this.#run('DELETE FROM used_idempotency_keys');
     this.#run(
-      'UPDATE account SET balance_cents = ?, scenario = ?, speed = ?',
+      'UPDATE account SET balance_cents = ?, scenario = ?, speed = ?, price_rule = ?',
       STARTING_BALANCE_CENTS,
       'none',
       DEFAULT_SPEED,
+      'default',
     );
   }
 
   /** @param generated whether a scenario made them, which ends with it */
   insertRuns(runs: readonly RunRow[], generated = false): void {
     const statement = this.#database.prepare(`
-      INSERT INTO runs (run_id, model_id, label, price_cents, created_at, starts_at, completes_at, course, generated)
-      VALUES (:run_id, :model_id, :label, :price_cents, :created_at, :starts_at, :completes_at, :course, :generated)`);
+      INSERT INTO runs (run_id, model_id, label, price_cents, plan, created_at, starts_at, completes_at, course, generated)
+      VALUES (:run_id, :model_id, :label, :price_cents, :plan, :created_at, :starts_at, :completes_at, :course, :generated)`);
     for (const run of runs) statement.run({ ...run, generated: Number(generated) });
+  }
+
+  /** Of those that were submitted. */
+  countRuns(): number {
+    const row = this.#database.prepare('SELECT count(*) AS runs FROM runs WHERE generated = 0').get();
+    return Number(row?.['runs']);
   }
 
   deleteGeneratedRuns(): void {

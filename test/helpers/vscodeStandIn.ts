@@ -41,6 +41,7 @@ export class ThemeIcon extends ThemeColor {
 /** What `createTreeView` returned, newest last. */
 export interface ViewStandIn {
   visible: boolean;
+  description?: string;
   message?: string;
   badge?: { value: number; tooltip: string };
   /** Opens or hides it. */
@@ -228,6 +229,7 @@ class InputStandIn {
   prompt = '';
   value = '';
   items: readonly Item[] = [];
+  activeItems: readonly Item[] = [];
   selectedItems: readonly Item[] = [];
   /** Of many, what `pick` selects itself. */
   canSelectMany = false;
@@ -294,7 +296,7 @@ export class CodeLens {
     this.command = command;
   }
 }
-export class Range {}
+export const Range = Object;
 export const languages = {
   createLanguageStatusItem: () => ({ dispose: () => undefined }),
   registerCodeLensProvider: () => ({ dispose: () => undefined }),

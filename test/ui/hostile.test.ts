@@ -149,7 +149,7 @@ describe('a service that misbehaves', () => {
     await pressSubmit(workbench);
     // What the answer leaves out is read, or said to be missing.
     await workbench.dialogs.waitForToast(
-      /Submitted rows to Work\. You were charged an unknown amount; balance 50\.00 USD\./,
+      /Submitted rows to Work\. Charged an unknown amount; balance 50\.00 USD\./,
     );
     assert.equal(service.countOf('POST /api/v1/runs'), 1);
     await workbench.clearNotifications();

@@ -51,7 +51,7 @@ describe('looks and keyboard', () => {
   async function submit(label: string): Promise<void> {
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Llama 3.1 8B Instruct', label });
-    await workbench.dialogs.waitForToast(/You were charged/);
+    await workbench.dialogs.waitForToast(/Charged/);
     await workbench.clearNotifications();
   }
 
@@ -74,7 +74,7 @@ describe('looks and keyboard', () => {
     await chooseScenario(workbench, 'conflict-on-replay');
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label: 'lost' });
-    await workbench.dialogs.waitForToast(/You may have been charged/);
+    await workbench.dialogs.waitForToast(/ may have been charged: /);
     await workbench.screenshot('may-be-charged');
     await workbench.clearNotifications();
     await runs().expand(/^Run arithmetic/);
@@ -126,7 +126,7 @@ describe('looks and keyboard', () => {
     const status = await workbench.statusItem('balance').getAttribute('aria-label');
     assert.match(
       status ?? '',
-      /Fine-Tuning account: Sandbox, Sandbox: no training, no charges\., Balance: .+ USD, Click for the account menu\./,
+      /Fine-Tuning account: Sandbox, Sandbox: no training, no charges\., Balance: .+ USD \(read .+\), Click for the account menu\./,
     );
     // The buttons show while the pointer is on the view.
     await runs().root.locator('.pane-header').hover();

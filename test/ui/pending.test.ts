@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { allScenarios, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
-import { CONTINUE, pressSubmit, waitForConfirm, walkThroughSteps } from './submission.ts';
+import { ACCEPT, CONTINUE, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -68,22 +68,19 @@ describe('open submissions', () => {
     await workbench.quickInput.waitUntilOther(title);
   }
 
-  it('a marker is visible in the label step and the summary, and ends the label', async () => {
+  it('a marker is visible in the label box and the summary, and ends the label', async () => {
     const { quickInput } = workbench;
     await begin();
-    await quickInput.pick('Qwen3 8B');
+    await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B', until: 'summary' });
+    await quickInput.pick('Label');
     await quickInput.waitForMessage(/“ft-[\da-z]{8}” is added/);
     const [marker = ''] = MARKER.exec(await workbench.page.locator('.quick-input-message').innerText()) ?? [];
     await workbench.screenshot('label-marker');
     await quickInput.fill('adding');
-    await quickInput.pick('Standard queue');
     await quickInput.item(CONTINUE).waitFor();
     assert.equal(await descriptionOf('Label'), `adding ${marker}`);
-    await quickInput.pick(CONTINUE);
-    await quickInput.pick('I accept the license terms and the use policy of Alibaba Cloud for Qwen3 8B');
-    await waitForConfirm(workbench, 'sums.jsonl');
-    await pressSubmit(workbench);
-    await workbench.dialogs.waitForToast(/You were charged/);
+    await walkThroughSteps(workbench, { fileName: 'sums.jsonl' });
+    await workbench.dialogs.waitForToast(/Charged/);
     assert.deepEqual(sandboxLedger(vscode).labels, [`adding ${marker}`]);
     // In the tree it would only be noise.
     await runs()
@@ -134,24 +131,20 @@ describe('open submissions', () => {
     await take('Fine-Tuning: Resolve Submission…');
     await quickInput.waitForTitle('Submission of sums.jsonl');
     await take('Continue…');
-    await quickInput.waitForTitle(/^Submit sums\.jsonl .*\(2\/6\)/);
-    assert.equal(await quickInput.value(), 'too poor');
-    await press('Enter');
-    await quickInput.waitForTitle(/\(3\/6\)/);
-    await press('Enter');
-    await quickInput.waitForTitle(/\(4\/6\)/);
+    await quickInput.waitForTitle(/^Submit sums\.jsonl to /);
+    await quickInput.item(CONTINUE).waitFor();
     assert.equal(await descriptionOf('Model'), 'Mistral 7B Instruct v0.3, Mistral AI');
     assert.match(await descriptionOf('Label'), /^too poor ft-/);
-    assert.match(await descriptionOf('Queue'), /^priority/);
+    assert.match(await descriptionOf('Queue'), /^Priority/);
     await press('Enter');
-    await quickInput.waitForTitle(/\(5\/6\)/);
-    await take('I accept the license terms of Mistral AI for Mistral 7B Instruct v0.3');
+    await quickInput.waitForTitle('Terms of Mistral AI for Mistral 7B Instruct v0.3');
+    await take(ACCEPT);
     await waitForConfirm(workbench, 'sums.jsonl');
     assert.equal(sandboxLedger(vscode).labels.length, before.labels.length);
     // Enter alone goes back.
     await press('Tab');
     await press('Enter');
-    await workbench.dialogs.waitForToast(/You were charged/);
+    await workbench.dialogs.waitForToast(/Charged/);
     await runs().row('too poor, sums.jsonl, Not charged, balance too low').waitFor({ state: 'hidden' });
     const { labels, balanceCents } = sandboxLedger(vscode);
     assert.match(labels[1] ?? '', /^too poor ft-/);
@@ -191,17 +184,10 @@ describe('open submissions', () => {
     /** A run that is charged, and whose answer gets lost. */
     async function lose(model: string, label: string): Promise<void> {
       await begin();
-      await workbench.quickInput.pick(model);
-      await workbench.quickInput.waitForMessage(/^Label \(optional\)\. Up to 255/);
-      await workbench.quickInput.fill(label);
-      await workbench.quickInput.pick('Standard queue');
-      await workbench.quickInput.item(CONTINUE).waitFor();
+      await walkThroughSteps(workbench, { fileName: 'more.jsonl', model, label, until: 'summary' });
       assert.equal(await descriptionOf('Label'), label);
-      await workbench.quickInput.pick(CONTINUE);
-      await workbench.quickInput.pick(/I accept the license terms/);
-      await waitForConfirm(workbench, 'more.jsonl');
-      await pressSubmit(workbench);
-      await workbench.dialogs.waitForToast(/You may have been charged for .+: the service didn’t confirm it/);
+      await walkThroughSteps(workbench, { fileName: 'more.jsonl' });
+      await workbench.dialogs.waitForToast(/.+ may have been charged: the service didn’t confirm it/);
     }
 
     const OPEN = /^(twin|gone), more\.jsonl, May be charged, 1 possible run, /;
@@ -236,7 +222,7 @@ describe('open submissions', () => {
       await quickInput.pick('This Is the Run: twin');
       await dialogs.waitForModal('Is this the run of twin?');
       await dialogs.press('This Is the Run');
-      await dialogs.waitForToast(/twin was submitted to .+ after all\. You were charged /);
+      await dialogs.waitForToast(/twin was submitted to .+ after all\. Charged /);
       await runs()
         .row(/^(twin|gone), more\.jsonl, /)
         .waitFor({ state: 'hidden' });

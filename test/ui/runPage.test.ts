@@ -57,7 +57,7 @@ describe('the page of a run', () => {
     await workbench.editors.open(path.join(folder, 'rows.jsonl'));
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label });
-    await workbench.dialogs.waitForToast(/You were charged/);
+    await workbench.dialogs.waitForToast(/Charged/);
     await workbench.clearNotifications();
   }
 

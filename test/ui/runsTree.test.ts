@@ -58,7 +58,7 @@ describe('the Runs view', () => {
   async function submit(label: string): Promise<void> {
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label });
-    await workbench.dialogs.waitForToast(/You were charged/);
+    await workbench.dialogs.waitForToast(/Charged/);
     await workbench.clearNotifications();
   }
 

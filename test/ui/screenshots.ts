@@ -83,7 +83,7 @@ describe('pictures for the README', () => {
   async function submit(model: string, label: string): Promise<void> {
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'train.jsonl', model, label });
-    await workbench.dialogs.waitForToast(/You were charged/);
+    await workbench.dialogs.waitForToast(/Charged/);
     await workbench.clearNotifications();
   }
 

@@ -5,33 +5,48 @@ export const CONTINUE = 'Continue';
 
 /** The notification of a charge, which names the label of the run. */
 export function charged(name: string): RegExp {
-  return new RegExp(`Submitted ${name} to .+\\. You were charged [\\d.,]+ USD; balance [\\d.,]+ USD\\.`);
+  return new RegExp(`Submitted ${name} to .+\\. Charged [\\d.,]+ USD; balance [\\d.,]+ USD\\.`);
 }
 
-/** What a user chooses on the way to a run; `until` stops before that step is answered. */
+/** The row that gives the first consent. */
+export const ACCEPT = 'Accept and Continue';
+
+/** What a user changes on the way to a run; `until` stops before that surface is answered. */
 export interface Way {
   fileName: string;
   model?: string;
   label?: string;
-  queue?: 'Standard queue' | 'Priority queue';
+  queue?: 'Priority queue';
   until?: 'summary' | 'terms' | 'confirm';
 }
 
-/** Walks the steps of a submission with the mouse. */
+/** Walks the way of a submission with the mouse. */
 export async function walkThroughSteps(workbench: Workbench, way: Way): Promise<void> {
   const { quickInput } = workbench;
-  await quickInput.waitForTitle(new RegExp(`Submit ${way.fileName.replaceAll('.', '\\.')} `));
-  if (way.model !== undefined) await quickInput.pick(way.model);
-  await quickInput.waitForMessage(/^Label \(optional\)\./);
-  if (way.label === undefined) await quickInput.accept();
-  else await quickInput.fill(way.label);
-  await quickInput.pick(way.queue ?? 'Standard queue');
+  await quickInput.waitForTitle(new RegExp(`Submit ${way.fileName.replaceAll('.', '\\.')} to `));
+  if (way.model !== undefined) {
+    // The first submission of an account asks for it.
+    await quickInput.item(CONTINUE).or(quickInput.item(way.model)).first().waitFor();
+    if ((await quickInput.item(CONTINUE).count()) > 0) await quickInput.pick('Model');
+    await quickInput.pick(way.model);
+  }
   await quickInput.item(CONTINUE).waitFor();
+  if (way.label !== undefined) {
+    await quickInput.pick('Label');
+    await quickInput.waitForMessage(/^Label \(optional\)\./);
+    await quickInput.fill(way.label);
+    await quickInput.item(CONTINUE).waitFor();
+  }
+  if (way.queue !== undefined) {
+    await quickInput.pick('Queue');
+    await quickInput.pick(way.queue);
+    await quickInput.item(CONTINUE).waitFor();
+  }
   if (way.until === 'summary') return;
   await quickInput.pick(CONTINUE);
-  await quickInput.item('I do not accept').waitFor();
+  await quickInput.item(ACCEPT).waitFor();
   if (way.until === 'terms') return;
-  await quickInput.pick(/I accept the license terms/);
+  await quickInput.pick(ACCEPT);
   await waitForConfirm(workbench, way.fileName);
   if (way.until === 'confirm') return;
   await pressSubmit(workbench);

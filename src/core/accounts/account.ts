@@ -12,6 +12,9 @@ export interface ServiceAccount {
   name: string;
   /** Where the API is, without `/api/v1` and without a trailing slash. */
   baseUrl: string;
+  budget?: AccountBudget | undefined;
+  /** Where the user adds funds and makes API keys: an https address that the user typed, the service names none. */
+  website?: string | undefined;
 }
 
 /** The embedded service: its id lives in its database, its address and API key are resolved at each start. */
@@ -19,7 +22,20 @@ export interface SandboxAccount {
   kind: 'sandbox';
   id: string;
   name: string;
+  budget?: AccountBudget | undefined;
 }
+
+/** What the user wants to spend at most; it warns, and cannot stop the service from charging. */
+export interface AccountBudget {
+  perRunCents?: number | undefined;
+  /** In a calendar month, in UTC. */
+  perMonthCents?: number | undefined;
+  /** Of the balance when it was set. */
+  currency: string;
+}
+
+/** What can be changed of an account while it is used; undefined removes it. */
+export type AccountChange = Partial<Pick<ServiceAccount, 'budget' | 'website'>>;
 
 /** An account of a service that was used on this machine and is signed out of. */
 export interface FormerAccount {
@@ -57,6 +73,10 @@ export function formerAccountsOf(
     .map(([id, lastUsedMs]) => ({ id, name: undefined, lastUsedMs }))
     .sort((one, other) => other.lastUsedMs - one.lastUsedMs);
   return [...named, ...nameless];
+}
+
+export function websiteOf(account: Account): string | undefined {
+  return account.kind === 'service' ? account.website : undefined;
 }
 
 /** The only origin that may receive the account's API key. */

@@ -7,20 +7,27 @@ import { writeFileDurably } from '../storage/durableFile.ts';
 import { FolderWatch } from '../storage/folderWatch.ts';
 import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
-import type { Account } from './account.ts';
+import { isOpenableUrl } from '../api/address.ts';
+import type { Account, AccountChange } from './account.ts';
 import { Lease } from '../storage/lease.ts';
 
 /** How often the lock is tried, some ten milliseconds apart: another window writes for a few. */
 const LOCK_TRIES = 500;
 
+const centsSchema = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)));
+const budgetSchema = v.optional(
+  v.object({ perRunCents: centsSchema, perMonthCents: centsSchema, currency: v.string() }),
+);
 const accountSchema = v.variant('kind', [
   v.object({
     kind: v.literal('service'),
     id: v.string(),
     name: v.string(),
     baseUrl: v.pipe(v.string(), v.url()),
+    budget: budgetSchema,
+    website: v.optional(v.pipe(v.string(), v.check(isOpenableUrl))),
   }),
-  v.object({ kind: v.literal('sandbox'), id: v.string(), name: v.string() }),
+  v.object({ kind: v.literal('sandbox'), id: v.string(), name: v.string(), budget: budgetSchema }),
 ]);
 const fileSchema = v.object({
   version: v.literal(1),
@@ -120,14 +127,28 @@ export class AccountStore implements Disposable {
     }
   }
 
-  /** Adds the account, or replaces the one with its id, and makes it active. There is one sandbox: a new one replaces it. */
+  /**
+   * Adds the account, or replaces the one with its id, and makes it active. Its budget and website stay, also where it was
+   * signed out of. There is one sandbox: a new one replaces it.
+   */
   save(account: Account): Promise<void> {
     const isOther = (other: Account) => !isReplacedBy(other, account);
     return this.#change(({ accounts, former }) => ({
       activeId: account.id,
-      accounts: [...accounts.filter(isOther), account],
+      accounts: [
+        ...accounts.filter(isOther),
+        { ...[...accounts, ...former].find(({ id }) => id === account.id), ...account },
+      ],
       // A sandbox whose database became another one never comes back.
       former: former.filter(isOther),
+    }));
+  }
+
+  /** Changes what the user set of an account; an id that is unknown leaves everything as it is. */
+  change(id: string, change: AccountChange): Promise<void> {
+    return this.#change((content) => ({
+      ...content,
+      accounts: content.accounts.map((account) => (account.id === id ? { ...account, ...change } : account)),
     }));
   }
 

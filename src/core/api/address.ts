@@ -22,6 +22,14 @@ export function parseAddress(text: string): Address {
   return { ok: true, baseUrl: url.origin + prefix, origin: url.origin };
 }
 
+/** An https address that the user types, to be opened in a browser; a bare host is read as https. Undefined where it is none. */
+export function parseWebsite(text: string): string | undefined {
+  const trimmed = text.trim();
+  if (/[\s\\\p{Cc}]/u.test(trimmed)) return undefined;
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`);
+  return url !== null && isOpenableUrl(url.href) ? url.href : undefined;
+}
+
 /** Whether a URL may be talked to at all: https, or http to this very machine. */
 export function isSecure(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
@@ -35,7 +43,7 @@ export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** Whether a link that the service returned may be opened: https and nothing else. */
+/** Whether a link of the service or the user may be opened: https and nothing else. */
 export function isOpenableUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && url.protocol === 'https:' && url.username === '' && url.password === '';

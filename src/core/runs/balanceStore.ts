@@ -6,9 +6,11 @@ import { shared, type Shared } from '../base/sharedWork.ts';
 
 /** Owns what is known of an account's balance. */
 export class BalanceStore implements Disposable {
+  readonly #nowMs: () => number;
   readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
   readonly #onDidChange = new Emitter<void>();
   #balance: Balance | undefined;
+  #readAtMs: number | undefined;
 
   /** Fires when the balance was read or a submission returned it. */
   readonly onDidChange = this.#onDidChange.event;
@@ -16,8 +18,9 @@ export class BalanceStore implements Disposable {
   /** Reads the balance; calls that overlap share one request. @throws ApiError, KeyMissingError */
   readonly refresh: Shared<Balance>;
 
-  constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>) {
+  constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>, nowMs: () => number) {
     this.#call = call;
+    this.#nowMs = nowMs;
     this.refresh = shared(async (isCurrent) => {
       for (;;) {
         const before = this.#balance;
@@ -43,8 +46,14 @@ export class BalanceStore implements Disposable {
     return this.#balance;
   }
 
-  set(balance: Balance): void {
+  /** When the service said so, in milliseconds since the epoch. */
+  get readAtMs(): number | undefined {
+    return this.#readAtMs;
+  }
+
+  set(balance: Balance, readAtMs = this.#nowMs()): void {
     this.#balance = balance;
+    this.#readAtMs = readAtMs;
     this.#onDidChange.fire();
   }
 

@@ -118,6 +118,13 @@ export class RunStore implements Disposable {
     return this.#skipped;
   }
 
+  /** Whether every run that was created since then is loaded: milliseconds since the epoch. */
+  isCompleteSince(timeMs: number): boolean {
+    if (this.rows === undefined || this.#skipped > 0) return false;
+    const isOlder = (row: RunSummary) => createdAtMs(row) < timeMs && !this.#loose.has(row.run_id);
+    return !this.#hasMore || this.rows.some(isOlder);
+  }
+
   /** When the last reading of the newest rows began that was answered, here or in the window that polls. */
   get readAtMs(): number {
     return this.#readAtMs;

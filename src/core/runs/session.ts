@@ -35,7 +35,8 @@ export class KeyRejectedError extends ExpectedError {
 
 /** One account at work: its client, its truth (runs, models, balance) and whether the service can be reached. */
 export class Session implements Disposable {
-  readonly account: Account;
+  /** As it is stored: its budget and website may change. */
+  account: Account;
   readonly runs: RunStore;
   readonly models: ModelStore;
   readonly balance: BalanceStore;
@@ -76,7 +77,7 @@ export class Session implements Disposable {
     const call = <T>(work: (client: Client) => Promise<T>) => this.call(work);
     this.runs = this.#disposables.add(new RunStore(call, () => clock.nowMs()));
     this.models = this.#disposables.add(new ModelStore(call));
-    this.balance = this.#disposables.add(new BalanceStore(call));
+    this.balance = this.#disposables.add(new BalanceStore(call, () => clock.nowMs()));
   }
 
   get state(): SessionState {

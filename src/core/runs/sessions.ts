@@ -13,7 +13,7 @@ export class Sessions implements Disposable {
   readonly #accounts: AccountStore;
   readonly #connect: (account: Account) => Promise<Connection | undefined>;
   readonly #createClient: (connection: Connection) => Client;
-  readonly #sessions = new Map<string, { session: Session; description: string }>();
+  readonly #sessions = new Map<string, Session>();
   readonly #disposables = new DisposableStore();
   readonly #onDidChangeActive = this.#disposables.add(new Emitter<Session | undefined>());
   readonly #onDidChangeState = this.#disposables.add(
@@ -46,14 +46,16 @@ export class Sessions implements Disposable {
 
   /** The session of an account, whether it is active or not. */
   of(account: Account): Session {
-    const description = JSON.stringify(account);
     const known = this.#sessions.get(account.id);
-    if (known?.description === description) return known.session;
+    if (known !== undefined && isSame(known.account, account)) {
+      known.account = account;
+      return known;
+    }
     // The address or name changed: what was read from the old address is not this account's truth.
-    known?.session.dispose();
+    known?.dispose();
     const session = new Session(account, () => this.#connect(account), this.#createClient);
     session.onDidChangeState((state) => this.#onDidChangeState.fire({ session, state }));
-    this.#sessions.set(account.id, { session, description });
+    this.#sessions.set(account.id, session);
     return session;
   }
 
@@ -65,24 +67,24 @@ export class Sessions implements Disposable {
 
   /** Whether the change of some session to `key-rejected` was caused by this error. */
   isReportedByState(error: unknown): boolean {
-    return [...this.#sessions.values()].some(({ session }) => session.isReportedByState(error));
+    return [...this.#sessions.values()].some((session) => session.isReportedByState(error));
   }
 
   /** Lets every session connect again: its API key or the proxy's settings changed. */
   reconnect(accountId?: string): void {
-    for (const [id, { session }] of this.#sessions)
+    for (const [id, session] of this.#sessions)
       if (accountId === undefined || accountId === id) session.reconnect();
   }
 
   dispose(): void {
     this.#disposables.dispose();
-    for (const { session } of this.#sessions.values()) session.dispose();
+    for (const session of this.#sessions.values()) session.dispose();
     this.#sessions.clear();
   }
 
   #follow(): void {
-    for (const [id, { session }] of this.#sessions) {
-      if (this.#accounts.accounts.some((account) => account.id === id)) continue;
+    for (const [id, session] of this.#sessions) {
+      if (this.find(id) !== undefined) continue;
       session.dispose();
       this.#sessions.delete(id);
     }
@@ -96,4 +98,13 @@ export class Sessions implements Disposable {
     const account = this.#accounts.active;
     return account === undefined ? undefined : this.of(account);
   }
+}
+
+/** Whether one session serves both: what the user set of an account is no matter of the connection. */
+function isSame(one: Account, other: Account): boolean {
+  return one.id === other.id && one.name === other.name && addressOf(one) === addressOf(other);
+}
+
+function addressOf(account: Account): string | undefined {
+  return account.kind === 'service' ? account.baseUrl : undefined;
 }

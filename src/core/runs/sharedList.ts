@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { Balance } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Disposable } from '../base/disposable.ts';
 import type { StateStore } from '../storage/state.ts';
 import { savedList, type Backoff, type SavedList } from './savedList.ts';
 import type { Session } from './session.ts';
@@ -26,23 +25,19 @@ export async function readList(state: StateStore, accountId: string): Promise<Sa
  * What the windows of an account share: the one that polls stores what its session knows, the others take it into theirs.
  * Owns the table `run_list`.
  */
-export class SharedList implements Disposable {
+export class SharedList {
   readonly #state: StateStore;
   readonly #session: Session;
   readonly #clock: Pick<Clock, 'nowMs'>;
-  readonly #subscription: Disposable;
   #list: SavedList | undefined;
   /** What of it was read or written last: the same is not written again. */
   #text: string | undefined;
-  /** When what is known of the balance was read. */
-  #balanceAtMs = 0;
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(state: StateStore, session: Session, clock: Pick<Clock, 'nowMs'>) {
     this.#state = state;
     this.#session = session;
     this.#clock = clock;
-    this.#subscription = session.balance.onDidChange(() => (this.#balanceAtMs = clock.nowMs()));
   }
 
   /** Whether it names a run, as it was last read or written. */
@@ -95,10 +90,6 @@ export class SharedList implements Disposable {
     this.#list = this.#text = undefined;
   }
 
-  dispose(): void {
-    this.#subscription.dispose();
-  }
-
   /** One at a time. */
   #next(work: () => Promise<void>): Promise<void> {
     const done = this.#work.then(work);
@@ -112,7 +103,7 @@ export class SharedList implements Disposable {
     return {
       readAtMs: runs.readAtMs,
       runs: saved,
-      balance: this.#balance(balance.current),
+      balance: this.#balance(balance),
       modelNames: models.namesOf(new Set(saved?.rows.map(({ model_id }) => model_id))),
       clockSkewMs: this.#clockSkewMs(),
       offlineSinceMs: state === 'offline' ? offlineSince : undefined,
@@ -130,10 +121,10 @@ export class SharedList implements Disposable {
     return Math.abs(clockSkewMs - before) < SAME_SKEW_MS ? before : clockSkewMs;
   }
 
-  #balance(value: Balance | undefined): SavedList['balance'] {
+  #balance({ current, readAtMs = 0 }: Session['balance']): SavedList['balance'] {
     const before = this.#list?.balance;
-    if (value === undefined || isSameBalance(before?.value, value)) return value && before;
-    return { readAtMs: this.#balanceAtMs, value };
+    if (current === undefined || isSameBalance(before?.value, current)) return current && before;
+    return { readAtMs, value: current };
   }
 
   #accept(list: SavedList, isOfLiving: boolean): void {
@@ -144,13 +135,10 @@ export class SharedList implements Disposable {
     session.runs.acceptSaved({ ...list, offlineSinceMs });
     const { balance } = list;
     // A submission here may know a newer one. Of the future: the clock was set back since.
-    const isNewer =
-      balance !== undefined &&
-      (balance.readAtMs > this.#balanceAtMs || this.#balanceAtMs > this.#clock.nowMs());
-    if (isNewer && !isSameBalance(session.balance.current, balance.value)) {
-      session.balance.set(balance.value);
-      this.#balanceAtMs = balance.readAtMs;
-    }
+    const { current, readAtMs = 0 } = session.balance;
+    const isNewer = balance !== undefined && (balance.readAtMs > readAtMs || readAtMs > this.#clock.nowMs());
+    if (isNewer && !isSameBalance(current, balance.value))
+      session.balance.set(balance.value, balance.readAtMs);
     session.acceptShared({ ...list, offlineSinceMs }, isOfLiving);
   }
 }

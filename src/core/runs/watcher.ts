@@ -81,7 +81,7 @@ export class Watcher implements Disposable {
     const { runs, models, balance, budget, account } = session;
     this.#balanceReadAtMs = this.#askedAtMs = clock.monotonicMs();
     const add = <T extends Disposable>(one: T) => this.#disposables.add(one);
-    this.#list = add(new SharedList(state, session, clock));
+    this.#list = new SharedList(state, session, clock);
     const stored = add(new StoredDetails(runs, state, account.id, onError));
     const mayReadDetails = async () => {
       await stored.idle();

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { lowBalanceSetting, onDidChangeLowBalance } from '../shared/settings.ts';
@@ -9,16 +10,19 @@ import { followActive } from '../shared/activeSession.ts';
 /** Shows the active account's balance in the status bar; hidden when signed out. */
 export class BalanceStatus implements Disposable {
   readonly #sessions: Sessions;
+  readonly #accounts: Pick<AccountStore, 'accounts' | 'onDidChange'>;
   readonly #item = vscode.window.createStatusBarItem('balance', vscode.StatusBarAlignment.Left, 0);
   readonly #subscriptions: Disposable[];
 
-  constructor(sessions: Sessions) {
+  constructor(sessions: Sessions, accounts: Pick<AccountStore, 'accounts' | 'onDidChange'>) {
     this.#sessions = sessions;
+    this.#accounts = accounts;
     this.#item.name = statusItemName();
     this.#item.command = COMMANDS.switchAccount;
     this.#subscriptions = [
       this.#item,
       onDidChangeLowBalance(() => this.#draw()),
+      accounts.onDidChange(() => this.#draw()),
       followActive(sessions, (session) => {
         this.#draw();
         return session === undefined
@@ -43,9 +47,10 @@ export class BalanceStatus implements Disposable {
     const threshold = lowBalanceSetting();
     const isLow = threshold > 0 && balance !== undefined && balance.balance_cents < threshold * 100;
     const view = {
-      accountName: session.account.name,
-      isSandbox: session.account.kind === 'sandbox',
+      account: session.account,
+      hasOthers: this.#accounts.accounts.length > 1,
       balance,
+      readAtMs: session.balance.readAtMs,
       state: session.state,
       isLow,
     };

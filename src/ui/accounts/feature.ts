@@ -9,7 +9,7 @@ import { keepWelcomeState } from './welcomeState.ts';
 export function activateAccounts(services: Services): void {
   const { accounts, apiKeys, createClient, disposables, downloads, journal, log, openJournal } = services;
   const { registerCommands, sessions, submitter } = services;
-  disposables.add(new BalanceStatus(sessions));
+  disposables.add(new BalanceStatus(sessions, accounts));
   disposables.add(keepWelcomeState(sessions, accounts));
   disposables.add(
     sessions.onDidChangeState(({ session, state }) => {

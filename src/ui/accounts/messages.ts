@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
+import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { AddressProblem, ApiKeyProblem } from '../../core/api/address.ts';
 import { API_KEY_PREFIX } from '../../core/api/types.ts';
 import { accountWords } from '../shared/accountMessages.ts';
 import { formatDay } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { openServiceLink } from '../shared/openMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 
 /** The steps of signing in and of replacing an API key. */
@@ -104,18 +106,18 @@ export function notifyKeyRefused(error: unknown, again: CommandId): void {
 }
 
 /** Reports that the API key of an account does not work, and offers to enter another one. */
-export function notifyKeyNeeded(
-  account: { id: string; name: string },
-  state: 'key-rejected' | 'key-missing',
-): void {
+export function notifyKeyNeeded(account: Account, state: 'key-rejected' | 'key-missing'): void {
   const { l10n } = vscode;
   const isRejected = state === 'key-rejected';
   const sentence = isRejected
     ? l10n.t('The API key of {0} was rejected. Replace it to continue.', account.name)
     : l10n.t('The API key of {0} is not on this machine.', account.name);
   const replace = isRejected ? menuWords.replaceKey() : l10n.t('Enter API Key…');
-  void showWarning(sentence, replace).then((choice) => {
+  const website = websiteOf(account);
+  const open = accountWords.openWebsite();
+  void showWarning(sentence, replace, ...(website === undefined ? [] : [open])).then((choice) => {
     if (choice === replace) void vscode.commands.executeCommand(COMMANDS.replaceKey, account.id);
+    if (choice === open && website !== undefined) void openServiceLink(website);
   });
 }
 
@@ -174,11 +176,20 @@ export const menuWords = {
   signIn: () => vscode.l10n.t('Sign In to Another Account…'),
   replaceKey: () => vscode.l10n.t('Replace API Key…'),
   signOut: () => vscode.l10n.t('Sign Out…'),
+  addWebsite: () => vscode.l10n.t('Add Website…'),
+  changeWebsite: () => vscode.l10n.t('Change Website…'),
   refreshBalance: () => vscode.l10n.t('Refresh Balance'),
   addFunds: () => vscode.l10n.t('Add Sandbox Funds…'),
   scenario: () => vscode.l10n.t('Sandbox Scenario…'),
   clockSpeed: () => vscode.l10n.t('Sandbox Clock Speed…'),
   reset: () => vscode.l10n.t('Reset Sandbox…'),
+};
+
+/** The one website of an account. */
+export const websiteWords = {
+  title: (accountName: string) => vscode.l10n.t('Website of {0}', accountName),
+  prompt: () => vscode.l10n.t('Where you add funds and create API keys. Leave it empty for none.'),
+  notHttps: () => vscode.l10n.t('Enter an https:// address without a user name or password.'),
 };
 
 /** Reports that the list of accounts could not be read; nothing was deleted. */

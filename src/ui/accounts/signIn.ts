@@ -82,7 +82,7 @@ export async function replaceKey(
     return;
   }
   const { id, name, baseUrl } = account;
-  const place = { title: signInWords.replaceTitle(name), step: 1, totalSteps: 1 };
+  const place = { title: signInWords.replaceTitle(name) };
   const answer = await askForKey(place, baseUrl);
   if (answer.kind !== 'value') return;
   const apiKey = answer.value;

@@ -1,48 +1,63 @@
 import * as vscode from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
 import type { Balance } from '../../core/api/types.ts';
 import type { SessionState } from '../../core/runs/session.ts';
-import { formatMoney, sandboxNote } from '../shared/format.ts';
+import { formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** What the status bar shows of the active account. */
-interface BalanceView {
-  accountName: string;
-  isSandbox: boolean;
+export interface BalanceView {
+  account: Account;
+  /** Whether there are others, which could be taken for this one. */
+  hasOthers: boolean;
   balance: Balance | undefined;
+  readAtMs: number | undefined;
   state: SessionState;
   isLow: boolean;
 }
+
+/** The status bar has no room for more of a name. */
+const MAX_NAME_UNITS = 16;
 
 export function statusItemName(): string {
   return vscode.l10n.t('Fine-Tuning Balance');
 }
 
-export function balanceText({ accountName, isSandbox, balance }: BalanceView): string {
-  const icon = isSandbox ? '$(beaker)' : '$(credit-card)';
-  const amount =
-    balance === undefined
-      ? sanitizeServiceText(accountName)
-      : formatMoney(balance.balance_cents, balance.currency);
-  return isSandbox && balance !== undefined
-    ? `${icon} ${vscode.l10n.t('Sandbox {0}', amount)}`
-    : `${icon} ${amount}`;
+export function balanceText({ account, hasOthers, balance, state }: BalanceView): string {
+  const name = sanitizeServiceText(account.name, MAX_NAME_UNITS);
+  if (state === 'key-rejected' || state === 'key-missing') return `$(key) ${name}`;
+  const isSandbox = account.kind === 'sandbox';
+  return [
+    isSandbox ? '$(beaker)' : '$(credit-card)',
+    ...(isSandbox || hasOthers || balance === undefined ? [name] : []),
+    ...(balance === undefined ? [] : [formatMoney(balance.balance_cents, balance.currency)]),
+  ].join(' ');
 }
 
-export function balanceTooltip(view: BalanceView): string {
+export function balanceTooltip({ account, balance, readAtMs, state, isLow }: BalanceView): string {
   const { l10n } = vscode;
-  const lines = [l10n.t('Fine-Tuning account: {0}', sanitizeServiceText(view.accountName))];
-  if (view.isSandbox) lines.push(sandboxNote());
-  if (view.balance !== undefined)
-    lines.push(l10n.t('Balance: {0}', formatMoney(view.balance.balance_cents, view.balance.currency)));
-  if (view.isLow) lines.push(l10n.t('Below your low-balance threshold.'));
-  if (view.state === 'offline')
+  const isSandbox = account.kind === 'sandbox';
+  const lines = [
+    l10n.t('Fine-Tuning account: {0}', sanitizeServiceText(account.name)),
+    isSandbox ? sandboxNote() : l10n.t('Service: {0}', sanitizeServiceText(new URL(account.baseUrl).host)),
+  ];
+  if (balance !== undefined) {
+    const money = formatMoney(balance.balance_cents, balance.currency);
     lines.push(
-      view.isSandbox
+      readAtMs === undefined
+        ? l10n.t('Balance: {0}', money)
+        : l10n.t('Balance: {0} (read {1})', money, formatMoment(readAtMs, Date.now())),
+    );
+  }
+  if (isLow) lines.push(l10n.t('Below your low-balance threshold.'));
+  if (state === 'offline')
+    lines.push(
+      isSandbox
         ? l10n.t('The sandbox didn’t start or isn’t responding.')
         : l10n.t('Can’t reach the service.'),
     );
-  if (view.state === 'key-rejected') lines.push(l10n.t('The service rejected the API key.'));
-  if (view.state === 'key-missing') lines.push(l10n.t('The API key is not on this machine.'));
+  if (state === 'key-rejected') lines.push(l10n.t('The service rejected the API key.'));
+  if (state === 'key-missing') lines.push(l10n.t('The API key is not on this machine.'));
   lines.push(l10n.t('Click for the account menu.'));
   return lines.join('\n');
 }

@@ -1,12 +1,14 @@
 import * as vscode from 'vscode';
-import { originOf } from '../../core/accounts/account.ts';
+import { originOf, websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import { parseWebsite } from '../../core/api/address.ts';
 import { accountWords } from '../shared/accountMessages.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { pick, type Choice } from '../shared/steps.ts';
-import { menuWords } from './messages.ts';
+import { openServiceLink } from '../shared/openMessages.ts';
+import { ask, pick, separator, type Choice } from '../shared/steps.ts';
+import { menuWords, websiteWords } from './messages.ts';
 
-type Target = { accountId: string } | { command: CommandId };
+type Target = () => Promise<unknown>;
 
 /** The account menu: accounts first, so that a switch is one click, then the actions on the active one. */
 export async function switchAccount(accounts: AccountStore): Promise<void> {
@@ -19,11 +21,11 @@ export async function switchAccount(accounts: AccountStore): Promise<void> {
       icon: isActive ? 'check' : isSandbox ? 'beaker' : 'account',
       label: account.name,
       description: isActive ? `${where} · ${menuWords.active()}` : where,
-      value: { accountId: account.id },
+      value: () => accounts.activate(account.id),
     };
   });
   const answer = await pick<Target>(
-    { title: menuWords.title(), step: 1, totalSteps: 1 },
+    { title: menuWords.title() },
     {
       placeholder: menuWords.placeholder(),
       items:
@@ -32,13 +34,16 @@ export async function switchAccount(accounts: AccountStore): Promise<void> {
           : actionsOf(accounts),
     },
   );
-  if (answer.kind !== 'value') return;
-  if ('accountId' in answer.value) await accounts.activate(answer.value.accountId);
-  else await vscode.commands.executeCommand(answer.value.command);
+  if (answer.kind === 'value') await answer.value();
 }
 
-function actionsOf({ accounts, active }: AccountStore): Choice<Target>[] {
-  const action = (icon: string, label: string, command: CommandId) => ({ icon, label, value: { command } });
+function actionsOf(store: AccountStore): Choice<Target>[] {
+  const { accounts, active } = store;
+  const action = (icon: string, label: string, command: CommandId): Choice<Target> => ({
+    icon,
+    label,
+    value: async () => vscode.commands.executeCommand(command),
+  });
   const kind = active?.kind;
   const hasSandbox = accounts.some((account) => account.kind === 'sandbox');
   return [
@@ -46,6 +51,7 @@ function actionsOf({ accounts, active }: AccountStore): Choice<Target>[] {
     action('sign-in', active ? menuWords.signIn() : accountWords.signIn(), COMMANDS.signIn),
     ...(hasSandbox ? [] : [action('beaker', accountWords.useSandbox(), COMMANDS.useSandbox)]),
     ...(kind === 'service' ? [action('key', menuWords.replaceKey(), COMMANDS.replaceKey)] : []),
+    ...(active?.kind === 'service' ? websiteRows(store, active) : []),
     ...(kind === 'sandbox'
       ? [
           action('add', menuWords.addFunds(), COMMANDS.sandboxAddFunds),
@@ -58,6 +64,28 @@ function actionsOf({ accounts, active }: AccountStore): Choice<Target>[] {
   ];
 }
 
-function separator(label: string): Choice<Target> {
-  return { label, kind: vscode.QuickPickItemKind.Separator } as Choice<Target>;
+/** An account has one website at most; no other address is known. */
+function websiteRows(store: AccountStore, account: Account): Choice<Target>[] {
+  const website = websiteOf(account);
+  const change = () => askForWebsite(store, account);
+  if (website === undefined) return [{ icon: 'globe', label: menuWords.addWebsite(), value: change }];
+  const open = () => openServiceLink(website);
+  return [
+    { icon: 'globe', label: accountWords.openWebsite(), description: website, value: open },
+    { icon: 'edit', label: menuWords.changeWebsite(), value: change },
+  ];
+}
+
+async function askForWebsite(store: AccountStore, account: Account): Promise<void> {
+  const answer = await ask(
+    { title: websiteWords.title(account.name) },
+    {
+      prompt: websiteWords.prompt(),
+      placeholder: 'https://',
+      value: websiteOf(account) ?? '',
+      validate: (text) =>
+        text.trim() === '' || parseWebsite(text) !== undefined ? undefined : websiteWords.notHttps(),
+    },
+  );
+  if (answer.kind === 'value') await store.change(account.id, { website: parseWebsite(answer.value) });
 }

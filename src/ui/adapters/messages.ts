@@ -35,7 +35,7 @@ export async function chooseAdapter(
     })),
   ];
   const answer = await pick(
-    { title: l10n.t('Inspect an Adapter'), step: 1, totalSteps: 1 },
+    { title: l10n.t('Inspect an Adapter') },
     { placeholder: l10n.t('Which adapter?'), items },
   );
   if (answer.kind !== 'value') return undefined;

@@ -7,12 +7,12 @@ import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import type { Report } from '../../core/datasets/report.ts';
 import type { CheckState, Reports } from '../../core/datasets/reports.ts';
+import { chargedReceiptsOf } from '../../core/money/accountMoney.ts';
 import { estimateOf, type Estimate } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
-import type { ChargedReceipt } from '../../core/submission/runFacts.ts';
 import {
   trainedBefore,
   wasSubmittedInSize,
@@ -89,10 +89,7 @@ export class DatasetRuns implements Disposable {
   #known({ report, sha256 }: Followed, { account, models }: Session): PastRuns {
     const { sizeBytes: bytes, rows, statistics } = report;
     const trained = trainedBefore(this.#receipts, placeOf(account), report, sha256);
-    const receipts = this.#receipts.filter(
-      (receipt): receipt is ChargedReceipt =>
-        receipt.accountId === account.id && receipt.settled.kind === 'charged',
-    );
+    const receipts = chargedReceiptsOf(this.#receipts, account.id);
     return {
       trained: trained && { ...trained, modelName: models.nameOf(trained.run.modelId) },
       price: estimateOf(receipts, {
@@ -153,7 +150,7 @@ export class DatasetRuns implements Disposable {
     }
   }
 
-  /** Makes what is known anew, when it is asked for. */
+  /** What is known is put together when it is asked for. */
   #forget(): void {
     for (const file of this.#files.values()) file.known = undefined;
     this.#changed.fire();

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { summaryOf, type Summary } from '../../core/datasets/report.ts';
-import { trainedText } from '../shared/datasetMessages.ts';
+import { trainedPhrase } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { priceLens } from '../shared/priceMessages.ts';
 import { openDocument } from './datasetProblems.ts';
@@ -64,7 +64,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     ];
     if (past?.trained !== undefined) {
       const { accountId, runId } = past.trained.run;
-      const title = trainedText(past.trained, report?.rows);
+      const title = checkMessages.trained(trainedPhrase(past.trained, report?.rows));
       lenses.push(lens(title, COMMANDS.showRun, { accountId, id: runId }));
     }
     return lenses;

@@ -9,6 +9,8 @@ export const checkMessages = {
   checkingSeveral: (count: number) => l10n.t('Checking {0} datasets', formatCount(count)),
   preview: () => l10n.t('Preview'),
   submit: () => l10n.t('Submit…'),
+  /** @param run the phrase of it */
+  trained: (run: string) => l10n.t('Trained {0}', run),
   /** @param isDirty whether an editor has changes that are not in the checked file */
   verdict: (name: string, summary: Summary, isDirty: boolean): string => {
     const size = sizePhrase(summary.sizeBytes);

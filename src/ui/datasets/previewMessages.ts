@@ -14,7 +14,7 @@ import {
   kindSentence,
   sizePhrase,
   tokensPhrase,
-  trainedText,
+  trainedPhrase,
   verdictPhrase,
 } from '../shared/datasetMessages.ts';
 import { formatBytes, formatCount, formatRows } from '../shared/format.ts';
@@ -184,7 +184,7 @@ function pastFacts(report: Report | undefined, past: PastRuns | undefined): Prev
   return [
     ...(trained === undefined
       ? []
-      : [{ name: l10n.t('Last run'), value: trainedText(trained, report.rows) }]),
+      : [{ name: l10n.t('Trained before'), value: trainedPhrase(trained, report.rows) }]),
     { name: l10n.t('Price'), value: priceText(price) },
   ];
 }

@@ -4,7 +4,7 @@ import type { DiskError } from '../../core/base/diskError.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { ActiveDownload, ArtifactName, DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { formatBytes, formatCount, formatDuration, formatTime, withSandboxNote } from '../shared/format.ts';
+import { formatBytes, formatCount, formatDuration, formatTime, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
 import { revealOf } from '../shared/openMessages.ts';
@@ -121,7 +121,7 @@ export function remindOfExpiring(
           left,
         );
   const download = expiring.length === 1 ? l10n.t('Download') : l10n.t('Download…');
-  notify(showWarning, withSandboxNote(text, isSandbox), {
+  notify(showWarning, inSandbox(text, isSandbox), {
     [download]: actions.download,
     [l10n.t('Show')]: actions.show,
   });
@@ -142,7 +142,7 @@ export function offerInterrupted(
       : l10n.t('{0} downloads were interrupted.', formatCount(interrupted.length));
   const resume = interrupted.length === 1 ? l10n.t('Resume') : l10n.t('Resume All');
   const discard = interrupted.length === 1 ? l10n.t('Discard') : l10n.t('Discard All');
-  notify(showInformation, withSandboxNote(text, isSandbox), {
+  notify(showInformation, inSandbox(text, isSandbox), {
     [resume]: actions.resume,
     [discard]: actions.discard,
   });
@@ -302,12 +302,12 @@ export function reportNoDownload(): void {
 export function reportDownloaded(files: readonly Downloaded[], isSandbox: boolean): void {
   const others = files.filter((file) => {
     const warning = warningFor(file);
-    if (warning !== undefined) reportFile(showWarning, withSandboxNote(warning, isSandbox), file);
+    if (warning !== undefined) reportFile(showWarning, inSandbox(warning, isSandbox), file);
     return warning === undefined;
   });
   const file = others.find(({ artifactType }) => artifactType === 'model') ?? others[0];
   if (file !== undefined)
-    reportFile(showInformation, withSandboxNote(downloadedSentence(others, file), isSandbox), file);
+    reportFile(showInformation, inSandbox(downloadedSentence(others, file), isSandbox), file);
 }
 
 function reportFile(show: typeof showInformation, sentence: string, file: Downloaded): void {

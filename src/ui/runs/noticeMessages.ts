@@ -1,6 +1,6 @@
 import { commands, l10n, window } from 'vscode';
 import { COMMANDS } from '../shared/ids.ts';
-import { formatCount, formatTime, withSandboxNote } from '../shared/format.ts';
+import { formatCount, formatTime, inSandbox } from '../shared/format.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { runCount } from './messages.ts';
@@ -77,7 +77,7 @@ export function notifyCompleted(
         );
   void offer(
     showInformation,
-    withSandboxNote(text, isSandbox),
+    inSandbox(text, isSandbox),
     ...(download === undefined ? [] : [[l10n.t('Download'), download] as [string, () => void]]),
     [l10n.t('Show Run'), show],
   );
@@ -87,7 +87,7 @@ export function notifyCompleted(
 export function notifyStatus(run: RunName, status: string, isSandbox: boolean, show: () => void): void {
   const word = sanitizeServiceText(status) || l10n.t('unknown');
   const text = l10n.t('{0}: the service reports “{1}”.', named(run), word);
-  void offer(showInformation, withSandboxNote(text, isSandbox), [l10n.t('Show Run'), show]);
+  void offer(showInformation, inSandbox(text, isSandbox), [l10n.t('Show Run'), show]);
 }
 
 /** Several runs at once. @param isAway whether it became known after an absence */
@@ -102,7 +102,7 @@ export function notifySeveral(
     ...(changed === 0 ? [] : [l10n.t('{0} changed status', runCount(changed))]),
   ].join(', ');
   const text = isAway ? l10n.t('While you were away: {0}.', parts) : l10n.t('{0}.', parts);
-  void offer(showInformation, withSandboxNote(text, isSandbox), [l10n.t('Show Runs'), show]);
+  void offer(showInformation, inSandbox(text, isSandbox), [l10n.t('Show Runs'), show]);
 }
 
 /** Nothing of the link is repeated: whoever made it, its words are not ours. */

@@ -11,6 +11,7 @@ import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { runDescription, type RunView } from '../shared/runMessages.ts';
 import type { RunsSection } from '../shared/runsSection.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { filterMessage, runsMessage, treeWords } from './messages.ts';
 import {
   CommandItem,
@@ -144,6 +145,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#nodes.clear();
     this.#updates.forget();
     this.#downloads = undefined;
+    this.#view.description = session && sanitizeServiceText(session.account.name);
     this.#draw();
     if (session === undefined) return [];
     return [

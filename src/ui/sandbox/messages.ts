@@ -83,7 +83,7 @@ async function choose<T extends string | number>(
     ...row,
     ...(row.value === current && { description: vscode.l10n.t('current') }),
   }));
-  const answer = await pick<T>({ title, step: 1, totalSteps: 1 }, { placeholder, items, active: current });
+  const answer = await pick<T>({ title }, { placeholder, items, active: current });
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
@@ -93,7 +93,7 @@ export async function askForFunds(currency: string): Promise<number | undefined>
   const cents = (text: string) =>
     /^\d{1,7}(\.\d{1,2})?$/.test(text.trim()) ? Math.round(Number(text) * 100) : 0;
   const answer = await ask(
-    { title: l10n.t('Add Sandbox Funds'), step: 1, totalSteps: 1 },
+    { title: l10n.t('Add Sandbox Funds') },
     {
       prompt: l10n.t('Amount in {0} (not real money)', currency),
       value: '100',

@@ -6,6 +6,7 @@ import { sanitizeServiceText } from './serviceText.ts';
 export const accountWords = {
   signIn: () => vscode.l10n.t('Sign In…'),
   useSandbox: () => vscode.l10n.t('Use the Sandbox'),
+  openWebsite: () => vscode.l10n.t('Open Website'),
   sandboxName: () => vscode.l10n.t('Sandbox'),
 };
 

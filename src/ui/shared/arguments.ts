@@ -54,7 +54,7 @@ export async function chooseRun(argument: unknown, runs: readonly RunChoice[]): 
     return undefined;
   }
   const answer = await pick(
-    { title: chooseRunWords.title(), step: 1, totalSteps: 1 },
+    { title: chooseRunWords.title() },
     {
       placeholder: chooseRunWords.which(),
       items: runs.map(({ runId, name, description }) => ({

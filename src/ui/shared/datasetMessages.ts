@@ -95,34 +95,35 @@ export function priorPhrase(
   return priceCents === undefined ? run : l10n.t('{0}, {1}', run, formatMoney(priceCents, currency));
 }
 
-/** The last run of a dataset. @param rows of the file now */
-export function trainedText(
+/** The last run of a dataset, and whether that was of other bytes. @param rows of the file now */
+export function trainedPhrase(
   { kind, run, modelName }: TrainedBefore & { modelName: string },
   rows: number | undefined,
 ): string {
   const { l10n } = vscode;
-  const text = l10n.t('Trained {0}', priorPhrase(run, modelName));
-  if (kind === 'same') return text;
+  const phrase = priorPhrase(run, modelName);
+  if (kind === 'same') return phrase;
   const more = rows === undefined || run.rows === undefined ? 0 : rows - run.rows;
-  if (more === 0) return l10n.t('{0}; changed since', text);
-  const [one, several] =
-    more > 0
-      ? [l10n.t('1 more row'), l10n.t('{0} more rows', formatCount(more))]
-      : [l10n.t('1 row fewer'), l10n.t('{0} fewer rows', formatCount(-more))];
-  return l10n.t('{0}; changed since ({1})', text, Math.abs(more) === 1 ? one : several);
+  const count = formatCount(Math.abs(more));
+  if (more === 0) return l10n.t('{0}; changed since', phrase);
+  if (Math.abs(more) === 1)
+    return more > 0
+      ? l10n.t('{0}; changed since (1 more row)', phrase)
+      : l10n.t('{0}; changed since (1 row fewer)', phrase);
+  return more > 0
+    ? l10n.t('{0}; changed since ({1} more rows)', phrase, count)
+    : l10n.t('{0}; changed since ({1} fewer rows)', phrase, count);
 }
 
-/** The check in the summary of a submission: verdict, size in tokens, and what may be private. */
+/** What a check found that the summary of a submission has to say: problems, and what may be private. */
 export function checkRows(check: Summary | 'unchecked'): { icon: string; name: string; value: string }[] {
   const { l10n } = vscode;
   const name = l10n.t('Check');
   if (check === 'unchecked') return [{ icon: 'warning', name, value: l10n.t('skipped, the check failed') }];
   const privacy = privacyPhrase(check);
+  const icon = check.verdict === 'errors' ? 'error' : 'warning';
   return [
-    { icon: check.verdict === 'errors' ? 'error' : 'checklist', name, value: verdictPhrase(check) },
-    ...(check.kind === 'rows'
-      ? [{ icon: 'symbol-text', name: l10n.t('Length'), value: tokensPhrase(check) }]
-      : []),
+    ...(check.verdict === 'clean' ? [] : [{ icon, name, value: verdictPhrase(check) }]),
     ...(privacy === undefined ? [] : [{ icon: 'eye', name: l10n.t('Personal data'), value: privacy }]),
   ];
 }

@@ -106,7 +106,7 @@ export function sandboxNote(): string {
   return vscode.l10n.t('Sandbox: no training, no charges.');
 }
 
-/** A message, which in the sandbox says that it is the sandbox. */
-export function withSandboxNote(text: string, isSandbox: boolean): string {
-  return isSandbox ? `${text} ${sandboxNote()}` : text;
+/** A notification, which in the sandbox says first that it is the sandbox. */
+export function inSandbox(text: string, isSandbox: boolean): string {
+  return isSandbox ? vscode.l10n.t('Sandbox: {0}', text) : text;
 }

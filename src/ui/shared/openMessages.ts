@@ -34,7 +34,7 @@ function fileManagerTitle(): string {
   }
 }
 
-/** Opens a link that the service returned, if it is an https address; says whether it did. */
+/** Opens a link that the service returned or the user entered, if it is an https address; says whether it did. */
 export async function openServiceLink(url: string): Promise<boolean> {
   return isOpenableUrl(url) && vscode.env.openExternal(vscode.Uri.parse(url, true));
 }

@@ -79,7 +79,8 @@ function activeTabUri(): vscode.Uri | undefined {
   return isJsonl || /\.(jsonl|ndjson)$/i.test(uri.path) ? uri : undefined;
 }
 
-async function openDataset(): Promise<vscode.Uri | undefined> {
+/** Lets the user pick a file. */
+export async function openDataset(): Promise<vscode.Uri | undefined> {
   const chosen = await vscode.window.showOpenDialog({
     title: chooseMessages.title(),
     openLabel: chooseMessages.open(),
@@ -97,7 +98,7 @@ async function pickOne(uris: readonly vscode.Uri[]): Promise<vscode.Uri | undefi
     value: uri,
   }));
   const answer = await pick(
-    { title: chooseMessages.title(), step: 1, totalSteps: 1 },
+    { title: chooseMessages.title() },
     { placeholder: chooseMessages.whichOne(), items },
   );
   return answer.kind === 'value' ? answer.value : undefined;

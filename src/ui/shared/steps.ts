@@ -5,11 +5,13 @@ import { sanitizeText, sanitizeServiceText } from './serviceText.ts';
 export type StepEnd<S> =
   { kind: 'next'; state: S } | { kind: 'back' } | { kind: 'go'; to: number } | { kind: 'cancel' };
 
-/** Which step of how many it is, as its title bar shows. */
+/** What the title bar shows. */
 export interface Place {
   title: string;
-  step: number;
-  totalSteps: number;
+  /** Which step of how many it is. */
+  step?: number;
+  totalSteps?: number;
+  hasBack?: boolean;
 }
 
 export type Step<S> = (state: S, place: Place) => Promise<StepEnd<S>>;
@@ -23,14 +25,14 @@ export async function runSteps<S>(
   title: string,
   steps: readonly Step<S>[],
   initial: S,
-  start = 0,
 ): Promise<S | undefined> {
   let state = initial;
-  let index = start;
+  let index = 0;
   for (;;) {
     const step = steps[index];
     if (step === undefined) return state;
-    const end = await step(state, { title, step: index + 1, totalSteps: steps.length });
+    const place = { title, step: index + 1, totalSteps: steps.length, hasBack: index > 0 };
+    const end = await step(state, place);
     if (end.kind === 'cancel') return undefined;
     if (end.kind === 'next') state = end.state;
     index = end.kind === 'next' ? index + 1 : end.kind === 'go' ? end.to : Math.max(0, index - 1);
@@ -62,17 +64,29 @@ export function pick<T>(
     onButton?: (value: T, button: vscode.QuickInputButton) => void;
     /** Rows that do something and leave the dialog open. */
     stays?: (value: T) => boolean;
+    /** Rows that replace the first ones, once more is known. */
+    later?: Promise<readonly Choice<T>[]>;
   },
 ): Promise<Answer<T>> {
   const input = vscode.window.createQuickPick<Choice<T>>();
   input.placeholder = sanitizeText(options.placeholder);
   input.matchOnDescription = true;
   input.matchOnDetail = true;
-  const items = options.items.map(harmlessRow);
-  input.items = items;
-  const active =
-    options.active === undefined ? undefined : items.find((item) => item.value === options.active);
-  if (active !== undefined) input.activeItems = [active];
+  input.items = options.items.map(harmlessRow);
+  const activate = (isActive: (item: Choice<T>) => boolean) => {
+    const active = input.items.find(isActive);
+    if (active !== undefined) input.activeItems = [active];
+  };
+  if (options.active !== undefined) activate(({ value }) => value === options.active);
+  options.later?.then(
+    (later) => {
+      const label = input.activeItems[0]?.label;
+      input.keepScrollPosition = true;
+      input.items = later.map(harmlessRow);
+      activate((item) => item.label === label);
+    },
+    () => undefined,
+  );
   if (options.onButton !== undefined)
     input.onDidTriggerItemButton(({ item, button }) => options.onButton?.(item.value, button));
   return show(input, place, () => {
@@ -80,6 +94,11 @@ export function pick<T>(
     if (item === undefined || options.stays?.(item.value) === true) return undefined;
     return { value: item.value };
   });
+}
+
+/** A title above the rows that follow it. */
+export function separator(label: string): Choice<never> {
+  return { label, kind: vscode.QuickPickItemKind.Separator } as Choice<never>;
 }
 
 function harmlessRow<T>({ icon, label, description, detail, ...rest }: Choice<T>): Choice<T> {
@@ -129,12 +148,10 @@ function show<T>(
   accept: () => { value: T } | undefined,
 ): Promise<Answer<T>> {
   input.title = sanitizeText(place.title);
-  if (place.totalSteps > 1) {
-    input.step = place.step;
-    input.totalSteps = place.totalSteps;
-  }
+  input.step = place.step;
+  input.totalSteps = place.totalSteps;
   input.ignoreFocusOut = true;
-  if (place.step > 1) input.buttons = [vscode.QuickInputButtons.Back];
+  if (place.hasBack === true) input.buttons = [vscode.QuickInputButtons.Back];
   return new Promise<Answer<T>>((resolve) => {
     input.onDidTriggerButton((button) => {
       if (button === vscode.QuickInputButtons.Back) resolve({ kind: 'back' });

@@ -49,7 +49,7 @@ export const confirmMessages = {
         : [l10n.t('Account: {0} ({1})', short(account.name), short(new URL(account.baseUrl).host))]),
       priority ? l10n.t('Model: {0} · priority queue', name) : l10n.t('Model: {0} · standard queue', name),
       l10n.t('Dataset: {0}', facts.join(' · ')),
-      ...(isSandbox ? [] : [l10n.t('Price: not known until charged')]),
+      ...(isSandbox ? [] : [l10n.t('Price: known only after the charge.')]),
       balance === undefined
         ? l10n.t('Balance: unknown')
         : l10n.t('Balance: {0}', formatMoney(balance.balance_cents, balance.currency)),
@@ -58,15 +58,24 @@ export const confirmMessages = {
         : [l10n.t('You’re charged when the service accepts the dataset.')]),
       ...(isSandbox ? [] : [l10n.t('A run can’t be canceled or refunded.')]),
       l10n.t('By submitting you:'),
-      model.use_policy_url
-        ? l10n.t('• accept the license terms and use policy of {0}', provider ?? l10n.t('its provider'))
-        : l10n.t('• accept the license terms of {0}', provider ?? l10n.t('its provider')),
+      termsConsent(model.use_policy_url, provider),
       l10n.t('• accept the service’s data policy'),
       l10n.t('• confirm that you have the rights to this dataset'),
       l10n.t('• understand that results aren’t guaranteed'),
     ].join('\n');
   },
 };
+
+function termsConsent(policy: string | null | undefined, provider: string | undefined): string {
+  const { l10n } = vscode;
+  if (provider === undefined)
+    return policy
+      ? l10n.t('• accept the model’s license terms and use policy')
+      : l10n.t('• accept the model’s license terms');
+  return policy
+    ? l10n.t('• accept the license terms and use policy of {0}', provider)
+    : l10n.t('• accept the license terms of {0}', provider);
+}
 
 /** The money first. */
 function resentSentence(submission: PendingSubmission): string {

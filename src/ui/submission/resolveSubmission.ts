@@ -17,7 +17,7 @@ import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { pick, type Choice } from '../shared/steps.ts';
+import { pick, separator, type Choice } from '../shared/steps.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import { factRows, resolveMessages } from './resolveMessages.ts';
 import { moneySentence, submissionMessages } from './resultMessages.ts';
@@ -149,7 +149,7 @@ async function pickSubmission(
       ? undefined
       : (sessions.find(accountId)?.account.name ?? resolveMessages.signedOut());
   const answer = await pick<PendingSubmission>(
-    { title: resolveMessages.choose(), step: 1, totalSteps: 1 },
+    { title: resolveMessages.choose() },
     {
       placeholder: resolveMessages.which(),
       items: submissions.map((one) => ({
@@ -206,13 +206,8 @@ async function ask(
   );
   const candidates = state === 'unknown' ? (uncertain?.candidates ?? []) : [];
   const actions = actionRows(parts, session, submission, candidates, nowMs);
-  const separator = (label: string): Choice<undefined> => ({
-    label,
-    kind: vscode.QuickPickItemKind.Separator,
-    value: undefined,
-  });
   const answer = await pick<'check' | Action | undefined>(
-    { title: resolveMessages.title(intent.dataset.filename), step: 1, totalSteps: 1 },
+    { title: resolveMessages.title(intent.dataset.filename) },
     {
       placeholder: moneySentence(submission, nowMs),
       items: [

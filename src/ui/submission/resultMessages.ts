@@ -1,11 +1,12 @@
 import * as vscode from 'vscode';
-import type { Account } from '../../core/accounts/account.ts';
+import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/api/errors.ts';
 import type { Balance, RunCreation } from '../../core/api/types.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import { mayBeCharged, type Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { formatCount, formatMoney, formatPrice, withSandboxNote } from '../shared/format.ts';
+import { accountWords } from '../shared/accountMessages.ts';
+import { formatCount, formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { showWarning } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
@@ -18,7 +19,8 @@ export const submissionMessages = {
     vscode.l10n.t('Submitting {0} to {1}', fileName, accountName),
   elsewhere: (name: string) =>
     vscode.l10n.t('Nothing was sent: {0} is resolved or open in another window.', name),
-  canceled: (fileName: string) => vscode.l10n.t('Not charged: the upload of {0} was canceled.', fileName),
+  canceled: (fileName: string) =>
+    vscode.l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName)),
   showRun: () => vscode.l10n.t('Show Run'),
   checkNow: () => vscode.l10n.t('Check Now'),
   continue: () => vscode.l10n.t('Continue…'),
@@ -61,27 +63,29 @@ export function chargedSentence(
   isFound: boolean,
 ): string {
   const { l10n } = vscode;
-  const cents = balance_after_cents ?? balance?.balance_cents;
   const price =
     price_cents === undefined
       ? l10n.t('an unknown amount')
       : currency === undefined
         ? formatPrice(price_cents, balance?.currency)
         : formatMoney(price_cents, currency);
-  const values = [
-    name,
-    sanitizeServiceText(account.name),
-    price,
-    cents === undefined ? l10n.t('unknown') : formatMoney(cents, currency ?? balance?.currency),
-  ];
+  const cents = balance_after_cents ?? balance?.balance_cents;
+  const values = [sanitizeServiceText(name), sanitizeServiceText(account.name), price];
   const text = isFound
-    ? l10n.t('{0} was submitted to {1} after all. You were charged {2}; balance {3}.', ...values)
-    : l10n.t('Submitted {0} to {1}. You were charged {2}; balance {3}.', ...values);
-  return withSandboxNote(text, account.kind === 'sandbox');
+    ? l10n.t('{0} was submitted to {1} after all. Charged {2}.', ...values)
+    : l10n.t(
+        'Submitted {0} to {1}. Charged {2}; balance {3}.',
+        ...values,
+        formatMoney(cents, currency ?? balance?.currency),
+      );
+  return inSandbox(text, account.kind === 'sandbox');
 }
 
+/** A command; `again` starts from the first question, `website` opens the account's. */
+export type NoticeAction = CommandId | 'again' | 'website';
+
 /**
- * A notification and its buttons, each with the command that it runs; `again` starts from the first question.
+ * A notification and its buttons, with what each does.
  * @param isKept whether it is still in the Runs view, to be continued
  */
 export function notChargedNotification(
@@ -90,22 +94,25 @@ export function notChargedNotification(
   modelName: string,
   account: Account,
   isKept: boolean,
-): { text: string; buttons: ReadonlyMap<string, CommandId | 'again'> } {
+): { text: string; buttons: ReadonlyMap<string, NoticeAction> } {
   const { l10n } = vscode;
-  const { filename } = draft.dataset;
-  const buttons = new Map<string, CommandId | 'again'>();
+  const filename = sanitizeServiceText(draft.dataset.filename);
+  const accountName = sanitizeServiceText(account.name);
+  const buttons = new Map<string, NoticeAction>();
   const isSandbox = account.kind === 'sandbox';
   const explanation = explain(error);
   const { action } = explanation;
+  let offersLog = false;
   let sentence: string;
   switch (error instanceof ServiceError ? error.code : undefined) {
     case 'insufficient_balance':
       sentence = l10n.t(
         'Not charged: the balance of {0} is too low for {1}. Add funds, then continue.',
-        account.name,
-        submissionName(draft),
+        accountName,
+        sanitizeServiceText(submissionName(draft)),
       );
       if (isSandbox) buttons.set(l10n.t('Add Sandbox Funds'), COMMANDS.sandboxAddFunds);
+      else if (websiteOf(account) !== undefined) buttons.set(accountWords.openWebsite(), 'website');
       break;
     case 'validation_failed':
       sentence = asText({
@@ -119,7 +126,7 @@ export function notChargedNotification(
       break;
     // Another notification asks for a new API key.
     case 'invalid_api_key':
-      sentence = l10n.t('Not charged: the service rejected the API key of {0}.', account.name);
+      sentence = l10n.t('Not charged: the service rejected the API key of {0}.', accountName);
       break;
     case 'consent_required':
       sentence = l10n.t(
@@ -130,12 +137,12 @@ export function notChargedNotification(
       break;
     default:
       sentence = l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation));
-      if (action.command !== 'again' && action.command !== COMMANDS.replaceKey)
-        buttons.set(action.title, action.command);
+      offersLog = true;
   }
   if (isKept) buttons.set(submissionMessages.continue(), COMMANDS.resolveSubmission);
   else if (action.command === 'again') buttons.set(l10n.t('Submit Again…'), 'again');
-  return { text: withSandboxNote(sentence, isSandbox), buttons };
+  if (offersLog) buttons.set(l10n.t('Show Log'), COMMANDS.showLog);
+  return { text: inSandbox(sentence, isSandbox), buttons };
 }
 
 /** The answer was lost: how says nothing about the charge. */
@@ -149,16 +156,19 @@ export function mayBeChargedSentence(name: string, error: unknown, isSandbox: bo
       ? error.code === 'invalid_api_key'
       : error instanceof ExpectedError && !UNINFORMATIVE.some((type) => error instanceof type);
   const text = l10n.t(
-    'You may have been charged for {0}: the service didn’t confirm it. {1}',
-    name,
-    isReason ? asText(explain(error)) : l10n.t('The extension keeps checking.'),
+    '{0} may have been charged: the service didn’t confirm it. {1}',
+    sanitizeServiceText(name),
+    isReason ? asText(explain(error)) : l10n.t('We’ll keep checking.'),
   );
-  return withSandboxNote(text, isSandbox);
+  return inSandbox(text, isSandbox);
 }
 
 export function noChargeFoundSentence(name: string, isSandbox: boolean): string {
-  const text = vscode.l10n.t('Not charged for {0}: two checks found no such run and no lower balance.', name);
-  return withSandboxNote(text, isSandbox);
+  const text = vscode.l10n.t(
+    'Not charged for {0}: two checks found no such run and no lower balance.',
+    sanitizeServiceText(name),
+  );
+  return inSandbox(text, isSandbox);
 }
 
 /** What an earlier window left open: one submission, or several. */
@@ -168,17 +178,18 @@ export function leftOpenSentence(
   isSandbox: boolean,
 ): string {
   const { l10n } = vscode;
-  const { intent } = first;
   const count = formatCount(others.length + 1);
+  const name = sanitizeServiceText(submissionName(first.intent));
+  const filename = sanitizeServiceText(first.intent.dataset.filename);
   const text =
     others.length === 0
       ? isUnknown
-        ? l10n.t('You may have been charged for {0}: the service didn’t confirm it.', submissionName(intent))
-        : l10n.t('Not charged: the upload of {0} was interrupted.', intent.dataset.filename)
+        ? l10n.t('{0} may have been charged: the service didn’t confirm it.', name)
+        : l10n.t('Not charged: the upload of {0} was interrupted.', filename)
       : isUnknown
-        ? l10n.t('You may have been charged for {0} submissions: the service didn’t confirm them.', count)
+        ? l10n.t('{0} submissions may have been charged: the service didn’t confirm them.', count)
         : l10n.t('Not charged: {0} uploads were interrupted.', count);
-  return withSandboxNote(text, isSandbox);
+  return inSandbox(text, isSandbox);
 }
 
 /** A file of the journal that could not be read, or was set aside: nothing of it was deleted. */

@@ -2,26 +2,39 @@ import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
 import type { Summary } from '../../core/datasets/report.ts';
-import type { Prior } from '../../core/submission/trainedBefore.ts';
+import type { Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { checkRows, priorPhrase, sizePhrase } from '../shared/datasetMessages.ts';
-import { formatAgo, formatBytes, formatCount, formatDay, formatMoney } from '../shared/format.ts';
+import type { Prior, TrainedBefore } from '../../core/submission/trainedBefore.ts';
+import { checkRows, priorPhrase, sizePhrase, trainedPhrase } from '../shared/datasetMessages.ts';
+import {
+  formatAgo,
+  formatBytes,
+  formatCount,
+  formatDay,
+  formatMoney,
+  formatRows,
+  sandboxNote,
+} from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { accountText } from './resolveMessages.ts';
 import { moneySentence } from './resultMessages.ts';
 
-/** What the steps are about and do not change. */
+/** What a review shows and does not change. */
 export interface SubmissionContext {
   account: Account;
-  fileName: string;
-  sizeBytes: number;
+  dataset: { filename: string; sizeBytes: number; rows?: number | undefined };
   check: Summary | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
   /** Added to the label, unless the setting says no. */
   marker: string | undefined;
   /** Earlier submissions of the same bytes to the same service. */
-  priors: readonly (Prior & { modelName: string })[];
+  priorsOf: (sha256: string) => readonly (Prior & { modelName: string })[];
+  /** The last run of this file. */
+  trainedBefore: (sha256: string) => (TrainedBefore & { modelName: string }) | undefined;
+  /** The receipt of the run that is submitted again. */
+  earlier?: Receipt | undefined;
+  /** Why the summary is shown again. */
+  notice?: string | undefined;
 }
 
 /** What the user chose before consenting; the label without its marker. */
@@ -31,16 +44,17 @@ export interface SubmissionChoices {
   priority: boolean;
 }
 
-const provider = (model: Partial<Model>) =>
-  sanitizeServiceText(model.provider ?? '') || vscode.l10n.t('its provider');
+const provider = (model: Partial<Model>) => sanitizeServiceText(model.provider ?? '');
 
 export const stepMessages = {
-  title: (fileName: string, accountName: string) => vscode.l10n.t('Submit {0} to {1}', fileName, accountName),
+  title: ({ account, dataset: { filename } }: Pick<SubmissionContext, 'account' | 'dataset'>) =>
+    account.kind === 'sandbox'
+      ? vscode.l10n.t('Submit {0} to the sandbox', filename)
+      : vscode.l10n.t('Submit {0} to {1}', filename, account.name),
   preparing: () => vscode.l10n.t('Loading models and balance…'),
   noModels: () => vscode.l10n.t('No base models are available. Nothing was submitted.'),
 
   model: () => vscode.l10n.t('Base model (the price doesn’t depend on it)'),
-  openTerms: () => vscode.l10n.t('Open license terms'),
 
   label: (marker: string | undefined) =>
     marker === undefined
@@ -60,64 +74,108 @@ export const stepMessages = {
   priorityPrice: () => vscode.l10n.t('costs extra unless your plan includes it'),
 
   review: () => vscode.l10n.t('Review before submitting. Nothing has been sent yet.'),
-  continue: () => vscode.l10n.t('Continue'),
-  terms: (model: Model) => vscode.l10n.t('Terms of {0}', provider(model)),
-  decline: () => vscode.l10n.t('I do not accept'),
-  declineDetail: () => vscode.l10n.t('nothing is sent'),
-  accept(model: Model): string {
-    const { l10n } = vscode;
-    const name = sanitizeServiceText(model.name);
-    return model.use_policy_url
-      ? l10n.t('I accept the license terms and the use policy of {0} for {1}', provider(model), name)
-      : l10n.t('I accept the license terms of {0} for {1}', provider(model), name);
-  },
+  datasetChanged: (fileName: string) =>
+    vscode.l10n.t('{0} changed and was checked again. Nothing has been sent yet.', fileName),
+  accountChanged: (accountName: string) =>
+    vscode.l10n.t('The account is now {0}. Nothing has been sent yet.', accountName),
+  datasetGone: (fileName: string) =>
+    vscode.l10n.t('{0} is not where it was. Choose the dataset to submit.', fileName),
+  terms: (model: Model) =>
+    provider(model) === ''
+      ? vscode.l10n.t('Terms for {0}', sanitizeServiceText(model.name))
+      : vscode.l10n.t('Terms of {0} for {1}', provider(model), sanitizeServiceText(model.name)),
+  readTerms: () => vscode.l10n.t('Read the terms, then accept. Nothing has been sent yet.'),
+  openTerms: () => vscode.l10n.t('Open license terms'),
   licenseTerms: () => vscode.l10n.t('License terms'),
-  noTerms: () => vscode.l10n.t('The service provides no license link for this model'),
+  noTerms: () => vscode.l10n.t('The service gives no license link for this model'),
   openPolicy: () => vscode.l10n.t('Open use policy'),
   policy: () => vscode.l10n.t('Use policy'),
   notOpened: (url: string) => vscode.l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200)),
+  accept: () => vscode.l10n.t('Accept and Continue'),
 };
 
-/** A row of the summary; `step` is where its choice is made. */
-export interface SummaryRow {
-  icon: string;
-  name: string;
-  value: string;
-  step?: 'model' | 'label' | 'queue';
-}
+/** What a row of the summary leads to. */
+export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset';
 
-/** What will be sent and what is known of its price. */
-export function summaryRows(context: SubmissionContext, choices: SubmissionChoices): SummaryRow[] {
+/** A row of the summary, or the title above the ones that follow. */
+export type SummaryRow =
+  { section: string } | { icon: string; name: string; value?: string; target?: SummaryTarget };
+
+/** What will be sent, who pays, and what is known of the price. @param sha256 of the dataset, once it is known */
+export function summaryRows(
+  context: SubmissionContext,
+  choices: SubmissionChoices,
+  sha256: string | undefined,
+): SummaryRow[] {
   const { l10n } = vscode;
-  const { account, fileName, sizeBytes, check, balance } = context;
+  const { account, balance } = context;
   const { model, label, priority } = choices;
-  const size = sizePhrase(sizeBytes);
+  const notes = noteRows(context, choices, sha256);
   return [
-    ...priorRows(context.priors, { modelId: model?.model_id, priority }, Date.now()),
-    { icon: 'account', name: l10n.t('Account'), value: accountText(account) },
-    { icon: 'file', name: l10n.t('Dataset'), value: `${fileName}, ${formatBytes(sizeBytes)}` },
-    ...(size === undefined ? [] : [{ icon: 'warning', name: l10n.t('Size'), value: size }]),
-    ...checkRows(check),
+    { icon: 'arrow-right', name: l10n.t('Continue'), target: 'continue' },
+    { section: l10n.t('Run · Enter changes a row') },
     {
       icon: 'symbol-misc',
       name: l10n.t('Model'),
       value: [model?.name, model?.provider].filter(Boolean).join(', '),
-      step: 'model',
+      target: 'model',
     },
-    { icon: 'tag', name: l10n.t('Label'), value: label || l10n.t('none'), step: 'label' },
+    { icon: 'tag', name: l10n.t('Label'), value: label || l10n.t('none'), target: 'label' },
     {
       icon: 'rocket',
       name: l10n.t('Queue'),
-      value: priority ? l10n.t('priority: costs extra unless your plan includes it') : l10n.t('standard'),
-      step: 'queue',
+      value: priority ? l10n.t('Priority: costs extra unless your plan includes it') : l10n.t('Standard'),
+      target: 'queue',
     },
+    { icon: 'file', name: l10n.t('Dataset'), value: datasetText(context, sha256), target: 'dataset' },
+    { section: l10n.t('Money') },
+    { icon: 'account', name: l10n.t('Account'), value: payerText(account) },
+    { icon: 'question', name: l10n.t('Price'), value: l10n.t('Not known until charged') },
     {
       icon: 'credit-card',
       name: l10n.t('Balance'),
       value: formatMoney(balance?.balance_cents, balance?.currency),
     },
-    { icon: 'question', name: l10n.t('Price'), value: l10n.t('Not known until charged') },
-    { icon: 'warning', name: l10n.t('Final'), value: l10n.t('A run can’t be canceled or refunded') },
+    ...(notes.length === 0 ? [] : [{ section: l10n.t('Notes') }, ...notes]),
+  ];
+}
+
+function payerText(account: Account): string {
+  return account.kind === 'sandbox'
+    ? sandboxNote()
+    : vscode.l10n.t('{0} ({1})', account.name, new URL(account.baseUrl).host);
+}
+
+function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | undefined): string {
+  const { l10n } = vscode;
+  const { filename, sizeBytes, rows } = dataset;
+  const facts = [filename, formatBytes(sizeBytes), ...(rows === undefined ? [] : [formatRows(rows)])];
+  if (earlier !== undefined && sha256 !== undefined) {
+    const day = formatDay(earlier.created.localMs);
+    const isSame = earlier.dataset.sha256 === sha256;
+    facts.push(isSame ? l10n.t('unchanged since {0}', day) : l10n.t('changed since {0}', day));
+  }
+  return facts.join(' · ');
+}
+
+/** Only where there is something that the user may not expect. */
+function noteRows(
+  { check, dataset, priorsOf, trainedBefore }: SubmissionContext,
+  { model, priority }: SubmissionChoices,
+  sha256: string | undefined,
+): SummaryRow[] {
+  const { l10n } = vscode;
+  const size = sizePhrase(dataset.sizeBytes);
+  const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
+  return [
+    ...(sha256 === undefined
+      ? []
+      : priorRows(priorsOf(sha256), { modelId: model?.model_id, priority }, Date.now())),
+    ...(trained?.kind === 'changed'
+      ? [{ icon: 'history', name: l10n.t('Trained before'), value: trainedPhrase(trained, dataset.rows) }]
+      : []),
+    ...checkRows(check),
+    ...(size === undefined ? [] : [{ icon: 'warning', name: l10n.t('Size'), value: size }]),
   ];
 }
 
@@ -126,17 +184,16 @@ const RECENT_MS = 24 * 60 * 60_000;
 /** The others are counted. */
 const MAX_PRIOR_ROWS = 3;
 
-/** Earlier submissions of the same dataset, newest first, those of the same model and queue before all others. */
+/** Earlier submissions of the same dataset, those of the same model and queue before all others. @param priors newest first */
 export function priorRows(
-  priors: SubmissionContext['priors'],
+  priors: readonly (Prior & { modelName: string })[],
   chosen: { modelId: string | undefined; priority: boolean },
   nowMs: number,
-): SummaryRow[] {
+): { icon: string; name: string; value: string }[] {
   const { l10n } = vscode;
   const isSame = ({ modelId, priority, submittedAtMs }: Prior) =>
     modelId === chosen.modelId && priority === chosen.priority && nowMs - submittedAtMs < RECENT_MS;
-  const newestFirst = [...priors].sort((a, b) => b.submittedAtMs - a.submittedAtMs);
-  const sorted = [...newestFirst.filter(isSame), ...newestFirst.filter((prior) => !isSame(prior))];
+  const sorted = [...priors.filter(isSame), ...priors.filter((prior) => !isSame(prior))];
   const rows = sorted.slice(0, MAX_PRIOR_ROWS).map((prior) => {
     const { modelName, submittedAtMs } = prior;
     const time = isSame(prior) ? formatAgo(submittedAtMs, nowMs) : formatDay(submittedAtMs);

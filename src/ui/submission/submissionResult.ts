@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { asDiskError } from '../../core/base/diskError.ts';
-import type { Account } from '../../core/accounts/account.ts';
+import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
@@ -13,13 +13,15 @@ import type {
   SubmissionResult,
 } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
-import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import { COMMANDS } from '../shared/ids.ts';
 import { showError, showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
+import { openServiceLink } from '../shared/openMessages.ts';
 import {
   chargedSentence,
   mayBeChargedSentence,
   notChargedNotification,
   submissionMessages,
+  type NoticeAction,
 } from './resultMessages.ts';
 import { stateText, submissionName } from './rowMessages.ts';
 
@@ -119,19 +121,21 @@ export async function reportResult(
 
 /** Does what a button of a notification says; it may be older than a switch of accounts. */
 async function run(
-  command: CommandId | 'again' | undefined,
+  action: NoticeAction | undefined,
   id: string,
   draft: Draft,
   account: Account,
   ensureActiveAccount: Services['ensureActiveAccount'],
 ): Promise<void> {
   const file = vscode.Uri.file(draft.dataset.path);
-  if (command === undefined) return;
-  if (command === COMMANDS.resolveSubmission) await vscode.commands.executeCommand(command, id, 'continue');
-  else if (command === COMMANDS.checkDataset) await vscode.commands.executeCommand(command, file);
-  else if (command === COMMANDS.showLog) await vscode.commands.executeCommand(command);
+  if (action === undefined) return;
+  if (action === 'website') await openServiceLink(websiteOf(account) ?? '');
+  else if (action === COMMANDS.resolveSubmission)
+    await vscode.commands.executeCommand(action, id, 'continue');
+  else if (action === COMMANDS.checkDataset) await vscode.commands.executeCommand(action, file);
+  else if (action === COMMANDS.showLog) await vscode.commands.executeCommand(action);
   else if (!(await ensureActiveAccount(account.id))) return;
-  else if (command !== 'again') await vscode.commands.executeCommand(command);
+  else if (action !== 'again') await vscode.commands.executeCommand(action);
   else await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, presetOf(draft));
 }
 

@@ -1,138 +1,215 @@
 import * as vscode from 'vscode';
 import { modelLinks } from '../../core/api/address.ts';
-import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
-import type { Summary } from '../../core/datasets/report.ts';
+import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
-import {
-  ask,
-  pick,
-  runSteps,
-  type Answer,
-  type Choice,
-  type Place,
-  type Step,
-  type StepEnd,
-} from '../shared/steps.ts';
+import { ask, pick, separator, type Choice } from '../shared/steps.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
-import { stepMessages, summaryRows, type SubmissionChoices, type SubmissionContext } from './stepMessages.ts';
+import {
+  stepMessages,
+  summaryRows,
+  type SubmissionChoices,
+  type SubmissionContext,
+  type SummaryTarget,
+} from './stepMessages.ts';
 
-interface State extends SubmissionChoices {
-  terms?: Draft['consents']['model_terms'];
-  dataPolicy?: Draft['consents']['data_policy'];
+/** Why a review begins again with the check. */
+export type Restart = 'account-changed' | 'dataset-changed' | 'other-dataset';
+
+/** What a review needs beside what it shows. */
+export interface Review extends SubmissionContext {
+  /** The SHA-256 of the dataset, computed while the summary is read. */
+  sha256: Promise<string>;
+  /** Waits for `sha256` with progress that can be canceled; undefined if the file is not the one that was checked any longer. */
+  awaitSha256(): Promise<string | undefined>;
+  /** What is not any longer as it was when the review began. */
+  restart(): Promise<Restart | undefined>;
+  /** Asks about open submissions of the same bytes. @returns whether to submit them anyway */
+  mayGoBeside(sha256: string): Promise<boolean>;
 }
 
-const STEPS = ['model', 'label', 'queue', 'summary', 'terms', 'confirm'] as const;
-const goTo = (step: (typeof STEPS)[number]) => ({ kind: 'go', to: STEPS.indexOf(step) }) as const;
+/** What the user consented to. */
+export interface Confirmed {
+  kind: 'confirmed';
+  model: Model;
+  /** As it is sent. */
+  label: string;
+  priority: boolean;
+  consents: Draft['consents'];
+  sha256: string;
+}
+
+export type ReviewResult = Confirmed | { kind: 'restart'; reason: Restart; choices: SubmissionChoices };
 
 /**
- * Leads through model, label, queue, summary, the terms and the last question.
- * @returns the choices, the label as it is sent, with both consents; undefined if the user gave up or declined
+ * Leads from the summary over the terms to the last question; the summary's rows change what was chosen.
+ * @returns undefined if the user gave up, and then nothing was sent
  */
-export async function askToSubmit(
-  context: SubmissionContext,
+export async function reviewSubmission(
+  review: Review,
   initial: SubmissionChoices,
-): Promise<{ model: Model; label: string; priority: boolean; consents: Draft['consents'] } | undefined> {
-  const { account, fileName } = context;
-  const steps: Step<State>[] = [modelStep, labelStep, queueStep, summaryStep, termsStep, confirmStep].map(
-    (step) => (state, place) => step(context, state, place),
-  );
-  const title = stepMessages.title(fileName, account.name);
-  const state = await runSteps<State>(title, steps, initial, initial.model === undefined ? 0 : 1);
-  if (state?.model === undefined || state.terms === undefined || state.dataPolicy === undefined)
-    return undefined;
-  const { model, label, priority, terms, dataPolicy } = state;
-  const consents = { model_terms: terms, data_policy: dataPolicy };
-  return { model, label: sentLabel(context, label), priority, consents };
+): Promise<ReviewResult | undefined> {
+  let choices = initial;
+  if (choices.model === undefined) {
+    const model = await askForModel(review, choices);
+    if (model === undefined) return undefined;
+    choices = { ...choices, model };
+  }
+  let active: SummaryTarget = 'continue';
+  for (;;) {
+    const target = await showSummary(review, choices, active);
+    if (target === undefined) return undefined;
+    if (target === 'dataset') return { kind: 'restart', reason: 'other-dataset', choices };
+    if (target === 'continue') {
+      const result = await consent(review, choices);
+      if (result !== 'back') return result;
+    } else choices = { ...choices, ...(await change(target, review, choices)) };
+    active = target;
+  }
 }
 
-async function modelStep({ models }: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
-  const terms: vscode.QuickInputButton = {
-    iconPath: new vscode.ThemeIcon('law'),
-    tooltip: stepMessages.openTerms(),
+/** From the summary on: what is looked up with the digest, the terms, the last question. Each can lead back to the summary. */
+async function consent(
+  review: Review,
+  choices: SubmissionChoices,
+): Promise<ReviewResult | 'back' | undefined> {
+  const { model, priority } = choices;
+  if (model === undefined) return 'back';
+  const sha256 = await review.awaitSha256();
+  const changed = sha256 === undefined ? 'dataset-changed' : await review.restart();
+  if (sha256 === undefined || changed !== undefined)
+    return { kind: 'restart', reason: changed ?? 'dataset-changed', choices };
+  if (!(await review.mayGoBeside(sha256))) return undefined;
+  const terms = await acceptTerms(model);
+  if (terms === 'back' || terms === undefined) return terms;
+  const answer = await confirmSubmission({ ...review, model, priority });
+  if (answer === 'back' || answer === undefined) return answer;
+  const dataPolicy = { accepted_at: now() };
+  const reason = await review.restart();
+  if (reason !== undefined) return { kind: 'restart', reason, choices };
+  return {
+    kind: 'confirmed',
+    model,
+    label: sentLabel(review, choices.label),
+    priority,
+    consents: { model_terms: terms, data_policy: dataPolicy },
+    sha256,
   };
-  const sorted = [...models].sort(
+}
+
+/** What will be sent, who pays and what is known of the price. @returns the row that was chosen */
+async function showSummary(
+  review: Review,
+  choices: SubmissionChoices,
+  active: SummaryTarget,
+): Promise<SummaryTarget | undefined> {
+  const sent = { ...choices, label: sentLabel(review, choices.label) };
+  const items = (sha256?: string) =>
+    summaryRows(review, sent, sha256).map((row): Choice<SummaryTarget | undefined> =>
+      'section' in row
+        ? separator(row.section)
+        : { icon: row.icon, label: row.name, description: row.value, value: row.target },
+    );
+  const answer = await pick<SummaryTarget | undefined>(
+    { title: stepMessages.title(review) },
+    {
+      placeholder: review.notice ?? stepMessages.review(),
+      items: items(),
+      active,
+      later: review.sha256.then(items),
+      stays: (target) => target === undefined,
+    },
+  );
+  return answer.kind === 'value' ? answer.value : undefined;
+}
+
+/** @returns nothing where the user left the box without a choice */
+async function change(
+  target: 'model' | 'label' | 'queue',
+  review: Review,
+  choices: SubmissionChoices,
+): Promise<Partial<SubmissionChoices>> {
+  switch (target) {
+    case 'model': {
+      const model = await askForModel(review, choices, true);
+      return model === undefined ? {} : { model };
+    }
+    case 'label':
+      return askForLabel(review, choices);
+    case 'queue':
+      return askForQueue(review, choices);
+  }
+}
+
+async function askForModel(
+  review: Review,
+  { model: chosen }: SubmissionChoices,
+  hasBack = false,
+): Promise<Model | undefined> {
+  const sorted = [...review.models].sort(
     (a, b) => a.provider.localeCompare(b.provider) || a.name.localeCompare(b.name),
   );
   const items = sorted.flatMap((model, index): Choice<Model>[] => [
-    ...(model.provider === sorted[index - 1]?.provider ? [] : [separator<Model>(model.provider)]),
-    {
-      label: model.name,
-      description: model.model_id,
-      value: model,
-      buttons: modelLinks(model).terms === undefined ? [] : [terms],
-    },
+    ...(model.provider === sorted[index - 1]?.provider ? [] : [separator(model.provider)]),
+    { label: model.name, description: model.model_id, value: model },
   ]);
-  const answer = await pick(place, {
-    placeholder: stepMessages.model(),
-    items,
-    ...(state.model === undefined ? {} : { active: state.model }),
-    onButton: (model) => void openServiceLink(model.terms_url ?? ''),
-  });
-  return next(answer, (model) => ({ ...state, model }));
+  const place = { title: stepMessages.title(review), hasBack };
+  const active = chosen === undefined ? {} : { active: chosen };
+  const answer = await pick(place, { placeholder: stepMessages.model(), items, ...active });
+  return answer.kind === 'value' ? answer.value : undefined;
 }
 
-async function labelStep({ marker }: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
+async function askForLabel(
+  review: Review,
+  { label }: SubmissionChoices,
+): Promise<Pick<SubmissionChoices, 'label'>> {
+  const { marker } = review;
   // A space separates the two.
   const maxLength = MAX_LABEL_LENGTH - (marker === undefined ? 0 : marker.length + 1);
-  const answer = await ask(place, {
-    prompt: stepMessages.label(marker),
-    value: state.label,
-    validate: ({ length }) =>
-      length <= maxLength
-        ? undefined
-        : {
-            message: stepMessages.labelCut(length, maxLength),
-            severity: vscode.InputBoxValidationSeverity.Warning,
-          },
-  });
-  return next(answer, (text) => ({ ...state, label: cutAtWholeCharacters(text.trim(), maxLength) }));
+  const answer = await ask(
+    { title: stepMessages.title(review), hasBack: true },
+    {
+      prompt: stepMessages.label(marker),
+      value: label,
+      validate: ({ length }) =>
+        length <= maxLength
+          ? undefined
+          : {
+              message: stepMessages.labelCut(length, maxLength),
+              severity: vscode.InputBoxValidationSeverity.Warning,
+            },
+    },
+  );
+  return { label: answer.kind === 'value' ? cutAtWholeCharacters(answer.value.trim(), maxLength) : label };
 }
 
-async function queueStep(_: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
-  const answer = await pick(place, {
-    placeholder: stepMessages.queue(),
-    items: [
-      { label: stepMessages.standard(), description: stepMessages.standardPrice(), value: false },
-      { label: stepMessages.priority(), description: stepMessages.priorityPrice(), value: true },
-    ],
-    active: state.priority,
-  });
-  return next(answer, (priority) => ({ ...state, priority }));
-}
-
-/** What will be sent and what is known of its price; the rows of what was chosen lead back to their steps. */
-async function summaryStep(context: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
-  const rows = summaryRows(context, { ...state, label: sentLabel(context, state.label) });
-  const answer = await pick<'next' | 'stay' | 'model' | 'label' | 'queue'>(place, {
-    placeholder: stepMessages.review(),
-    items: [
-      { icon: 'arrow-right', label: stepMessages.continue(), value: 'next' },
-      ...rows.map(({ icon, name, value, step = 'stay' as const }) => ({
-        icon,
-        label: name,
-        description: value,
-        value: step,
-      })),
-    ],
-    stays: (value) => value === 'stay',
-  });
-  if (answer.kind !== 'value') return answer;
-  if (answer.value === 'next') return { kind: 'next', state };
-  return answer.value === 'stay' ? { kind: 'cancel' } : goTo(answer.value);
+async function askForQueue(
+  review: Review,
+  { priority }: SubmissionChoices,
+): Promise<Pick<SubmissionChoices, 'priority'>> {
+  const answer = await pick(
+    { title: stepMessages.title(review), hasBack: true },
+    {
+      placeholder: stepMessages.queue(),
+      items: [
+        { label: stepMessages.standard(), description: stepMessages.standardPrice(), value: false },
+        { label: stepMessages.priority(), description: stepMessages.priorityPrice(), value: true },
+      ],
+      active: priority,
+    },
+  );
+  return { priority: answer.kind === 'value' ? answer.value : priority };
 }
 
 /**
- * The first consent: the terms of the model's provider, with the time of the acceptance and the addresses that were shown.
- * The row that declines is the first, so that pressing Enter without reading sends nothing.
+ * The terms of the model's provider. The links come first and accepting is the last row, so that Enter alone accepts nothing.
+ * @returns the time of the acceptance and the addresses that could be opened
  */
-async function termsStep(_: SubmissionContext, state: State, place: Place): Promise<StepEnd<State>> {
-  const { model } = state;
-  if (model === undefined) return { kind: 'cancel' };
+async function acceptTerms(model: Model): Promise<Draft['consents']['model_terms'] | 'back' | undefined> {
   const { terms, policy } = modelLinks(model);
-  type Row = 'accept' | 'decline' | 'stay' | { url: string };
+  type Row = 'accept' | 'stay' | { url: string };
   const link = (label: string, url: string): Choice<Row> => ({
     icon: 'link-external',
     label,
@@ -152,61 +229,31 @@ async function termsStep(_: SubmissionContext, state: State, place: Place): Prom
       : model.use_policy_url
         ? [warning(stepMessages.policy(), model.use_policy_url)]
         : [];
-  const answer = await pick<Row>(place, {
-    placeholder: stepMessages.terms(model),
-    items: [
-      {
-        icon: 'circle-slash',
-        label: stepMessages.decline(),
-        description: stepMessages.declineDetail(),
-        value: 'decline',
+  const answer = await pick<Row>(
+    { title: stepMessages.terms(model), hasBack: true },
+    {
+      placeholder: stepMessages.readTerms(),
+      items: [
+        terms !== undefined
+          ? link(stepMessages.openTerms(), terms)
+          : model.terms_url
+            ? warning(stepMessages.licenseTerms(), model.terms_url)
+            : warning(stepMessages.noTerms()),
+        ...policyRows,
+        { icon: 'check', label: stepMessages.accept(), value: 'accept' },
+      ],
+      stays: (row) => {
+        if (typeof row === 'object') void openServiceLink(row.url);
+        return row !== 'accept';
       },
-      { icon: 'check', label: stepMessages.accept(model), value: 'accept' },
-      terms !== undefined
-        ? link(stepMessages.openTerms(), terms)
-        : model.terms_url
-          ? warning(stepMessages.licenseTerms(), model.terms_url)
-          : warning(stepMessages.noTerms()),
-      ...policyRows,
-    ],
-    stays: (value) => {
-      if (typeof value === 'object') void openServiceLink(value.url);
-      return value !== 'accept' && value !== 'decline';
     },
-  });
-  if (answer.kind !== 'value') return answer;
-  if (answer.value !== 'accept') return { kind: 'cancel' };
-  const urls = [terms, policy].filter((url) => url !== undefined);
-  return { kind: 'next', state: { ...state, terms: { accepted_at: now(), urls } } };
-}
-
-/** The second consent, which submits. */
-async function confirmStep(context: SubmissionContext, state: State): Promise<StepEnd<State>> {
-  const { account, fileName, sizeBytes, check, balance } = context;
-  const { model, priority } = state;
-  if (model === undefined) return { kind: 'cancel' };
-  const dataset = { filename: fileName, sizeBytes, rows: rowsOf(check) };
-  const answer = await confirmSubmission({ account, dataset, model, priority, balance });
-  if (answer === 'back') return goTo('summary');
-  if (answer === undefined) return { kind: 'cancel' };
-  return { kind: 'next', state: { ...state, dataPolicy: { accepted_at: now() } } };
-}
-
-/** The rows of a dataset that was checked. */
-export function rowsOf(check: Summary | 'unchecked'): number | undefined {
-  return check === 'unchecked' || check.kind !== 'rows' ? undefined : check.rows;
+  );
+  if (answer.kind !== 'value') return answer.kind === 'back' ? 'back' : undefined;
+  return { accepted_at: now(), urls: [terms, policy].filter((url) => url !== undefined) };
 }
 
 function sentLabel({ marker }: SubmissionContext, label: string): string {
   return marker === undefined ? label : withMarker(label, marker);
-}
-
-function next<T>(answer: Answer<T>, change: (value: T) => State): StepEnd<State> {
-  return answer.kind === 'value' ? { kind: 'next', state: change(answer.value) } : answer;
-}
-
-function separator<T>(label: string): Choice<T> {
-  return { label, kind: vscode.QuickPickItemKind.Separator } as Choice<T>;
 }
 
 function now(): string {

@@ -21,15 +21,44 @@ describe('sandbox control', () => {
     const key = randomUUID();
     const first = await bench().submit({}, key);
     control().setSpeed(3);
+    control().setPriceRule('flat');
     control().setScenario('many-runs');
     control().reset();
     assert.deepEqual((await bench().get('/runs')).body.data, []);
     assert.equal((await bench().get('/balance')).body.balance_cents, STARTING_BALANCE_CENTS);
     assert.deepEqual([control().getScenario(), control().getSpeed()], ['none', DEFAULT_SPEED]);
-    assert.notEqual((await bench().submit({}, key)).body.run_id, first.body.run_id);
+    const { run_id, price_cents } = (await bench().submit({}, key)).body;
+    assert.notEqual(run_id, first.body.run_id);
+    assert.equal(price_cents, first.body.price_cents);
     const { accountId } = bench().sandbox;
     await bench().start();
     assert.equal(bench().sandbox.accountId, accountId);
+  });
+
+  it('prices new runs by the rule that is set, under its plan, and lets an empty balance pay what is included', async () => {
+    const first = await bench().submit();
+    control().setPriceRule('plan');
+    bench().leaveBalance(0);
+    const included = await bench().submit({ priority_processing: 'true' });
+    assert.deepEqual(
+      [
+        included.status,
+        included.body.price_cents,
+        included.body.balance_after_cents,
+        included.body.plan_name,
+      ],
+      [201, 0, 0, 'Sandbox Pro'],
+    );
+    assert.equal((await detail(included.body.run_id)).plan, 'Sandbox Pro');
+    assert.equal((await detail(first.body.run_id)).plan, first.body.plan_name);
+    control().setPriceRule('flat');
+    assert.equal((await bench().submit()).status, 402);
+    control().addFunds(750);
+    const other = await bench().startAnother();
+    const priority = await bench().submit({ priority_processing: 'true' }, undefined, other);
+    await other.close();
+    assert.deepEqual([priority.body.price_cents, priority.body.balance_after_cents], [750, 0]);
+    assert.throws(() => control().setPriceRule('free' as 'flat'), RangeError);
   });
 
   it('runs new runs at the speed that is set', async () => {

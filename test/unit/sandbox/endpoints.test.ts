@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { PLAN_NAME, STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
+import { STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
 import { DAY, MINUTE, SECOND, START, useBench, type Answer } from '../../helpers/sandbox/stage.ts';
 
 function assertRefused(answer: Answer, status: number, code: string): void {
@@ -165,7 +165,7 @@ describe('sandbox endpoints', () => {
           ...common,
           status: 'queued',
           label: 'Größe 😀',
-          plan: PLAN_NAME,
+          plan: 'Sandbox (nothing is trained)',
           price_cents: 101,
           started_at: null,
           completed_at: null,

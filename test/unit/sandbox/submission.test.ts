@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { MAX_DATASET_BYTES } from '../../../src/core/api/types.ts';
-import { PLAN_NAME, STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
+import { STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
 import {
   form,
   ROW,
@@ -31,7 +31,7 @@ describe('sandbox submission', () => {
       price_cents: 101,
       currency: 'USD',
       balance_after_cents: STARTING_BALANCE_CENTS - 101,
-      plan_name: PLAN_NAME,
+      plan_name: 'Sandbox (nothing is trained)',
     });
   });
 

@@ -56,6 +56,31 @@ describe('AccountStore', () => {
     assert.deepEqual([idsOf(store), store.active?.name], [['new', 'a'], 'other']);
   });
 
+  it('keeps an account’s budget and website when it is saved again or signed in to again, until they are removed', async () => {
+    const budget = { perRunCents: 500, perMonthCents: 0, currency: 'USD' };
+    const set = { ...service('a'), budget, website: 'https://service.test/billing' };
+    const store = await opened();
+    await store.save(service('a'));
+    await store.save(sandbox('s'));
+    await store.change('a', { website: set.website });
+    await store.change('a', { budget });
+    await store.change('s', { budget, website: set.website });
+    await store.change('nobody', { budget });
+    assert.deepEqual([store.active?.id, store.accounts], ['s', [set, { ...sandbox('s'), budget }]]);
+    await store.save(service('a'));
+    await store.remove('a');
+    await store.save({ ...service('a'), name: 'other' });
+    await store.save(sandbox('s'));
+    assert.deepEqual((await opened()).accounts, [
+      { ...set, name: 'other' },
+      { ...sandbox('s'), budget },
+    ]);
+    await store.change('a', { budget: undefined });
+    assert.equal('budget' in (store.accounts[0] ?? set), false);
+    await store.save(sandbox('new'));
+    assert.deepEqual(store.active, sandbox('new'));
+  });
+
   it('has no active account after the active one was removed, nor activates an unknown one', async () => {
     const store = await opened();
     await store.save(service('a'));
@@ -166,6 +191,9 @@ describe('AccountStore', () => {
     await store.save(service('a'));
     await assert.rejects(store.save({ ...service('b'), baseUrl: 'no address' }));
     assert.equal(store.active?.id, 'a');
+    for (const website of ['http://service.test', 'javascript:alert(1)', 'https://me:pass@service.test'])
+      await assert.rejects(store.change('a', { website }), website);
+    await assert.rejects(store.change('a', { budget: { perRunCents: 0.5, currency: 'USD' } }));
     await store.save(service('c'));
     assert.equal(store.accounts.length, 2);
   });

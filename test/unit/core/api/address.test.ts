@@ -5,6 +5,7 @@ import {
   modelLinks,
   parseAddress,
   parseApiKey,
+  parseWebsite,
 } from '../../../../src/core/api/address.ts';
 
 describe('address', () => {
@@ -107,5 +108,26 @@ describe('API key', () => {
       ['service_“x”', 'not-header-safe'],
     ] as const)
       assert.deepEqual(parseApiKey(typed), { ok: false, problem }, typed);
+  });
+});
+
+describe('a website that the user types', () => {
+  it('is an https address, also where the scheme is left out', () => {
+    for (const [typed, website] of [
+      [' https://pay.test/billing?a=b#c ', 'https://pay.test/billing?a=b#c'],
+      ['pay.test', 'https://pay.test/'],
+      ['pay.test:8443/x', 'https://pay.test:8443/x'],
+      ['HTTPS://PAY.test', 'https://pay.test/'],
+    ] as const)
+      assert.equal(parseWebsite(typed), website);
+  });
+
+  it('is nothing else', () => {
+    for (const typed of [
+      ...['', ' ', 'https://', 'http://pay.test', 'http://localhost', 'ftp://pay.test', 'file:///etc/passwd'],
+      ...['javascript:alert(1)', 'command:fineTuning.signOut', 'vscode://x.y', 'mailto:me@pay.test'],
+      ...['https://me@pay.test', 'https://me:pass@pay.test', 'pay.test\\x', 'pay\n.test', 'two words'],
+    ])
+      assert.equal(parseWebsite(typed), undefined, typed);
   });
 });

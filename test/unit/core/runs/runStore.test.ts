@@ -255,6 +255,21 @@ describe('RunStore', () => {
     assert.deepEqual([urls.length, compared, changes.at(-1)?.changed], [101, 99, ['r9997']]);
   });
 
+  it('is complete since a time if an older run is listed, but for one that came alone', async () => {
+    const minute = (count: number) => Date.UTC(2026, 0, 5, 12, count);
+    listed = many(120);
+    assert.ok(!store.isCompleteSince(minute(500)));
+    await store.refresh();
+    detail('r5', 'complete', { created_at: new Date(minute(5)).toISOString() });
+    await store.loadDetail('r5');
+    assert.deepEqual([store.isCompleteSince(minute(22)), store.isCompleteSince(minute(21))], [true, false]);
+    await store.loadMore();
+    assert.ok(store.isCompleteSince(0));
+    listed = [{ odd: true }];
+    await store.refresh();
+    assert.ok(!store.isCompleteSince(0));
+  });
+
   it('continues behind what another window stored, until a page has something new', async () => {
     listed = many(450);
     const rows = many(450).slice(0, 200);

@@ -64,6 +64,24 @@ describe('Sessions', () => {
     assert.equal(sessions.active.isReportedByState(outcome.error), false);
   });
 
+  it('keeps the session of an account whose budget or website changes, and shows them; another address ends it', async () => {
+    const { active } = sessions;
+    const other = sessions.find('one');
+    assert.ok(active && other);
+    let changes = 0;
+    sessions.onDidChangeActive(() => (changes += 1));
+    const budget = { perRunCents: 500, currency: 'USD' };
+    await accounts.change('two', { budget });
+    await accounts.change('one', { website: 'https://service.test' });
+    assert.deepEqual([sessions.active, sessions.find('one'), changes], [active, other, 0]);
+    assert.deepEqual(active.account, { ...account('two'), budget });
+    assert.deepEqual(other.account, { ...account('one'), website: 'https://service.test' });
+    await accounts.save({ ...account('two'), baseUrl: 'https://other.test' });
+    assert.notEqual(sessions.active, active);
+    assert.deepEqual([sessions.active?.account.budget, changes], [budget, 1]);
+    await assert.rejects(active.balance.refresh(), { code: 'key-missing' });
+  });
+
   it('does not know an error that changed no state', async () => {
     assert.equal(sessions.isReportedByState(new Error('another')), false);
     await assert.rejects(sessions.of(account('one')).balance.refresh());

@@ -308,11 +308,13 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 's', 0, 'queued'), made(bench, 'r', 0, 'complete')];
       bench.balance_cents = 900;
       await a.session.balance.refresh();
+      const { readAtMs } = a.session.balance;
       await bench.pass(MINUTE);
       await bench.until(() => statusIn(b, 'r') === 'complete' && statusIn(c, 'r') === 'complete');
       for (const window of [b, c]) {
         const { session } = window;
         assert.deepEqual([session.runs.label('r'), session.balance.current?.balance_cents], ['Läbel', 900]);
+        assert.equal(session.balance.readAtMs, readAtMs);
         assert.deepEqual(movesIn(window), ['r: running → complete']);
         assert.deepEqual([session.runs.activeCount, session.runs.rows?.length], [1, 2]);
       }

@@ -1,20 +1,62 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import type { Account } from '../../../../src/core/accounts/account.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const { balanceText, balanceTooltip } = await withVscode(
+  () => import('../../../../src/ui/accounts/statusMessages.ts'),
+);
+const { formatMoment } = await withVscode(() => import('../../../../src/ui/shared/format.ts'));
+
+type View = Parameters<typeof balanceText>[0];
 
 describe('the balance in the status bar', () => {
-  let hooks: ModuleHooks;
-  before(() => (hooks = standInForVscode()));
-  after(() => hooks.deregister());
+  const work: Account = { kind: 'service', id: 'a', name: 'Work', baseUrl: 'https://service.test:8443/v2' };
+  const sandbox: Account = { kind: 'sandbox', id: 's', name: 'Sandbox' };
+  const readAtMs = Date.now();
+  const viewOf = (changes: Partial<View> = {}): View => ({
+    account: work,
+    hasOthers: false,
+    balance: { balance_cents: 3_750, currency: 'USD' },
+    readAtMs,
+    state: 'ready',
+    isLow: false,
+    ...changes,
+  });
 
-  it('shows a hostile account name and currency harmlessly', async () => {
-    const { balanceText, balanceTooltip } = await import('../../../../src/ui/accounts/statusMessages.ts');
-    const accountName = 'Free \u202e$(check) [x](command:y)\u200b';
-    const view = { accountName, isSandbox: false, isLow: false, state: 'ready' } as const;
-    const shown = '$(credit-card) Free <U+202E>$ (check) [x] (command:y)<U+200B>';
-    assert.equal(balanceText({ ...view, balance: undefined }), shown);
+  it('names the account as soon as there are two, and where there is no balance', () => {
+    const long = { ...work, name: 'Research and Development' };
+    for (const [changes, text] of [
+      [{}, '$(credit-card) 37.50 USD'],
+      [{ hasOthers: true }, '$(credit-card) Work 37.50 USD'],
+      [{ hasOthers: true, account: long }, '$(credit-card) Research…lopment 37.50 USD'],
+      [{ account: sandbox }, '$(beaker) Sandbox 37.50 USD'],
+      [{ account: sandbox, balance: undefined }, '$(beaker) Sandbox'],
+      [{ balance: undefined }, '$(credit-card) Work'],
+      [{ state: 'offline' }, '$(credit-card) 37.50 USD'],
+      [{ state: 'key-rejected', balance: undefined }, '$(key) Work'],
+      [{ state: 'key-missing', balance: undefined }, '$(key) Work'],
+    ] satisfies [Partial<View>, string][])
+      assert.equal(balanceText(viewOf(changes)), text);
+  });
+
+  it('its tooltip has account, host, balance and when it was read', () => {
+    const linesOf = (changes: Partial<View>) => balanceTooltip(viewOf(changes)).split('\n');
+    assert.deepEqual(linesOf({}), [
+      'Fine-Tuning account: Work',
+      'Service: service.test:8443',
+      `Balance: 37.50 USD (read ${formatMoment(readAtMs, Date.now())})`,
+      'Click for the account menu.',
+    ]);
+    assert.equal(linesOf({ account: sandbox })[1], 'Sandbox: no training, no charges.');
+    assert.equal(linesOf({ isLow: true })[3], 'Below your low-balance threshold.');
+  });
+
+  it('shows a hostile account name and currency harmlessly', () => {
+    const account = { ...work, name: '\u202e$(check) [x](c:y)\u200b' };
     const balance = { balance_cents: 100, currency: '$(x)' };
-    assert.equal(balanceText({ ...view, balance }), '$(credit-card) 1.00 $ (x)');
-    assert.doesNotMatch(balanceTooltip({ ...view, balance }), /\$\(|\]\(|\u202e|\u200b/);
+    const view = viewOf({ account, balance });
+    assert.equal(balanceText(view), '$(credit-card) 1.00 $ (x)');
+    for (const text of [balanceText({ ...view, hasOthers: true }), balanceTooltip(view)])
+      assert.doesNotMatch(text.replace('$(credit-card)', ''), /\$\(|\]\(|\u202e|\u200b/);
   });
 });

@@ -16,6 +16,8 @@ describe('the balance in the status bar', () => {
   let session: Session;
   let status: BalanceStatus;
   let isRefused: boolean;
+  let others: number;
+  let accountsChanged: Emitter<void>;
 
   before(async () => {
     hooks = standInForVscode();
@@ -33,12 +35,27 @@ describe('the balance in the status bar', () => {
       else sendJson(response, 200, { balance_cents: 1_234, currency: 'EUR' });
     });
     session = bench.session({ baseUrl: url, apiKey: 'service_test', keyId: 'key-1' });
-    status = new create({ active: session, onDidChangeActive: new Emitter().event } as unknown as Sessions);
+    others = 0;
+    accountsChanged = new Emitter();
+    status = new create({ active: session, onDidChangeActive: new Emitter().event } as unknown as Sessions, {
+      get accounts() {
+        return [session.account, ...Array.from({ length: others }, () => session.account)];
+      },
+      onDidChange: accountsChanged.event,
+    });
   });
   afterEach(async () => {
     status.dispose();
     standIn.settings.clear();
     await bench.end();
+  });
+
+  it('names its account once another one is added, anywhere', async () => {
+    await session.balance.refresh();
+    assert.equal(standIn.statusItems.at(-1)?.text, '$(credit-card) 12.34 EUR');
+    others = 1;
+    accountsChanged.fire();
+    assert.equal(standIn.statusItems.at(-1)?.text, '$(credit-card) account-1 12.34 EUR');
   });
 
   it('is not shown any more once the API key that read it is refused, and is again with another', async () => {

@@ -24,9 +24,10 @@ const TEXT = '{"prompt":"a","completion":"b"}\n';
 const SHA256 = createHash('sha256').update(TEXT).digest('hex');
 /** Within this time a thread that is not wanted would have begun. */
 const SETTLING_MS = 200;
+const TRAINED = 'Trained May 3, 2026 with Qwen3 8B, 5.17 USD';
 const VERDICT = '10 rows · chat · no problems';
 
-describe('what earlier runs say of a dataset', () => {
+describe('DatasetRuns', () => {
   let folder: string;
   let file: string;
   /** Gets a letter for each thread that hashes. */
@@ -126,7 +127,7 @@ describe('what earlier runs say of a dataset', () => {
     await delay(SETTLING_MS);
     assert.equal(await hashed(), 0);
     settle(charged({}));
-    await shows(`${VERDICT} · 5.17 USD last time`, 'Trained May 3, 2026 with Qwen3 8B, 5.17 USD');
+    await shows(`${VERDICT} · 5.17 USD last time`, TRAINED);
     const run = lenses().at(-1);
     assert.deepEqual(
       [run?.command, run?.arguments],
@@ -151,11 +152,10 @@ describe('what earlier runs say of a dataset', () => {
       [10, ''],
       [undefined, ''],
     ] as const) {
-      const { rows: _, ...dataset } = charged({ path: file, sizeBytes: 1 }).dataset;
-      receipts = [{ ...charged({}), dataset: { ...dataset, ...(rows !== undefined && { rows }) } }];
+      receipts = [charged({ path: file, sizeBytes: 1, rows })];
       settled.fire();
       await reports.check(file);
-      await shows(VERDICT, `Trained May 3, 2026 with Qwen3 8B, 5.17 USD; changed since${change}`);
+      await shows(VERDICT, `${TRAINED}; changed since${change}`);
     }
   });
 
@@ -168,15 +168,14 @@ describe('what earlier runs say of a dataset', () => {
     assert.deepEqual([reads, titles()], [0, [VERDICT]]);
     const switchTo = (id: string) => switched.fire((active = sessionOf(id)));
     switchTo('account-1');
-    const trained = 'Trained May 3, 2026 with Qwen3 8B, 5.17 USD';
-    await shows(`${VERDICT} · 5.17 USD last time`, trained);
+    await shows(`${VERDICT} · 5.17 USD last time`, TRAINED);
     switchTo('account-2');
-    await shows(VERDICT, trained);
+    await shows(VERDICT, TRAINED);
     switched.fire((active = undefined));
     await shows(VERDICT);
   });
 
-  it('are dropped with the report, and hashing with them', async () => {
+  it('drops what it knows with the report, and stops hashing', async () => {
     await hashing('setInterval(() => undefined, 1000);');
     const threads = () => readdirSync('/proc/self/task').length;
     const before = threads();
@@ -195,10 +194,10 @@ describe('what earlier runs say of a dataset', () => {
       charged({ sizeBytes: TEXT.length + 1, sha256: createHash('sha256').update(`${TEXT} `).digest('hex') }),
     ];
     await reports.fresh(file);
-    await shows(`${VERDICT} · 5.17 USD last time`, 'Trained May 3, 2026 with Qwen3 8B, 5.17 USD');
+    await shows(`${VERDICT} · 5.17 USD last time`, TRAINED);
   });
 
-  it('redraw CodeLenses only where they differ', async () => {
+  it('has CodeLenses redrawn only where they differ', async () => {
     receipts = [charged({ sizeBytes: 1 })];
     await reports.check(file);
     await shows(VERDICT);
@@ -210,6 +209,7 @@ describe('what earlier runs say of a dataset', () => {
     await delay(SETTLING_MS);
     assert.equal(redraws, 0);
     settle(charged({}));
-    while (redraws === 0) await delay(5);
+    await shows(`${VERDICT} · 5.17 USD last time`, TRAINED);
+    assert.notEqual(redraws, 0);
   });
 });

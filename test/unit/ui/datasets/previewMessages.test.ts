@@ -93,9 +93,9 @@ describe('the texts of datasets', () => {
     };
     const trained = { kind: 'changed', run, modelName: '[Qwen](command:x)' } as const;
     const past = { trained, price: { kind: 'none' } } as const;
-    const facts = (one: PreviewCard) => ['Last run', 'Price'].map((name) => fact(one, name));
+    const facts = (one: PreviewCard) => ['Trained before', 'Price'].map((name) => fact(one, name));
     assert.deepEqual(facts(cardOf(reportOf(), { past })), [
-      'Trained May 3, 2026 with [Qwen] (command:x); changed since',
+      'May 3, 2026 with [Qwen] (command:x); changed since',
       'Not known until charged',
     ]);
     assert.deepEqual(facts(cardOf(reportOf(), { past: { ...past, trained: undefined } }))[0], undefined);

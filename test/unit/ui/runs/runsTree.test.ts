@@ -455,6 +455,13 @@ describe('RunsTree', () => {
   });
 
   describe('above the rows', () => {
+    it('names the account that pays, and none that is signed out', () => {
+      assert.equal(view.description, 'account-1');
+      active = undefined;
+      activeChanged.fire(undefined);
+      assert.equal(view.description, undefined);
+    });
+
     it('says since when it is offline, or that the runs could not be refreshed, until it works again', async () => {
       await list(many(1));
       await goOffline();

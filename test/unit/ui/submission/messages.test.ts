@@ -189,11 +189,11 @@ describe('messages of submissions', () => {
         );
     });
 
-    it('are newest first, those of the same choices before all others, and counted from the fourth on', () => {
+    it('are those of the same choices before all others, and counted from the fourth on', () => {
       const rows = rowsOf([
-        prior(40 * hour, { modelName: 'old' }),
         prior(hour, { modelName: 'other', modelId: 'x' }),
         prior(5 * hour, { modelName: 'same' }),
+        prior(40 * hour, { modelName: 'old' }),
         ...[50, 60].map((age) => prior(age * hour, { modelName: 'older' })),
       ]);
       assert.deepEqual(

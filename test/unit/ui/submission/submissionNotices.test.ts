@@ -253,7 +253,7 @@ describe('SubmissionNotices', () => {
       pending = [unknown()];
       told.answer = ([button]) => button;
       await begin();
-      assert.match(told.sentences.join(), /^You may have been charged for train\.jsonl: /);
+      assert.match(told.sentences.join(), /^train\.jsonl may have been charged: /);
       assert.deepEqual([told.isModal, told.buttons], [[false], [['Check Now']]]);
       assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'one']]);
       activeChanged.fire(sessionOf('account-1'));
@@ -273,10 +273,7 @@ describe('SubmissionNotices', () => {
     it('combines several, of which the user chooses', async () => {
       told.answer = ([button]) => button;
       for (const [submissions, text] of [
-        [
-          [unknown('one'), unknown('two'), pendingOf('unsent')],
-          /^You may have been charged for 2 submissions/,
-        ],
+        [[unknown('one'), unknown('two'), pendingOf('unsent')], /^2 submissions may have been charged: /],
         [[pendingOf('unsent'), pendingOf('unsent')], /^Not charged: 2 uploads/],
       ] as const) {
         pending = [...submissions];
@@ -332,7 +329,7 @@ describe('SubmissionNotices', () => {
       state = 'ready';
       stateChanged.fire('ready');
       await later();
-      assert.match(told.sentences.join(), /^You may have been charged for train\.jsonl: /);
+      assert.match(told.sentences.join(), /^train\.jsonl may have been charged: /);
     });
 
     for (const missing of ['submissionNotices.ts', 'submissionResult.ts'])

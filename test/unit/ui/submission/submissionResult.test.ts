@@ -54,7 +54,7 @@ describe('the result of a submission', () => {
 
   it('says whether it was charged: yes, no, or maybe', async () => {
     const run = { run_id: 'r', price_cents: 517, currency: 'USD' };
-    assert.match((await report({ kind: 'charged', run })).text, /\. You were charged 5\.17 USD; /);
+    assert.match((await report({ kind: 'charged', run })).text, /\. Charged 5\.17 USD; /);
     const disk = (code: string) => Object.assign(new Error('x'), { code, syscall: 'write' });
     const refusals = ['validation_failed', 'model_not_available', 'invalid_api_key', 'rate_limited'];
     for (const error of [
@@ -65,28 +65,22 @@ describe('the result of a submission', () => {
       for (const kept of [true, false])
         assert.match((await report(notCharged(error, kept))).text, /^Not charged: /);
     for (const error of [BROKEN, TOO_LOW, new CancelledError(), new Error('x')])
-      assert.match(
-        (await report({ kind: 'unknown', error })).text,
-        /^You may have been charged for My run: /,
-      );
+      assert.match((await report({ kind: 'unknown', error })).text, /^My run may have been charged: /);
     assert.match((await report({ kind: 'elsewhere' })).text, /^Nothing was sent: My run /);
   });
 
   it('names price, account and balance, which is read if the answer had none', async () => {
     const run = { run_id: 'r', price_cents: 517, currency: 'EUR', balance_after_cents: 2 };
     for (const [result, text] of [
-      [{ run }, 'Submitted My run to Work. You were charged 5.17 EUR; balance 0.02 EUR.'],
-      [
-        { run: { run_id: 'r' } },
-        'Submitted My run to Work. You were charged an unknown amount; balance 1.50 USD.',
-      ],
+      [{ run }, 'Submitted My run to Work. Charged 5.17 EUR; balance 0.02 EUR.'],
+      [{ run: { run_id: 'r' } }, 'Submitted My run to Work. Charged an unknown amount; balance 1.50 USD.'],
       [
         { run: { run_id: 'r', price_cents: 517 }, found: true },
-        'My run was submitted to Work after all. You were charged 5.17 USD (currency assumed from the balance); balance 1.50 USD.',
+        'My run was submitted to Work after all. Charged 5.17 USD (currency assumed from the balance).',
       ],
       [
         { run: { run_id: 'r' }, found: true },
-        'My run was submitted to Work after all. You were charged an unknown amount; balance 1.50 USD.',
+        'My run was submitted to Work after all. Charged an unknown amount.',
       ],
     ] as const)
       assert.equal((await report({ kind: 'charged', ...result })).text, text);
@@ -111,14 +105,17 @@ describe('the result of a submission', () => {
   });
 
   it('offers to continue what is kept, and to submit again what is not', async () => {
-    for (const error of [TOO_LOW, BROKEN]) {
+    for (const [error, others] of [
+      [TOO_LOW, []],
+      [BROKEN, ['Show Log']],
+    ] as const) {
       const { buttons, executed } = await report(notCharged(error, true), 'Continue…');
-      assert.deepEqual(buttons, ['Continue…']);
+      assert.deepEqual(buttons, ['Continue…', ...others]);
       assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'id-1', 'continue']]);
     }
     const dropped = notCharged(new DatasetChangedError('grew'), false);
     const { buttons, executed } = await report(dropped, 'Submit Again…');
-    assert.deepEqual(buttons, ['Submit Again…']);
+    assert.deepEqual(buttons, ['Submit Again…', 'Show Log']);
     const [[command, uri, , given] = []] = executed;
     assert.deepEqual(
       [command, String(Reflect.get(uri as object, 'fsPath')), given],
@@ -157,9 +154,9 @@ describe('the result of a submission', () => {
       ...[BROKEN, new CancelledError()],
       ...['idempotency_conflict', 'window-closed'].map((code) => new ServiceError(code, 409)),
     ])
-      assert.match(await text(error), /The extension keeps checking\.$/);
+      assert.match(await text(error), /We’ll keep checking\.$/);
     for (const error of [new WindowClosedError(), new ServiceError('invalid_api_key', 401)])
-      assert.doesNotMatch(await text(error), /keeps checking/);
+      assert.doesNotMatch(await text(error), /keep checking/);
   });
 
   it('resolves the submission that is open already', async () => {
@@ -174,10 +171,23 @@ describe('the result of a submission', () => {
       notCharged(TOO_LOW, true),
       { kind: 'unknown', error: BROKEN },
     ] satisfies SubmissionResult[])
-      assert.match((await report(result, undefined, sandbox)).text, /Sandbox: no training, no charges\./);
+      assert.match((await report(result, undefined, sandbox)).text, /^Sandbox: /);
     const { buttons, executed } = await report(notCharged(TOO_LOW, true), 'Add Sandbox Funds', sandbox);
     assert.deepEqual(buttons, ['Add Sandbox Funds', 'Continue…']);
     assert.deepEqual(executed, [['fineTuning.sandbox.addFunds']]);
+  });
+
+  it('opens the website that the user gave the account, and no other address, where funds are needed', async () => {
+    const website = 'https://pay.test/';
+    const { buttons, executed } = await report(
+      notCharged(TOO_LOW, true),
+      'Open Website',
+      sessionOf({ website }),
+    );
+    assert.deepEqual(buttons, ['Open Website', 'Continue…']);
+    assert.deepEqual(executed, [['open', 'https://pay.test/']]);
+    const unsafe = sessionOf({ website: 'http://pay.test/' });
+    assert.deepEqual((await report(notCharged(TOO_LOW, true), 'Open Website', unsafe)).executed, []);
   });
 
   it('shows hostile names as they are, and cuts them before the balance', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
 import { newMarker } from '../../../../src/core/runs/marker.ts';
 import { summaryOf } from '../../../../src/core/datasets/report.ts';
 import { reportOf } from '../../../helpers/report.ts';
@@ -7,13 +8,15 @@ import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import type { InputStandIn } from '../../../helpers/vscodeStandIn.ts';
 
-const { askToSubmit } = await withVscode(() => import('../../../../src/ui/submission/submissionSteps.ts'));
+const { reviewSubmission } = await withVscode(
+  () => import('../../../../src/ui/submission/submissionSteps.ts'),
+);
 const { confirmSubmission } = await withVscode(
   () => import('../../../../src/ui/submission/confirmSubmission.ts'),
 );
-type Context = Parameters<typeof askToSubmit>[0];
+type Review = Parameters<typeof reviewSubmission>[0];
 
-describe('the steps of a submission', () => {
+describe('the review of a submission', () => {
   beforeEach(() => {
     standIn.forget();
     press('Submit and Pay');
@@ -28,114 +31,140 @@ describe('the steps of a submission', () => {
     use_policy_url: 'http://maker.test/policy',
   };
   const marker = newMarker();
-  const context: Context = {
+  const review: Review = {
     account: { id: 'account-1', name: 'Work', kind: 'service', baseUrl: 'https://api.test/v1' },
-    fileName: 'train.jsonl',
-    sizeBytes: 1_000,
+    dataset: { filename: 'train.jsonl', sizeBytes: 1_000, rows: 10 },
     check: summaryOf(reportOf()),
     models: [model],
     balance: undefined,
     marker,
-    priors: [],
+    priorsOf: () => [],
+    trainedBefore: () => undefined,
+    sha256: Promise.resolve('digest'),
+    awaitSha256: () => Promise.resolve('digest'),
+    restart: () => Promise.resolve(undefined),
+    mayGoBeside: () => Promise.resolve(true),
   };
+  const ACCEPTING = ['Continue', 'Accept and Continue'];
+  const chosen = { model, label: 'My run', priority: false };
 
-  /** Answers each step in turn, by a part of the label of its row or the text of its box. */
-  function answering(...answers: string[]): (input: InputStandIn) => string | undefined {
+  /** Answers each box in turn, by a part of the label of its row or its text. */
+  function answering(...answers: (string | undefined)[]): (input: InputStandIn) => string | undefined {
     return () => answers.shift();
   }
-  const ACCEPTING = ['Standard queue', 'Continue', 'I accept the license'];
   const press = (wanted: string | undefined) =>
     (standIn.told.answer = (buttons) => buttons.find((button) => button === wanted));
-  const walk = (label: string, changes: Partial<Context> = {}) => {
-    standIn.told.pick = answering(label, ...ACCEPTING);
-    return askToSubmit({ ...context, ...changes }, { model, label: 'ignored', priority: false });
+  const walk = (answers: (string | undefined)[], changes: Partial<Review> = {}, choices = {}) => {
+    standIn.told.pick = answering(...answers);
+    return reviewSubmission({ ...review, ...changes }, { ...chosen, ...choices });
   };
+  const confirmed = async (...args: Parameters<typeof walk>) => {
+    const result = await walk(...args);
+    assert.equal(result?.kind, 'confirmed');
+    return result;
+  };
+  /** The rows of a summary by their names. */
+  const rowsOf = (input: InputStandIn | undefined) =>
+    new Map(input?.items.map(({ label, description }) => [label.replace(/^\S+ /, ''), description]));
 
-  it('add the marker to the label, and show it as it will be sent', async () => {
-    const choices = await walk('  My run ');
-    assert.equal(choices?.label, `My run ${marker}`);
-    const [labelBox, , summary] = standIn.told.inputs;
-    const prompt = labelBox?.prompt ?? '';
-    assert.ok(prompt.includes(`“${marker}” is added`));
-    assert.match(prompt, /Up to 255 characters/);
-    const row = summary?.items.find(({ label }) => label.includes('Label'));
-    assert.equal(row?.description, `My run ${marker}`);
-    assert.equal((await walk('x'.repeat(300)))?.label, `${marker} ${'x'.repeat(255 - marker.length - 1)}`);
-    assert.equal((await walk(''))?.label, marker);
+  it('takes two boxes and the last question when nothing is changed', async () => {
+    const { kind, label, model: sent, priority, sha256 } = await confirmed(ACCEPTING);
+    assert.deepEqual([kind, label, sent, priority], ['confirmed', `My run ${marker}`, model, false]);
+    assert.equal(sha256, 'digest');
+    assert.deepEqual(
+      standIn.told.inputs.map(({ title, items }) => [title, items[0]?.label]),
+      [
+        ['Submit train.jsonl to Work', '$(arrow-right) Continue'],
+        ['Terms of Maker for Model M', '$(link-external) Open license terms'],
+      ],
+    );
+    assert.equal(standIn.told.inputs[1]?.items.at(-1)?.label, '$(check) Accept and Continue');
+    assert.equal(standIn.told.sentences.length, 1);
   });
 
-  it('name a model by its ID if the service provides no more', async () => {
+  it('comes back to the summary from each row that changes something', async () => {
+    const other = { ...model, model_id: 'o', name: 'Other' };
+    const answers = ['Model', 'Other', 'Label', '  Mine ', 'Queue', 'Priority', ...ACCEPTING];
+    const { label, model: taken, priority } = await confirmed(answers, { models: [model, other] });
+    assert.deepEqual([label, taken, priority], [`Mine ${marker}`, other, true]);
+    const last = rowsOf(standIn.told.inputs.at(-2));
+    assert.equal(last.get('Label'), `Mine ${marker}`);
+    assert.equal(last.get('Queue'), 'Priority: costs extra unless your plan includes it');
+    assert.match(standIn.told.details.at(-1) ?? '', /^Model: Other \(Maker\) · priority queue$/m);
+  });
+
+  it('keeps a choice whose box is left with Esc', async () => {
+    const { label, priority } = await confirmed([
+      ...['Label', undefined, 'Queue', undefined, 'Model', undefined],
+      ...ACCEPTING,
+    ]);
+    assert.deepEqual([label, priority], [`My run ${marker}`, false]);
+  });
+
+  it('asks for the model first where none is known', async () => {
     const bare = { model_id: 'base-7b', name: 'base-7b', provider: '', available: true };
-    standIn.told.pick = answering('base-7b', '', ...ACCEPTING);
-    const choices = await askToSubmit(
-      { ...context, models: [bare] },
-      { model: undefined, label: '', priority: false },
-    );
-    assert.equal(choices?.model, bare);
-    const rows = standIn.told.inputs.flatMap(({ items }) => items);
-    assert.equal(rows.find(({ label }) => label.includes('Model'))?.description, 'base-7b');
-    assert.ok(
-      rows.some(({ label }) => label.includes('I accept the license terms of its provider for base-7b')),
-    );
+    const answers = ['base-7b', ...ACCEPTING];
+    assert.equal((await confirmed(answers, { models: [bare] }, { model: undefined })).model, bare);
+    assert.equal(standIn.told.inputs[2]?.title, 'Terms for base-7b');
     const detail = standIn.told.details.at(-1) ?? '';
     assert.match(detail, /^Model: base-7b · standard queue$/m);
-    assert.match(detail, /^• accept the license terms of its provider$/m);
+    assert.match(detail, /^• accept the model’s license terms$/m);
+    assert.equal(await walk([undefined], {}, { model: undefined }), undefined);
   });
 
-  it('add no marker if there is none', async () => {
-    const choices = await walk('My run', { marker: undefined });
-    assert.equal(choices?.label, 'My run');
-    assert.doesNotMatch(standIn.told.inputs[0]?.prompt ?? '', /ft-/);
-    assert.equal((await walk('x'.repeat(300), { marker: undefined }))?.label.length, 255);
+  it('adds the marker within the longest label, if there is one', async () => {
+    const labelOf = async (label: string, changes = {}) =>
+      (await confirmed(ACCEPTING, changes, { label })).label;
+    assert.equal(await labelOf(''), marker);
+    assert.equal(await labelOf('x'.repeat(300)), `${marker} ${'x'.repeat(255 - marker.length - 1)}`);
+    assert.equal(await labelOf('My run', { marker: undefined }), 'My run');
+    await confirmed(['Label', 'x'.repeat(300), ...ACCEPTING], { marker: undefined });
+    assert.equal(rowsOf(standIn.told.inputs.at(-2)).get('Label')?.length, 255);
   });
 
-  it('warn if the end of the label will be cut', () => {
+  it('warns if the end of the label will be cut', async () => {
     const room = 255 - marker.length - 1;
-    standIn.told.pick = answering();
     for (const [length, isWarned] of [
       [room, false],
       [room + 1, true],
     ] as const) {
       standIn.told.inputs.length = 0;
-      void askToSubmit(context, { model, label: 'x'.repeat(length), priority: false });
-      assert.equal(standIn.told.inputs[0]?.validationMessage !== undefined, isWarned, String(length));
+      await walk(['Label'], {}, { label: 'x'.repeat(length) });
+      assert.match(standIn.told.inputs[1]?.prompt ?? '', /“ft-.*” is added .* Up to 255 characters/);
+      assert.equal(standIn.told.inputs[1]?.validationMessage !== undefined, isWarned, String(length));
     }
   });
 
-  it('record the time of each consent, and the links that could be opened', async () => {
-    const before = new Date().toISOString();
+  it('records the time of each consent when it is given, and the links that could be opened', async () => {
     const moments: string[] = [];
-    const answers = ['My run', ...ACCEPTING];
+    const answers = [...ACCEPTING];
     const note = () => moments.push(new Date().toISOString());
     standIn.told.pick = () => (note(), answers.shift());
     standIn.told.answer = (buttons) => (note(), buttons.at(-1));
-    const choices = await askToSubmit(context, { model, label: '', priority: false });
-    const { model_terms, data_policy } = choices?.consents ?? {};
+    const result = await reviewSubmission(review, chosen);
+    assert.equal(result?.kind, 'confirmed');
+    const { model_terms, data_policy } = result.consents;
     // The use policy is not https: it was shown, and could not be opened.
-    assert.deepEqual(model_terms?.urls, ['https://maker.test/terms']);
-    const terms = model_terms.accepted_at;
-    const policy = data_policy?.accepted_at ?? '';
-    assert.ok(before <= (moments[3] ?? '') && (moments[3] ?? '') <= terms && terms <= policy);
-    assert.ok(terms <= (moments[4] ?? ''), 'the first one when it was given, not at the end');
-    assert.ok(policy <= new Date().toISOString());
+    assert.deepEqual(model_terms.urls, ['https://maker.test/terms']);
+    const [, terms = '', last = ''] = moments;
+    assert.ok(terms <= model_terms.accepted_at && model_terms.accepted_at <= last);
+    assert.ok(last <= data_policy.accepted_at);
   });
 
-  it('end without anything if a consent is declined', async () => {
-    for (const [consent, button] of [
-      ['I do not accept', 'Submit and Pay'],
-      ['I accept the license', undefined],
-      ['I accept the license', 'Cancel'],
-      // In the sandbox it is called so.
-      ['I accept the license', 'Submit'],
-    ] as const) {
+  it('ends without anything if a consent is not given', async () => {
+    for (const button of [undefined, 'Cancel', 'Submit']) {
       press(button);
-      standIn.told.pick = answering('My run', 'Standard queue', 'Continue', consent);
-      assert.equal(await askToSubmit(context, { model, label: '', priority: false }), undefined);
+      assert.equal(await walk(ACCEPTING), undefined, button);
     }
+    press('Submit and Pay');
+    // What Enter takes in the terms.
+    for (const row of [undefined, 'Open license terms', 'Use policy'])
+      assert.equal(await walk(['Continue', row]), undefined, row);
+    assert.equal(await walk([undefined]), undefined);
   });
 
-  it('end in a modal question that repeats both consents and goes back with Enter', async () => {
-    await walk('My run');
+  it('ends in a modal question that repeats both consents and goes back with Enter', async () => {
+    await walk(ACCEPTING);
     assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?']);
     assert.deepEqual(standIn.told.isModal, [true]);
     assert.deepEqual(standIn.told.buttons, [['Back to Summary', 'Submit and Pay']]);
@@ -143,7 +172,7 @@ describe('the steps of a submission', () => {
       'Account: Work (api.test)',
       'Model: Model M (Maker) · standard queue',
       'Dataset: train.jsonl · 1.0 kB · 10 rows',
-      'Price: not known until charged',
+      'Price: known only after the charge.',
       'Balance: unknown',
       'You’re charged when the service accepts the dataset.',
       'A run can’t be canceled or refunded.',
@@ -155,69 +184,109 @@ describe('the steps of a submission', () => {
     ]);
   });
 
-  it('lead back from the last question to the summary, and through the terms again', async () => {
+  it('leads back from the last question to the summary, and through the terms again', async () => {
     const buttons = ['Back to Summary', 'Submit and Pay'];
     standIn.told.answer = () => buttons.shift();
-    standIn.told.pick = answering('My run', ...ACCEPTING, 'Continue', 'I accept the license');
-    const choices = await askToSubmit(context, { model, label: '', priority: false });
-    assert.equal(choices?.label, `My run ${marker}`);
-    assert.equal(standIn.told.inputs.length, 6);
+    await confirmed([...ACCEPTING, ...ACCEPTING]);
+    assert.equal(standIn.told.inputs.length, 4);
     assert.equal(standIn.told.sentences.length, 2);
   });
 
-  it('do not speak of paying in the sandbox', async () => {
+  it('begins again if account or dataset changed, whenever that is', async () => {
+    const stale = (answers: (string | undefined)[]) => () => Promise.resolve(answers.shift() as never);
+    for (const reason of ['account-changed', 'dataset-changed'])
+      for (const answers of [[reason], [undefined, reason]])
+        assert.deepEqual(await walk(ACCEPTING, { restart: stale([...answers]) }, { priority: true }), {
+          kind: 'restart',
+          reason,
+          choices: { ...chosen, priority: true },
+        });
+    const changed = await walk(ACCEPTING, { awaitSha256: () => Promise.resolve(undefined) });
+    assert.deepEqual(changed, { kind: 'restart', reason: 'dataset-changed', choices: chosen });
+    assert.deepEqual(await walk(['Dataset']), { kind: 'restart', reason: 'other-dataset', choices: chosen });
+  });
+
+  it('accepts no terms for a dataset that the user does not want beside another', async () => {
+    assert.equal(await walk(ACCEPTING, { mayGoBeside: () => Promise.resolve(false) }), undefined);
+    assert.equal(standIn.told.inputs.length, 1);
+  });
+
+  it('notes what the user may not expect, and nothing else', async () => {
+    await walk([]);
+    assert.equal(rowsOf(standIn.told.inputs[0]).has('Check'), false);
+    assert.ok(!standIn.told.inputs[0]?.items.some(({ label }) => label === 'Notes'));
+    await walk([], { check: 'unchecked', dataset: { ...review.dataset, sizeBytes: 610_000_000 } });
+    const rows = rowsOf(standIn.told.inputs[1]);
+    assert.match(rows.get('Size') ?? '', /close to the 600 MB limit/);
+    assert.equal(rows.get('Check'), 'skipped, the check failed');
+  });
+
+  it('says whether the dataset of a run that is submitted again is the same', async () => {
+    const [earlier] = [{ ...intentOf(), settled: { kind: 'discarded', at: { localMs: 0 } } as const }];
+    for (const [sha256, text] of [
+      [earlier.dataset.sha256, / · unchanged since /],
+      ['another', / · changed since /],
+    ] as const) {
+      const digest = Promise.withResolvers<string>();
+      await walk([], { earlier, sha256: digest.promise });
+      const input = standIn.told.inputs.at(-1);
+      assert.doesNotMatch(rowsOf(input).get('Dataset') ?? '', /since/);
+      digest.resolve(sha256);
+      await turn();
+      assert.match(rowsOf(input).get('Dataset') ?? '', text);
+    }
+  });
+
+  it('does not speak of paying in the sandbox', async () => {
     press('Submit');
-    assert.ok(
-      (await walk('My run', { account: { id: 's', name: 'Sandbox', kind: 'sandbox' } })) !== undefined,
-    );
+    const account = { id: 's', name: 'Sandbox', kind: 'sandbox' } as const;
+    assert.ok((await walk(ACCEPTING, { account })) !== undefined);
+    assert.equal(standIn.told.inputs[0]?.title, 'Submit train.jsonl to the sandbox');
     assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to the sandbox?']);
     assert.match(standIn.told.details[0] ?? '', /^Sandbox: no training, no charges\.\nModel: /);
     assert.doesNotMatch(standIn.told.details[0] ?? '', /pay|charged/);
   });
 
-  it('name the links of the terms, and what is not opened', async () => {
-    const rowsOf = async (changes: object) => {
+  it('names the links of the terms, and what is not opened', async () => {
+    const termsOf = async (changes: object) => {
       standIn.forget();
-      const changed = { ...model, ...changes };
-      standIn.told.pick = answering('My run', 'Standard queue', 'Continue');
-      await askToSubmit(context, { model: changed, label: '', priority: false });
-      const rows = standIn.told.inputs.at(-1)?.items.slice(1) ?? [];
-      return rows.map(({ label, description }) => [label.replace(/^\S+ /, ''), description]);
+      await walk(['Continue'], {}, { model: { ...model, ...changes } });
+      const rows = standIn.told.inputs.at(-1)?.items ?? [];
+      assert.equal(rows.at(-1)?.label, '$(check) Accept and Continue');
+      return rows.slice(0, -1).map(({ label, description }) => [label.replace(/^\S+ /, ''), description]);
     };
     const terms = ['Open license terms', 'https://maker.test/terms'];
-    const both = ['I accept the license terms and the use policy of Maker for Model M', undefined];
-    const one = ['I accept the license terms of Maker for Model M', undefined];
-    assert.deepEqual(await rowsOf({}), [
-      both,
+    assert.deepEqual(await termsOf({}), [
       terms,
       ['Use policy', 'http://maker.test/policy (not opened: not https)'],
     ]);
-    assert.deepEqual(await rowsOf({ use_policy_url: 'https://maker.test/policy' }), [
-      both,
+    assert.deepEqual(await termsOf({ use_policy_url: 'https://maker.test/policy' }), [
       terms,
       ['Open use policy', 'https://maker.test/policy'],
     ]);
     for (const use_policy_url of [undefined, ''])
-      assert.deepEqual(await rowsOf({ use_policy_url }), [one, terms]);
+      assert.deepEqual(await termsOf({ use_policy_url }), [terms]);
     for (const terms_url of [undefined, ''])
-      assert.deepEqual(await rowsOf({ terms_url, use_policy_url: '' }), [
-        one,
-        ['The service provides no license link for this model', undefined],
+      assert.deepEqual(await termsOf({ terms_url, use_policy_url: '' }), [
+        ['The service gives no license link for this model', undefined],
       ]);
-    assert.deepEqual(await rowsOf({ terms_url: 'http://maker.test/terms', use_policy_url: '' }), [
-      one,
+    assert.deepEqual(await termsOf({ terms_url: 'http://maker.test/terms', use_policy_url: '' }), [
       ['License terms', 'http://maker.test/terms (not opened: not https)'],
     ]);
   });
 
-  it('show a model whose name is an attempt to distort them as it is', async () => {
+  it('shows a model whose name is an attempt to distort it as it is', async () => {
     const name = 'Free \u202e$(check) [x](command:y)\u200b';
     const shown = 'Free <U+202E>$ (check) [x] (command:y)<U+200B>';
     const hostile = { ...model, name, provider: name, model_id: name };
-    standIn.told.pick = answering('Free', 'My run', 'Standard queue', 'Continue', 'I accept the license');
-    await askToSubmit(
-      { ...context, models: [hostile], fileName: name, account: { ...context.account, name } },
-      { model: undefined, label: '', priority: false },
+    await walk(
+      ['Free', ...ACCEPTING],
+      {
+        models: [hostile],
+        dataset: { ...review.dataset, filename: name },
+        account: { ...review.account, name },
+      },
+      { model: undefined },
     );
     const [models] = standIn.told.inputs;
     assert.deepEqual([models?.items[1]?.label, models?.items[1]?.description], [shown, shown]);

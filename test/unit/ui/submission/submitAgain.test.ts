@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { Sessions } from '../../../../src/core/runs/sessions.ts';
+import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, row } from '../../../helpers/runs/support.ts';
+import { intentOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { submitAgain } = await withVscode(() => import('../../../../src/ui/submission/submitDataset.ts'));
@@ -11,7 +12,8 @@ const { submitAgain } = await withVscode(() => import('../../../../src/ui/submis
 describe('Submit Again', () => {
   let bench: Bench;
   let session: Session;
-  let sessions: Sessions;
+  let receipts: Receipt[];
+  let parts: Parameters<typeof submitAgain>[0];
 
   beforeEach(async () => {
     standIn.forget();
@@ -29,15 +31,20 @@ describe('Submit Again', () => {
       else sendJson(response, 404, { error: { code: 'not_found', message: '' } });
     });
     session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
-    sessions = { active: session } as unknown as Sessions;
+    receipts = [];
+    parts = {
+      sessions: { active: session },
+      journal: { receipts: () => Promise.resolve(receipts) },
+      openJournal: () => Promise.resolve(),
+    } as unknown as typeof parts;
   });
   afterEach(() => bench.end());
 
   const presets = () => standIn.executed.map(([command, , , preset]) => [command, preset]);
 
   it('reads a run that is not loaded, and continues with its model and label', async () => {
-    await submitAgain({ sessions }, 'old');
-    await submitAgain({ sessions }, { kind: 'run', runId: 'bare' });
+    await submitAgain(parts, 'old');
+    await submitAgain(parts, { kind: 'run', runId: 'bare' });
     assert.deepEqual(presets(), [
       ['fineTuning.submitDataset', { modelId: 'm-old', label: 'Läbel' }],
       ['fineTuning.submitDataset', { modelId: 'm-bare' }],
@@ -45,21 +52,53 @@ describe('Submit Again', () => {
   });
 
   it('drops the marker of the earlier run', async () => {
-    await submitAgain({ sessions }, 'marked');
+    await submitAgain(parts, 'marked');
     session.runs.insertCreated({ run_id: 'new' }, 'm-old', 'Läbel ft-7k3m9qpx');
-    await submitAgain({ sessions }, 'new');
+    await submitAgain(parts, 'new');
     const preset = ['fineTuning.submitDataset', { modelId: 'm-old', label: 'Läbel' }];
     assert.deepEqual(presets(), [preset, preset]);
   });
 
   it('fails with the error of the service for a run that it does not know', async () => {
-    await assert.rejects(submitAgain({ sessions }, 'nobody'), { code: 'not_found' });
+    await assert.rejects(submitAgain(parts, 'nobody'), { code: 'not_found' });
     assert.deepEqual(presets(), []);
   });
 
   it('uses the model of a listed run whose detail cannot be read', async () => {
     await session.runs.refresh();
-    await submitAgain({ sessions }, 'odd');
+    await submitAgain(parts, 'odd');
     assert.deepEqual(presets(), [['fineTuning.submitDataset', { modelId: 'm' }]]);
+  });
+
+  it('brings dataset, model, label and queue of the receipt, and asks for a dataset that is gone', async () => {
+    const settled = {
+      kind: 'charged',
+      at: { localMs: 0 },
+      run: { run_id: 'paid' },
+      how: 'answered',
+    } as const;
+    const accountId = session.account.id;
+    const receiptAt = (path: string): Receipt => {
+      const dataset = { ...intentOf().dataset, path, filename: 'train.jsonl' };
+      const label = 'Läbel ft-7k3m9qpx';
+      return {
+        ...intentOf({ accountId, dataset, label, model_id: 'm', priority_processing: true }),
+        settled,
+      };
+    };
+    const preset = { modelId: 'm', label: 'Läbel', priority: true, again: 'paid' };
+    const again = async (path: string) => {
+      standIn.executed.length = 0;
+      receipts = [receiptAt(path)];
+      await submitAgain(parts, 'paid');
+      return standIn.executed.map(([, uri, , given]) => [String(uri), given]);
+    };
+    assert.deepEqual(await again(import.meta.filename), [[`file://${import.meta.filename}`, preset]]);
+    assert.deepEqual(await again('/nowhere/train.jsonl'), []);
+    assert.deepEqual(standIn.told.sentences, [
+      'train.jsonl is not where it was. Choose the dataset to submit.',
+    ]);
+    standIn.told.folder = () => '/elsewhere/train.jsonl';
+    assert.deepEqual(await again('/nowhere/train.jsonl'), [['file:///elsewhere/train.jsonl', preset]]);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -23,7 +23,7 @@ type Parts = Parameters<typeof submitDataset>[0];
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
 const SHA256 = createHash('sha256').update(TEXT).digest('hex');
-const ACCEPTING = ['Standard queue', 'Continue', 'I accept the license'];
+const ACCEPTING = ['Continue', 'Accept and Continue'];
 const SUBMIT = 'Submit and Pay';
 
 describe('submitDataset', () => {
@@ -43,13 +43,12 @@ describe('submitDataset', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'submit-dataset-'));
     file = path.join(folder, 'train.jsonl');
     await writeFile(file, TEXT);
-    const stamp = stampOf(await stat(file, { bigint: true }));
     [pending, drafts, besides, receipts] = [[], [], [], []];
     result = { kind: 'elsewhere' };
     const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
     const balance = { balance_cents: 500, currency: 'USD' };
     reports = {
-      fresh: () => Promise.resolve(reportOf({ path: file, ...stamp, rows: 1 })),
+      fresh: async () => reportOf({ path: file, ...stampOf(await stat(file, { bigint: true })), rows: 1 }),
     };
     parts = {
       sessions: {
@@ -84,8 +83,8 @@ describe('submitDataset', () => {
 
   /** Goes through the steps with these answers, and presses these buttons. */
   async function submit(
-    preset: unknown = { modelId: 'm' },
-    answers = ['My run', ...ACCEPTING],
+    preset: unknown = { modelId: 'm', label: 'My run' },
+    answers = ACCEPTING,
     presses: readonly string[] = [SUBMIT],
   ) {
     const left = [...answers];
@@ -122,7 +121,7 @@ describe('submitDataset', () => {
     standIn.settings.set('fineTuning.labelMarker', false);
     await submit();
     assert.deepEqual([drafts[0]?.label, drafts[0]?.marker], ['My run', undefined]);
-    await submit(undefined, ['Model M', '', ...ACCEPTING]);
+    await submit({ modelId: 'm', label: '' });
     assert.equal('label' in (drafts[1] ?? {}), false);
     standIn.settings.clear();
     await submit();
@@ -130,27 +129,61 @@ describe('submitDataset', () => {
     assert.notEqual(drafts[2]?.marker, drafts[3]?.marker);
   });
 
-  it('starts with the choices of a preset', async () => {
+  it('starts with the choices of a preset, else with the model last used and the standard queue', async () => {
+    const rows = () => {
+      const items = standIn.told.inputs[0]?.items ?? [];
+      return ['Model', 'Label', 'Queue'].map((name) => {
+        const text = items.find(({ label }) => label.endsWith(name))?.description;
+        return text?.replace(/ ft-.*|[:,].*/, '');
+      });
+    };
     await submit({ modelId: 'm', label: 'Earlier', priority: true }, []);
-    assert.equal(standIn.told.inputs[0]?.value, 'Earlier');
-    await submit({ modelId: 'm', label: 'Earlier', priority: true }, ['Earlier', 'Priority', 'Continue']);
-    assert.equal(
-      standIn.told.inputs
-        .at(-2)
-        ?.items.find(({ label }) => label.includes('Queue'))
-        ?.description?.slice(0, 8),
-      'priority',
+    assert.deepEqual(rows(), ['Model M', 'Earlier', 'Priority']);
+    standIn.forget();
+    await submit({}, []);
+    assert.equal(standIn.told.inputs[0]?.placeholder, 'Base model (the price doesn’t depend on it)');
+    const settled = { kind: 'not-charged', at: { localMs: 0 } } as const;
+    receipts = [{ ...intentOf({ model_id: 'm', priority_processing: true }), settled }];
+    standIn.forget();
+    await submit({}, []);
+    assert.deepEqual(rows(), ['Model M', 'train', 'Standard']);
+    for (const changes of [{ model_id: 'gone' }, { model_id: 'm', accountId: 'account-2' }]) {
+      receipts = [{ ...intentOf(changes), settled }];
+      standIn.forget();
+      await submit({}, []);
+      assert.match(standIn.told.inputs.at(0)?.placeholder ?? '', /^Base model/);
+    }
+  });
+
+  it('checks a dataset again that was written to, and an account that was switched to, and says so', async () => {
+    const active = parts.sessions.active as unknown as { account: object };
+    const other = { ...active, account: { ...active.account, id: 'account-2', name: 'Home' } };
+    const changes = [
+      () => writeFileSync(file, `${TEXT}${TEXT}`),
+      () => Object.assign(parts.sessions, { active: other }),
+    ];
+    const answers = ['Continue', 'Continue', ...ACCEPTING];
+    standIn.told.pick = () => {
+      changes.shift()?.();
+      return answers.shift();
+    };
+    standIn.told.answer = (buttons) => buttons.find((button) => button === SUBMIT);
+    await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
+    assert.deepEqual(
+      standIn.told.inputs.map(({ placeholder }) => placeholder.split(/\.| and/)[0]),
+      ['Review before submitting', 'train', 'The account is now Home', 'Read the terms, then accept'],
     );
-    assert.deepEqual(drafts, []);
+    assert.equal(drafts[0]?.dataset.sizeBytes, 2 * TEXT.length);
+    assert.equal(standIn.told.sentences[0], 'Submit train.jsonl to Home and pay?');
   });
 
   it('hashes a file that was not checked', async () => {
     reports.fresh = () => Promise.reject(new CheckError('worker-died'));
-    await submit(
-      { modelId: 'm' },
-      ['My run', ...ACCEPTING],
-      ['Submit Without Checking…', 'Submit Without Checking', SUBMIT],
-    );
+    await submit({ modelId: 'm' }, ACCEPTING, [
+      'Submit Without Checking…',
+      'Submit Without Checking',
+      SUBMIT,
+    ]);
     assert.equal(drafts[0]?.dataset.sha256, SHA256);
     assert.equal('rows' in drafts[0].dataset, false);
   });
@@ -174,10 +207,10 @@ describe('submitDataset', () => {
       await submit();
       assert.deepEqual(standIn.told.buttons, [['Open It', 'Use Another Model']]);
       assert.deepEqual([drafts, standIn.executed], [[], []]);
-      await submit({ modelId: 'm' }, [], ['Open It']);
+      await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
       assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', one.id]]]);
     }
-    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Use Another Model', SUBMIT]);
+    await submit({ modelId: 'm' }, ACCEPTING, ['Use Another Model', SUBMIT]);
     assert.equal(drafts.length, 1);
   });
 
@@ -190,9 +223,9 @@ describe('submitDataset', () => {
     ]);
     // What Enter presses sends nothing.
     assert.deepEqual(standIn.told.buttons, [['Open It', 'Submit Anyway']]);
-    await submit({ modelId: 'm' }, [], ['Open It']);
+    await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
     assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'theirs']]]);
-    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], ['Submit Anyway', SUBMIT]);
+    await submit({ modelId: 'm' }, ACCEPTING, ['Submit Anyway', SUBMIT]);
     assert.deepEqual([drafts.length, besides], [1, [['theirs']]]);
   });
 
@@ -225,25 +258,30 @@ describe('submitDataset', () => {
       { ...intentOf(), settled: charged },
     ];
     await submit();
-    const [, first, second, account] = standIn.told.inputs[2]?.items ?? [];
-    assert.match(first?.description ?? '', / with Model M$/);
-    assert.match(second?.description ?? '', /discarded: you may have been charged$/);
-    assert.match(account?.label ?? '', /Account$/);
+    const notes = (standIn.told.inputs[0]?.items ?? []).slice(-3);
+    assert.equal(notes[0]?.label, 'Notes');
+    assert.match(notes[1]?.description ?? '', / with Model M$/);
+    assert.match(notes[2]?.description ?? '', /discarded: you may have been charged$/);
+    const earlier = { ...dataset, path: file, rows: 3, sha256: '1'.repeat(64) };
+    receipts = [{ ...intentOf({ dataset: earlier }), settled: charged }];
+    await submit();
+    const changed = standIn.told.inputs.findLast(({ items }) => items[1]?.label.startsWith('Run'));
+    assert.match(changed?.items.at(-1)?.description ?? '', / with Model M; changed since \(2 fewer rows\)$/);
     parts.journal.receipts = () => Promise.reject(new Error('x'));
     await submit();
-    assert.equal(drafts.length, 2);
+    assert.equal(drafts.length, 3);
   });
 
   it('offers to continue what is kept, by its Idempotency-Key', async () => {
     result = { kind: 'not-charged', error: new Error('x'), kept: true };
-    await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], [SUBMIT, 'Continue…']);
+    await submit({ modelId: 'm' }, ACCEPTING, [SUBMIT, 'Continue…']);
     assert.deepEqual(standIn.executed, [['fineTuning.resolveSubmission', 'mine', 'continue']]);
   });
 
   it('sends nothing unless the last question is answered with its last button', async () => {
     for (const press of [undefined, 'Cancel', 'Back to Summary']) {
       standIn.forget();
-      await submit({ modelId: 'm' }, ['My run', ...ACCEPTING], press === undefined ? [] : [press]);
+      await submit({ modelId: 'm' }, ACCEPTING, press === undefined ? [] : [press]);
       assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?'], press);
     }
     assert.deepEqual(drafts, []);

@@ -1,0 +1,97 @@
+import type { Account } from '../accounts/account.ts';
+import type { Balance } from '../api/types.ts';
+import type { Receipt } from '../submission/intent.ts';
+import type { PendingSubmission } from '../submission/pendingSubmission.ts';
+import type { ChargedReceipt } from '../submission/runFacts.ts';
+import { checkBudget, monthSpending, underWay, type BudgetCheck, type MonthSpending } from './budget.ts';
+import { estimateOf, lowerCents, upperCents, wantedOf, type Estimate, type Wanted } from './estimate.ts';
+import { chargedRunsOf, type ChargedRun, type KnownRuns } from './spending.ts';
+
+/** Whether the balance will do; undefined where nothing suggests that it won't. */
+export type BalanceNote = 'empty' | 'probably-too-low' | 'may-be-too-low' | undefined;
+
+/** What is known of an account's money at one moment. */
+export interface AccountMoney {
+  /** Its receipts. */
+  readonly receipts: readonly ChargedReceipt[];
+  /** Newest first. */
+  readonly charged: readonly ChargedRun[];
+  /** Undefined while no currency is known: then there is nothing to compare. */
+  readonly spending: MonthSpending | undefined;
+  /** Of the last five runs, in the currency of the balance; undefined without a known price. */
+  readonly dearestOfLast5: number | undefined;
+  estimate(wanted: Wanted): Estimate;
+  /** @param wanted undefined where the size is unknown */
+  checkBudget(wanted: Wanted | undefined): BudgetCheck;
+  balanceNote(wanted: Wanted | undefined): BalanceNote;
+}
+
+export interface MoneyFacts {
+  account: Pick<Account, 'id' | 'budget'>;
+  /** Of all accounts, as the journal gives them. */
+  receipts: readonly Receipt[];
+  /** Undefined where nothing may be shown of them. */
+  runs: KnownRuns | undefined;
+  /** Of all accounts; without the one that is about to be submitted. */
+  pending: readonly PendingSubmission[];
+  balance: Balance | undefined;
+  /** By the service's clock, where it is known. */
+  nowMs: number;
+}
+
+export function accountMoneyOf({
+  account,
+  receipts: all,
+  runs,
+  pending,
+  balance,
+  nowMs,
+}: MoneyFacts): AccountMoney {
+  const { budget } = account;
+  const receipts = chargedReceiptsOf(all, account.id);
+  const charged = chargedRunsOf(receipts, runs, balance);
+  const currency =
+    balance?.currency ?? charged.find((run) => run.currency !== undefined)?.currency ?? budget?.currency;
+  const estimate = (wanted: Wanted | undefined): Estimate =>
+    wanted === undefined ? { kind: 'none' } : estimateOf(receipts, wanted);
+  const ends = (wanted: Wanted | undefined) => {
+    const known = estimate(wanted);
+    return 'currency' in known && known.currency === currency
+      ? { low: lowerCents(known), high: upperCents(known) }
+      : { low: undefined, high: undefined };
+  };
+  const lastPrices = charged
+    .slice(0, 5)
+    .flatMap((run) => (run.currency === currency ? (run.priceCents ?? []) : []));
+  const dearestOfLast5 = lastPrices.length === 0 ? undefined : Math.max(...lastPrices);
+  const underWayPrices = underWay(pending)
+    .filter(({ accountId }) => accountId === account.id)
+    .map(({ intent }) => ends(wantedOf(intent)).high ?? dearestOfLast5);
+  const spending =
+    currency === undefined ? undefined : monthSpending(charged, runs, underWayPrices, currency, nowMs);
+  return {
+    receipts,
+    charged,
+    spending,
+    dearestOfLast5,
+    estimate,
+    checkBudget: (wanted) => checkBudget(budget, spending, estimate(wanted)),
+    balanceNote(wanted) {
+      if (balance === undefined) return undefined;
+      const { low, high } = ends(wanted);
+      const { balance_cents: cents } = balance;
+      if (cents <= 0) return 'empty';
+      if (low !== undefined && cents < low) return 'probably-too-low';
+      const most = high ?? dearestOfLast5;
+      return most !== undefined && cents < most ? 'may-be-too-low' : undefined;
+    },
+  };
+}
+
+/** The receipts of what was charged to an account. */
+export function chargedReceiptsOf(receipts: readonly Receipt[], accountId: string): ChargedReceipt[] {
+  return receipts.filter(
+    (receipt): receipt is ChargedReceipt =>
+      receipt.accountId === accountId && receipt.settled.kind === 'charged',
+  );
+}

@@ -1,0 +1,99 @@
+import type { AccountBudget } from '../accounts/account.ts';
+import type { PendingSubmission, SubmissionState } from '../submission/pendingSubmission.ts';
+import { lowerCents, upperCents, type Estimate } from './estimate.ts';
+import { amountsOf, monthOf, startOfMonth, type ChargedRun, type KnownRuns } from './spending.ts';
+
+/** What is known of a month's charges in one currency. */
+export interface MonthSpending {
+  /** Of UTC, as `2026-05`. */
+  month: string;
+  currency: string;
+  spentCents: number;
+  /** Prices that are unknown, or in another currency: then it is the least that was spent. */
+  unknownPrices: number;
+  /** Whether every run of the month is loaded. */
+  isComplete: boolean;
+  /** What submissions whose outcome is open may cost. */
+  underWayCents: number;
+  /** How many more of them there are, of which nothing suggests a price. */
+  underWayUnknown: number;
+}
+
+/** `will`: even the lower end of the estimate exceeds the limit. */
+export interface LimitCheck {
+  limit: 'run' | 'month';
+  limitCents: number;
+  over: 'will' | 'may' | undefined;
+}
+
+export type BudgetCheck =
+  | { kind: 'unset' }
+  /** @property budgetCurrency and the currency that the account is charged in, which is not compared with it */
+  | { kind: 'other-currency'; budgetCurrency: string; currency: string }
+  | { kind: 'checked'; limits: readonly LimitCheck[]; spending: MonthSpending; estimate: Estimate };
+
+/** Nothing of these can become a charge without the user. */
+const NOT_UNDER_WAY: ReadonlySet<SubmissionState> = new Set(['unsent', 'not-charged', 'refused']);
+
+/** Those that may be or become a charge: uploading, validating, without an answer. */
+export function underWay(pending: readonly PendingSubmission[]): PendingSubmission[] {
+  return pending.filter(({ state }) => !NOT_UNDER_WAY.has(state));
+}
+
+/** @param underWayPrices what each submission under way may cost; undefined where nothing suggests it */
+export function monthSpending(
+  charged: readonly ChargedRun[],
+  runs: Pick<KnownRuns, 'isCompleteSince'> | undefined,
+  underWayPrices: readonly (number | undefined)[],
+  currency: string,
+  nowMs: number,
+): MonthSpending {
+  const month = monthOf(nowMs);
+  // A run without a time was submitted just now.
+  const ofMonth = charged.filter(({ createdAtMs }) => monthOf(createdAtMs ?? nowMs) === month);
+  const isOurs = (run: ChargedRun) => run.priceCents === undefined || run.currency === currency;
+  const { sums, unknown } = amountsOf(ofMonth.filter(isOurs));
+  const known = underWayPrices.filter((cents) => cents !== undefined);
+  return {
+    month,
+    currency,
+    spentCents: sums[0]?.cents ?? 0,
+    unknownPrices: unknown + ofMonth.filter((run) => !isOurs(run)).length,
+    isComplete: runs?.isCompleteSince(startOfMonth(month)) ?? false,
+    underWayCents: known.reduce((sum, cents) => sum + cents, 0),
+    underWayUnknown: underWayPrices.length - known.length,
+  };
+}
+
+/** Compares a run with the budget; what equals a limit is not over it. */
+export function checkBudget(
+  budget: AccountBudget | undefined,
+  spending: MonthSpending | undefined,
+  estimate: Estimate,
+): BudgetCheck {
+  const { perRunCents, perMonthCents, currency: budgetCurrency } = budget ?? { currency: '' };
+  const isUnset = perRunCents === undefined && perMonthCents === undefined;
+  if (isUnset || spending === undefined) return { kind: 'unset' };
+  const { currency, spentCents, underWayCents } = spending;
+  if (currency !== budgetCurrency) return { kind: 'other-currency', budgetCurrency, currency };
+  const isSame = !('currency' in estimate) || estimate.currency === currency;
+  const low = (isSame ? lowerCents(estimate) : undefined) ?? 0;
+  const high = (isSame ? upperCents(estimate) : undefined) ?? low;
+  const check = (limit: LimitCheck['limit'], limitCents: number, from: number, to: number): LimitCheck => ({
+    limit,
+    limitCents,
+    over: from > limitCents ? 'will' : to > limitCents ? 'may' : undefined,
+  });
+  return {
+    kind: 'checked',
+    limits: [
+      ...(perRunCents === undefined ? [] : [check('run', perRunCents, low, high)]),
+      ...(perMonthCents === undefined
+        ? []
+        : // What is under way may not be charged after all.
+          [check('month', perMonthCents, spentCents + low, spentCents + underWayCents + high)]),
+    ],
+    spending,
+    estimate,
+  };
+}

@@ -1,0 +1,54 @@
+import type { ChargedRun } from './spending.ts';
+
+/** Undefined where something is unknown. */
+type Value = string | number | boolean | undefined;
+
+/** What is exported of a run. Amounts are integer cents, times ISO 8601 in UTC. */
+const COLUMNS: Readonly<Record<string, (run: ChargedRun) => Value>> = {
+  run_id: ({ runId }) => runId,
+  created_at: ({ createdAtMs }) =>
+    createdAtMs === undefined ? undefined : new Date(createdAtMs).toISOString(),
+  model_id: ({ modelId }) => modelId,
+  label: ({ label }) => label,
+  queue: ({ receipt }) => receipt && (receipt.priority_processing ? 'priority' : 'standard'),
+  plan: ({ plan }) => plan,
+  price_cents: ({ priceCents }) => wholeCents(priceCents),
+  currency: ({ priceCents, currency }) => (priceCents === undefined ? undefined : currency),
+  currency_assumed: ({ isCurrencyAssumed }) => isCurrencyAssumed,
+  balance_before_cents: ({ receipt }) => wholeCents(receipt?.balanceBefore?.balance_cents),
+  balance_after_cents: ({ receipt }) => wholeCents(receipt?.settled.run.balance_after_cents),
+  dataset_path: ({ receipt }) => receipt?.dataset.path,
+  dataset_sha256: ({ receipt }) => receipt?.dataset.sha256,
+  dataset_bytes: ({ receipt }) => receipt?.dataset.sizeBytes,
+  dataset_rows: ({ receipt }) => receipt?.dataset.rows,
+  dataset_characters: ({ receipt }) => receipt?.dataset.characters,
+  terms_accepted_at: ({ receipt }) => receipt?.consents.model_terms.accepted_at,
+  terms_urls: ({ receipt }) => receipt?.consents.model_terms.urls.join(' '),
+  data_policy_accepted_at: ({ receipt }) => receipt?.consents.data_policy.accepted_at,
+};
+
+/** RFC 4180, with a header. */
+export function toCsv(runs: readonly ChargedRun[]): string {
+  const rows = runs.map((run) => Object.values(COLUMNS).map((valueOf) => valueOf(run)));
+  return [Object.keys(COLUMNS), ...rows].map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
+}
+
+/** One JSON object a line, with null for what is unknown. */
+export function toJsonl(runs: readonly ChargedRun[]): string {
+  const objectOf = (run: ChargedRun) =>
+    Object.fromEntries(Object.entries(COLUMNS).map(([name, valueOf]) => [name, valueOf(run) ?? null]));
+  return runs.map((run) => `${JSON.stringify(objectOf(run))}\n`).join('');
+}
+
+function csvField(value: Value): string {
+  if (typeof value !== 'string') return value === undefined ? '' : String(value);
+  // Spreadsheets run what begins like a formula, and a label is a stranger's text.
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** The service's amounts are integers (spec: "Balance"); should one not be, it is rounded as it is shown. */
+function wholeCents(cents: number | undefined): number | undefined {
+  if (cents === undefined || !Number.isFinite(cents)) return undefined;
+  return Math.sign(cents) * Math.round(Math.abs(cents)) || 0;
+}

@@ -1,0 +1,214 @@
+import type { Balance, RunDetail, RunSummary } from '../api/types.ts';
+import { instantOf } from '../base/instant.ts';
+import { withoutMarker } from '../runs/marker.ts';
+import type { RunStore } from '../runs/runStore.ts';
+import { spanMs, timeOf, timesOf, type ChargedReceipt } from '../submission/runFacts.ts';
+import { currencyOf } from './estimate.ts';
+
+/** A run of an account, which was charged, whether it was submitted from this machine or not. */
+export interface ChargedRun {
+  runId: string;
+  /** By the service, else by the receipt; undefined where neither says. */
+  createdAtMs: number | undefined;
+  modelId: string;
+  /** As the user gave it. */
+  label: string | undefined;
+  plan: string | undefined;
+  priceCents: number | undefined;
+  currency: string | undefined;
+  /** The service names no currency of a run that was submitted elsewhere: it is that of the balance. */
+  isCurrencyAssumed: boolean;
+  /** Whether reading its details may say more. */
+  isUnread: boolean;
+  /** Undefined where it was submitted elsewhere: dataset and queue are unknown. */
+  receipt: ChargedReceipt | undefined;
+}
+
+/** What is known of an account's runs. */
+export type KnownRuns = Pick<RunStore, 'rows' | 'detail' | 'label' | 'isCompleteSince'>;
+
+/**
+ * Every run that is known to have been charged to an account, newest first.
+ * @param receipts of this account
+ * @param runs undefined where nothing may be shown of them: then the receipts are all that is known
+ */
+export function chargedRunsOf(
+  receipts: readonly ChargedReceipt[],
+  runs: KnownRuns | undefined,
+  balance: Balance | undefined,
+): ChargedRun[] {
+  const ofRun = new Map(receipts.map((receipt) => [receipt.settled.run.run_id, receipt]));
+  const listed = new Map((runs?.rows ?? []).map((row) => [row.run_id, row]));
+  const runIds = new Set([...listed.keys(), ...ofRun.keys()]);
+  return [...runIds]
+    .map((runId) => {
+      const detail = runs?.detail(runId);
+      return chargedRun(runId, listed.get(runId), detail, runs?.label(runId), ofRun.get(runId), balance);
+    })
+    .sort((one, other) => (other.createdAtMs ?? Infinity) - (one.createdAtMs ?? Infinity) || 0);
+}
+
+function chargedRun(
+  runId: string,
+  row: RunSummary | undefined,
+  detail: RunDetail | undefined,
+  knownLabel: string | undefined,
+  receipt: ChargedReceipt | undefined,
+  balance: Balance | undefined,
+): ChargedRun {
+  const charged = receipt?.settled.run;
+  const receiptCents = amountOf(charged?.price_cents);
+  const priceCents = receiptCents ?? amountOf(detail?.price_cents);
+  const ownCurrency = receipt && currencyOf(receipt);
+  const label = receipt?.label ?? knownLabel;
+  return {
+    runId,
+    createdAtMs: timeOf(row?.created_at) ?? timeOf(detail?.created_at) ?? (receipt && submittedAtMs(receipt)),
+    modelId: receipt?.model_id ?? row?.model_id ?? detail?.model_id ?? '',
+    label: label === undefined ? undefined : withoutMarker(label) || undefined,
+    plan: charged?.plan_name ?? detail?.plan,
+    priceCents,
+    currency: ownCurrency ?? balance?.currency,
+    isCurrencyAssumed: charged?.currency === undefined && priceCents !== undefined,
+    isUnread: priceCents === undefined && detail === undefined && row !== undefined,
+    receipt,
+  };
+}
+
+/** What the service's clock said when the last attempt was sent, or this machine's did. */
+function submittedAtMs({ attempts, created }: ChargedReceipt): number {
+  const last = attempts.at(-1);
+  const moment = last?.closed ?? last?.started ?? created;
+  return moment.serviceMs ?? moment.localMs;
+}
+
+function amountOf(cents: number | undefined): number | undefined {
+  return Number.isFinite(cents) ? cents : undefined;
+}
+
+/** What several runs cost together: a sum for each currency, since those are never added up. */
+export interface Amounts {
+  sums: readonly { currency: string | undefined; cents: number }[];
+  /** How many prices are unknown: the sums are the least. */
+  unknown: number;
+  runs: number;
+}
+
+export function amountsOf(runs: readonly ChargedRun[]): Amounts {
+  const sums = new Map<string | undefined, number>();
+  let unknown = 0;
+  for (const { priceCents, currency } of runs)
+    if (priceCents === undefined) unknown++;
+    else sums.set(currency, (sums.get(currency) ?? 0) + priceCents);
+  return {
+    sums: [...sums].map(([currency, cents]) => ({ currency, cents })),
+    unknown,
+    runs: runs.length,
+  };
+}
+
+export type GroupBy = 'month' | 'model' | 'label' | 'plan';
+
+export interface SpendingGroup {
+  /** A month as `2026-05`; undefined where it is unknown. */
+  key: string | undefined;
+  amounts: Amounts;
+}
+
+/** What runs cost by one of their properties: months newest first, all others by the number of runs. */
+export function groupsOf(runs: readonly ChargedRun[], by: GroupBy): SpendingGroup[] {
+  const groups = new Map<string | undefined, ChargedRun[]>();
+  for (const run of runs) {
+    const key = keyOf(run, by);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [run]);
+    else group.push(run);
+  }
+  const made = [...groups].map(([key, members]) => ({ key, amounts: amountsOf(members) }));
+  return by === 'month' ? made : made.sort((one, other) => other.amounts.runs - one.amounts.runs);
+}
+
+function keyOf(run: ChargedRun, by: GroupBy): string | undefined {
+  switch (by) {
+    case 'month':
+      return run.createdAtMs === undefined ? undefined : monthOf(run.createdAtMs);
+    case 'model':
+      return run.modelId;
+    case 'label':
+      return run.label;
+    case 'plan':
+      return run.plan;
+  }
+}
+
+/** The month of the calendar in UTC, as `2026-05`. */
+export function monthOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 7);
+}
+
+/** Its first moment, in milliseconds since the epoch. */
+export function startOfMonth(month: string): number {
+  return instantOf(`${month}-01`);
+}
+
+/** What the balance was at a moment. */
+export interface BalancePoint {
+  atMs: number;
+  cents: number;
+}
+
+/** What is known of the balance over time in one currency, oldest first: before and after each charge, and now. */
+export function balancePoints(
+  receipts: readonly ChargedReceipt[],
+  balance: Balance | undefined,
+  nowMs: number,
+): { currency: string; points: BalancePoint[] } | undefined {
+  const newest = receipts.reduce<ChargedReceipt | undefined>(
+    (last, one) => (last === undefined || one.created.localMs > last.created.localMs ? one : last),
+    undefined,
+  );
+  const currency = balance?.currency ?? (newest && currencyOf(newest));
+  if (currency === undefined) return undefined;
+  const points = receipts.flatMap((receipt): BalancePoint[] => {
+    const { balanceBefore, settled, created } = receipt;
+    const afterCents = amountOf(settled.run.balance_after_cents);
+    const isBefore = balanceBefore?.currency === currency;
+    const isAfter = afterCents !== undefined && currencyOf(receipt) === currency;
+    return [
+      ...(isBefore ? [{ atMs: created.localMs, cents: balanceBefore.balance_cents }] : []),
+      ...(isAfter ? [{ atMs: settled.at.localMs, cents: afterCents }] : []),
+    ];
+  });
+  if (balance !== undefined) points.push({ atMs: nowMs, cents: balance.balance_cents });
+  return { currency, points: points.sort((one, other) => one.atMs - other.atMs) };
+}
+
+/** How long runs of a queue waited, in the median. */
+export interface QueueTime {
+  medianMs: number;
+  runs: number;
+}
+
+/** With fewer runs a median says nothing. */
+const ENOUGH_RUNS = 3;
+
+/** How long runs waited in each queue, where that is known of enough of them: only receipts name the queue. */
+export function queueTimes(
+  receipts: readonly ChargedReceipt[],
+  detail: (runId: string) => RunDetail | undefined,
+): { standard: QueueTime | undefined; priority: QueueTime | undefined } {
+  const timeOfQueue = (isPriority: boolean): QueueTime | undefined => {
+    const spans = receipts
+      .filter(({ priority_processing }) => priority_processing === isPriority)
+      .flatMap(({ settled }) => {
+        const known = detail(settled.run.run_id);
+        return (known && spanMs(timesOf(known), 'queue')) ?? [];
+      })
+      .sort((one, other) => one - other);
+    if (spans.length < ENOUGH_RUNS) return undefined;
+    const middle = (spans.length - 1) / 2;
+    const medianMs = ((spans[Math.floor(middle)] ?? 0) + (spans[Math.ceil(middle)] ?? 0)) / 2;
+    return { medianMs, runs: spans.length };
+  };
+  return { standard: timeOfQueue(false), priority: timeOfQueue(true) };
+}

@@ -1,0 +1,143 @@
+import { env, l10n } from 'vscode';
+import type { BalanceNote } from '../../core/money/accountMoney.ts';
+import type { BudgetCheck, LimitCheck, MonthSpending } from '../../core/money/budget.ts';
+import type { Amounts, QueueTime } from '../../core/money/spending.ts';
+import { startOfMonth } from '../../core/money/spending.ts';
+import type { Balance } from '../../core/api/types.ts';
+import { formatCount, formatDuration, formatMoney } from './format.ts';
+import { priceText } from './priceMessages.ts';
+import { sanitizeServiceText } from './serviceText.ts';
+
+/** `November (UTC)`. @param month as `2026-11` */
+export function monthText(month: string, style: 'short' | 'with-year' = 'short'): string {
+  const name = new Intl.DateTimeFormat(env.language, {
+    month: 'long',
+    ...(style === 'with-year' && { year: 'numeric' }),
+    timeZone: 'UTC',
+  }).format(startOfMonth(month));
+  return l10n.t('{0} (UTC)', name);
+}
+
+/** What several runs cost, each currency by itself: `at least 12.40 USD (2 prices unknown)`. */
+export function amountsText({ sums, unknown }: Amounts): string {
+  if (sums.length === 0) return unknown === 0 ? formatMoney(0) : unknownPrices(unknown);
+  const known = sums.map(({ cents, currency }) => formatMoney(cents, currency)).join(' · ');
+  return unknown === 0 ? known : l10n.t('at least {0} ({1})', known, unknownPrices(unknown));
+}
+
+/** What was spent in a month, as far as it is known. */
+export function spentText({
+  spentCents,
+  currency,
+  unknownPrices: unknown,
+  isComplete,
+}: MonthSpending): string {
+  const spent = formatMoney(spentCents, currency);
+  const reasons = [
+    ...(unknown === 0 ? [] : [unknownPrices(unknown)]),
+    ...(isComplete ? [] : [l10n.t('not all runs loaded')]),
+  ];
+  return reasons.length === 0 ? spent : l10n.t('at least {0} ({1})', spent, reasons.join(', '));
+}
+
+/** What submissions without an outcome may cost; undefined where there are none. */
+export function underWayText(spending: MonthSpending): string | undefined {
+  const { underWayCents, underWayUnknown, currency } = spending;
+  if (underWayCents === 0)
+    return underWayUnknown === 0 ? undefined : l10n.t('under way: {0}', unknownPrices(underWayUnknown));
+  const known = l10n.t('{0} under way', formatMoney(underWayCents, currency));
+  return underWayUnknown === 0 ? known : l10n.t('{0} ({1})', known, unknownPrices(underWayUnknown));
+}
+
+/** The budget beside other facts; undefined where there is none. */
+export function budgetText(check: BudgetCheck): string | undefined {
+  switch (check.kind) {
+    case 'unset':
+      return undefined;
+    case 'other-currency':
+      return l10n.t(
+        'Budget not checked: it is in {0}, this account is charged in {1}',
+        sanitizeServiceText(check.budgetCurrency),
+        sanitizeServiceText(check.currency),
+      );
+    case 'checked':
+      return check.limits.map((limit) => limitText(limit, check.spending)).join(' · ');
+  }
+}
+
+function limitText({ limit, limitCents }: LimitCheck, spending: MonthSpending): string {
+  const amount = formatMoney(limitCents, spending.currency);
+  if (limit === 'run') return l10n.t('{0} per run', amount);
+  const month = monthText(spending.month);
+  const spent = l10n.t('{0} in {1}: spent {2}', amount, month, spentText(spending));
+  return [spent, underWayText(spending) ?? []].flat().join(' · ');
+}
+
+/** Asked before a run that exceeds a budget, or may; undefined before any other. */
+export function overBudget(
+  check: BudgetCheck,
+  account: string,
+): { message: string; detail: string } | undefined {
+  if (check.kind !== 'checked') return undefined;
+  const { limits, spending, estimate } = check;
+  const over = limits.filter((limit) => limit.over !== undefined);
+  const worst = over.find((limit) => limit.over === 'will') ?? over[0];
+  if (worst === undefined) return undefined;
+  const isKnown = 'priceCents' in estimate || 'lowCents' in estimate;
+  const lines = [
+    ...over.flatMap(({ limit, limitCents }) => {
+      const amount = formatMoney(limitCents, spending.currency);
+      if (limit === 'run') return [l10n.t('Budget per run: {0}', amount)];
+      return [
+        l10n.t('Budget for {0}: {1}', monthText(spending.month), amount),
+        l10n.t('Spent: {0}', [spentText(spending), underWayText(spending) ?? []].flat().join(' · ')),
+      ];
+    }),
+    isKnown ? l10n.t('This run: {0}', priceText(estimate)) : l10n.t('This run’s price isn’t known.'),
+    l10n.t('The budget warns you; it can’t stop the service from charging.'),
+  ];
+  return { message: overText(worst, account), detail: lines.join('\n') };
+}
+
+function overText({ limit, over }: LimitCheck, account: string): string {
+  const name = sanitizeServiceText(account);
+  if (limit === 'run')
+    return over === 'will'
+      ? l10n.t('This run will exceed the budget per run of {0}.', name)
+      : l10n.t('This run may exceed the budget per run of {0}.', name);
+  return over === 'will'
+    ? l10n.t('This run will exceed the monthly budget of {0}.', name)
+    : l10n.t('This run may exceed the monthly budget of {0}.', name);
+}
+
+/** Warns of a balance before anything is uploaded. */
+export function balanceNoteText(
+  note: NonNullable<BalanceNote>,
+  { balance_cents, currency }: Balance,
+): string {
+  switch (note) {
+    case 'empty':
+      return l10n.t(
+        'The balance is {0}. The service will refuse this run unless your plan includes it.',
+        formatMoney(balance_cents, currency),
+      );
+    case 'probably-too-low':
+      return l10n.t('The balance is probably too low for this run.');
+    case 'may-be-too-low':
+      return l10n.t('The balance may be too low for this run.');
+  }
+}
+
+/** How long runs of a queue waited. */
+export function queueTimeText({ medianMs, runs }: QueueTime): string {
+  return l10n.t('waited {0} (median of {1} runs)', formatDuration(medianMs), formatCount(runs));
+}
+
+export const budgetWords = {
+  backToSummary: () => l10n.t('Back to Summary'),
+  continueOver: () => l10n.t('Continue Over Budget'),
+};
+
+function unknownPrices(count: number): string {
+  return count === 1 ? l10n.t('1 price unknown') : l10n.t('{0} prices unknown', formatCount(count));
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import type { AccountBudget } from '../../../../src/core/accounts/account.ts';
+import type { Balance } from '../../../../src/core/api/types.ts';
+import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
+import type { Wanted } from '../../../../src/core/money/estimate.ts';
+import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
+import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 22, 12);
+const MB = 1_000_000;
+const wanted: Wanted = { size: { bytes: 4 * MB }, priority: false };
+
+let made = 0;
+/** A charge in this month, of so many cents for 4 MB. */
+function paid(cents: number | undefined, megabytes = 4): ChargedReceipt {
+  return chargedReceipt({
+    atMs: NOW_MS - 1_000 + made++,
+    accountId: 'work',
+    dataset: { sizeBytes: megabytes * MB, rows: undefined, sha256: made.toString(16).padStart(64, '0') },
+    run: { price_cents: cents },
+  });
+}
+const usd = (balance_cents: number): Balance => ({ balance_cents, currency: 'USD' });
+const money = (more: Partial<MoneyFacts> & { budget?: AccountBudget } = {}) =>
+  accountMoneyOf({
+    account: { id: 'work', budget: more.budget },
+    receipts: [],
+    runs: undefined,
+    pending: [],
+    balance: usd(10_000),
+    nowMs: NOW_MS,
+    ...more,
+  });
+/** 3.20 to 5.00 USD for 4 MB. */
+const history = [paid(400), paid(400)];
+const pending = (state: PendingSubmission['state'], bytes = 4 * MB, accountId = 'work') =>
+  pendingOf(
+    state,
+    intentOf({ accountId, dataset: { ...intentOf().dataset, sizeBytes: bytes, rows: undefined } }),
+  );
+
+describe('money of an account', () => {
+  it('counts no other account', () => {
+    const others = history.map((receipt) => ({ ...receipt, accountId: 'other' }));
+    const work = money({
+      receipts: others,
+      pending: [pending('unknown', 4 * MB, 'other')],
+    });
+    assert.deepEqual([work.spending?.spentCents, work.spending?.underWayCents], [0, 0]);
+    assert.equal(work.estimate(wanted).kind, 'none');
+  });
+
+  describe('in a month', () => {
+    it('is what was charged in it by UTC; unknown prices and other currencies make it the least', () => {
+      const before = chargedReceipt({ accountId: 'work', atMs: Date.UTC(2026, 10, 1) - 1 });
+      const euros = chargedReceipt({ accountId: 'work', atMs: NOW_MS, run: { currency: 'EUR' } });
+      const { spending } = money({ receipts: [...history, before, euros, paid(undefined)] });
+      assert.deepEqual(spending, {
+        month: '2026-11',
+        currency: 'USD',
+        spentCents: 800,
+        unknownPrices: 2,
+        isComplete: false,
+        underWayCents: 0,
+        underWayUnknown: 0,
+      });
+    });
+
+    it('counts what is under way by its upper end, else as the dearest of the last five runs', () => {
+      const underWay = (states: PendingSubmission['state'][], receipts = history, bytes = 4 * MB) => {
+        const { spending } = money({ receipts, pending: states.map((state) => pending(state, bytes)) });
+        return [spending?.underWayCents, spending?.underWayUnknown];
+      };
+      assert.deepEqual(underWay(['uploading', 'validating', 'unknown']), [1_500, 0]);
+      assert.deepEqual(underWay(['unsent', 'not-charged', 'refused']), [0, 0]);
+      assert.deepEqual(underWay(['queued'], [paid(900, 1), ...history], 400 * MB), [900, 0]);
+      assert.deepEqual(underWay(['elsewhere'], []), [0, 1]);
+    });
+  });
+
+  describe('against a budget', () => {
+    const over = (budget: Omit<AccountBudget, 'currency'>, more: Partial<MoneyFacts> = {}) => {
+      const check = money({ receipts: history, ...more, budget: { ...budget, currency: 'USD' } });
+      const result = check.checkBudget(wanted);
+      assert.ok(result.kind === 'checked', result.kind);
+      return result.limits.map((limit) => limit.over);
+    };
+
+    it('may be over only by the upper end, and will be by the lower one; equal is not over', () => {
+      for (const [cents, expected] of [
+        [500, undefined],
+        [499, 'may'],
+        [320, 'may'],
+        [319, 'will'],
+      ] as const)
+        assert.deepEqual(over({ perRunCents: cents }), [expected], String(cents));
+      for (const [cents, expected] of [
+        [1_300, undefined],
+        [1_299, 'may'],
+        [1_120, 'may'],
+        [1_119, 'will'],
+      ] as const)
+        assert.deepEqual(over({ perMonthCents: cents }), [expected], String(cents));
+    });
+
+    it('counts what is under way, which may not be charged', () => {
+      const one = { pending: [pending('uploading')] };
+      assert.deepEqual(over({ perMonthCents: 1_800 }, one), [undefined]);
+      assert.deepEqual(over({ perMonthCents: 1_799 }, one), ['may']);
+    });
+
+    it('compares what was spent where nothing suggests a price', () => {
+      const single = { receipts: [paid(400)] };
+      assert.deepEqual(over({ perMonthCents: 400, perRunCents: 1 }, single), [undefined, undefined]);
+      assert.deepEqual(over({ perMonthCents: 399 }, single), ['will']);
+    });
+
+    it('compares no other currency, and nothing without a limit', () => {
+      const check = (budget?: AccountBudget) =>
+        money({ receipts: history, budget: budget! }).checkBudget(wanted);
+      assert.deepEqual(check({ perRunCents: 1, currency: 'EUR' }), {
+        kind: 'other-currency',
+        budgetCurrency: 'EUR',
+        currency: 'USD',
+      });
+      assert.deepEqual(check({ currency: 'USD' }), { kind: 'unset' });
+      assert.deepEqual(check(), { kind: 'unset' });
+    });
+  });
+
+  it('notes a balance that is empty, or below an end of the estimate', () => {
+    for (const [cents, note] of [
+      [-1, 'empty'],
+      [0, 'empty'],
+      [319, 'probably-too-low'],
+      [320, 'may-be-too-low'],
+      [499, 'may-be-too-low'],
+      [500, undefined],
+    ] as const)
+      assert.equal(
+        money({ receipts: history, balance: usd(cents) }).balanceNote(wanted),
+        note,
+        String(cents),
+      );
+    assert.equal(money({ receipts: history, balance: undefined }).balanceNote(wanted), undefined);
+  });
+
+  it('notes a balance below the dearest of the last five runs where there is no estimate', () => {
+    const runs = [9_000, 100, 100, 800, 100, 100].map((cents) => paid(cents, 100));
+    const note = (balance: Balance) => money({ receipts: runs, balance }).balanceNote(wanted);
+    assert.equal(note(usd(799)), 'may-be-too-low');
+    assert.equal(note(usd(800)), undefined);
+    assert.equal(note({ balance_cents: 1, currency: 'EUR' }), undefined);
+  });
+});

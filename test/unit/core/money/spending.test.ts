@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import type { Balance, RunDetail, RunSummary } from '../../../../src/core/api/types.ts';
+import {
+  amountsOf,
+  balancePoints,
+  chargedRunsOf,
+  groupsOf,
+  queueTimes,
+  type KnownRuns,
+} from '../../../../src/core/money/spending.ts';
+import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
+
+const USD: Balance = { balance_cents: 3_000, currency: 'USD' };
+const at = (iso: string) => Date.parse(iso);
+const ofRun = (run_id: string, options: ReceiptOptions = {}) =>
+  chargedReceipt({ ...options, run: { run_id, ...options.run } });
+const row = (run_id: string, created_at?: string): RunSummary => ({
+  run_id,
+  status: 'completed',
+  model_id: 'm',
+  artifacts_available: false,
+  ...(created_at !== undefined && { created_at }),
+});
+const detail = (run_id: string, more: Partial<RunDetail> = {}): RunDetail => ({
+  run_id,
+  status: 'completed',
+  model_id: 'm',
+  ...more,
+});
+const known = (rows: RunSummary[], details: RunDetail[] = []): KnownRuns => ({
+  rows,
+  detail: (id) => details.find(({ run_id }) => run_id === id),
+  label: (id) => details.find(({ run_id }) => run_id === id)?.label,
+  isCompleteSince: () => true,
+});
+
+describe('spending', () => {
+  describe('of charged runs', () => {
+    it('joins receipts and runs, each run once, newest first, by the service’s time', () => {
+      const receipts = [
+        ofRun('a', { atMs: at('2026-05-01T00:00:10Z') }),
+        ofRun('gone', { atMs: at('2026-05-02T00:00:00Z') }),
+      ];
+      const runs = known([row('new'), row('b', '2026-05-03T00:00:00Z'), row('a', '2026-04-30T23:59:59Z')]);
+      assert.deepEqual(
+        chargedRunsOf(receipts, runs, USD).map(({ runId, createdAtMs }) => [runId, createdAtMs]),
+        [
+          ['new', undefined],
+          ['b', at('2026-05-03T00:00:00Z')],
+          ['gone', at('2026-05-02T00:00:00Z')],
+          ['a', at('2026-04-30T23:59:59Z')],
+        ],
+      );
+    });
+
+    it('takes the receipt’s price before the details’, whose currency is assumed from the balance', () => {
+      const runs = known(
+        [row('a'), row('b'), row('c')],
+        [
+          detail('a', { price_cents: 1 }),
+          detail('b', { price_cents: 70, plan: 'Pro', label: 'x ft-7k3m9qpx' }),
+        ],
+      );
+      const receipts = [ofRun('a', { run: { price_cents: 500, currency: 'EUR' } })];
+      const facts = chargedRunsOf(receipts, runs, USD).map((run) => [
+        run.runId,
+        run.priceCents,
+        run.currency,
+        run.isCurrencyAssumed,
+        run.isUnread,
+      ]);
+      assert.deepEqual(facts.sort(), [
+        ['a', 500, 'EUR', false, false],
+        ['b', 70, 'USD', true, false],
+        ['c', undefined, 'USD', false, true],
+      ]);
+      const [b] = chargedRunsOf([], known([row('b')], [detail('b', { label: 'x ft-7k3m9qpx' })]), USD);
+      assert.equal(b?.label, 'x');
+    });
+
+    it('knows receipts alone where nothing is shown of the runs', () =>
+      assert.equal(chargedRunsOf([ofRun('a')], undefined, undefined).length, 1));
+  });
+
+  it('never adds up two currencies, and counts unknown prices', () => {
+    const receipts = [
+      ofRun('a', { run: { price_cents: 100 } }),
+      ofRun('b', { run: { price_cents: 30, currency: 'EUR' } }),
+      ofRun('c', { run: { price_cents: 5 } }),
+      ofRun('d', { run: { price_cents: undefined } }),
+      ofRun('e', { run: { price_cents: NaN } }),
+    ];
+    assert.deepEqual(amountsOf(chargedRunsOf(receipts, undefined, undefined)), {
+      sums: [
+        { currency: 'USD', cents: 105 },
+        { currency: 'EUR', cents: 30 },
+      ],
+      unknown: 2,
+      runs: 5,
+    });
+  });
+
+  it('groups by the month in UTC, and by what else is known', () => {
+    const receipts = [
+      ofRun('a', { atMs: at('2026-11-30T23:59:59Z'), label: 'new ft-7k3m9qpx' }),
+      ofRun('b', { atMs: at('2026-12-01T00:00:00Z'), label: 'old' }),
+      ofRun('c', { atMs: at('2026-11-01T00:00:00Z'), label: 'new ft-aaaaaaaa' }),
+    ];
+    const runs = chargedRunsOf(receipts, undefined, undefined);
+    const cents = (by: 'month' | 'label' | 'plan') =>
+      groupsOf(runs, by).map(({ key, amounts }) => [key, amounts.sums[0]?.cents]);
+    assert.deepEqual(cents('month'), [
+      ['2026-12', 500],
+      ['2026-11', 1_000],
+    ]);
+    assert.deepEqual(cents('label'), [
+      ['new', 1_000],
+      ['old', 500],
+    ]);
+    assert.deepEqual(cents('plan'), [['Basic', 1_500]]);
+  });
+
+  it('follows the balance in one currency: before and after each charge, and now', () => {
+    const receipts = [
+      ofRun('b', {
+        atMs: 20,
+        balanceBefore: { balance_cents: 900, currency: 'EUR' },
+        run: { currency: 'EUR', balance_after_cents: 400 },
+      }),
+      ofRun('a', {
+        atMs: 10,
+        balanceBefore: { balance_cents: 4_000, currency: 'USD' },
+        run: { balance_after_cents: 3_500 },
+      }),
+    ];
+    assert.deepEqual(balancePoints(receipts, USD, 30), {
+      currency: 'USD',
+      points: [
+        { atMs: 10, cents: 4_000 },
+        { atMs: 10, cents: 3_500 },
+        { atMs: 30, cents: 3_000 },
+      ],
+    });
+    assert.equal(balancePoints(receipts, undefined, 30)?.currency, 'EUR');
+    assert.equal(balancePoints([], undefined, 30), undefined);
+  });
+
+  it('has a median queue time from three runs of a queue, by their receipts', () => {
+    const minutes = [1, 9, 2, 4];
+    const receipts = minutes.map((_, n) => ofRun(`r${n}`, { priority_processing: n === 3 }));
+    const details = minutes.map((each, n) =>
+      detail(`r${n}`, {
+        created_at: '2026-05-01T00:00:00Z',
+        started_at: `2026-05-01T00:0${each}:00Z`,
+      }),
+    );
+    const detailOf = (id: string) => details.find(({ run_id }) => run_id === id);
+    assert.deepEqual(queueTimes(receipts, detailOf), {
+      standard: { medianMs: 120_000, runs: 3 },
+      priority: undefined,
+    });
+    const four = receipts.map((receipt) => ({ ...receipt, priority_processing: true }));
+    assert.deepEqual(queueTimes(four, detailOf).priority, { medianMs: 180_000, runs: 4 });
+  });
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { ServiceAccount } from '../../../../src/core/accounts/account.ts';
+import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { switchAccount } = await withVscode(() => import('../../../../src/ui/accounts/switchAccount.ts'));
+const { notifyKeyNeeded } = await withVscode(() => import('../../../../src/ui/accounts/messages.ts'));
+
+describe('the account menu', () => {
+  const work: ServiceAccount = { kind: 'service', id: 'w', name: 'Work', baseUrl: 'https://service.test' };
+  let folder: string;
+  let accounts: AccountStore;
+
+  beforeEach(async () => {
+    standIn.forget();
+    folder = await mkdtemp(path.join(tmpdir(), 'account-menu-'));
+    accounts = new AccountStore(folder);
+    await accounts.open();
+    await accounts.save(work);
+  });
+  afterEach(async () => {
+    accounts.dispose();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Picks a row and types into the box that it opens; returns the labels of the rows. */
+  async function choose(row?: string, typed?: string): Promise<string[]> {
+    standIn.forget();
+    const answers = [row, typed];
+    standIn.told.pick = () => answers.shift();
+    await switchAccount(accounts);
+    return standIn.told.inputs[0]?.items.map(({ label }) => label) ?? [];
+  }
+  const websiteRows = async () => (await choose()).filter((label) => label.includes('Website'));
+
+  it('has one website that the user types, opens it, changes it and forgets it', async () => {
+    assert.deepEqual(await websiteRows(), ['$(globe) Add Website…']);
+    await choose('Add Website…', 'pay.test/billing');
+    assert.deepEqual(accounts.active, { ...work, website: 'https://pay.test/billing' });
+    assert.deepEqual(await websiteRows(), ['$(globe) Open Website', '$(edit) Change Website…']);
+    await choose('Open Website');
+    assert.deepEqual(standIn.executed, [['open', 'https://pay.test/billing']]);
+    await choose('Change Website…', 'http://pay.test');
+    assert.deepEqual(
+      [standIn.told.inputs[1]?.validationMessage, accounts.active.website],
+      ['Enter an https:// address without a user name or password.', 'https://pay.test/billing'],
+    );
+    await choose('Change Website…', ' ');
+    assert.deepEqual(accounts.active, work);
+  });
+
+  it('has no website for the sandbox', async () => {
+    await accounts.save({ kind: 'sandbox', id: 's', name: 'Sandbox' });
+    assert.deepEqual(await websiteRows(), []);
+  });
+
+  it('a notice that an API key is needed offers the website beside it, if there is one', async () => {
+    standIn.told.answer = () => 'Open Website';
+    notifyKeyNeeded(work, 'key-rejected');
+    notifyKeyNeeded({ ...work, website: 'https://pay.test/' }, 'key-rejected');
+    await turn();
+    assert.deepEqual(standIn.told.buttons, [['Replace API Key…'], ['Replace API Key…', 'Open Website']]);
+    assert.deepEqual(standIn.executed, [['open', 'https://pay.test/']]);
+  });
+});
