@@ -13,7 +13,7 @@ export const WEIGHTS_NAME = 'adapter_model.safetensors';
 /** Enough for a header and the first modules behind it, and read in no time. */
 const SAMPLE_BYTES = 4 * 2 ** 20;
 /** Faults after which nothing more of a packed archive can be read. */
-const OF_STREAM: readonly ArchiveFault[] = ['gzip-data', 'ratio', 'too-large'];
+const OF_STREAM: readonly ArchiveFault[] = ['gzip', 'bomb', 'too-large'];
 const PART_NAME = /^(.+)-\d{5}-of-\d{5}\.safetensors$/i;
 
 /** What is in an archive, its configs and the headers of its weights read. */
@@ -27,7 +27,7 @@ export interface Contents {
 }
 
 /** Goes through an archive once. @throws BrokenArchiveError, CancelledError */
-export async function readContents(archive: Archive, signal: AbortSignal | undefined): Promise<Contents> {
+export async function readContents(archive: Archive): Promise<Contents> {
   const entries: AdapterEntry[] = [];
   const configs = new Map<string, string | undefined>();
   const weights = new Map<string, SafetensorsHeader | BrokenArchiveError>();
@@ -43,7 +43,7 @@ export async function readContents(archive: Archive, signal: AbortSignal | undef
       const text = await textOf(member);
       configs.set(name, text);
       if (text !== undefined) configBytes += sizeBytes;
-      if (configBytes > MAX_CONFIGS_BYTES) throw new BrokenArchiveError('header-too-large', name);
+      if (configBytes > MAX_CONFIGS_BYTES) throw new BrokenArchiveError('too-large', name);
     }
     if (kind !== 'weights') continue;
     const pieces = member.open();
@@ -57,7 +57,7 @@ export async function readContents(archive: Archive, signal: AbortSignal | undef
       return piece;
     };
     try {
-      const header = await readSafetensorsHeader(next, sizeBytes, signal);
+      const header = await readSafetensorsHeader(next, sizeBytes);
       while (unsampled > 0 && (await next()) !== undefined);
       samples.set(name, digest.digest('hex'));
       weights.set(name, header);
@@ -72,7 +72,7 @@ export async function readContents(archive: Archive, signal: AbortSignal | undef
     }
     // Together they may be no more than one of the greatest length.
     if (tensors > MAX_TENSORS || headerBytes > MAX_HEADER_BYTES + 8)
-      throw new BrokenArchiveError('header-too-large', name);
+      throw new BrokenArchiveError('too-large', name);
   }
   return { entries, configs, weights, samples };
 }

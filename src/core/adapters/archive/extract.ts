@@ -97,7 +97,7 @@ async function unpack(
   onProgress: ExtractOptions['onProgress'],
 ): Promise<Omit<Extracted, 'adapterFolder'> & { root: string }> {
   // Everything is checked before anything is written: what is unsafe or no adapter makes no file.
-  const contents = await readContents(archive, signal);
+  const contents = await readContents(archive);
   const choice = chooseAdapter(contents);
   if (choice === undefined || choice.weights.length === 0)
     throw new NotAnAdapterError({ code: 'no-adapter' });

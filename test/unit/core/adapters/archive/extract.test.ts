@@ -84,14 +84,14 @@ describe('unpacking an adapter', () => {
   ];
   const short = { name: 'z', data: Buffer.alloc(99), isDeflated: true, declaredBytes: 100 };
   for (const [name, bytes, code] of [
-    ['a path that leads out', zipWith({ name: '../escaped', data: x }), 'path-outside'],
-    ['an absolute path', zipWith({ name: '/tmp/escaped', data: x }), 'path-absolute'],
+    ['a path that leads out', zipWith({ name: '../escaped', data: x }), 'path'],
+    ['an absolute path', zipWith({ name: '/tmp/escaped', data: x }), 'path'],
     ['a link', zipWith({ name: 'a', data: Buffer.from('/etc'), mode: 0o120777 }), 'link'],
     ['a link and a file through it', writeTar([...parts, ...through]), 'link'],
-    ['a CRC that is wrong', zipWith({ name: 'z', data: x, crc: 1 }), 'zip-crc'],
-    ['less than declared', zipWith(short), 'zip-length'],
+    ['a CRC that is wrong', zipWith({ name: 'z', data: x, crc: 1 }), 'checksum'],
+    ['less than declared', zipWith(short), 'length'],
     ['its end missing', tarOf(FILES).subarray(0, -1024), 'truncated'],
-    ['its packed end missing', tarGzOf(FILES).subarray(0, -4), 'gzip-data'],
+    ['its packed end missing', tarGzOf(FILES).subarray(0, -4), 'gzip'],
     ['no adapter in it', zipOf({ readme: x }), 'not-an-adapter'],
     ['no archive', x, 'not-an-adapter'],
   ] as const)
