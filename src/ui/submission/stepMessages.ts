@@ -1,10 +1,14 @@
 import * as vscode from 'vscode';
-import type { Account } from '../../core/accounts/account.ts';
+import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
 import type { Summary } from '../../core/datasets/report.ts';
+import type { AccountMoney } from '../../core/money/accountMoney.ts';
+import type { DatasetSize, Wanted } from '../../core/money/estimate.ts';
+import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Prior, TrainedBefore } from '../../core/submission/trainedBefore.ts';
+import { balanceNoteText, budgetText, queueTimeText } from '../shared/budgetMessages.ts';
 import { checkRows, priorPhrase, sizePhrase, trainedPhrase } from '../shared/datasetMessages.ts';
 import {
   formatAgo,
@@ -15,16 +19,20 @@ import {
   formatRows,
   sandboxNote,
 } from '../shared/format.ts';
+import { priceText } from '../shared/priceMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { moneySentence } from './resultMessages.ts';
 
 /** What a review shows and does not change. */
 export interface SubmissionContext {
   account: Account;
-  dataset: { filename: string; sizeBytes: number; rows?: number | undefined };
+  dataset: { filename: string; size: DatasetSize };
   check: Summary | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
+  money: AccountMoney;
+  /** How long runs waited in each queue, where enough is known. */
+  queueTimes: ReturnType<typeof queueTimes>;
   /** Added to the label, unless the setting says no. */
   marker: string | undefined;
   /** Earlier submissions of the same bytes to the same service. */
@@ -69,9 +77,10 @@ export const stepMessages = {
 
   queue: () => vscode.l10n.t('Queue'),
   standard: () => vscode.l10n.t('Standard queue'),
-  standardPrice: () => vscode.l10n.t('no extra cost'),
+  standardDetail: (waited: QueueTime | undefined) => queueText(vscode.l10n.t('no extra cost'), waited),
   priority: () => vscode.l10n.t('Priority queue'),
-  priorityPrice: () => vscode.l10n.t('costs extra unless your plan includes it'),
+  priorityDetail: (waited: QueueTime | undefined) =>
+    queueText(vscode.l10n.t('costs extra unless your plan includes it'), waited),
 
   review: () => vscode.l10n.t('Review before submitting. Nothing has been sent yet.'),
   datasetChanged: (fileName: string) =>
@@ -94,12 +103,25 @@ export const stepMessages = {
   accept: () => vscode.l10n.t('Accept and Continue'),
 };
 
+function queueText(price: string, waited: QueueTime | undefined): string {
+  return waited === undefined ? price : `${price} · ${queueTimeText(waited)}`;
+}
+
 /** What a row of the summary leads to. */
-export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset';
+export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset' | 'website';
 
 /** A row of the summary, or the title above the ones that follow. */
 export type SummaryRow =
   { section: string } | { icon: string; name: string; value?: string; target?: SummaryTarget };
+
+/** What the price and the budget are judged by. */
+export function wantedOf(
+  { dataset }: SubmissionContext,
+  { priority }: Pick<SubmissionChoices, 'priority'>,
+  sha256: string | undefined,
+): Wanted {
+  return { size: dataset.size, priority, sha256 };
+}
 
 /** What will be sent, who pays, and what is known of the price. @param sha256 of the dataset, once it is known */
 export function summaryRows(
@@ -108,8 +130,11 @@ export function summaryRows(
   sha256: string | undefined,
 ): SummaryRow[] {
   const { l10n } = vscode;
-  const { account, balance } = context;
+  const { account, balance, money } = context;
   const { model, label, priority } = choices;
+  const wanted = wantedOf(context, choices, sha256);
+  const budget = budgetText(money.checkBudget(wanted));
+  const website = websiteOf(account);
   const notes = noteRows(context, choices, sha256);
   return [
     { icon: 'arrow-right', name: l10n.t('Continue'), target: 'continue' },
@@ -130,12 +155,16 @@ export function summaryRows(
     { icon: 'file', name: l10n.t('Dataset'), value: datasetText(context, sha256), target: 'dataset' },
     { section: l10n.t('Money') },
     { icon: 'account', name: l10n.t('Account'), value: payerText(account) },
-    { icon: 'question', name: l10n.t('Price'), value: l10n.t('Not known until charged') },
+    { icon: 'tag', name: l10n.t('Price'), value: priceText(money.estimate(wanted)) },
     {
       icon: 'credit-card',
       name: l10n.t('Balance'),
       value: formatMoney(balance?.balance_cents, balance?.currency),
     },
+    ...(budget === undefined ? [] : [{ icon: 'graph', name: l10n.t('Budget'), value: budget }]),
+    ...(website === undefined
+      ? []
+      : [{ icon: 'globe', name: l10n.t('Website'), value: website, target: 'website' as const }]),
     ...(notes.length === 0 ? [] : [{ section: l10n.t('Notes') }, ...notes]),
   ];
 }
@@ -148,8 +177,9 @@ function payerText(account: Account): string {
 
 function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | undefined): string {
   const { l10n } = vscode;
-  const { filename, sizeBytes, rows } = dataset;
-  const facts = [filename, formatBytes(sizeBytes), ...(rows === undefined ? [] : [formatRows(rows)])];
+  const { filename, size } = dataset;
+  const { bytes, rows } = size;
+  const facts = [filename, formatBytes(bytes), ...(rows === undefined ? [] : [formatRows(rows)])];
   if (earlier !== undefined && sha256 !== undefined) {
     const day = formatDay(earlier.created.localMs);
     const isSame = earlier.dataset.sha256 === sha256;
@@ -160,19 +190,30 @@ function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | u
 
 /** Only where there is something that the user may not expect. */
 function noteRows(
-  { check, dataset, priorsOf, trainedBefore }: SubmissionContext,
+  context: SubmissionContext,
   { model, priority }: SubmissionChoices,
   sha256: string | undefined,
 ): SummaryRow[] {
   const { l10n } = vscode;
-  const size = sizePhrase(dataset.sizeBytes);
+  const { balance, check, dataset, money, priorsOf, trainedBefore } = context;
+  const size = sizePhrase(dataset.size.bytes);
+  const note = money.balanceNote(wantedOf(context, { priority }, sha256));
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
   return [
+    ...(note === undefined || balance === undefined
+      ? []
+      : [{ icon: 'warning', name: l10n.t('Balance'), value: balanceNoteText(note, balance) }]),
     ...(sha256 === undefined
       ? []
       : priorRows(priorsOf(sha256), { modelId: model?.model_id, priority }, Date.now())),
     ...(trained?.kind === 'changed'
-      ? [{ icon: 'history', name: l10n.t('Trained before'), value: trainedPhrase(trained, dataset.rows) }]
+      ? [
+          {
+            icon: 'history',
+            name: l10n.t('Trained before'),
+            value: trainedPhrase(trained, dataset.size.rows),
+          },
+        ]
       : []),
     ...checkRows(check),
     ...(size === undefined ? [] : [{ icon: 'warning', name: l10n.t('Size'), value: size }]),

@@ -56,6 +56,7 @@ describe('submitDataset', () => {
           account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
           models: { refresh: () => Promise.resolve([model]), nameOf: () => 'Model M' },
           balance: { refresh: () => Promise.resolve(balance) },
+          runs: { detail: () => undefined, label: () => undefined, isCompleteSince: () => true },
         },
       },
       submitter: {
@@ -108,6 +109,7 @@ describe('submitDataset', () => {
         mtimeMs: Number(statSync(file, { bigint: true }).mtimeMs),
         sha256: SHA256,
         rows: 1,
+        characters: reportOf().statistics.characters,
       },
       model_id: 'm',
       label: `My run ${marker}`,
