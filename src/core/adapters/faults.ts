@@ -29,31 +29,22 @@ export type VerdictCode =
 /** What can be wrong with an archive or a safetensors file, and what that makes of it. */
 export const FAULTS = {
   truncated: 'broken',
-  'zip-no-end': 'broken',
-  'zip-directory': 'broken',
-  'zip-disagreement': 'broken',
-  'zip-crc': 'broken',
-  'zip-length': 'broken',
-  'gzip-data': 'broken',
-  'tar-header': 'broken',
-  'safetensors-header': 'broken',
-  'safetensors-offsets': 'broken',
-  'safetensors-length': 'broken',
-  'data-after-end': 'broken',
-  'path-outside': 'unsafe',
-  'path-absolute': 'unsafe',
-  'path-odd': 'unsafe',
+  zip: 'broken',
+  gzip: 'broken',
+  tar: 'broken',
+  safetensors: 'broken',
+  checksum: 'broken',
+  length: 'broken',
+  /** It leads out of the folder. */
+  path: 'unsafe',
+  name: 'unsafe',
+  /** Or a device. */
   link: 'unsafe',
-  device: 'unsafe',
   duplicate: 'unsafe',
-  'case-collision': 'unsafe',
-  overlap: 'unsafe',
-  ratio: 'unsafe',
+  bomb: 'unsafe',
   encrypted: 'encrypted',
   method: 'unsupported',
-  'too-many-entries': 'too-big',
   'too-large': 'too-big',
-  'header-too-large': 'too-big',
 } as const satisfies Readonly<Record<string, VerdictCode>>;
 export type ArchiveFault = keyof typeof FAULTS;
 

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { LongTask } from '../base/longTask.ts';
 import { isSystemError } from '../base/diskError.ts';
 import {
   baseOf,
@@ -52,7 +50,7 @@ export async function inspect(file: string, signal?: AbortSignal): Promise<Inspe
     const archive = await openArchive(file, signal);
     try {
       report = { ...report, container: archive.container, sizeBytes: archive.sizeBytes };
-      return await inspectContents(report, await readContents(archive, signal), signal);
+      return inspectContents(report, await readContents(archive));
     } finally {
       await archive.close();
     }
@@ -71,11 +69,7 @@ function withoutWeights(report: AdapterReport): Inspection {
   return { report, files: [], pairs: [] };
 }
 
-async function inspectContents(
-  empty: AdapterReport,
-  contents: Contents,
-  signal: AbortSignal | undefined,
-): Promise<Inspection> {
+function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   const problems = new Problems();
   const choice = chooseAdapter(contents);
   const config = choice && configOf(choice, contents, problems);
@@ -94,13 +88,12 @@ async function inspectContents(
   const files = choice.weights.map((name): WeightsFile => {
     const header = contents.weights.get(name);
     if (header === undefined || header instanceof BrokenArchiveError)
-      throw header ?? new BrokenArchiveError('safetensors-header', name);
+      throw header ?? new BrokenArchiveError('safetensors', name);
     return { name, header };
   });
-  const task = new LongTask(signal);
   const tensors = files.flatMap(({ header }) => header.tensors);
-  const sorted = await sortTensors(tensors, task);
-  const pairs = await pairsOf(sorted, config, task);
+  const sorted = sortTensors(tensors);
+  const pairs = pairsOf(sorted, config);
   const isOther = config !== undefined && !isLora(config);
   if (pairs.length === 0 && sorted.saved.length === 0 && !isOther) {
     // Names of a full model's tensors are not those of an adapter.
@@ -108,23 +101,15 @@ async function inspectContents(
     const verdict: Verdict = { code: isModel ? 'full-model' : 'no-adapter' };
     return withoutWeights({ ...base, verdict, problems: problems.list() });
   }
-  await task.yieldToEventLoop();
   const weights = weightsReport(tensors, sorted, pairs);
-  await task.yieldToEventLoop();
-  if (!isOther) await findMisfits(sorted, weights, config, problems, task);
+  if (!isOther) findMisfits(sorted, weights, config, problems);
   const report: AdapterReport = {
     ...base,
     verdict: { code: 'adapter' },
-    sample: sampleOf(choice, contents),
     weights,
     problems: problems.list(),
   };
   return { report, files, pairs: sorted.pairs };
-}
-
-function sampleOf({ config, weights }: Choice, { configs, samples }: Contents): string {
-  const parts = [config && configs.get(config), ...weights.map((name) => samples.get(name))];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
 function configOf(choice: Choice, { configs }: Contents, problems: Problems): AdapterConfig | undefined {
@@ -134,7 +119,7 @@ function configOf(choice: Choice, { configs }: Contents, problems: Problems): Ad
   }
   const text = configs.get(choice.config);
   if (text === undefined) {
-    problems.add('config-too-large', 'error', choice.config);
+    problems.add('config-not-json', 'error', choice.config);
     return undefined;
   }
   const config = readConfig(text, problems);
@@ -147,8 +132,8 @@ function checkFiles(choice: Choice, entries: readonly AdapterEntry[], problems: 
   if (choice.config !== undefined)
     for (const name of choice.weights)
       if (baseOf(name) !== WEIGHTS_NAME) problems.add('weights-name', 'error', name);
-  for (const name of choice.otherConfigs) problems.add('several-configs', 'info', name);
-  for (const name of choice.otherWeights) problems.add('several-weights', 'warning', name);
+  for (const name of [...choice.otherWeights, ...choice.otherConfigs])
+    problems.add('several-adapters', 'warning', name);
   for (const { kind, name } of entries)
     if (kind === 'pickle') problems.add('pickle-present', 'warning', name);
 }

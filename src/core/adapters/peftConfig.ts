@@ -15,7 +15,7 @@ export function readConfig(text: string, problems: Problems) {
     problems.add('config-not-json', 'error');
     return undefined;
   }
-  if (text.startsWith(BOM)) problems.add('config-bom', 'error');
+  if (text.startsWith(BOM)) problems.add('config-not-json', 'error');
   /** The value of a key; `null` is as good as none. */
   const read = <T>(key: string, convert: (value: unknown) => T | undefined): T | undefined => {
     const value = fields[key] ?? undefined;

@@ -4,53 +4,41 @@ import { printable } from './printable.ts';
 export type ProblemCode =
   // The config.
   | 'config-missing'
-  | 'config-too-large'
+  /** Or it is too large, or begins with a byte order mark, which PEFT's reader refuses. */
   | 'config-not-json'
-  /** It begins with a byte order mark, which PEFT's reader refuses. */
-  | 'config-bom'
   /** `examples` are the keys whose values are of a wrong type. */
   | 'config-wrong-type'
-  | 'peft-type-missing'
+  /** `examples` are the keys without which tools cannot load it. */
+  | 'config-incomplete'
   | 'not-lora'
-  | 'base-model-missing'
   | 'base-model-is-path'
-  | 'rank-missing'
-  | 'alpha-missing'
-  | 'alpha-zero'
-  | 'target-modules-missing'
+  /** The base's weights, before training began; or the way it began is unknown. */
   | 'base-changed'
-  | 'init-unknown'
-  | 'uses-alora'
-  | 'repeats-layers'
   // The tensors.
+  /** Or of another rank. */
   | 'partner-missing'
-  | 'pair-mismatch'
   /** Without `base_model.model.`, PEFT reports tensors as missing keys: the model stays as it is. */
   | 'prefix-missing'
-  | 'widths-differ'
   | 'tensor-unexpected'
   | 'dtype-unusual'
-  | 'modules-to-save'
   // Both do not fit each other.
   | 'rank-mismatch'
   | 'module-not-targeted'
   | 'module-without-weights'
-  | 'saved-module-missing'
-  | 'saved-module-unexpected'
-  | 'bias-mismatch'
-  | 'dora-mismatch'
+  | 'saved-module-mismatch'
+  /** `examples` are the keys that the weights contradict. */
+  | 'config-mismatch'
   // The files.
-  /** All weights were read as one where they are numbered parts, else the first; of configs the one beside them. */
-  | 'several-weights'
-  | 'several-configs'
+  /** Other weights, of which the numbered parts or the first were read, and configs. */
+  | 'several-adapters'
   | 'weights-name'
   | 'pickle-present';
 
-/** Something to know about an adapter; one for each code. */
+/** What is wrong with an adapter; one for each code. */
 export interface AdapterProblem {
   code: ProblemCode;
-  /** `error`: tools will refuse it or load it wrongly. `warning`: some will. `info`: good to know. */
-  severity: 'error' | 'warning' | 'info';
+  /** `error`: tools will refuse it or load it wrongly. `warning`: some will. */
+  severity: 'error' | 'warning';
   /** How many tensors, modules, keys or files it is about; at least 1. */
   count: number;
   /** At most 10 of their names, printable, at most 200 characters. */
@@ -60,7 +48,6 @@ export interface AdapterProblem {
 }
 
 const MAX_EXAMPLES = 10;
-const SEVERITIES: readonly AdapterProblem['severity'][] = ['error', 'warning', 'info'];
 
 /** Collects problems, one for each code, with how often and where. */
 export class Problems {
@@ -84,8 +71,6 @@ export class Problems {
 
   /** Errors first, else in the order of their finding. */
   list(): AdapterProblem[] {
-    return [...this.#byCode.values()].sort(
-      (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
-    );
+    return [...this.#byCode.values()].sort((a, b) => a.severity.localeCompare(b.severity));
   }
 }

@@ -1,19 +1,23 @@
 import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
+import type { DatasetSize, Estimate } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
+import { likelyPrice } from '../shared/priceMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { moneySentence } from './resultMessages.ts';
 
 /** What the last question before anything is sent names. */
 export interface Confirmation {
   account: Account;
-  dataset: { filename: string; sizeBytes: number; rows?: number | undefined };
+  dataset: { filename: string; size: DatasetSize };
   /** Only its name if the service does not list it now. */
   model: Pick<Model, 'name'> & Partial<Pick<Model, 'provider' | 'use_policy_url'>>;
   priority: boolean;
   balance: Balance | undefined;
+  /** Undefined where the same is sent again: then the money of the first attempt is what counts. */
+  estimate?: Estimate;
   /** What is sent again, with the same Idempotency-Key. */
   resent?: PendingSubmission;
 }
@@ -35,12 +39,14 @@ export const confirmMessages = {
   /** The consents again, since another extension may have accepted the first one: only a user can press this dialog. */
   detail(confirmation: Confirmation): string {
     const { l10n } = vscode;
-    const { account, resent, dataset, model, priority, balance } = confirmation;
+    const { account, resent, dataset, model, priority, balance, estimate } = confirmation;
     const isSandbox = account.kind === 'sandbox';
     const provider = model.provider ? short(model.provider) : undefined;
     const name = provider === undefined ? short(model.name) : `${short(model.name)} (${provider})`;
-    const facts = [short(dataset.filename), formatBytes(dataset.sizeBytes)];
-    if (dataset.rows !== undefined) facts.push(formatRows(dataset.rows));
+    const { bytes, rows } = dataset.size;
+    const facts = [short(dataset.filename), formatBytes(bytes)];
+    if (rows !== undefined) facts.push(formatRows(rows));
+    const likely = estimate && likelyPrice(estimate);
     return [
       ...(isSandbox ? [sandboxNote()] : []),
       ...(resent === undefined ? [] : [resentSentence(resent)]),
@@ -49,14 +55,25 @@ export const confirmMessages = {
         : [l10n.t('Account: {0} ({1})', short(account.name), short(new URL(account.baseUrl).host))]),
       priority ? l10n.t('Model: {0} · priority queue', name) : l10n.t('Model: {0} · standard queue', name),
       l10n.t('Dataset: {0}', facts.join(' · ')),
-      ...(isSandbox ? [] : [l10n.t('Price: known only after the charge.')]),
+      ...(isSandbox
+        ? likely === undefined
+          ? []
+          : [l10n.t('Price: {0}', likely)]
+        : likely === undefined
+          ? [l10n.t('Price: known only after the charge.')]
+          : [l10n.t('Price: known only after the charge. {0}', likely)]),
       balance === undefined
         ? l10n.t('Balance: unknown')
         : l10n.t('Balance: {0}', formatMoney(balance.balance_cents, balance.currency)),
-      ...(isSandbox || resent !== undefined
+      ...(isSandbox
         ? []
-        : [l10n.t('You’re charged when the service accepts the dataset.')]),
-      ...(isSandbox ? [] : [l10n.t('A run can’t be canceled or refunded.')]),
+        : [
+            resent === undefined
+              ? l10n.t(
+                  'You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.',
+                )
+              : l10n.t('A run can’t be canceled or refunded.'),
+          ]),
       l10n.t('By submitting you:'),
       termsConsent(model.use_policy_url, provider),
       l10n.t('• accept the service’s data policy'),

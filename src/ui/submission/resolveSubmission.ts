@@ -286,7 +286,7 @@ async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
   const { account, models, balance } = session;
   const answer = await confirmSubmission({
     account,
-    dataset,
+    dataset: { filename: dataset.filename, size: { bytes: dataset.sizeBytes, rows: dataset.rows } },
     model: models.models?.find((model) => model.model_id === model_id) ?? { name: models.nameOf(model_id) },
     priority: priority_processing,
     balance: balance.current,

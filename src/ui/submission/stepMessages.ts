@@ -1,11 +1,15 @@
 import * as vscode from 'vscode';
-import type { Account } from '../../core/accounts/account.ts';
+import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
 import type { Summary } from '../../core/datasets/report.ts';
+import type { AccountMoney } from '../../core/money/accountMoney.ts';
+import type { DatasetSize, Wanted } from '../../core/money/estimate.ts';
+import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
-import type { Prior } from '../../core/submission/runFacts.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { checkRows, sizePhrase } from '../shared/datasetMessages.ts';
+import type { Prior, TrainedBefore } from '../../core/submission/trainedBefore.ts';
+import { balanceNoteText, budgetText, queueTimeText } from '../shared/budgetMessages.ts';
+import { checkRows, priorPhrase, sizePhrase, trainedPhrase } from '../shared/datasetMessages.ts';
 import {
   formatAgo,
   formatBytes,
@@ -15,20 +19,26 @@ import {
   formatRows,
   sandboxNote,
 } from '../shared/format.ts';
+import { priceText } from '../shared/priceMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { moneySentence } from './resultMessages.ts';
 
 /** What a review shows and does not change. */
 export interface SubmissionContext {
   account: Account;
-  dataset: { filename: string; sizeBytes: number; rows?: number | undefined };
+  dataset: { filename: string; size: DatasetSize };
   check: Summary | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
+  money: AccountMoney;
+  /** How long runs waited in each queue, where enough is known. */
+  queueTimes: ReturnType<typeof queueTimes>;
   /** Added to the label, unless the setting says no. */
   marker: string | undefined;
   /** Earlier submissions of the same bytes to the same service. */
   priorsOf: (sha256: string) => readonly (Prior & { modelName: string })[];
+  /** The last run of this file. */
+  trainedBefore: (sha256: string) => (TrainedBefore & { modelName: string }) | undefined;
   /** The receipt of the run that is submitted again. */
   earlier?: Receipt | undefined;
   /** Why the summary is shown again. */
@@ -67,9 +77,10 @@ export const stepMessages = {
 
   queue: () => vscode.l10n.t('Queue'),
   standard: () => vscode.l10n.t('Standard queue'),
-  standardPrice: () => vscode.l10n.t('no extra cost'),
+  standardDetail: (waited: QueueTime | undefined) => queueText(vscode.l10n.t('no extra cost'), waited),
   priority: () => vscode.l10n.t('Priority queue'),
-  priorityPrice: () => vscode.l10n.t('costs extra unless your plan includes it'),
+  priorityDetail: (waited: QueueTime | undefined) =>
+    queueText(vscode.l10n.t('costs extra unless your plan includes it'), waited),
 
   review: () => vscode.l10n.t('Review before submitting. Nothing has been sent yet.'),
   datasetChanged: (fileName: string) =>
@@ -92,12 +103,25 @@ export const stepMessages = {
   accept: () => vscode.l10n.t('Accept and Continue'),
 };
 
+function queueText(price: string, waited: QueueTime | undefined): string {
+  return waited === undefined ? price : `${price} · ${queueTimeText(waited)}`;
+}
+
 /** What a row of the summary leads to. */
-export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset';
+export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset' | 'website';
 
 /** A row of the summary, or the title above the ones that follow. */
 export type SummaryRow =
   { section: string } | { icon: string; name: string; value?: string; target?: SummaryTarget };
+
+/** What the price and the budget are judged by. */
+export function wantedOf(
+  { dataset }: SubmissionContext,
+  { priority }: Pick<SubmissionChoices, 'priority'>,
+  sha256: string | undefined,
+): Wanted {
+  return { size: dataset.size, priority, sha256 };
+}
 
 /** What will be sent, who pays, and what is known of the price. @param sha256 of the dataset, once it is known */
 export function summaryRows(
@@ -106,8 +130,11 @@ export function summaryRows(
   sha256: string | undefined,
 ): SummaryRow[] {
   const { l10n } = vscode;
-  const { account, balance } = context;
+  const { account, balance, money } = context;
   const { model, label, priority } = choices;
+  const wanted = wantedOf(context, choices, sha256);
+  const budget = budgetText(money.checkBudget(wanted));
+  const website = websiteOf(account);
   const notes = noteRows(context, choices, sha256);
   return [
     { icon: 'arrow-right', name: l10n.t('Continue'), target: 'continue' },
@@ -128,12 +155,16 @@ export function summaryRows(
     { icon: 'file', name: l10n.t('Dataset'), value: datasetText(context, sha256), target: 'dataset' },
     { section: l10n.t('Money') },
     { icon: 'account', name: l10n.t('Account'), value: payerText(account) },
-    { icon: 'question', name: l10n.t('Price'), value: l10n.t('Not known until charged') },
+    { icon: 'tag', name: l10n.t('Price'), value: priceText(money.estimate(wanted)) },
     {
       icon: 'credit-card',
       name: l10n.t('Balance'),
       value: formatMoney(balance?.balance_cents, balance?.currency),
     },
+    ...(budget === undefined ? [] : [{ icon: 'graph', name: l10n.t('Budget'), value: budget }]),
+    ...(website === undefined
+      ? []
+      : [{ icon: 'globe', name: l10n.t('Website'), value: website, target: 'website' as const }]),
     ...(notes.length === 0 ? [] : [{ section: l10n.t('Notes') }, ...notes]),
   ];
 }
@@ -146,8 +177,9 @@ function payerText(account: Account): string {
 
 function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | undefined): string {
   const { l10n } = vscode;
-  const { filename, sizeBytes, rows } = dataset;
-  const facts = [filename, formatBytes(sizeBytes), ...(rows === undefined ? [] : [formatRows(rows)])];
+  const { filename, size } = dataset;
+  const { bytes, rows } = size;
+  const facts = [filename, formatBytes(bytes), ...(rows === undefined ? [] : [formatRows(rows)])];
   if (earlier !== undefined && sha256 !== undefined) {
     const day = formatDay(earlier.created.localMs);
     const isSame = earlier.dataset.sha256 === sha256;
@@ -158,17 +190,33 @@ function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | u
 
 /** Only where there is something that the user may not expect. */
 function noteRows(
-  { check, dataset, priorsOf }: SubmissionContext,
+  context: SubmissionContext,
   { model, priority }: SubmissionChoices,
   sha256: string | undefined,
 ): SummaryRow[] {
-  const size = sizePhrase(dataset.sizeBytes);
+  const { l10n } = vscode;
+  const { balance, check, dataset, money, priorsOf, trainedBefore } = context;
+  const size = sizePhrase(dataset.size.bytes);
+  const note = money.balanceNote(wantedOf(context, { priority }, sha256));
+  const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
   return [
+    ...(note === undefined || balance === undefined
+      ? []
+      : [{ icon: 'warning', name: l10n.t('Balance'), value: balanceNoteText(note, balance) }]),
     ...(sha256 === undefined
       ? []
       : priorRows(priorsOf(sha256), { modelId: model?.model_id, priority }, Date.now())),
+    ...(trained?.kind === 'changed'
+      ? [
+          {
+            icon: 'history',
+            name: l10n.t('Trained before'),
+            value: trainedPhrase(trained, dataset.size.rows),
+          },
+        ]
+      : []),
     ...checkRows(check),
-    ...(size === undefined ? [] : [{ icon: 'warning', name: vscode.l10n.t('Size'), value: size }]),
+    ...(size === undefined ? [] : [{ icon: 'warning', name: l10n.t('Size'), value: size }]),
   ];
 }
 
@@ -177,7 +225,7 @@ const RECENT_MS = 24 * 60 * 60_000;
 /** The others are counted. */
 const MAX_PRIOR_ROWS = 3;
 
-/** Earlier submissions of the same dataset, newest first, those of the same model and queue before all others. */
+/** Earlier submissions of the same dataset, those of the same model and queue before all others. @param priors newest first */
 export function priorRows(
   priors: readonly (Prior & { modelName: string })[],
   chosen: { modelId: string | undefined; priority: boolean },
@@ -186,19 +234,15 @@ export function priorRows(
   const { l10n } = vscode;
   const isSame = ({ modelId, priority, submittedAtMs }: Prior) =>
     modelId === chosen.modelId && priority === chosen.priority && nowMs - submittedAtMs < RECENT_MS;
-  const newestFirst = [...priors].sort((a, b) => b.submittedAtMs - a.submittedAtMs);
-  const sorted = [...newestFirst.filter(isSame), ...newestFirst.filter((prior) => !isSame(prior))];
+  const sorted = [...priors.filter(isSame), ...priors.filter((prior) => !isSame(prior))];
   const rows = sorted.slice(0, MAX_PRIOR_ROWS).map((prior) => {
-    const { modelName, runId, submittedAtMs } = prior;
+    const { modelName, submittedAtMs } = prior;
     const time = isSame(prior) ? formatAgo(submittedAtMs, nowMs) : formatDay(submittedAtMs);
     return {
       ...(isSame(prior)
         ? { icon: 'warning', name: l10n.t('Submitted before') }
         : { icon: 'history', name: l10n.t('Trained before') }),
-      value:
-        runId === undefined
-          ? l10n.t('{0}, {1}: discarded, you may have been charged', modelName, time)
-          : l10n.t('{0}, {1}: run {2}', modelName, time, runId),
+      value: priorPhrase(prior, modelName, time),
     };
   });
   const more = sorted.length - rows.length;

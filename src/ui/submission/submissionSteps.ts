@@ -1,15 +1,20 @@
 import * as vscode from 'vscode';
+import { websiteOf } from '../../core/accounts/account.ts';
 import { modelLinks } from '../../core/api/address.ts';
 import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
+import type { Wanted } from '../../core/money/estimate.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
+import { budgetWords, overBudget } from '../shared/budgetMessages.ts';
+import { showWarning } from '../shared/notifications.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
 import { ask, pick, separator, type Choice } from '../shared/steps.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import {
   stepMessages,
   summaryRows,
+  wantedOf,
   type SubmissionChoices,
   type SubmissionContext,
   type SummaryTarget,
@@ -82,9 +87,17 @@ async function consent(
   if (sha256 === undefined || changed !== undefined)
     return { kind: 'restart', reason: changed ?? 'dataset-changed', choices };
   if (!(await review.mayGoBeside(sha256))) return undefined;
+  const wanted = wantedOf(review, choices, sha256);
+  const over = await mayExceedBudget(review, wanted);
+  if (over !== 'continue') return over;
   const terms = await acceptTerms(model);
   if (terms === 'back' || terms === undefined) return terms;
-  const answer = await confirmSubmission({ ...review, model, priority });
+  const answer = await confirmSubmission({
+    ...review,
+    model,
+    priority,
+    estimate: review.money.estimate(wanted),
+  });
   if (answer === 'back' || answer === undefined) return answer;
   const dataPolicy = { accepted_at: now() };
   const reason = await review.restart();
@@ -97,6 +110,18 @@ async function consent(
     consents: { model_terms: terms, data_policy: dataPolicy },
     sha256,
   };
+}
+
+/** One more deliberate step for a run that exceeds the budget, or may. */
+async function mayExceedBudget(
+  { account, money }: Review,
+  wanted: Wanted,
+): Promise<'continue' | 'back' | undefined> {
+  const over = overBudget(money.checkBudget(wanted), account.name);
+  if (over === undefined) return 'continue';
+  const [back, anyway] = [budgetWords.backToSummary(), budgetWords.continueOver()];
+  const choice = await showWarning(over.message, { modal: true, detail: over.detail }, back, anyway);
+  return choice === anyway ? 'continue' : choice === back ? 'back' : undefined;
 }
 
 /** What will be sent, who pays and what is known of the price. @returns the row that was chosen */
@@ -119,7 +144,10 @@ async function showSummary(
       items: items(),
       active,
       later: review.sha256.then(items),
-      stays: (target) => target === undefined,
+      stays: (target) => {
+        if (target === 'website') void openServiceLink(websiteOf(review.account) ?? '');
+        return target === undefined || target === 'website';
+      },
     },
   );
   return answer.kind === 'value' ? answer.value : undefined;
@@ -127,7 +155,7 @@ async function showSummary(
 
 /** @returns nothing where the user left the box without a choice */
 async function change(
-  target: 'model' | 'label' | 'queue',
+  target: SummaryTarget,
   review: Review,
   choices: SubmissionChoices,
 ): Promise<Partial<SubmissionChoices>> {
@@ -140,6 +168,8 @@ async function change(
       return askForLabel(review, choices);
     case 'queue':
       return askForQueue(review, choices);
+    default:
+      return {};
   }
 }
 
@@ -189,13 +219,22 @@ async function askForQueue(
   review: Review,
   { priority }: SubmissionChoices,
 ): Promise<Pick<SubmissionChoices, 'priority'>> {
+  const { queueTimes: times } = review;
   const answer = await pick(
     { title: stepMessages.title(review), hasBack: true },
     {
       placeholder: stepMessages.queue(),
       items: [
-        { label: stepMessages.standard(), description: stepMessages.standardPrice(), value: false },
-        { label: stepMessages.priority(), description: stepMessages.priorityPrice(), value: true },
+        {
+          label: stepMessages.standard(),
+          description: stepMessages.standardDetail(times.standard),
+          value: false,
+        },
+        {
+          label: stepMessages.priority(),
+          description: stepMessages.priorityDetail(times.priority),
+          value: true,
+        },
       ],
       active: priority,
     },

@@ -8,12 +8,15 @@ import { onDisk } from '../../core/base/diskError.ts';
 import { isStill } from '../../core/base/fileStamp.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import { inspectDataset } from '../../core/datasets/fileKind.ts';
+import { accountMoneyOf } from '../../core/money/accountMoney.ts';
+import { queueTimes } from '../../core/money/spending.ts';
 import { newMarker, withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
-import type { Session } from '../../core/runs/session.ts';
+import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Draft, Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { priorsOf, receiptOf } from '../../core/submission/runFacts.ts';
+import { receiptOf } from '../../core/submission/runFacts.ts';
+import { priorsOf, trainedBefore } from '../../core/submission/trainedBefore.ts';
 import type { Services } from '../../services.ts';
 import { askWhereToWork } from '../shared/accountMessages.ts';
 import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
@@ -237,6 +240,14 @@ function reviewOf(
 ): Review & { besides: readonly string[] } {
   const { account } = session;
   const filename = path.basename(file.path);
+  const money = accountMoneyOf({
+    account,
+    receipts,
+    runs: session.runs,
+    pending: submitter.pending,
+    balance,
+    nowMs: serviceNowMs(session),
+  });
   let onProgress: ((fraction: number) => void) | undefined;
   const sha256 = sha256OfFile(file, {
     worker: digestWorker,
@@ -247,10 +258,12 @@ function reviewOf(
   const besides = new Set<string>();
   return {
     account,
-    dataset: { filename, sizeBytes: file.sizeBytes, rows: rowsOf(check) },
+    dataset: { filename, size: { bytes: file.sizeBytes, ...countsOf(check) } },
     check,
     models,
     balance,
+    money,
+    queueTimes: queueTimes(money.receipts, (runId) => session.runs.detail(runId)),
     marker: labelMarkerSetting() ? newMarker() : undefined,
     ...shown,
     sha256,
@@ -259,6 +272,10 @@ function reviewOf(
         ...prior,
         modelName: session.models.nameOf(prior.modelId),
       })),
+    trainedBefore(digest) {
+      const trained = trainedBefore(receipts, placeOf(account), file, digest);
+      return trained && { ...trained, modelName: session.models.nameOf(trained.run.modelId) };
+    },
     async awaitSha256() {
       try {
         return await withLateProgress(gateMessages.hashing(filename), (signal, report) => {
@@ -332,7 +349,6 @@ function initialChoices(
 
 function draftOf({ file, check }: CheckedDataset, { balance, marker }: Review, confirmed: Confirmed): Draft {
   const { model, label, priority, consents, sha256 } = confirmed;
-  const rows = rowsOf(check);
   return {
     dataset: {
       path: file.path,
@@ -340,7 +356,7 @@ function draftOf({ file, check }: CheckedDataset, { balance, marker }: Review, c
       sizeBytes: file.sizeBytes,
       mtimeMs: file.mtimeMs,
       sha256,
-      ...(rows !== undefined && { rows }),
+      ...countsOf(check),
     },
     model_id: model.model_id,
     ...(label === '' ? {} : { label }),
@@ -351,7 +367,9 @@ function draftOf({ file, check }: CheckedDataset, { balance, marker }: Review, c
   };
 }
 
-/** The rows of a dataset that was checked. */
-function rowsOf(check: CheckedDataset['check']): number | undefined {
-  return check === 'unchecked' || check.kind !== 'rows' ? undefined : check.rows;
+/** What was counted in a dataset that was checked. */
+function countsOf(check: CheckedDataset['check']): { rows?: number; characters?: number } {
+  if (check === 'unchecked' || check.kind !== 'rows') return {};
+  const { rows, characters } = check;
+  return { rows, characters };
 }

@@ -33,6 +33,8 @@ export interface ZipOptions {
   wideBeside?: Partial<WideEnd>;
   count?: number;
   directoryAt?: number;
+  /** As the narrow end record has it. */
+  directoryBytes?: number;
   tail?: Buffer;
   head?: Buffer;
 }
@@ -76,7 +78,7 @@ export function writeZip(parts: readonly ZipPart[], options: ZipOptions = {}): B
   end.writeUInt32LE(0x06054b50, 0);
   end.writeUInt16LE(options.isWide ? 0xffff : count, 8);
   end.writeUInt16LE(options.isWide ? 0xffff : count, 10);
-  end.writeUInt32LE(options.isWide ? 0xffffffff : directory.length, 12);
+  end.writeUInt32LE(options.isWide ? 0xffffffff : (options.directoryBytes ?? directory.length), 12);
   end.writeUInt32LE(options.isWide ? 0xffffffff : directoryAt, 16);
   end.writeUInt16LE(options.comment?.length ?? 0, 20);
   return Buffer.concat([...pieces, end, options.comment ?? Buffer.alloc(0), options.tail ?? Buffer.alloc(0)]);

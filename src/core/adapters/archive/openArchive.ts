@@ -33,23 +33,18 @@ export async function openArchive(file: string, signal?: AbortSignal): Promise<A
   if ((await stat(file)).isDirectory()) return await openFolder(file, signal);
   const bytes = await FileBytes.open(file, signal);
   try {
-    return openFile(bytes, await firstBytes(bytes), path.basename(file), signal);
+    return openFile(bytes, await firstBytes(bytes), path.basename(file));
   } catch (error) {
     await bytes.close();
     throw error;
   }
 }
 
-function openFile(
-  bytes: FileBytes,
-  kind: FirstBytes,
-  name: string,
-  signal: AbortSignal | undefined,
-): Archive {
+function openFile(bytes: FileBytes, kind: FirstBytes, name: string): Archive {
   const rest = { sizeBytes: bytes.sizeBytes, close: () => bytes.close() };
   switch (kind) {
     case 'zip':
-      return { ...rest, container: 'zip', members: () => zipMembers(bytes, signal) };
+      return { ...rest, container: 'zip', members: () => zipMembers(bytes) };
     case 'tar':
       return { ...rest, container: 'tar', members: () => tarMembers(TarBytes.ofFile(bytes)) };
     case 'gzip':
@@ -66,7 +61,7 @@ function openFile(
 }
 
 async function* gzipMembers(bytes: FileBytes): AsyncGenerator<Member, void> {
-  const tar = TarBytes.ofStream(gunzipped(bytes.all()));
+  const tar = new TarBytes(gunzipped(bytes.all()));
   try {
     const begin = await tar.peek();
     if (!beginsAsTar(begin))
@@ -89,7 +84,7 @@ async function* single(bytes: FileBytes, name: string): AsyncGenerator<Member, v
 /** A folder is the user's own: links in it are followed (caches have them), but only to files. */
 async function openFolder(folder: string, signal: AbortSignal | undefined): Promise<Archive> {
   const names = (await readdir(folder)).sort();
-  if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
+  if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-large');
   const files: { name: string; sizeBytes: number }[] = [];
   for (const name of names) {
     const found = await stat(path.join(folder, name)).catch(() => undefined);

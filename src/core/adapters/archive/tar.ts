@@ -21,21 +21,14 @@ export class TarBytes {
   #piece: Buffer = Buffer.alloc(0);
   #at = 0;
 
-  private constructor(
-    pieces: AsyncGenerator<Buffer, void>,
-    reopen?: (at: number) => AsyncGenerator<Buffer, void>,
-  ) {
+  /** @param reopen of a file: reads on from another place */
+  constructor(pieces: AsyncGenerator<Buffer, void>, reopen?: (at: number) => AsyncGenerator<Buffer, void>) {
     this.#pieces = pieces;
     this.#reopen = reopen;
   }
 
   static ofFile(file: FileBytes): TarBytes {
-    const from = (at: number) => file.chunks(Math.min(at, file.sizeBytes), file.sizeBytes);
-    return new TarBytes(from(0), from);
-  }
-
-  static ofStream(pieces: AsyncGenerator<Buffer, void>): TarBytes {
-    return new TarBytes(pieces);
+    return new TarBytes(file.all(), (at) => file.chunks(Math.min(at, file.sizeBytes), file.sizeBytes));
   }
 
   /** The first block, or less where there is no more, which is read again. */
@@ -115,7 +108,7 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     const header = readHeader(block);
     if (/^[xgLK]$/.test(header.type)) {
       // A name and what it points to, or one of each kind, for every entry.
-      if (++extended > 2 * MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
+      if (++extended > 2 * MAX_ENTRIES) throw new BrokenArchiveError('too-large');
       const one = await readExtended(header, bytes);
       if (header.type === 'g') Object.assign(shared, one);
       else next = { ...next, ...one };
@@ -123,13 +116,12 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     }
     const { type, name, sizeBytes } = { ...header, ...shared, ...next };
     next = {};
-    if (type === '1' || type === '2') throw new BrokenArchiveError('link', name);
-    if (/^[346]$/.test(type)) throw new BrokenArchiveError('device', name);
+    if (/^[12346]$/.test(type)) throw new BrokenArchiveError('link', name);
     if (type !== '0' && type !== '5') throw new BrokenArchiveError('method', name);
     // Old writers mark a folder by its name alone.
     const isFolder = type === '5' || name.endsWith('/');
     const safe = names.add(name, isFolder);
-    if (isFolder && sizeBytes > 0) throw new BrokenArchiveError('tar-header', name);
+    if (isFolder && sizeBytes > 0) throw new BrokenArchiveError('tar', name);
     total += sizeBytes;
     if (total > MAX_TOTAL_BYTES) throw new BrokenArchiveError('too-large');
     let left = sizeBytes;
@@ -144,9 +136,9 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     await bytes.skip(left + paddingOf(sizeBytes));
   }
   // Two empty blocks end it, and only zeros may follow.
-  if (!isEmptyBlock(await bytes.block())) throw new BrokenArchiveError('data-after-end');
+  if (!isEmptyBlock(await bytes.block())) throw new BrokenArchiveError('tar');
   for await (const piece of bytes.rest())
-    if (!piece.equals(Buffer.alloc(piece.length))) throw new BrokenArchiveError('data-after-end');
+    if (!piece.equals(Buffer.alloc(piece.length))) throw new BrokenArchiveError('tar');
 }
 
 /** Contents take up complete blocks. */
@@ -155,7 +147,7 @@ function paddingOf(sizeBytes: number): number {
 }
 
 async function readExtended({ type, sizeBytes }: TarHeader, bytes: TarBytes): Promise<Partial<TarHeader>> {
-  if (sizeBytes > MAX_EXTENDED_BYTES) throw new BrokenArchiveError('header-too-large');
+  if (sizeBytes > MAX_EXTENDED_BYTES) throw new BrokenArchiveError('too-large');
   const pieces: Buffer[] = [];
   for await (const piece of bytes.exactly(sizeBytes)) pieces.push(Buffer.from(piece));
   await bytes.skip(paddingOf(sizeBytes));
@@ -168,7 +160,7 @@ async function readExtended({ type, sizeBytes }: TarHeader, bytes: TarBytes): Pr
   for (const key of records.keys()) if (key.startsWith('GNU.sparse.')) throw new BrokenArchiveError('method');
   const name = records.get('path');
   const size = records.get('size');
-  if (size !== undefined && !/^[0-9]{1,15}$/.test(size)) throw new BrokenArchiveError('tar-header');
+  if (size !== undefined && !/^[0-9]{1,15}$/.test(size)) throw new BrokenArchiveError('tar');
   return { ...(name !== undefined && { name }), ...(size !== undefined && { sizeBytes: Number(size) }) };
 }
 
@@ -182,7 +174,7 @@ function isEmptyBlock(block: Buffer): boolean {
 }
 
 function readHeader(block: Buffer): TarHeader {
-  if (!hasChecksum(block)) throw new BrokenArchiveError('tar-header');
+  if (!hasChecksum(block)) throw new BrokenArchiveError('tar');
   // The prefix is only there in ustar; GNU has other things in its place.
   const isUstar = block.toString('latin1', 257, 263) === 'ustar\0';
   const prefix = isUstar ? textIn(block.subarray(345, 500)) : '';
@@ -216,7 +208,7 @@ function readPax(bytes: Buffer): Map<string, string> {
       equals !== -1 &&
       equals < end &&
       bytes[end - 1] === 0x0a;
-    if (!isRecord) throw new BrokenArchiveError('tar-header');
+    if (!isRecord) throw new BrokenArchiveError('tar');
     const value = bytes.subarray(equals + 1, end - 1);
     records.set(bytes.toString('utf8', space + 1, equals), value.toString(isUtf8(value) ? 'utf8' : 'latin1'));
     at = end;
@@ -224,35 +216,21 @@ function readPax(bytes: Buffer): Map<string, string> {
   return records;
 }
 
-/** Some old writers add signed bytes. */
 function hasChecksum(block: Buffer): boolean {
-  let unsigned = 0;
-  let signed = 0;
-  for (const [at, byte] of block.entries()) {
-    const counted = at >= 148 && at < 156 ? 0x20 : byte;
-    unsigned += counted;
-    signed += counted < 128 ? counted : counted - 256;
-  }
-  const digits = block
-    .toString('latin1', 148, 156)
-    .replace(/(?<![\0 ])[\0 ]+$/, '')
-    .trimStart();
-  if (!/^[0-7]+$/.test(digits)) return false;
-  const sum = parseInt(digits, 8);
-  return sum === unsigned || sum === signed;
+  const sum = block.reduce((all, byte, at) => all + (at >= 148 && at < 156 ? 0x20 : byte), 0);
+  return octalIn(block.subarray(148, 156)) === sum;
 }
 
 /** Octal digits, or what does not fit into them with base 256 (GNU). */
 function numberIn(field: Buffer): number {
-  if (field[0] === 0x80) {
-    const wide = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0);
-    if (Number.isSafeInteger(wide)) return wide;
-    throw new BrokenArchiveError('tar-header');
-  }
-  const digits = field
-    .toString('latin1')
-    .replace(/^ +/, '')
-    .replace(/[\0 ].*$/s, '');
-  if (!/^[0-7]*$/.test(digits)) throw new BrokenArchiveError('tar-header');
-  return digits === '' ? 0 : parseInt(digits, 8);
+  const isWide = field[0] === 0x80;
+  const number = isWide ? field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0) : octalIn(field);
+  if (!Number.isSafeInteger(number)) throw new BrokenArchiveError('tar');
+  return number;
+}
+
+/** NaN where they are none. */
+function octalIn(field: Buffer): number {
+  const digits = /^ *([0-7]*)(?:[\0 ]|$)/.exec(field.toString('latin1'))?.[1];
+  return digits === '' ? 0 : parseInt(digits ?? '', 8);
 }

@@ -126,9 +126,15 @@ describe('inspecting an adapter', () => {
     assert.deepEqual(
       report.problems.map(({ code, examples }) => [code, examples]),
       [
-        ['several-weights', ['out/checkpoint-5/adapter_model.safetensors']],
+        [
+          'several-adapters',
+          [
+            'out/checkpoint-5/adapter_model.safetensors',
+            'out/checkpoint-5/adapter_config.json',
+            'adapter_config.json',
+          ],
+        ],
         ['pickle-present', ['out/training_args.bin']],
-        ['several-configs', ['out/checkpoint-5/adapter_config.json', 'adapter_config.json']],
       ],
     );
     assert.equal(report.weights?.pairs.length, 4);

@@ -165,11 +165,11 @@ describe('measureAdapter', () => {
       [Buffer.from('no archive'), { code: 'not-an-archive' }],
       [
         zipOf({ ...sampleAdapter(), [WEIGHTS]: withHeader('{}', Buffer.from('x')) }),
-        { code: 'broken', fault: 'safetensors-length', entry: WEIGHTS },
+        { code: 'broken', fault: 'length', entry: WEIGHTS },
       ],
       [
         zipOf(sampleAdapter(), { crc: 1 }),
-        { code: 'broken', fault: 'zip-crc', entry: 'adapter_config.json' },
+        { code: 'broken', fault: 'checksum', entry: 'adapter_config.json' },
       ],
     ] as const)
       await assert.rejects(measure(bytes), { code: 'not-an-adapter', verdict });

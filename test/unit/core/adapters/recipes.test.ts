@@ -22,7 +22,9 @@ describe('recipesOf', () => {
   const recipes = place.recipes.bind(place);
   const refusals = async (options: SampleOptions) => {
     const { peft, vllm, llamacpp, ollama } = await recipes(options);
-    return [peft, vllm, llamacpp, ollama].map(({ refusal }) => refusal);
+    return [peft, vllm, llamacpp, ollama].map(
+      ({ refusal }) => refusal && (refusal.canMerge ? `merge ${refusal.key}` : refusal.key),
+    );
   };
   const tensor = (name: string, shape: readonly number[] = [1]): WrittenTensor => ({
     name,
@@ -72,7 +74,7 @@ describe('recipesOf', () => {
           'python3 -m pip install peft accelerate -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"',
         ],
         [
-          'merge-first',
+          'merge',
           [
             'from peft import PeftModel',
             'from transformers import AutoModelForCausalLM, AutoTokenizer',
@@ -129,7 +131,7 @@ describe('recipesOf', () => {
       assert.ok(text.includes(`from transformers import ${model}, AutoTokenizer\n`), task);
       assert.ok(text.includes(`base = ${model}.from_pretrained("acme/base-1b", `), task);
       assert.equal(/apply_chat_template[^]*\.generate\(/.test(text), task === 'CAUSAL_LM');
-      const other = task === 'CAUSAL_LM' ? undefined : 'other-task';
+      const other = task === 'CAUSAL_LM' ? undefined : 'task_type';
       assert.deepEqual(await refusals(options), [undefined, other, other, other]);
     }
     for (const task of [undefined, null, 'NEW_TASK', 7]) {
@@ -159,55 +161,51 @@ describe('recipesOf', () => {
   });
 
   it('refuses exactly what a tool can’t load', async () => {
-    const [lost, changed, scale] = ['base-change-lost', 'base-changed', 'scale-varies'] as const;
     const init = (init_lora_weights: unknown) => ({ config: { init_lora_weights } });
+    const [lost, changed] = ['init_lora_weights', 'merge init_lora_weights'];
+    const scale = 'merge alpha_pattern / use_rslora';
     const rsLora: SampleOptions = {
       config: { use_rslora: true },
       tensors: ([a, b, ...rest]) => [{ ...a!, shape: [8, 12] }, { ...b!, shape: [8, 8] }, ...rest],
     };
     const repeats = { layer_replication: [[0, 4]], init_lora_weights: 'pissa', use_dora: true };
-    const saving = (module: string): SampleOptions => ({
-      config: { modules_to_save: [module] },
-      ...adding(`base_model.model.${module}.weight`),
-    });
+    const all = (key: string) => [undefined, key, key, key];
+    const converters = (key: string) => [undefined, key, key, undefined];
     const no = undefined;
     // By PEFT, vLLM, llama.cpp and Ollama.
-    const cases: [SampleOptions, ...(RecipeNote | undefined)[]][] = [
-      ...['pissa', 'pissa_niter_4', 'OLoRA', 'loftq'].map(
-        (way): [SampleOptions, ...(RecipeNote | undefined)[]] => [init(way), no, changed, changed],
-      ),
-      [init('corda'), lost, lost, lost, lost],
-      [init('lora_ga'), lost, lost, lost, lost],
-      [{ config: { alora_invocation_tokens: [1] } }, no, 'alora', no, 'alora'],
+    const cases: [SampleOptions, (string | undefined)[]][] = [
+      ...['pissa', 'pissa_niter_4', 'OLoRA', 'loftq'].map((way): [SampleOptions, (string | undefined)[]] => [
+        init(way),
+        converters(changed),
+      ]),
+      [init('corda'), [lost, lost, lost, lost]],
+      [init('lora_ga'), [lost, lost, lost, lost]],
+      [
+        { config: { alora_invocation_tokens: [1] } },
+        [no, 'alora_invocation_tokens', no, 'alora_invocation_tokens'],
+      ],
       // Merging with PEFT would only solve the rest.
-      [{ config: repeats }, no, 'layers-repeated', 'layers-repeated', 'layers-repeated'],
-      [{ config: { peft_type: 'IA3' } }, no, 'not-lora', 'not-lora', 'not-lora'],
-      [{ config: { use_dora: true } }, no, 'dora', 'dora'],
-      [adding(`${Q0}.lora_magnitude_vector`), no, 'dora', 'dora'],
-      [{ config: { lora_bias: true } }, no, 'bias', 'bias'],
-      [adding(`${Q0}.lora_B.bias`), no, 'bias', 'bias'],
-      // A base without biases has none to store.
-      [{ config: { bias: 'all' } }, no, 'bias'],
-      [saving('lm_head'), no, 'saved-modules', 'saved-modules'],
-      [saving('score'), no, no, 'saved-modules'],
-      [{ config: { fan_in_fan_out: true } }, no, no, 'fan-in-fan-out'],
-      [{ config: { alpha_pattern: { q_proj: 32 } } }, no, no, scale],
-      [{ config: { alpha_pattern: { '.*q_proj': 32 } } }, no, no, scale],
-      [{ config: { lora_alpha: 0, alpha_pattern: { q_proj: 8 } } }, no, no, scale],
-      [rsLora, no, no, scale],
+      [{ config: repeats }, all('layer_replication')],
+      [{ config: { peft_type: 'IA3' } }, all('peft_type')],
+      [{ config: { use_dora: true } }, converters('merge use_dora')],
+      [adding(`${Q0}.lora_magnitude_vector`), converters('merge use_dora')],
+      [{ config: { lora_bias: true } }, converters('merge bias')],
+      [adding(`${Q0}.lora_B.bias`), converters('merge bias')],
+      [{ config: { bias: 'all' } }, converters('merge bias')],
+      [adding('base_model.model.lm_head.weight'), converters('merge modules_to_save')],
+      [{ config: { fan_in_fan_out: true } }, [no, no, 'merge fan_in_fan_out', no]],
+      [{ config: { alpha_pattern: { q_proj: 32 } } }, [no, no, scale, no]],
+      [{ config: { alpha_pattern: { '.*q_proj': 32 } } }, [no, no, scale, no]],
+      [rsLora, [no, no, scale, no]],
       // llama.cpp takes the rank from the tensors.
-      [{ config: { r: 8, rank_pattern: { q_proj: 4, v_proj: 4 } } }],
-      [{ rank: 513, layers: 1 }, no, 'rank-too-large'],
+      [{ config: { r: 8, rank_pattern: { q_proj: 4, v_proj: 4 } } }, [no, no, no, no]],
+      [{ rank: 513, layers: 1 }, [no, 'merge r', no, no]],
       ...[true, false, null, 'gaussian', 'eva', 'orthogonal', 'MiCA', 'brand-new'].map(
-        (way): [SampleOptions] => [init(way)],
+        (way): [SampleOptions, (string | undefined)[]] => [init(way), [no, no, no, no]],
       ),
     ];
-    for (const [options, ...expected] of cases)
-      assert.deepEqual(
-        await refusals(options),
-        Array.from({ length: 4 }, (_, index) => expected[index]),
-        JSON.stringify(options),
-      );
+    for (const [options, expected] of cases)
+      assert.deepEqual(await refusals(options), expected, JSON.stringify(options));
   });
 
   it('says for all tools what makes answers wrong otherwise', async () => {
@@ -281,20 +279,20 @@ describe('recipesOf', () => {
     }
   });
 
-  it('needs a config', async () => {
+  it('says that there is no config', async () => {
     const bare = await inspectAdapter(await place.file(sampleAdapter()['adapter_model.safetensors']!));
-    for (const { refusal } of recipesOf(bare, { folder: FOLDER, platform: 'linux' }).tools)
-      assert.equal(refusal, 'config-missing');
+    for (const recipe of recipesOf(bare, { folder: FOLDER, platform: 'linux' }).tools)
+      assertWarned(recipe, 'config-missing');
   });
 
   it('is for PowerShell and cmd on Windows, and for WSL where Linux is needed', async () => {
     const folder = "C:\\Users\\Jo O'Neil\\my 100% run";
-    const { peft, vllm, llamacpp, ollama } = await recipes({}, { folder, platform: 'win32', name: 'mine' });
+    const { peft, vllm, llamacpp, ollama } = await recipes({}, { folder, platform: 'win32' });
     assert.match(block(peft, 'install').text, /^python -m pip install -U peft /);
     assert.match(block(peft, 'load-and-run').text, /"C:\\\\Users\\\\Jo O'Neil\\\\my 100% run"/);
     assert.match(
       block(vllm, 'serve').text,
-      /--lora-modules 'mine=\/mnt\/c\/Users\/Jo O'\\''Neil\/my 100% run'$/,
+      /--lora-modules 'my-100-run=\/mnt\/c\/Users\/Jo O'\\''Neil\/my 100% run'$/,
     );
     assertWarned(vllm, 'needs-wsl');
     assert.match(

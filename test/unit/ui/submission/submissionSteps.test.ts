@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { newMarker } from '../../../../src/core/runs/marker.ts';
 import { summaryOf } from '../../../../src/core/datasets/report.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
+import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import type { InputStandIn } from '../../../helpers/vscodeStandIn.ts';
@@ -31,14 +33,23 @@ describe('the review of a submission', () => {
     use_policy_url: 'http://maker.test/policy',
   };
   const marker = newMarker();
+  const account = { id: 'account-1', name: 'Work', kind: 'service', baseUrl: 'https://api.test/v1' } as const;
+  const moneyOf = (facts: Partial<MoneyFacts>) =>
+    accountMoneyOf({
+      ...{ account, receipts: [], runs: undefined, pending: [], balance: undefined, nowMs: 0 },
+      ...facts,
+    });
   const review: Review = {
-    account: { id: 'account-1', name: 'Work', kind: 'service', baseUrl: 'https://api.test/v1' },
-    dataset: { filename: 'train.jsonl', sizeBytes: 1_000, rows: 10 },
+    account,
+    dataset: { filename: 'train.jsonl', size: { bytes: 1_000, rows: 10 } },
+    money: moneyOf({}),
+    queueTimes: { standard: undefined, priority: undefined },
     check: summaryOf(reportOf()),
     models: [model],
     balance: undefined,
     marker,
     priorsOf: () => [],
+    trainedBefore: () => undefined,
     sha256: Promise.resolve('digest'),
     awaitSha256: () => Promise.resolve('digest'),
     restart: () => Promise.resolve(undefined),
@@ -173,8 +184,7 @@ describe('the review of a submission', () => {
       'Dataset: train.jsonl · 1.0 kB · 10 rows',
       'Price: known only after the charge.',
       'Balance: unknown',
-      'You’re charged when the service accepts the dataset.',
-      'A run can’t be canceled or refunded.',
+      'You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.',
       'By submitting you:',
       '• accept the license terms and use policy of Maker',
       '• accept the service’s data policy',
@@ -214,7 +224,10 @@ describe('the review of a submission', () => {
     await walk([]);
     assert.equal(rowsOf(standIn.told.inputs[0]).has('Check'), false);
     assert.ok(!standIn.told.inputs[0]?.items.some(({ label }) => label === 'Notes'));
-    await walk([], { check: 'unchecked', dataset: { ...review.dataset, sizeBytes: 610_000_000 } });
+    await walk([], {
+      check: 'unchecked',
+      dataset: { filename: 'train.jsonl', size: { bytes: 610_000_000 } },
+    });
     const rows = rowsOf(standIn.told.inputs[1]);
     assert.match(rows.get('Size') ?? '', /close to the 600 MB limit/);
     assert.equal(rows.get('Check'), 'skipped, the check failed');
@@ -234,6 +247,72 @@ describe('the review of a submission', () => {
       await turn();
       assert.match(rowsOf(input).get('Dataset') ?? '', text);
     }
+  });
+
+  describe('says what is known of the money', () => {
+    const receipts = [1_000, 2_000, 4_000].map((sizeBytes, index) =>
+      chargedReceipt({
+        accountId: 'account-1',
+        atMs: index,
+        dataset: { sizeBytes, rows: sizeBytes / 100, sha256: `digest-${index}` },
+        run: { price_cents: 300 + sizeBytes / 10, currency: 'USD' },
+      }),
+    );
+    const balance = (balance_cents: number) => ({ balance_cents, currency: 'USD' });
+
+    it('in the summary and in the last question: a range, or the price of the same bytes', async () => {
+      await confirmed(ACCEPTING, { money: moneyOf({ receipts }) });
+      const price = rowsOf(standIn.told.inputs[0]).get('Price') ?? '';
+      const [range = ''] = /Likely [\d.]+–[\d.]+ USD/.exec(price) ?? [];
+      assert.match(price, /^Likely .* · from 3 runs$/);
+      assert.ok(standIn.told.details[0]?.includes(`Price: known only after the charge. ${range}.`));
+      await confirmed(ACCEPTING, {
+        money: moneyOf({ receipts }),
+        awaitSha256: () => Promise.resolve('digest-1'),
+      });
+      assert.match(standIn.told.details[1] ?? '', /known only after the charge\. 5\.00 USD last time\.$/m);
+    });
+
+    it('with a note where the balance may not do', async () => {
+      for (const [cents, note] of [
+        [0, 'The balance is 0.00 USD. The service will refuse this run unless your plan includes it.'],
+        [10, 'The balance is probably too low for this run.'],
+        [400, 'The balance may be too low for this run.'],
+        [40_000, undefined],
+      ] as const) {
+        standIn.forget();
+        await walk([], { balance: balance(cents), money: moneyOf({ receipts, balance: balance(cents) }) });
+        const { items } = standIn.told.inputs[0] ?? { items: [] };
+        assert.equal(items[items.findIndex(({ label }) => label === 'Notes') + 1]?.description, note);
+      }
+    });
+
+    it('and takes one more deliberate step over the budget, before the terms', async () => {
+      const budget = { perRunCents: 100, currency: 'USD' };
+      const money = moneyOf({ account: { ...account, budget }, receipts, balance: balance(40_000) });
+      press('Back to Summary');
+      await walk(['Continue'], { money });
+      assert.match(standIn.told.sentences[0] ?? '', /^This run will exceed the budget per run of Work\.$/);
+      assert.match(standIn.told.details[0] ?? '', /it can’t stop the service from charging\.$/);
+      assert.deepEqual(standIn.told.buttons, [['Back to Summary', 'Continue Over Budget']]);
+      assert.equal(standIn.told.inputs.length, 2, 'the summary again');
+      assert.match(rowsOf(standIn.told.inputs[0]).get('Budget') ?? '', /^1\.00 USD per run$/);
+      for (const button of [undefined, 'Continue Over Budget']) {
+        press(button);
+        standIn.told.inputs.length = 0;
+        await walk(ACCEPTING, { money });
+        assert.equal(standIn.told.inputs.length, button === undefined ? 1 : 2);
+      }
+    });
+
+    it('and how long each queue made runs wait', async () => {
+      const priority = { medianMs: 60_000, runs: 3 };
+      await walk(['Queue'], { queueTimes: { standard: undefined, priority } });
+      assert.deepEqual(
+        standIn.told.inputs[1]?.items.map(({ description }) => description),
+        ['no extra cost', 'costs extra unless your plan includes it · waited 1 min (median of 3 runs)'],
+      );
+    });
   });
 
   it('does not speak of paying in the sandbox', async () => {
@@ -314,13 +393,14 @@ describe('the review of a submission', () => {
           kind === 'sandbox'
             ? { id: 's', name: long, kind }
             : { id: 'a', name: long, kind, baseUrl: `https://${'h'.repeat(60)}.test` },
-        dataset: { filename: long, sizeBytes: 629_145_600, rows: 12_345_678 },
+        dataset: { filename: long, size: { bytes: 629_145_600, rows: 12_345_678 } },
         model: { name: long, provider: long, use_policy_url: 'https://x.test' },
         priority: true,
         balance: { balance_cents: 123_456_789_00, currency: long },
       };
       standIn.forget();
-      await confirmSubmission(asked);
+      const range = { kind: 'range', lowCents: 1_234_500, highCents: 9_876_500, runs: 5 } as const;
+      await confirmSubmission({ ...asked, estimate: { ...range, currency: long } });
       const attempts = [wholeAttempt(0)];
       for (const state of ['unsent', 'not-charged', 'unknown'] as const)
         await confirmSubmission({ ...asked, resent: pendingOf(state, intentOf({ attempts })) });

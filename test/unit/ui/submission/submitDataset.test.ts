@@ -56,6 +56,7 @@ describe('submitDataset', () => {
           account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
           models: { refresh: () => Promise.resolve([model]), nameOf: () => 'Model M' },
           balance: { refresh: () => Promise.resolve(balance) },
+          runs: { detail: () => undefined, label: () => undefined, isCompleteSince: () => true },
         },
       },
       submitter: {
@@ -108,6 +109,7 @@ describe('submitDataset', () => {
         mtimeMs: Number(statSync(file, { bigint: true }).mtimeMs),
         sha256: SHA256,
         rows: 1,
+        characters: reportOf().statistics.characters,
       },
       model_id: 'm',
       label: `My run ${marker}`,
@@ -260,11 +262,16 @@ describe('submitDataset', () => {
     await submit();
     const notes = (standIn.told.inputs[0]?.items ?? []).slice(-3);
     assert.equal(notes[0]?.label, 'Notes');
-    assert.match(notes[1]?.description ?? '', /^Model M, .*: run r$/);
-    assert.match(notes[2]?.description ?? '', /discarded, you may have been charged$/);
+    assert.match(notes[1]?.description ?? '', / with Model M$/);
+    assert.match(notes[2]?.description ?? '', /discarded: you may have been charged$/);
+    const earlier = { ...dataset, path: file, rows: 3, sha256: '1'.repeat(64) };
+    receipts = [{ ...intentOf({ dataset: earlier }), settled: charged }];
+    await submit();
+    const changed = standIn.told.inputs.findLast(({ items }) => items[1]?.label.startsWith('Run'));
+    assert.match(changed?.items.at(-1)?.description ?? '', / with Model M; changed since \(2 fewer rows\)$/);
     parts.journal.receipts = () => Promise.reject(new Error('x'));
     await submit();
-    assert.equal(drafts.length, 2);
+    assert.equal(drafts.length, 3);
   });
 
   it('offers to continue what is kept, by its Idempotency-Key', async () => {

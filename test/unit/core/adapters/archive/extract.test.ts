@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { extractAdapter } from '../../../../../src/core/adapters/archive/extract.ts';
 import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
@@ -84,14 +83,14 @@ describe('unpacking an adapter', () => {
   ];
   const short = { name: 'z', data: Buffer.alloc(99), isDeflated: true, declaredBytes: 100 };
   for (const [name, bytes, code] of [
-    ['a path that leads out', zipWith({ name: '../escaped', data: x }), 'path-outside'],
-    ['an absolute path', zipWith({ name: '/tmp/escaped', data: x }), 'path-absolute'],
+    ['a path that leads out', zipWith({ name: '../escaped', data: x }), 'path'],
+    ['an absolute path', zipWith({ name: '/tmp/escaped', data: x }), 'path'],
     ['a link', zipWith({ name: 'a', data: Buffer.from('/etc'), mode: 0o120777 }), 'link'],
     ['a link and a file through it', writeTar([...parts, ...through]), 'link'],
-    ['a CRC that is wrong', zipWith({ name: 'z', data: x, crc: 1 }), 'zip-crc'],
-    ['less than declared', zipWith(short), 'zip-length'],
+    ['a CRC that is wrong', zipWith({ name: 'z', data: x, crc: 1 }), 'checksum'],
+    ['less than declared', zipWith(short), 'length'],
     ['its end missing', tarOf(FILES).subarray(0, -1024), 'truncated'],
-    ['its packed end missing', tarGzOf(FILES).subarray(0, -4), 'gzip-data'],
+    ['its packed end missing', tarGzOf(FILES).subarray(0, -4), 'gzip'],
     ['no adapter in it', zipOf({ readme: x }), 'not-an-adapter'],
     ['no archive', x, 'not-an-adapter'],
   ] as const)
@@ -100,18 +99,6 @@ describe('unpacking an adapter', () => {
       assert.deepEqual(await readdir(folder), []);
       assert.ok(!(await readdir(place.folder)).includes('escaped'));
     });
-
-  it('removes what an ended process left of the same a day ago, and nothing else', async () => {
-    const [old, recent, unnamed] = [randomUUID(), randomUUID(), randomUUID()];
-    const names = [`${old}.part`, `${recent}.part`, 'mine.part', unnamed].map((name) => `.out.${name}`);
-    const dayAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
-    for (const name of names) {
-      await mkdir(path.join(folder, name));
-      if (!name.includes(recent)) await utimes(path.join(folder, name), dayAgo, dayAgo);
-    }
-    await extract(zipOf(FILES));
-    assert.deepEqual((await readdir(folder)).sort(), [...names.slice(1), 'out'].sort());
-  });
 
   it('leaves nothing behind when it is cancelled', async () => {
     await assert.rejects(extract(zipOf(FILES), { signal: AbortSignal.abort() }), { code: 'cancelled' });
