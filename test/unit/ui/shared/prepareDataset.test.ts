@@ -170,7 +170,6 @@ describe('a dataset before its submission', () => {
       messages.checkRows(summaryOf(reportOf(address))).map(({ value }) => value),
       [
         '10 rows of chat, 13 warnings',
-        'about 250 tokens (estimate)',
         '12 email addresses, 1 payment card number',
       ],
     );
