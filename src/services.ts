@@ -117,20 +117,24 @@ export async function createServices(context: vscode.ExtensionContext) {
     }),
   );
 
-  /** Checks of datasets, and with them what shows their problems in the editor. */
-  const reports = lazy(async () => {
-    const [{ DatasetChecker }, { Reports }, { showProblemsInEditor }] = await Promise.all([
+  /** Checks of datasets, what earlier runs say of them, and with them what shows their problems in the editor. */
+  const datasets = lazy(async () => {
+    const [{ DatasetChecker }, { Reports }, { DatasetRuns }, { showProblemsInEditor }] = await Promise.all([
       import('./core/datasets/checker.ts'),
       import('./core/datasets/reports.ts'),
+      import('./ui/datasets/datasetRuns.ts'),
       import('./ui/datasets/problemsInEditor.ts'),
     ]);
     const checker = disposables.add(
       new DatasetChecker({ worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') }),
     );
-    const made = disposables.add(new Reports(checker));
-    disposables.add(showProblemsInEditor(made, log));
-    return made;
+    const reports = disposables.add(new Reports(checker));
+    const parts = { digestWorker, journal, log, openJournal, sessions };
+    const runs = disposables.add(new DatasetRuns(reports, parts));
+    disposables.add(showProblemsInEditor(reports, runs, log));
+    return { reports, runs };
   });
+  const reports = async () => (await datasets()).reports;
 
   const ensureActiveAccount = (accountId: string) => ensureActive(accounts, accountId);
   /** Reports an error that ended what the user asked for, unless the session's state says the same. */
@@ -160,6 +164,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     folderOf,
     ledger,
     downloads,
+    datasets,
     reports,
     digestWorker,
     dist,

@@ -151,7 +151,15 @@ export class RelativePattern {
   }
 }
 
+const documentChanged = new EventEmitter<unknown>();
+
 export const workspace = {
+  /** What is open in editors. */
+  textDocuments: [] as unknown[],
+  /** Tells that one changed. */
+  didChange: documentChanged,
+  onDidChangeTextDocument: documentChanged.event,
+  onDidCloseTextDocument: () => ({ dispose: () => undefined }),
   workspaceFolders: undefined,
   getWorkspaceFolder: () => undefined,
   createFileSystemWatcher: (pattern: RelativePattern) => {
@@ -279,7 +287,23 @@ export const statusItems: {
   backgroundColor?: ThemeColor;
 }[] = [];
 
+/** What `provideCodeLenses` makes. */
+export class CodeLens {
+  readonly range: unknown;
+  readonly command: unknown;
+  constructor(range: unknown, command: unknown) {
+    this.range = range;
+    this.command = command;
+  }
+}
+export const Range = Object;
+export const languages = {
+  createLanguageStatusItem: () => ({ dispose: () => undefined }),
+  registerCodeLensProvider: () => ({ dispose: () => undefined }),
+};
+
 export const window = {
+  onDidChangeActiveTextEditor: () => ({ dispose: () => undefined }),
   createStatusBarItem: () => {
     const item = {
       text: '',

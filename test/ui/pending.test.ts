@@ -93,11 +93,11 @@ describe('open submissions', () => {
     const { quickInput } = workbench;
     await begin();
     await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B', until: 'summary' });
-    assert.match(await descriptionOf('Submitted before'), /^Qwen3 8B, (just now|.+ ago): run [\da-f]{8}-/);
+    assert.match(await descriptionOf('Submitted before'), /^(just now|.+ ago) with Qwen3 8B, \d+\.\d\d /);
     await workbench.screenshot('prior-same');
     await quickInput.pick('Queue');
     await quickInput.pick('Priority queue');
-    assert.match(await descriptionOf('Trained before'), /^Qwen3 8B, .+: run [\da-f]{8}-/);
+    assert.match(await descriptionOf('Trained before'), /^.+ with Qwen3 8B, \d+\.\d\d /);
     assert.equal(await quickInput.item('Submitted before').count(), 0);
     await quickInput.close();
   });
@@ -261,7 +261,7 @@ describe('open submissions', () => {
         model: 'Llama 3.2 1B Instruct',
         until: 'summary',
       });
-      assert.match(await descriptionOf('Submitted before'), /discarded, you may have been charged$/);
+      assert.match(await descriptionOf('Submitted before'), /discarded: you may have been charged$/);
       await quickInput.close();
     });
   });

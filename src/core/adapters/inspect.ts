@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { isSystemError } from '../base/diskError.ts';
 import {
@@ -107,16 +106,10 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   const report: AdapterReport = {
     ...base,
     verdict: { code: 'adapter' },
-    sample: sampleOf(choice, contents),
     weights,
     problems: problems.list(),
   };
   return { report, files, pairs: sorted.pairs };
-}
-
-function sampleOf({ config, weights }: Choice, { configs, samples }: Contents): string {
-  const parts = [config && configs.get(config), ...weights.map((name) => samples.get(name))];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
 function configOf(choice: Choice, { configs }: Contents, problems: Problems): AdapterConfig | undefined {

@@ -81,8 +81,6 @@ export interface AdapterReport {
   entryCount: number;
   /** The folder of the adapter in the archive, with `/`; '' at its top. */
   root: string;
-  /** Digest of the config and of the beginning of the weights: it differs for adapters whose files have the same sizes. */
-  sample?: string;
   config?: AdapterConfig;
   weights?: WeightsReport;
   /** Errors first. */

@@ -26,14 +26,13 @@ export interface SafetensorsHeader {
 /**
  * Reads the header of a safetensors file and leaves the rest unread. The header is what the format demands: the data without
  * gaps up to the end of the file, each tensor as long as its dtype and shape.
- * @param next the next piece of the file; undefined at its end
  * @throws BrokenArchiveError
  */
 export async function readSafetensorsHeader(
-  next: () => Promise<Buffer | undefined>,
+  pieces: AsyncIterator<Buffer, void>,
   sizeBytes: number,
 ): Promise<SafetensorsHeader> {
-  const header = await headerBytes(next, sizeBytes);
+  const header = await headerBytes(pieces, sizeBytes).finally(() => pieces.return?.());
   // Of a name that is there twice the last counts, as in the format's own reader.
   const named = Object.entries(objectIn(header)).filter(([name]) => name !== METADATA);
   if (named.length > MAX_TENSORS) throw new BrokenArchiveError('too-large');
@@ -50,26 +49,20 @@ export async function readSafetensorsHeader(
   return { tensors, dataAt };
 }
 
-async function headerBytes(next: () => Promise<Buffer | undefined>, sizeBytes: number): Promise<Buffer> {
-  let piece: Buffer = Buffer.alloc(0);
+async function headerBytes(pieces: AsyncIterator<Buffer, void>, sizeBytes: number): Promise<Buffer> {
+  let bytes: Buffer = Buffer.alloc(0);
   const read = async (length: number) => {
-    const bytes = Buffer.allocUnsafe(length);
-    for (let filled = 0; filled < length;) {
-      if (piece.length === 0) {
-        const more = await next();
-        if (more === undefined) throw new BrokenArchiveError('truncated');
-        piece = more;
-      }
-      const copied = piece.copy(bytes, filled);
-      filled += copied;
-      piece = piece.subarray(copied);
+    while (bytes.length < length) {
+      const { value: piece } = await pieces.next();
+      if (piece === undefined) throw new BrokenArchiveError('truncated');
+      bytes = Buffer.concat([bytes, piece]);
     }
-    return bytes;
+    return bytes.subarray(0, length);
   };
   const length = Number((await read(LENGTH_BYTES)).readBigUInt64LE());
   if (length > MAX_HEADER_BYTES) throw new BrokenArchiveError('too-large');
   if (length + LENGTH_BYTES > sizeBytes) throw new BrokenArchiveError('length');
-  return await read(length);
+  return (await read(LENGTH_BYTES + length)).subarray(LENGTH_BYTES);
 }
 
 function objectIn(header: Buffer): Readonly<Record<string, unknown>> {

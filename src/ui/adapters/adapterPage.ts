@@ -140,7 +140,7 @@ export class AdapterPage implements Disposable {
     const { place } = this.#known;
     if (place === undefined || this.#working !== undefined || change === 'missing') return;
     // The unpacked folder may be gone, or another may have been unpacked.
-    const now = await unpackedPlace(report, this.#core.inspectAdapter, path.dirname(place.folder));
+    const now = await unpackedPlace(report, path.dirname(place.folder));
     if (this.#known.place === place && (now.folder !== place.folder || now.exists !== place.exists))
       this.#update(report, { place: now });
   }
@@ -190,7 +190,7 @@ export class AdapterPage implements Disposable {
       this.#store.add(watchFile(this.#file, () => this.check(), 'its-files'));
     }
     if (report.verdict.code !== 'adapter' || !isPacked(report)) return { report };
-    return { report, place: await unpackedPlace(report, this.#core.inspectAdapter) };
+    return { report, place: await unpackedPlace(report) };
   }
 
   async #measure(report: AdapterReport): Promise<void> {
@@ -207,7 +207,7 @@ export class AdapterPage implements Disposable {
     // It may have been read again while the folder was chosen.
     const { report } = this.#known;
     if (report === undefined || !isPacked(report)) return;
-    const place = await unpackedPlace(report, this.#core.inspectAdapter, parent);
+    const place = await unpackedPlace(report, parent);
     const { folder } = place;
     if (place.exists) this.#showWork(report, 'unpack', { outcome: 'done', folder });
     else

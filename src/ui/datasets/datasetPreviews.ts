@@ -1,31 +1,30 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
-import type { Reports } from '../../core/datasets/reports.ts';
 import { RowFile, rowOfLine } from '../../core/datasets/rowFile.ts';
 import { EDITORS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { chooseDataset, selectedUris } from '../shared/prepareDataset.ts';
 import { isRecord } from '../shared/webview.ts';
-import { PreviewDocument } from './previewDocument.ts';
+import { PreviewDocument, type PreviewChecks } from './previewDocument.ts';
 import { PreviewPanel } from './previewPanel.ts';
 
 /** The read-only editor that previews datasets; it owns which of them are open. */
 export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<PreviewDocument>, Disposable {
   readonly #extensionUri: vscode.Uri;
-  readonly #reports: Reports;
+  readonly #checks: PreviewChecks;
   readonly #log: Log;
   readonly #panels = new Map<PreviewPanel, { uri: string; panel: vscode.WebviewPanel }>();
   /** The row at which a preview that is about to open begins, by its URI. */
   readonly #wantedRows = new Map<string, number>();
 
-  constructor(extensionUri: vscode.Uri, reports: Reports, log: Log) {
+  constructor(extensionUri: vscode.Uri, checks: PreviewChecks, log: Log) {
     this.#extensionUri = extensionUri;
-    this.#reports = reports;
+    this.#checks = checks;
     this.#log = log;
   }
 
   openCustomDocument(uri: vscode.Uri): PreviewDocument {
-    return new PreviewDocument(uri, this.#reports, this.#log);
+    return new PreviewDocument(uri, this.#checks, this.#log);
   }
 
   resolveCustomEditor(document: PreviewDocument, panel: vscode.WebviewPanel): void {

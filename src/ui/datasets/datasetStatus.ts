@@ -2,13 +2,17 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { summaryOf, type Summary } from '../../core/datasets/report.ts';
+import { trainedPhrase } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
+import { priceLens } from '../shared/priceMessages.ts';
 import { openDocument } from './datasetProblems.ts';
+import type { DatasetRuns } from './datasetRuns.ts';
 import { checkMessages, datasetStatus } from './messages.ts';
 
 /** Shows the verdict on JSONL documents: in the language status of the active one, and above the first line of each. */
 export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   readonly #reports: Reports;
+  readonly #runs: DatasetRuns;
   readonly #item = vscode.languages.createLanguageStatusItem('fineTuning.dataset', {
     language: 'jsonl',
     scheme: 'file',
@@ -16,17 +20,21 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   readonly #lensesChanged = new vscode.EventEmitter<void>();
   readonly onDidChangeCodeLenses = this.#lensesChanged.event;
   readonly #subscriptions: Disposable[];
-  /** The verdict last shown above a document, by path. */
+  /** What was last shown above a document, by path. */
   readonly #lenses = new Map<string, string>();
   #drawn = '';
 
-  constructor(reports: Reports) {
+  constructor(reports: Reports, runs: DatasetRuns) {
     this.#reports = reports;
+    this.#runs = runs;
     const { languages, window, workspace } = vscode;
     this.#subscriptions = [
       this.#item,
       this.#lensesChanged,
       reports.onDidChange(({ path }) => this.#refresh(path)),
+      runs.onDidChange(() => {
+        for (const path of [...this.#lenses.keys()]) this.#refresh(path);
+      }),
       window.onDidChangeActiveTextEditor(() => this.#draw()),
       workspace.onDidChangeTextDocument(({ document }) => this.#refresh(document.uri.fsPath)),
       workspace.onDidCloseTextDocument(({ uri }) => this.#lenses.delete(uri.fsPath)),
@@ -40,22 +48,36 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   }
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
-    const { summary, text } = this.#stateOf(document);
-    this.#lenses.set(document.uri.fsPath, text.lens);
-    const lens = (title: string, command: string) =>
-      new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command, arguments: [document.uri] });
-    return [
+    const lenses = this.#lensesOf(document);
+    this.#lenses.set(document.uri.fsPath, titlesOf(lenses));
+    return lenses;
+  }
+
+  #lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
+    const { report, summary, text, past } = this.#stateOf(document);
+    const lens = (title: string, command: string, argument: unknown = document.uri) =>
+      new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command, arguments: [argument] });
+    const lenses = [
       lens(text.lens, commandFor(summary)),
       lens(checkMessages.preview(), COMMANDS.previewDataset),
       lens(checkMessages.submit(), COMMANDS.submitDataset),
     ];
+    if (past?.trained !== undefined) {
+      const { accountId, runId } = past.trained.run;
+      const title = checkMessages.trained(trainedPhrase(past.trained, report?.rows));
+      lenses.push(lens(title, COMMANDS.showRun, { accountId, id: runId }));
+    }
+    return lenses;
   }
 
   #stateOf({ uri, isDirty }: vscode.TextDocument) {
     const state = this.#reports.get(uri.fsPath);
-    const summary = state?.report && summaryOf(state.report);
+    const report = state?.report;
+    const summary = report && summaryOf(report);
     const isBusy = state?.progress !== undefined;
-    return { summary, isBusy, text: datasetStatus(summary, isBusy, isDirty) };
+    const past = report && this.#runs.of(report);
+    const text = datasetStatus(summary, isBusy, isDirty, past && priceLens(past.price));
+    return { report, summary, isBusy, past, text };
   }
 
   /** Redraws what differs: this is called at each key and with each progress. */
@@ -63,7 +85,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     if (path === activeDocument()?.uri.fsPath) this.#draw();
     const shown = this.#lenses.get(path);
     const document = shown === undefined ? undefined : openDocument(path);
-    if (document !== undefined && this.#stateOf(document).text.lens !== shown) this.#lensesChanged.fire();
+    if (document !== undefined && titlesOf(this.#lensesOf(document)) !== shown) this.#lensesChanged.fire();
   }
 
   #draw(): void {
@@ -82,6 +104,10 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
       summary?.verdict === 'errors' ? Error : summary?.verdict === 'warnings' ? Warning : Information;
     this.#item.command = { title: text.action, command: commandFor(summary), arguments: [document.uri] };
   }
+}
+
+function titlesOf(lenses: readonly vscode.CodeLens[]): string {
+  return lenses.map(({ command }) => command?.title).join('\n');
 }
 
 function commandFor(summary: Summary | undefined): string {

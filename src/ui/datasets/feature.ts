@@ -6,10 +6,10 @@ import type { PreviewDocument } from './previewDocument.ts';
 
 /** What is wrong with a dataset, and what is in it. */
 export function activateDatasets(services: Services): void {
-  const { context, disposables, log, registerCommands, reports } = services;
+  const { context, datasets, disposables, log, registerCommands, reports } = services;
   const previews = lazy(async () => {
     const { DatasetPreviews } = await import('./datasetPreviews.ts');
-    return disposables.add(new DatasetPreviews(context.extensionUri, await reports(), log));
+    return disposables.add(new DatasetPreviews(context.extensionUri, await datasets(), log));
   });
   const provider: vscode.CustomReadonlyEditorProvider<PreviewDocument> = {
     openCustomDocument: async (uri) => (await previews()).openCustomDocument(uri),

@@ -9,6 +9,8 @@ export const checkMessages = {
   checkingSeveral: (count: number) => l10n.t('Checking {0} datasets', formatCount(count)),
   preview: () => l10n.t('Preview'),
   submit: () => l10n.t('Submit…'),
+  /** @param run the phrase of it */
+  trained: (run: string) => l10n.t('Trained {0}', run),
   /** @param isDirty whether an editor has changes that are not in the checked file */
   verdict: (name: string, summary: Summary, isDirty: boolean): string => {
     const size = sizePhrase(summary.sizeBytes);
@@ -43,11 +45,15 @@ export interface DatasetStatus {
   lens: string;
 }
 
-/** @param isDirty whether the editor has changes that are not in the checked file */
+/**
+ * @param isDirty whether the editor has changes that are not in the checked file
+ * @param price what earlier runs say of the price, for the CodeLens
+ */
 export function datasetStatus(
   summary: Summary | undefined,
   isBusy: boolean,
   isDirty: boolean,
+  price: string | undefined,
 ): DatasetStatus {
   const detail = isDirty && summary !== undefined ? l10n.t('as saved') : '';
   const check = summary === undefined ? l10n.t('Check Dataset') : l10n.t('Check Again');
@@ -57,7 +63,7 @@ export function datasetStatus(
     text: verdict ?? l10n.t('Not checked'),
     detail,
     action: summary === undefined || summary.verdict === 'clean' ? check : l10n.t('Show Problems'),
-    lens: [verdict ?? check, ...(detail === '' || isBusy ? [] : [detail])].join(' · '),
+    lens: [verdict ?? check, ...(isBusy ? [] : [price ?? '', detail])].filter(Boolean).join(' · '),
   };
 }
 

@@ -10,6 +10,7 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
 import type { Log } from '../shared/log.ts';
 import { watchFile } from '../shared/webview.ts';
+import type { DatasetRuns, PastRuns } from './datasetRuns.ts';
 
 /** The check begins then at the latest. */
 const CHECK_AFTER_MS = 1_000;
@@ -19,7 +20,7 @@ export type UnshownReason = DatasetProblem | 'not-on-disk';
 
 /**
  * `opened`: also when it was opened again or could not be. `counted`: more rows are known. `checked`: the check began, got on
- * or ended. `change`: the file on disk or in an editor differs from what is shown, or no longer does.
+ * or ended, or more is known of earlier runs. `change`: the file on disk or in an editor differs from what is shown, or no longer does.
  */
 export type PreviewChange = 'opened' | 'counted' | 'checked' | 'change';
 
@@ -30,11 +31,18 @@ export interface PreviewCheck {
   failure: CheckFailure | 'too-large' | undefined;
 }
 
+/** What a preview shows beside the rows. */
+export interface PreviewChecks {
+  reports: Reports;
+  runs: DatasetRuns;
+}
+
 /** Owns one previewed file: keeps it open, counts its rows, has it checked, and watches it on disk. */
 export class PreviewDocument implements vscode.CustomDocument {
   readonly uri: vscode.Uri;
   readonly name: string;
   readonly #reports: Reports;
+  readonly #runs: PreviewChecks['runs'];
   readonly #log: Log;
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<PreviewChange>());
@@ -49,12 +57,14 @@ export class PreviewDocument implements vscode.CustomDocument {
   /** Fires when what is shown of the file changed. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(uri: vscode.Uri, reports: Reports, log: Log) {
+  constructor(uri: vscode.Uri, { reports, runs }: PreviewChecks, log: Log) {
     this.uri = uri;
     this.name = path.posix.basename(uri.path);
     this.#reports = reports;
+    this.#runs = runs;
     this.#log = log;
     this.#store.add(reports.onDidChange((state) => this.#take(state.path)));
+    this.#store.add(runs.onDidChange(() => this.#changed.fire('checked')));
     if (uri.scheme === 'file') this.#watch();
     void this.reload();
   }
@@ -70,6 +80,12 @@ export class PreviewDocument implements vscode.CustomDocument {
 
   get check(): PreviewCheck {
     return this.#check;
+  }
+
+  /** What earlier runs say of the shown bytes. */
+  get past(): PastRuns | undefined {
+    const { report } = this.#check;
+    return report && this.#runs.of(report);
   }
 
   /** How the disk, or an editor with unsaved changes, differs from what is shown. */

@@ -14,9 +14,12 @@ import {
   kindSentence,
   sizePhrase,
   tokensPhrase,
+  trainedPhrase,
   verdictPhrase,
 } from '../shared/datasetMessages.ts';
 import { formatBytes, formatCount, formatRows } from '../shared/format.ts';
+import { priceText } from '../shared/priceMessages.ts';
+import type { PastRuns } from './datasetRuns.ts';
 import { problemClassName, problemName } from './messages.ts';
 import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
 
@@ -126,10 +129,11 @@ export interface CardSource {
   progress: number | undefined;
   /** Why there is no report, as a sentence. */
   failure: string | undefined;
+  past: PastRuns | undefined;
 }
 
 /** The card of a dataset: verdict, facts, charts and problems. */
-export function previewCard({ sizeBytes, report, progress, failure }: CardSource): PreviewCard {
+export function previewCard({ sizeBytes, report, progress, failure, past }: CardSource): PreviewCard {
   const percent = Math.floor((progress ?? 0) * 100);
   return {
     type: 'card',
@@ -138,7 +142,7 @@ export function previewCard({ sizeBytes, report, progress, failure }: CardSource
         ? undefined
         : { text: vscode.l10n.t('Checking, {0}%…', percent), fraction: progress },
     verdict: failure === undefined ? verdictOfCard(report) : { kind: 'none', text: failure },
-    facts: factsOf(sizeBytes, report),
+    facts: [...factsOf(sizeBytes, report), ...pastFacts(report, past)],
     charts: report?.kind === 'rows' ? chartsOf(report) : [],
     problems: report === undefined || report.problems.length === 0 ? undefined : problemsOf(report),
   };
@@ -170,6 +174,18 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
     { name: l10n.t('Row length'), value: lengthsText(statistics.lengths) },
     ...(maxTurns > 0 ? [{ name: l10n.t('Longest conversation'), value: messagesText(maxTurns) }] : []),
     { name: l10n.t('Duplicates'), value: duplicatesText(report) },
+  ];
+}
+
+function pastFacts(report: Report | undefined, past: PastRuns | undefined): PreviewCard['facts'] {
+  const { l10n } = vscode;
+  if (report === undefined || past === undefined) return [];
+  const { trained, price } = past;
+  return [
+    ...(trained === undefined
+      ? []
+      : [{ name: l10n.t('Trained before'), value: trainedPhrase(trained, report.rows) }]),
+    { name: l10n.t('Price'), value: priceText(price) },
   ];
 }
 

@@ -2,7 +2,9 @@ import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../core/api/types.ts';
 import type { CheckFailure, FileKind, Format, Summary } from '../../core/datasets/report.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
-import { formatCount, formatRows } from './format.ts';
+import type { Prior, TrainedBefore } from '../../core/submission/trainedBefore.ts';
+import { formatCount, formatDay, formatMoney, formatRows } from './format.ts';
+import { sanitizeServiceText } from './serviceText.ts';
 
 type OtherKind = Exclude<FileKind, 'rows'>;
 
@@ -79,6 +81,38 @@ export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string 
 export function tokensPhrase({ estimatedTokens }: Pick<Summary, 'estimatedTokens'>): string {
   const rounded = Number(estimatedTokens.toPrecision(2));
   return vscode.l10n.t('about {0} tokens (estimate)', formatCount(rounded));
+}
+
+/** An earlier run within a sentence: "May 3, 2026 with Qwen3 8B, 5.17 USD". */
+export function priorPhrase(
+  { submittedAtMs, runId, priceCents, currency }: Prior,
+  modelName: string,
+  time = formatDay(submittedAtMs),
+): string {
+  const { l10n } = vscode;
+  const run = l10n.t('{0} with {1}', time, sanitizeServiceText(modelName));
+  if (runId === undefined) return l10n.t('{0}, discarded: you may have been charged', run);
+  return priceCents === undefined ? run : l10n.t('{0}, {1}', run, formatMoney(priceCents, currency));
+}
+
+/** The last run of a dataset, and whether that was of other bytes. @param rows of the file now */
+export function trainedPhrase(
+  { kind, run, modelName }: TrainedBefore & { modelName: string },
+  rows: number | undefined,
+): string {
+  const { l10n } = vscode;
+  const phrase = priorPhrase(run, modelName);
+  if (kind === 'same') return phrase;
+  const more = rows === undefined || run.rows === undefined ? 0 : rows - run.rows;
+  const count = formatCount(Math.abs(more));
+  if (more === 0) return l10n.t('{0}; changed since', phrase);
+  if (Math.abs(more) === 1)
+    return more > 0
+      ? l10n.t('{0}; changed since (1 more row)', phrase)
+      : l10n.t('{0}; changed since (1 row fewer)', phrase);
+  return more > 0
+    ? l10n.t('{0}; changed since ({1} more rows)', phrase, count)
+    : l10n.t('{0}; changed since ({1} fewer rows)', phrase, count);
 }
 
 /** What a check found that the summary of a submission has to say: problems, and what may be private. */

@@ -6,10 +6,10 @@ import type { AccountMoney } from '../../core/money/accountMoney.ts';
 import type { DatasetSize, Wanted } from '../../core/money/estimate.ts';
 import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
-import type { Prior } from '../../core/submission/runFacts.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import type { Prior, TrainedBefore } from '../../core/submission/trainedBefore.ts';
 import { balanceNoteText, budgetText, queueTimeText } from '../shared/budgetMessages.ts';
-import { checkRows, sizePhrase } from '../shared/datasetMessages.ts';
+import { checkRows, priorPhrase, sizePhrase, trainedPhrase } from '../shared/datasetMessages.ts';
 import {
   formatAgo,
   formatBytes,
@@ -37,6 +37,8 @@ export interface SubmissionContext {
   marker: string | undefined;
   /** Earlier submissions of the same bytes to the same service. */
   priorsOf: (sha256: string) => readonly (Prior & { modelName: string })[];
+  /** The last run of this file. */
+  trainedBefore: (sha256: string) => (TrainedBefore & { modelName: string }) | undefined;
   /** The receipt of the run that is submitted again. */
   earlier?: Receipt | undefined;
   /** Why the summary is shown again. */
@@ -192,18 +194,29 @@ function noteRows(
   { model, priority }: SubmissionChoices,
   sha256: string | undefined,
 ): SummaryRow[] {
-  const { balance, check, dataset, money, priorsOf } = context;
+  const { l10n } = vscode;
+  const { balance, check, dataset, money, priorsOf, trainedBefore } = context;
   const size = sizePhrase(dataset.size.bytes);
   const note = money.balanceNote(wantedOf(context, { priority }, sha256));
+  const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
   return [
     ...(note === undefined || balance === undefined
       ? []
-      : [{ icon: 'warning', name: vscode.l10n.t('Balance'), value: balanceNoteText(note, balance) }]),
+      : [{ icon: 'warning', name: l10n.t('Balance'), value: balanceNoteText(note, balance) }]),
     ...(sha256 === undefined
       ? []
       : priorRows(priorsOf(sha256), { modelId: model?.model_id, priority }, Date.now())),
+    ...(trained?.kind === 'changed'
+      ? [
+          {
+            icon: 'history',
+            name: l10n.t('Trained before'),
+            value: trainedPhrase(trained, dataset.size.rows),
+          },
+        ]
+      : []),
     ...checkRows(check),
-    ...(size === undefined ? [] : [{ icon: 'warning', name: vscode.l10n.t('Size'), value: size }]),
+    ...(size === undefined ? [] : [{ icon: 'warning', name: l10n.t('Size'), value: size }]),
   ];
 }
 
@@ -212,7 +225,7 @@ const RECENT_MS = 24 * 60 * 60_000;
 /** The others are counted. */
 const MAX_PRIOR_ROWS = 3;
 
-/** Earlier submissions of the same dataset, newest first, those of the same model and queue before all others. */
+/** Earlier submissions of the same dataset, those of the same model and queue before all others. @param priors newest first */
 export function priorRows(
   priors: readonly (Prior & { modelName: string })[],
   chosen: { modelId: string | undefined; priority: boolean },
@@ -221,19 +234,15 @@ export function priorRows(
   const { l10n } = vscode;
   const isSame = ({ modelId, priority, submittedAtMs }: Prior) =>
     modelId === chosen.modelId && priority === chosen.priority && nowMs - submittedAtMs < RECENT_MS;
-  const newestFirst = [...priors].sort((a, b) => b.submittedAtMs - a.submittedAtMs);
-  const sorted = [...newestFirst.filter(isSame), ...newestFirst.filter((prior) => !isSame(prior))];
+  const sorted = [...priors.filter(isSame), ...priors.filter((prior) => !isSame(prior))];
   const rows = sorted.slice(0, MAX_PRIOR_ROWS).map((prior) => {
-    const { modelName, runId, submittedAtMs } = prior;
+    const { modelName, submittedAtMs } = prior;
     const time = isSame(prior) ? formatAgo(submittedAtMs, nowMs) : formatDay(submittedAtMs);
     return {
       ...(isSame(prior)
         ? { icon: 'warning', name: l10n.t('Submitted before') }
         : { icon: 'history', name: l10n.t('Trained before') }),
-      value:
-        runId === undefined
-          ? l10n.t('{0}, {1}: discarded, you may have been charged', modelName, time)
-          : l10n.t('{0}, {1}: run {2}', modelName, time, runId),
+      value: priorPhrase(prior, modelName, time),
     };
   });
   const more = sorted.length - rows.length;

@@ -15,7 +15,8 @@ import type { RunStore } from '../../core/runs/runStore.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Draft, Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { priorsOf, receiptOf } from '../../core/submission/runFacts.ts';
+import { receiptOf } from '../../core/submission/runFacts.ts';
+import { priorsOf, trainedBefore } from '../../core/submission/trainedBefore.ts';
 import type { Services } from '../../services.ts';
 import { askWhereToWork } from '../shared/accountMessages.ts';
 import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
@@ -271,6 +272,10 @@ function reviewOf(
         ...prior,
         modelName: session.models.nameOf(prior.modelId),
       })),
+    trainedBefore(digest) {
+      const trained = trainedBefore(receipts, placeOf(account), file, digest);
+      return trained && { ...trained, modelName: session.models.nameOf(trained.run.modelId) };
+    },
     async awaitSha256() {
       try {
         return await withLateProgress(gateMessages.hashing(filename), (signal, report) => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { BrokenArchiveError, type ArchiveFault } from '../faults.ts';
 import type { Archive, Member } from './archive.ts';
 import { MAX_CONFIG_BYTES, MAX_CONFIGS_BYTES, MAX_HEADER_BYTES, MAX_TENSORS } from '../limits.ts';
@@ -10,8 +9,6 @@ const ARCHIVE = /\.(?:zip|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|7z|rar|jar|whl)$/i;
 
 export const CONFIG_NAME = 'adapter_config.json';
 export const WEIGHTS_NAME = 'adapter_model.safetensors';
-/** Enough for a header and the first modules behind it, and read in no time. */
-const SAMPLE_BYTES = 4 * 2 ** 20;
 /** Faults after which nothing more of a packed archive can be read. */
 const OF_STREAM: readonly ArchiveFault[] = ['gzip', 'bomb', 'too-large'];
 const PART_NAME = /^(.+)-\d{5}-of-\d{5}\.safetensors$/i;
@@ -22,8 +19,6 @@ export interface Contents {
   /** By name; undefined where it is too large. */
   configs: ReadonlyMap<string, string | undefined>;
   weights: ReadonlyMap<string, SafetensorsHeader | BrokenArchiveError>;
-  /** By name of weights: a digest of their beginning. */
-  samples: ReadonlyMap<string, string>;
 }
 
 /** Goes through an archive once. @throws BrokenArchiveError, CancelledError */
@@ -31,7 +26,6 @@ export async function readContents(archive: Archive): Promise<Contents> {
   const entries: AdapterEntry[] = [];
   const configs = new Map<string, string | undefined>();
   const weights = new Map<string, SafetensorsHeader | BrokenArchiveError>();
-  const samples = new Map<string, string>();
   let tensors = 0;
   let headerBytes = 0;
   let configBytes = 0;
@@ -46,20 +40,8 @@ export async function readContents(archive: Archive): Promise<Contents> {
       if (configBytes > MAX_CONFIGS_BYTES) throw new BrokenArchiveError('too-large', name);
     }
     if (kind !== 'weights') continue;
-    const pieces = member.open();
-    const digest = createHash('sha256');
-    let unsampled = SAMPLE_BYTES;
-    const next = async () => {
-      const { value: piece } = await pieces.next();
-      if (piece === undefined) return undefined;
-      digest.update(piece.subarray(0, unsampled));
-      unsampled = Math.max(0, unsampled - piece.length);
-      return piece;
-    };
     try {
-      const header = await readSafetensorsHeader(next, sizeBytes);
-      while (unsampled > 0 && (await next()) !== undefined);
-      samples.set(name, digest.digest('hex'));
+      const header = await readSafetensorsHeader(member.open(), sizeBytes);
       weights.set(name, header);
       tensors += header.tensors.length;
       headerBytes += header.dataAt;
@@ -67,14 +49,12 @@ export async function readContents(archive: Archive): Promise<Contents> {
       if (!(error instanceof BrokenArchiveError) || OF_STREAM.includes(error.code)) throw error;
       // Which file it is counts only if it is one of the adapter's.
       weights.set(name, new BrokenArchiveError(error.code, error.entry ?? name));
-    } finally {
-      await pieces.return();
     }
     // Together they may be no more than one of the greatest length.
     if (tensors > MAX_TENSORS || headerBytes > MAX_HEADER_BYTES + 8)
       throw new BrokenArchiveError('too-large', name);
   }
-  return { entries, configs, weights, samples };
+  return { entries, configs, weights };
 }
 
 async function textOf(member: Member): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { DiskError, isSystemError } from '../../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
@@ -36,8 +36,6 @@ export class FolderExistsError extends ExpectedError {
 }
 
 const MAX_LEFT_OUT = 10;
-/** Unpacking never takes so long: the process is gone. */
-const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Unpacks an archive into a new folder, which appears complete or not at all. Pickle files are left out.
@@ -48,13 +46,11 @@ export async function extractAdapter(
   folder: string,
   { signal, onProgress }: ExtractOptions = {},
 ): Promise<Extracted> {
-  const prefix = `.${path.basename(folder).slice(0, 100)}.`;
-  const part = path.join(path.dirname(folder), `${prefix}${randomUUID()}.part`);
+  const part = path.join(path.dirname(folder), `.${randomUUID()}.part`);
   try {
     const archive = await openArchive(file, signal);
     try {
       await mkdir(path.dirname(folder), { recursive: true });
-      await removeAbandoned(path.dirname(folder), prefix);
       await mkdir(part, { mode: 0o755 });
       const { root, ...unpacked } = await unpack(archive, part, signal, onProgress);
       throwIfCancelled(signal);
@@ -142,19 +138,5 @@ async function writeMember(member: Member, file: string, onWrite: (bytes: number
     await handle.sync();
   } finally {
     await handle.close();
-  }
-}
-
-/** Removes what a process that ended left a day ago or more. Never throws. */
-async function removeAbandoned(parent: string, prefix: string): Promise<void> {
-  for (const name of await readdir(parent).catch(() => [])) {
-    const isPart = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/.test(name.slice(prefix.length));
-    if (!name.startsWith(prefix) || !isPart) continue;
-    const part = path.join(parent, name);
-    try {
-      if (Date.now() - (await lstat(part)).mtimeMs > ABANDONED_MS) await rm(part, { recursive: true });
-    } catch {
-      // It does no harm where it is.
-    }
   }
 }

@@ -61,7 +61,7 @@ function openFile(bytes: FileBytes, kind: FirstBytes, name: string): Archive {
 }
 
 async function* gzipMembers(bytes: FileBytes): AsyncGenerator<Member, void> {
-  const tar = TarBytes.ofStream(gunzipped(bytes.all()));
+  const tar = new TarBytes(gunzipped(bytes.all()));
   try {
     const begin = await tar.peek();
     if (!beginsAsTar(begin))

@@ -21,21 +21,14 @@ export class TarBytes {
   #piece: Buffer = Buffer.alloc(0);
   #at = 0;
 
-  private constructor(
-    pieces: AsyncGenerator<Buffer, void>,
-    reopen?: (at: number) => AsyncGenerator<Buffer, void>,
-  ) {
+  /** @param reopen of a file: reads on from another place */
+  constructor(pieces: AsyncGenerator<Buffer, void>, reopen?: (at: number) => AsyncGenerator<Buffer, void>) {
     this.#pieces = pieces;
     this.#reopen = reopen;
   }
 
   static ofFile(file: FileBytes): TarBytes {
-    const from = (at: number) => file.chunks(Math.min(at, file.sizeBytes), file.sizeBytes);
-    return new TarBytes(from(0), from);
-  }
-
-  static ofStream(pieces: AsyncGenerator<Buffer, void>): TarBytes {
-    return new TarBytes(pieces);
+    return new TarBytes(file.all(), (at) => file.chunks(Math.min(at, file.sizeBytes), file.sizeBytes));
   }
 
   /** The first block, or less where there is no more, which is read again. */

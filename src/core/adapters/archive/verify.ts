@@ -36,16 +36,14 @@ async function verify(bytes: FileBytes): Promise<VerifiedKind> {
   if (kind === 'zip') await checkZip(bytes);
   else if (kind === 'tar') await readThrough(tarMembers(TarBytes.ofFile(bytes)));
   else if (kind === 'gzip') {
-    const tar = TarBytes.ofStream(gunzipped(bytes.all()));
+    const tar = new TarBytes(gunzipped(bytes.all()));
     try {
       // Also the tar in it, where there is one.
       await readThrough(beginsAsTar(await tar.peek()) ? tarMembers(tar) : tar.rest());
     } finally {
       await tar.close();
     }
-  } else if (kind === 'safetensors') {
-    const pieces = bytes.all();
-    await readSafetensorsHeader(async () => (await pieces.next()).value ?? undefined, bytes.sizeBytes);
-  } else return 'unknown';
+  } else if (kind === 'safetensors') await readSafetensorsHeader(bytes.all(), bytes.sizeBytes);
+  else return 'unknown';
   return kind;
 }

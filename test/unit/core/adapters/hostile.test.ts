@@ -4,7 +4,7 @@ import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
 import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { withHeader, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
-import { Place, tarOf, zipOf } from '../../../helpers/adapters/support.ts';
+import { Place, zipOf } from '../../../helpers/adapters/support.ts';
 
 const WEIGHTS = 'adapter_model.safetensors';
 
@@ -61,7 +61,7 @@ describe('a file made to mislead or to cost much', () => {
     const names = Array.from({ length: 10_000 }, (_, at) => `${'folder/'.repeat(20)}${at}/x.safetensors`);
     const weights = new Map(names.map((name) => [name, new BrokenArchiveError('truncated')]));
     const { user } = process.cpuUsage();
-    const choice = chooseAdapter({ entries: [], configs: new Map(), weights, samples: new Map() });
+    const choice = chooseAdapter({ entries: [], configs: new Map(), weights });
     assert.ok(process.cpuUsage().user - user < 3_000_000);
     assert.equal(choice?.otherWeights.length, 9_999);
   });
@@ -73,19 +73,5 @@ describe('a file made to mislead or to cost much', () => {
       report.problems.map(({ code, severity, examples }) => [code, severity, examples]),
       [['weights-name', 'error', ['lora.safetensors']]],
     );
-  });
-
-  it('of the same sizes as another is distinguished by a sample', async () => {
-    const [one, other] = [sampleAdapter({ seed: 1 }), sampleAdapter({ seed: 2 })];
-    assert.equal(one[WEIGHTS]!.length, other[WEIGHTS]!.length);
-    const samples = await Promise.all(
-      [zipOf(one), tarOf(one), zipOf(one, { isDeflated: true }), zipOf(other)].map(
-        async (bytes) => (await place.inspect(bytes)).sample,
-      ),
-    );
-    assert.ok(samples[0] !== undefined && samples[0] === samples[1] && samples[1] === samples[2]);
-    assert.notEqual(samples[0], samples[3]);
-    const config = await place.inspect(zipOf(sampleAdapter({ seed: 1, config: { lora_alpha: 9 } })));
-    assert.notEqual(config.sample, samples[0]);
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { readSafetensorsHeader } from '../../../../src/core/adapters/safetensors.ts';
 import { verifyArchive } from '../../../../src/core/adapters/archive/verify.ts';
 import { encode, withHeader, writeTensors } from '../../../helpers/adapters/safetensorsWriter.ts';
@@ -13,14 +14,12 @@ function tensor(changes: Record<string, unknown>, name = NAME): string {
   return JSON.stringify({ [name]: { dtype: 'F32', shape: [1], data_offsets: [0, 4], ...changes } });
 }
 
-async function read(file: Buffer, pieceBytes = 1 << 20) {
-  let at = 0;
-  const next = () => {
-    const piece = file.subarray(at, (at += pieceBytes));
-    return Promise.resolve(piece.length === 0 ? undefined : piece);
-  };
-  return await readSafetensorsHeader(next, file.length);
-}
+const read = (file: Buffer, pieceBytes = 1 << 20) => {
+  const pieces = Array.from({ length: Math.ceil(file.length / pieceBytes) }, (_, index) =>
+    file.subarray(index * pieceBytes, (index + 1) * pieceBytes),
+  );
+  return readSafetensorsHeader(Readable.from(pieces)[Symbol.asyncIterator](), file.length);
+};
 
 describe('a safetensors header', () => {
   const place = new Place();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import { PROBLEMS } from '../../../../src/core/datasets/problems.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
+import type { CardSource } from '../../../../src/ui/datasets/previewMessages.ts';
 import type { PreviewCard } from '../../../../src/ui/datasets/protocol.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
@@ -20,8 +21,9 @@ describe('the texts of datasets', () => {
   });
   after(() => hooks.deregister());
 
-  const cardOf = (report: Report | undefined, more: { progress?: number; failure?: string } = {}) =>
-    preview.previewCard({ sizeBytes: 2_000_000, report, progress: undefined, failure: undefined, ...more });
+  const nothing = { progress: undefined, failure: undefined, past: undefined };
+  const cardOf = (report: Report | undefined, more: Partial<CardSource> = {}) =>
+    preview.previewCard({ sizeBytes: 2_000_000, report, ...nothing, ...more });
   const fact = (card: PreviewCard, name: string) => card.facts.find((one) => one.name === name)?.value;
 
   it('show progress, size and a failure without a report', () => {
@@ -82,6 +84,23 @@ describe('the texts of datasets', () => {
         ['duplicates', '1,200'],
       ],
     );
+  });
+
+  it('show the last run and the price once there is a report, and no markup in a model’s name', () => {
+    const run = {
+      ...{ accountId: 'a', runId: 'r', modelId: 'm', priority: false, rows: 10 },
+      ...{ submittedAtMs: Date.parse('2026-05-03T12:00:00Z'), priceCents: undefined, currency: undefined },
+    };
+    const trained = { kind: 'changed', run, modelName: '[Qwen](command:x)' } as const;
+    const past = { trained, price: { kind: 'none' } } as const;
+    const facts = (one: PreviewCard) => ['Trained before', 'Price'].map((name) => fact(one, name));
+    assert.deepEqual(facts(cardOf(reportOf(), { past })), [
+      'May 3, 2026 with [Qwen] (command:x); changed since',
+      'Not known until charged',
+    ]);
+    assert.deepEqual(facts(cardOf(reportOf(), { past: { ...past, trained: undefined } }))[0], undefined);
+    assert.deepEqual(facts(cardOf(undefined, { past })), [undefined, undefined]);
+    assert.deepEqual(facts(cardOf(reportOf())), [undefined, undefined]);
   });
 
   it('show how far an outlier is from the other rows, in few bars', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { Prior } from '../../../../src/core/submission/runFacts.ts';
+import type { Prior } from '../../../../src/core/submission/trainedBefore.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
 
@@ -158,7 +158,11 @@ describe('messages of submissions', () => {
   describe('earlier submissions of the same dataset', () => {
     const hour = 60 * 60_000;
     const prior = (ageMs: number, changes: object = {}): Prior & { modelName: string } => ({
+      accountId: 'account-1',
       runId: 'run-1',
+      priceCents: 517,
+      currency: 'USD',
+      rows: 1,
       modelId: 'm',
       modelName: 'Model M',
       priority: false,
@@ -169,10 +173,10 @@ describe('messages of submissions', () => {
       priorRows(priors, chosen, now).map(({ icon, name, value }) => `${icon} ${name}: ${value}`);
 
     it('warn within a day of the same model and queue', () => {
-      const again = 'warning Submitted before: Model M, 3 h ago:';
-      assert.deepEqual(rowsOf([prior(3 * hour)]), [`${again} run run-1`]);
+      const again = 'warning Submitted before: 3 h ago with Model M,';
+      assert.deepEqual(rowsOf([prior(3 * hour)]), [`${again} 5.17 USD`]);
       assert.deepEqual(rowsOf([prior(3 * hour, { runId: undefined })]), [
-        `${again} discarded, you may have been charged`,
+        `${again} discarded: you may have been charged`,
       ]);
       for (const [ageMs, chosen] of [
         [24 * hour, { modelId: 'm', priority: false }],
@@ -181,19 +185,19 @@ describe('messages of submissions', () => {
       ] as const)
         assert.match(
           rowsOf([prior(ageMs)], chosen)[0] ?? '',
-          /^history Trained before: Model M, .+ 2026: run run-1$/,
+          /^history Trained before: .+ 2026 with Model M, 5.17 USD$/,
         );
     });
 
-    it('are newest first, those of the same choices before all others, and counted from the fourth on', () => {
+    it('are those of the same choices before all others, and counted from the fourth on', () => {
       const rows = rowsOf([
-        prior(40 * hour, { runId: 'old' }),
-        prior(hour, { runId: 'other', modelId: 'x' }),
-        prior(5 * hour, { runId: 'same' }),
-        ...[50, 60].map((age) => prior(age * hour, { runId: 'older' })),
+        prior(hour, { modelName: 'other', modelId: 'x' }),
+        prior(5 * hour, { modelName: 'same' }),
+        prior(40 * hour, { modelName: 'old' }),
+        ...[50, 60].map((age) => prior(age * hour, { modelName: 'older' })),
       ]);
       assert.deepEqual(
-        rows.slice(0, 3).map((row) => /run (\w+)/.exec(row)?.[1]),
+        rows.slice(0, 3).map((row) => /with (\w+)/.exec(row)?.[1]),
         ['same', 'other', 'old'],
       );
       assert.equal(rows[3], 'history Trained before: 2 more');

@@ -49,6 +49,7 @@ describe('the review of a submission', () => {
     balance: undefined,
     marker,
     priorsOf: () => [],
+    trainedBefore: () => undefined,
     sha256: Promise.resolve('digest'),
     awaitSha256: () => Promise.resolve('digest'),
     restart: () => Promise.resolve(undefined),

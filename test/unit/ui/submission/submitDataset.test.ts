@@ -262,11 +262,16 @@ describe('submitDataset', () => {
     await submit();
     const notes = (standIn.told.inputs[0]?.items ?? []).slice(-3);
     assert.equal(notes[0]?.label, 'Notes');
-    assert.match(notes[1]?.description ?? '', /^Model M, .*: run r$/);
-    assert.match(notes[2]?.description ?? '', /discarded, you may have been charged$/);
+    assert.match(notes[1]?.description ?? '', / with Model M$/);
+    assert.match(notes[2]?.description ?? '', /discarded: you may have been charged$/);
+    const earlier = { ...dataset, path: file, rows: 3, sha256: '1'.repeat(64) };
+    receipts = [{ ...intentOf({ dataset: earlier }), settled: charged }];
+    await submit();
+    const changed = standIn.told.inputs.findLast(({ items }) => items[1]?.label.startsWith('Run'));
+    assert.match(changed?.items.at(-1)?.description ?? '', / with Model M; changed since \(2 fewer rows\)$/);
     parts.journal.receipts = () => Promise.reject(new Error('x'));
     await submit();
-    assert.equal(drafts.length, 2);
+    assert.equal(drafts.length, 3);
   });
 
   it('offers to continue what is kept, by its Idempotency-Key', async () => {

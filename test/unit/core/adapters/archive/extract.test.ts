@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { extractAdapter } from '../../../../../src/core/adapters/archive/extract.ts';
 import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
@@ -100,18 +99,6 @@ describe('unpacking an adapter', () => {
       assert.deepEqual(await readdir(folder), []);
       assert.ok(!(await readdir(place.folder)).includes('escaped'));
     });
-
-  it('removes what an ended process left of the same a day ago, and nothing else', async () => {
-    const [old, recent, unnamed] = [randomUUID(), randomUUID(), randomUUID()];
-    const names = [`${old}.part`, `${recent}.part`, 'mine.part', unnamed].map((name) => `.out.${name}`);
-    const dayAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
-    for (const name of names) {
-      await mkdir(path.join(folder, name));
-      if (!name.includes(recent)) await utimes(path.join(folder, name), dayAgo, dayAgo);
-    }
-    await extract(zipOf(FILES));
-    assert.deepEqual((await readdir(folder)).sort(), [...names.slice(1), 'out'].sort());
-  });
 
   it('leaves nothing behind when it is cancelled', async () => {
     await assert.rejects(extract(zipOf(FILES), { signal: AbortSignal.abort() }), { code: 'cancelled' });

@@ -1,0 +1,158 @@
+import { placeOf } from '../../core/accounts/account.ts';
+import { sha256OfFile } from '../../core/api/dataset.ts';
+import { DatasetChangedError } from '../../core/api/errors.ts';
+import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import { CancelledError } from '../../core/base/errors.ts';
+import { Emitter } from '../../core/base/event.ts';
+import { isSameStamp } from '../../core/base/fileStamp.ts';
+import type { Report } from '../../core/datasets/report.ts';
+import type { CheckState, Reports } from '../../core/datasets/reports.ts';
+import { chargedReceiptsOf } from '../../core/money/accountMoney.ts';
+import { estimateOf, type Estimate } from '../../core/money/estimate.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { Sessions } from '../../core/runs/sessions.ts';
+import type { Receipt } from '../../core/submission/intent.ts';
+import type { Journal } from '../../core/submission/journal.ts';
+import {
+  trainedBefore,
+  wasSubmittedInSize,
+  type TrainedBefore,
+} from '../../core/submission/trainedBefore.ts';
+import { followActive } from '../shared/activeSession.ts';
+import type { Log } from '../shared/log.ts';
+
+interface Parts {
+  digestWorker: string;
+  journal: Pick<Journal, 'onDidChange' | 'receipts'>;
+  log: Pick<Log, 'error'>;
+  openJournal: () => Promise<void>;
+  sessions: Sessions;
+}
+
+/** What earlier runs say of a dataset. */
+export interface PastRuns {
+  trained: (TrainedBefore & { modelName: string }) | undefined;
+  /** In the standard queue of the active account. */
+  price: Estimate;
+}
+
+/** A file with a report. */
+interface Followed {
+  report: Report;
+  /** Ends its hashing, once the report is dropped or of other bytes. */
+  stop: AbortController;
+  isHashed: boolean;
+  sha256: string | undefined;
+  known: PastRuns | undefined;
+}
+
+/** Owns what the receipts of the active account's service say of the files that have a report, and hashes those that may be in one. */
+export class DatasetRuns implements Disposable {
+  readonly #parts: Parts;
+  readonly #store = new DisposableStore();
+  readonly #changed = this.#store.add(new Emitter<void>());
+  readonly #files = new Map<string, Followed>();
+  #receipts: readonly Receipt[] = [];
+  #reading: unknown;
+
+  /** Fires when more or something else may be known of any file. */
+  readonly onDidChange = this.#changed.event;
+
+  constructor(reports: Pick<Reports, 'onDidChange'>, parts: Parts) {
+    this.#parts = parts;
+    const read = () => void this.#read();
+    this.#store.add(reports.onDidChange((state) => this.#follow(state)));
+    this.#store.add(parts.journal.onDidChange(read));
+    this.#store.add(
+      followActive(parts.sessions, (session) => {
+        this.#forget();
+        read();
+        return session === undefined ? [] : [session.models.onDidChange(() => this.#forget())];
+      }),
+    );
+  }
+
+  /** What is known of the bytes of a report. */
+  of(report: Report): PastRuns | undefined {
+    const file = this.#files.get(report.path);
+    const session = this.#parts.sessions.active;
+    if (file === undefined || session === undefined || !isSameStamp(file.report, report)) return undefined;
+    return (file.known ??= this.#known(file, session));
+  }
+
+  dispose(): void {
+    this.#store.dispose();
+    for (const { stop } of this.#files.values()) stop.abort();
+    this.#files.clear();
+  }
+
+  #known({ report, sha256 }: Followed, { account, models }: Session): PastRuns {
+    const { sizeBytes: bytes, rows, statistics } = report;
+    const trained = trainedBefore(this.#receipts, placeOf(account), report, sha256);
+    const receipts = chargedReceiptsOf(this.#receipts, account.id);
+    return {
+      trained: trained && { ...trained, modelName: models.nameOf(trained.run.modelId) },
+      price: estimateOf(receipts, {
+        size: { bytes, rows, characters: statistics.characters },
+        priority: false,
+        sha256,
+      }),
+    };
+  }
+
+  #follow({ path, report }: CheckState): void {
+    const file = this.#files.get(path);
+    // A check reports its progress many times.
+    if (file !== undefined && report !== undefined && isSameStamp(file.report, report)) return;
+    file?.stop.abort();
+    this.#files.delete(path);
+    // Only rows are trained.
+    if (report?.kind !== 'rows') return;
+    const stop = new AbortController();
+    this.#files.set(path, { report, stop, isHashed: false, sha256: undefined, known: undefined });
+    void this.#read();
+  }
+
+  /** Reads the receipts, if there is anybody and any file that they can be about. */
+  async #read(): Promise<void> {
+    const { journal, log, openJournal, sessions } = this.#parts;
+    if (this.#files.size === 0 || sessions.active === undefined) return;
+    const mine = (this.#reading = {});
+    let receipts: readonly Receipt[];
+    try {
+      await openJournal();
+      receipts = await journal.receipts();
+    } catch (error) {
+      log.error('dataset-runs', error);
+      return;
+    }
+    if (this.#reading !== mine || this.#store.disposed) return;
+    const known = this.#receipts;
+    this.#receipts = receipts;
+    // Each is read once and never changes.
+    if (receipts.length !== known.length || receipts.some((one, at) => one !== known[at])) this.#forget();
+    for (const file of this.#files.values()) void this.#hashIfNeeded(file);
+  }
+
+  async #hashIfNeeded(file: Followed): Promise<void> {
+    const { digestWorker, log, sessions } = this.#parts;
+    const { report, stop } = file;
+    if (file.isHashed || sessions.active === undefined) return;
+    if (!wasSubmittedInSize(this.#receipts, placeOf(sessions.active.account), report.sizeBytes)) return;
+    file.isHashed = true;
+    try {
+      file.sha256 = await sha256OfFile(report, { worker: digestWorker, signal: stop.signal });
+      this.#forget();
+    } catch (error) {
+      // What has changed will be checked again.
+      if (!(error instanceof CancelledError || error instanceof DatasetChangedError))
+        log.error('dataset-runs', error);
+    }
+  }
+
+  /** What is known is put together when it is asked for. */
+  #forget(): void {
+    for (const file of this.#files.values()) file.known = undefined;
+    this.#changed.fire();
+  }
+}

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { chargedReceiptsOf } from '../../../../src/core/money/accountMoney.ts';
+import { toCsv, toJsonl } from '../../../../src/core/money/exports.ts';
+import { amountsOf, balancePoints, chargedRunsOf, groupsOf } from '../../../../src/core/money/spending.ts';
+import { newMarker, withMarker } from '../../../../src/core/runs/marker.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import { canContinue } from '../../../../src/core/submission/pendingSubmission.ts';
+import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import { CURRENCY, PRICE_RULES } from '../../../../src/sandbox/catalog.ts';
+import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
+import type { Scenario } from '../../../../src/sandbox/scenarios.ts';
+import { Worker as DigestThread } from '../../../helpers/crash/digestThread.ts';
+import { Random } from '../../../helpers/random.ts';
+import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
+import { Bench, silent } from '../../../helpers/runs/support.ts';
+import { TestClock } from '../../../helpers/runs/testClock.ts';
+import { form } from '../../../helpers/sandbox/stage.ts';
+
+const SUBMISSIONS = 200;
+/** Another one tells another story. */
+const SEED = Number(process.env['REPLAY_SEED'] ?? 20_310_503);
+
+const ACCOUNT = 'account-1';
+const FAULTS: readonly Scenario[] = [
+  ...(['answer-lost', 'connection-lost', 'conflict-on-replay', 'error-on-replay'] as const),
+  ...(['insufficient-balance', 'model-withdrawn', 'rate-limited'] as const),
+];
+const LABELS = ['plain', '=1+1', '@risk', 'a, “b” and "c"', 'Größe 😀', ''] as const;
+
+interface Books {
+  runs: { run_id: string; price_cents: number; plan: string; created_at: number }[];
+  balanceCents: number;
+}
+
+/** A machine whose windows are killed now and then, a user, and the service. */
+class Replay {
+  readonly bench: Bench;
+  readonly sandbox: Sandbox;
+  readonly clock: TestClock;
+  readonly random = new Random(SEED);
+  /** What happened. */
+  readonly story = new Set<string>();
+  session!: Session;
+  submitter!: Submitter;
+  receipts!: () => Promise<Receipt[]>;
+  #close: () => void = () => undefined;
+  /** How many more files this window writes before it is killed. */
+  #writesLeft = Infinity;
+
+  constructor(bench: Bench, sandbox: Sandbox, clock: TestClock) {
+    this.bench = bench;
+    this.sandbox = sandbox;
+    this.clock = clock;
+  }
+
+  /** Opens a window in the place of the one before. */
+  async open(): Promise<void> {
+    this.#close();
+    this.#writesLeft = Infinity;
+    const { bench, clock, random } = this;
+    const journal = bench.otherJournal({
+      // As a kill: what would come after it never reaches the disk.
+      write: async (file, text) => {
+        if (this.#writesLeft-- > 0) return writeQuickly(file, text);
+        submitter.dispose();
+        throw new Error('killed');
+      },
+    });
+    const submitter = new Submitter(journal, { clock, random: () => random.fraction() });
+    await journal.open();
+    await submitter.probe();
+    this.submitter = submitter;
+    this.session = bench.session(this.sandbox, ACCOUNT, () => clock.nowMs());
+    this.receipts = () => journal.receipts();
+    this.#close = () => {
+      submitter.dispose();
+      journal.dispose();
+    };
+  }
+
+  /** Submits another dataset, and does what a user might until nothing of it is open. */
+  async submit(index: number): Promise<void> {
+    const { bench, clock, random } = this;
+    const { control } = this.sandbox;
+    clock.pass(random.below(12) * HOUR + MINUTE);
+    if (random.chance(0.1)) control.setPriceRule(random.of(PRICE_RULES));
+    control.setScenario(random.chance(0.5) ? random.of(FAULTS) : 'none');
+    const marker = random.chance(0.8) ? newMarker() : undefined;
+    const label = random.of(LABELS);
+    const balanceBefore = await this.session.balance.refresh().catch(() => undefined);
+    const draft = await bench.draft(1 + random.below(4_000), `${index}.jsonl`, {
+      model_id: random.of(['qwen3-8b', 'gemma-2-2b-it']),
+      priority_processing: random.chance(0.3),
+      label: marker === undefined ? label : withMarker(label, marker),
+      ...(marker !== undefined && { marker }),
+      ...(balanceBefore !== undefined && { balanceBefore }),
+    });
+    await this.#mayDie(() => this.submitter.submit(this.session, draft, silent()).result);
+    for (let steps = 0; this.submitter.pending.length > 0; steps++) {
+      assert.ok(steps < 30, `never ends: ${JSON.stringify(this.submitter.pending)}`);
+      if (random.chance(0.3)) control.setScenario('none');
+      await this.#decide();
+    }
+  }
+
+  /** Somebody uses the account from another machine. */
+  async submitElsewhere(): Promise<void> {
+    const { baseUrl, apiKey } = this.sandbox;
+    this.sandbox.control.setScenario('none');
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const body = form({ label: null });
+    const { status } = await fetch(`${baseUrl}/api/v1/runs`, { method: 'POST', headers, body });
+    if (status === 201) this.story.add('submitted elsewhere');
+  }
+
+  /** The service's own, oldest first. */
+  books(leaveCents?: number): Books {
+    const database = new DatabaseSync(path.join(this.bench.folder, 'sandbox-0', 'sandbox.sqlite'));
+    if (leaveCents !== undefined) database.prepare('UPDATE account SET balance_cents = ?').run(leaveCents);
+    const runs = database.prepare('SELECT * FROM runs ORDER BY sequence').all() as unknown as Books['runs'];
+    const account = database.prepare('SELECT balance_cents FROM account').get();
+    database.close();
+    return { runs, balanceCents: Number(account?.['balance_cents']) };
+  }
+
+  /** Does something in a window that may be killed meanwhile; undefined where it was. */
+  async #mayDie<T>(work: () => Promise<T>): Promise<T | undefined> {
+    this.#writesLeft = this.random.chance(0.2) ? this.random.below(6) : Infinity;
+    const result = await work().catch(() => undefined);
+    const isKilled = this.#writesLeft < 0;
+    this.#writesLeft = Infinity;
+    if (!isKilled) return result;
+    this.story.add('killed');
+    await this.open();
+    return undefined;
+  }
+
+  /** Checks what may have been charged, then goes on with it or gives it up. */
+  async #decide(): Promise<void> {
+    const { clock, random, session, submitter } = this;
+    await submitter.probe();
+    const [submission] = submitter.pending;
+    if (submission === undefined) return;
+    const { id, state } = submission;
+    this.story.add(state);
+    clock.pass(random.below(20) * MINUTE);
+    if (state === 'unknown' && random.chance(0.7)) {
+      const finding = await this.#mayDie(() => submitter.check(session, id));
+      if (finding?.verdict !== 'cannot-tell') return;
+      const [candidate] = finding.candidates;
+      if (candidate !== undefined) await this.#mayDie(() => submitter.adopt(session, id, candidate.run_id));
+    } else if (state !== 'refused' && canContinue(submission, clock.nowMs()) && random.chance(0.5))
+      await this.#mayDie(() => submitter.resume(session, id, silent()).result);
+    else await submitter.discard(id, state === 'unknown' ? 'may-be-charged' : 'not-charged');
+  }
+}
+
+/** Whole, and not through to the disk: 200 submissions would mostly wait for that. */
+async function writeQuickly(file: string, text: string): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(`${file}.tmp`, text);
+  await rename(`${file}.tmp`, file);
+}
+
+/** The rows of a CSV text, by the names of its first one (RFC 4180). */
+function rowsOf(csv: string): Record<string, string>[] {
+  const [names = [], ...rows] = csv
+    .split(/\r\n(?=[^"]*(?:"[^"]*"[^"]*)*$)/)
+    .map((line) =>
+      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+        ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',
+      ),
+    );
+  assert.deepEqual(rows.pop(), [''], 'the last row ends as all others');
+  return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? ''])));
+}
+
+const sum = (cents: readonly (number | undefined)[]) =>
+  cents.reduce<number>((all, one) => all + (one ?? NaN), 0);
+
+const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: unknown };
+
+describe('the money of 200 submissions with refusals, lost answers and crashes', () => {
+  let replay: Replay;
+  const { Worker } = threads;
+  const hashIn = (worker: unknown) => {
+    threads.Worker = worker;
+    syncBuiltinESMExports();
+  };
+  // To start a thread for each would be most of the time.
+  before(() => hashIn(DigestThread));
+  after(() => hashIn(Worker));
+  beforeEach(async () => {
+    const bench = await Bench.start();
+    const clock = new TestClock();
+    replay = new Replay(bench, await bench.sandbox(() => Math.floor(clock.serviceMs)), clock);
+    await replay.open();
+  });
+  afterEach(() => replay.bench.end());
+
+  it(`agrees to the cent in receipts, spending, exports and the service’s books (REPLAY_SEED=${SEED})`, async () => {
+    const { clock, random, sandbox, story } = replay;
+    const funds = [{ atMs: clock.serviceMs, cents: 3_000 }];
+    replay.books(3_000);
+    for (let index = 0; index < SUBMISSIONS; index++) {
+      await replay.submit(index);
+      if (random.chance(0.05)) await replay.submitElsewhere();
+      if (random.chance(0.5) || replay.books().balanceCents > 1_000) continue;
+      clock.pass(MINUTE);
+      const cents = 500 + random.below(4_000);
+      sandbox.control.addFunds(cents);
+      funds.push({ atMs: clock.serviceMs, cents });
+    }
+
+    const { runs, balanceCents } = replay.books();
+    const totalCents = sum(runs.map((run) => run.price_cents));
+    assert.equal(sum(funds.map(({ cents }) => cents)) - totalCents, balanceCents);
+
+    // Each receipt is of another run, and says what the service has in its books.
+    const all = await replay.receipts();
+    const receipts = chargedReceiptsOf(all, ACCOUNT);
+    const withoutReceipt = new Map(runs.map((run) => [run.run_id, run]));
+    for (const { settled } of receipts) {
+      const run = withoutReceipt.get(settled.run.run_id);
+      assert.ok(withoutReceipt.delete(settled.run.run_id), `two receipts of ${settled.run.run_id}`);
+      const { price_cents, plan_name, balance_after_cents } = settled.run;
+      assert.deepEqual([price_cents, plan_name], [run?.price_cents, run?.plan]);
+      story.add(`charged, ${settled.how}`);
+      if (run === undefined || balance_after_cents === undefined) continue;
+      const before = runs.slice(0, runs.indexOf(run) + 1);
+      const fundsThen = funds.filter(({ atMs }) => atMs <= run.created_at);
+      const balanceThen =
+        sum(fundsThen.map(({ cents }) => cents)) - sum(before.map((one) => one.price_cents));
+      assert.equal(balance_after_cents, balanceThen);
+    }
+    for (const { settled } of all) story.add(settled.kind);
+
+    // What has no receipt is filled in by the service's list and details.
+    sandbox.control.setScenario('none');
+    await replay.open();
+    const { session } = replay;
+    await session.runs.refresh();
+    while (session.runs.hasMore) await session.runs.loadMore();
+    const balance = await session.balance.refresh();
+    for (const { isUnread, runId } of chargedRunsOf(receipts, session.runs, balance))
+      if (isUnread) await session.runs.loadDetail(runId);
+    const charged = chargedRunsOf(receipts, session.runs, balance);
+    const whole = { sums: [{ currency: CURRENCY, cents: totalCents }], unknown: 0, runs: runs.length };
+    assert.deepEqual(amountsOf(charged), whole);
+    for (const by of ['month', 'model', 'label', 'plan'] as const) {
+      const groups = groupsOf(charged, by);
+      assert.equal(
+        sum(groups.flatMap(({ amounts }) => amounts.sums.map(({ cents }) => cents))),
+        totalCents,
+        by,
+      );
+      assert.ok(groups.length > 1, by);
+    }
+    const points = balancePoints(receipts, balance, clock.serviceMs)?.points;
+    assert.equal(points?.at(-1)?.cents, balanceCents);
+
+    // The exports say the same of each run.
+    const prices = new Map(runs.map((run) => [run.run_id, run.price_cents]));
+    const csv = rowsOf(toCsv(charged));
+    const jsonl = toJsonl(charged)
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    for (const exported of [csv, jsonl]) {
+      const found = exported.map((row) => [row['run_id'], Number(row['price_cents'])] as [string, number]);
+      assert.deepEqual(new Map(found), prices);
+      assert.equal(found.length, runs.length);
+    }
+    assert.equal(csv.filter((row) => row['dataset_sha256'] === '').length, withoutReceipt.size);
+
+    const happened = [
+      ...[
+        'charged',
+        'not-charged',
+        'discarded',
+        'submitted elsewhere',
+        'killed',
+        'unknown',
+        'refused',
+        'unsent',
+      ],
+      ...['charged, answered', 'charged, found', 'charged, recognised'],
+    ];
+    assert.deepEqual(
+      happened.filter((what) => !story.has(what)),
+      [],
+      'the story has everything',
+    );
+  });
+}).timeout(60_000);

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type * as vscode from 'vscode';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Emitter } from '../../../../src/core/base/event.ts';
+import { stampOf } from '../../../../src/core/base/fileStamp.ts';
+import { Reports } from '../../../../src/core/datasets/reports.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
+import { reportOf } from '../../../helpers/report.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { DatasetRuns } = await withVscode(() => import('../../../../src/ui/datasets/datasetRuns.ts'));
+const { DatasetStatus } = await withVscode(() => import('../../../../src/ui/datasets/datasetStatus.ts'));
+
+const TEXT = '{"prompt":"a","completion":"b"}\n';
+const SHA256 = createHash('sha256').update(TEXT).digest('hex');
+/** Within this time a thread that is not wanted would have begun. */
+const SETTLING_MS = 200;
+const TRAINED = 'Trained May 3, 2026 with Qwen3 8B, 5.17 USD';
+const VERDICT = '10 rows · chat · no problems';
+
+describe('DatasetRuns', () => {
+  let folder: string;
+  let file: string;
+  /** Gets a letter for each thread that hashes. */
+  let hashes: string;
+  let worker: string;
+  let receipts: Receipt[];
+  let reads: number;
+  let active: Session | undefined;
+  let settled: Emitter<void>;
+  let switched: Emitter<Session | undefined>;
+  let reports: Reports;
+  let runs: InstanceType<typeof DatasetRuns>;
+  let status: InstanceType<typeof DatasetStatus>;
+  let redraws: number;
+  let errors: unknown[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'dataset-runs-'));
+    [file, hashes, worker] = ['train.jsonl', 'hashes', 'worker.mjs'].map((name) =>
+      path.join(folder, name),
+    ) as [string, string, string];
+    await Promise.all([writeFile(file, TEXT), writeFile(hashes, ''), hashing()]);
+    [receipts, reads, redraws, errors] = [[], 0, 0, []];
+    [settled, switched] = [new Emitter(), new Emitter()];
+    active = sessionOf('account-1');
+    reports = new Reports({
+      check: async (name) => reportOf({ path: name, ...stampOf(await stat(name, { bigint: true })) }),
+    });
+    runs = new DatasetRuns(reports, {
+      digestWorker: worker,
+      journal: {
+        onDidChange: settled.event,
+        receipts: () => {
+          reads++;
+          return Promise.resolve([...receipts]);
+        },
+      },
+      openJournal: () => Promise.resolve(),
+      log: { error: (_: string, error: unknown) => void errors.push(error) },
+      sessions: {
+        get active() {
+          return active;
+        },
+        onDidChangeActive: switched.event,
+      } as never,
+    });
+    status = new DatasetStatus(reports, runs);
+    status.onDidChangeCodeLenses(() => redraws++);
+    standIn.workspace.textDocuments.push(document());
+  });
+  afterEach(async () => {
+    standIn.workspace.textDocuments.length = 0;
+    for (const one of [status, runs, reports]) one.dispose();
+    await rm(folder, { recursive: true });
+    assert.deepEqual(errors, []);
+  });
+
+  const hashing = (then = `await import(${JSON.stringify(DIGEST_WORKER)});`) =>
+    writeFile(
+      worker,
+      `import { appendFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(hashes)}, 'x'); ${then}`,
+    );
+  const sessionOf = (id: string) =>
+    ({
+      account: { id, kind: 'service', name: id, baseUrl: 'https://service.test' },
+      models: { nameOf: () => 'Qwen3 8B', onDidChange: () => ({ dispose: () => undefined }) },
+    }) as unknown as Session;
+  const charged = (dataset: Partial<Receipt['dataset']>, changes: object = {}) =>
+    chargedReceipt({
+      atMs: Date.parse('2026-05-03T12:00:00Z'),
+      dataset: { path: '/elsewhere', sizeBytes: TEXT.length, sha256: SHA256, rows: 10, ...dataset },
+      run: { run_id: 'r', price_cents: 517 },
+      ...changes,
+    });
+  const document = () =>
+    ({ uri: standIn.Uri.file(file), languageId: 'jsonl', isDirty: false }) as unknown as vscode.TextDocument;
+  const lenses = () => status.provideCodeLenses(document()).map(({ command }) => command);
+  const titles = () =>
+    lenses()
+      .map((one) => one?.title)
+      .filter((title) => title !== 'Preview' && title !== 'Submit…');
+  const hashed = async () => (await readFile(hashes, 'utf8')).length;
+  async function shows(...expected: string[]): Promise<void> {
+    const giveUpAt = Date.now() + 5_000;
+    while (String(titles()) !== String(expected) && Date.now() < giveUpAt) await delay(5);
+    assert.deepEqual(titles(), expected);
+  }
+  function settle(...receipt: Receipt[]): void {
+    receipts = [...receipt, ...receipts];
+    settled.fire();
+  }
+
+  it('hashes a file once and only if a run had its size, and leads to the run that had its bytes', async () => {
+    receipts = [charged({ sizeBytes: 1 })];
+    await reports.check(file);
+    await shows(VERDICT);
+    await delay(SETTLING_MS);
+    assert.equal(await hashed(), 0);
+    settle(charged({}));
+    await shows(`${VERDICT} · 5.17 USD last time`, TRAINED);
+    const run = lenses().at(-1);
+    assert.deepEqual(
+      [run?.command, run?.arguments],
+      ['fineTuning.showRun', [{ accountId: 'account-1', id: 'r' }]],
+    );
+    settle(charged({ sizeBytes: 2 }));
+    await reports.check(file);
+    await delay(SETTLING_MS);
+    assert.equal(await hashed(), 1);
+  });
+
+  it('says nothing of other bytes of the same size, but what they may cost', async () => {
+    receipts = [charged({ sha256: '0'.repeat(64) }), charged({ sha256: '1'.repeat(64) })];
+    await reports.check(file);
+    await shows(`${VERDICT} · likely 4.10–6.50 USD`);
+  });
+
+  it('says that a file has changed since it was trained, and by how many rows', async () => {
+    for (const [rows, change] of [
+      [3, ' (7 more rows)'],
+      [11, ' (1 row fewer)'],
+      [10, ''],
+      [undefined, ''],
+    ] as const) {
+      receipts = [charged({ path: file, sizeBytes: 1, rows })];
+      settled.fire();
+      await reports.check(file);
+      await shows(VERDICT, `${TRAINED}; changed since${change}`);
+    }
+  });
+
+  it('reads no receipts without a report or an account, and tells a price only to the account that paid', async () => {
+    receipts = [charged({})];
+    settled.fire();
+    active = undefined;
+    await reports.check(file);
+    settled.fire();
+    assert.deepEqual([reads, titles()], [0, [VERDICT]]);
+    const switchTo = (id: string) => switched.fire((active = sessionOf(id)));
+    switchTo('account-1');
+    await shows(`${VERDICT} · 5.17 USD last time`, TRAINED);
+    switchTo('account-2');
+    await shows(VERDICT, TRAINED);
+    switched.fire((active = undefined));
+    await shows(VERDICT);
+  });
+
+  it('drops what it knows with the report, and stops hashing', async () => {
+    await hashing('setInterval(() => undefined, 1000);');
+    const threads = () => readdirSync('/proc/self/task').length;
+    const before = threads();
+    receipts = [charged({})];
+    const report = await reports.fresh(file);
+    while ((await hashed()) === 0) await delay(5);
+    assert.notEqual(runs.of(report), undefined);
+    assert.equal(runs.of({ ...report, mtimeMs: 1 }), undefined);
+    reports.release(file);
+    while (threads() > before) await delay(5);
+    assert.equal(runs.of(report), undefined);
+    // Other bytes are hashed again.
+    await hashing();
+    await appendFile(file, ' ');
+    receipts = [
+      charged({ sizeBytes: TEXT.length + 1, sha256: createHash('sha256').update(`${TEXT} `).digest('hex') }),
+    ];
+    await reports.fresh(file);
+    await shows(`${VERDICT} · 5.17 USD last time`, TRAINED);
+  });
+
+  it('has CodeLenses redrawn only where they differ', async () => {
+    receipts = [charged({ sizeBytes: 1 })];
+    await reports.check(file);
+    await shows(VERDICT);
+    await delay(SETTLING_MS);
+    redraws = 0;
+    runs.onDidChange(() => redraws++);
+    for (let key = 0; key < 10; key++) standIn.workspace.didChange.fire({ document: document() });
+    settled.fire();
+    await delay(SETTLING_MS);
+    assert.equal(redraws, 0);
+    settle(charged({}));
+    await shows(`${VERDICT} · 5.17 USD last time`, TRAINED);
+    assert.notEqual(redraws, 0);
+  });
+});
