@@ -95,20 +95,16 @@ export interface PairMeasure {
   norm?: number;
   /** A or B is all zero, so the pair changes nothing. */
   isZero: boolean;
-  /** How many values are NaN or infinite. */
-  nonFinite: number;
+  /** A value of A or B is NaN or infinite. */
+  isBroken: boolean;
 }
 
 /** What one pass over all values finds. */
 export interface Measurements {
   /** In the order of `WeightsReport.pairs`. */
   pairs: readonly PairMeasure[];
-  /** Values read, in all tensors of a type that is measured. */
-  values: number;
-  nans: number;
-  infinities: number;
-  /** At most 10 names of tensors with such values. */
-  nonFinite: readonly string[];
+  /** At most 10 names of tensors with values that are NaN or infinite. */
+  broken: readonly string[];
   /** Every pair's A or B is all zero, and nothing else is saved: nothing was learned. */
   hasNoEffect: boolean;
   /** Types that were not measured. */
