@@ -212,7 +212,7 @@ export class AdapterPage implements Disposable {
     if (place.exists) this.#showWork(report, 'unpack', { outcome: 'done', folder });
     else
       await this.#run(report, 'unpack', async (options) => {
-        const { leftOut } = await this.#core.extractAdapter(this.#file, folder, options);
+        const leftOut = await this.#core.extractAdapter(this.#file, folder, options);
         place.exists = true;
         return { folder, leftOut };
       });

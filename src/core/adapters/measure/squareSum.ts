@@ -44,7 +44,14 @@ export class SquareSum {
   #sum(count: number): void {
     const { buffer } = this.#bytes;
     const table = this.#table;
-    if (table === undefined) for (const value of new Float32Array(buffer, 0, count)) this.value += value ** 2;
-    else for (const bits of new Uint16Array(buffer, 0, count)) this.value += (table[bits] ?? 0) ** 2;
+    let sum = 0;
+    if (table === undefined) {
+      const floats = new Float32Array(buffer, 0, count);
+      for (let index = 0; index < count; index++) sum += (floats[index] ?? 0) ** 2;
+    } else {
+      const bits = new Uint16Array(buffer, 0, count);
+      for (let index = 0; index < count; index++) sum += (table[bits[index] ?? 0] ?? 0) ** 2;
+    }
+    this.value += sum;
   }
 }
