@@ -21,13 +21,9 @@ export interface LoraPair {
   layer?: number;
   /** Last part of the name: `q_proj`. With experts it is `experts.3.up_proj` and the like. */
   module: string;
-  /** Of the module's weight; undefined where A is missing. */
-  inputs?: number;
   /** That of the shapes. */
   rank: number;
-  /** By config and `alpha_pattern`; undefined where it is unknown. */
-  alpha?: number;
-  /** alpha / rank, or alpha / √rank with rsLoRA. */
+  /** By the config alpha / rank, or alpha / √rank with rsLoRA; undefined where it is unknown. */
   scale?: number;
   parameters: number;
   hasA: boolean;
@@ -59,8 +55,6 @@ export interface WeightsReport {
   maxRank: number;
   /** Fully saved modules (`modules_to_save`) by the tensors. */
   savedModules: readonly string[];
-  /** How many labels the saved head of a classifier has. */
-  labels?: number;
   /** Whether biases are among the tensors. */
   hasBias: boolean;
   /** Whether an embedding is adapted or saved. */
