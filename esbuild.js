@@ -5,7 +5,7 @@ import asc from 'assemblyscript/asc';
 import { build, transform } from 'esbuild';
 
 /** Each page's folder in media. */
-const PAGES = { preview: 'datasets', adapter: 'adapters', run: 'runs' };
+const PAGES = { preview: 'datasets', adapter: 'adapters', run: 'runs', spend: 'money' };
 const minify = process.argv.includes('--minify');
 
 /**

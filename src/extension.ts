@@ -5,6 +5,7 @@ import { activateAdapters } from './ui/adapters/feature.ts';
 import { activateDatasets } from './ui/datasets/feature.ts';
 import { activateDownloads } from './ui/downloads/feature.ts';
 import { activateHelp } from './ui/help/feature.ts';
+import { activateMoney } from './ui/money/feature.ts';
 import { activateRuns } from './ui/runs/feature.ts';
 import { activateSandbox } from './ui/sandbox/feature.ts';
 import { activateSubmission } from './ui/submission/feature.ts';
@@ -14,6 +15,7 @@ const FEATURES: readonly ((services: Services) => void)[] = [
   activateAccounts,
   activateRuns,
   activateSubmission,
+  activateMoney,
   activateDownloads,
   activateDatasets,
   activateAdapters,

@@ -3,7 +3,7 @@ import type { RunPageMemory, RunPageRequest, RunPageState } from '../../src/ui/r
 import { Client } from '../shared/client.ts';
 import { element } from '../shared/dom.ts';
 import { drawPage } from './draw.ts';
-import { morph } from './morph.ts';
+import { morph } from '../shared/morph.ts';
 
 const client = new Client<{ message: RunPageState; request: RunPageRequest; memory: RunPageMemory }>();
 const main = element('main');

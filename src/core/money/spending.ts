@@ -112,10 +112,13 @@ export type GroupBy = 'month' | 'model' | 'label' | 'plan';
 export interface SpendingGroup {
   /** A month as `2026-05`; undefined where it is unknown. */
   key: string | undefined;
+  runs: readonly ChargedRun[];
   amounts: Amounts;
+  /** What of it is in the currency of the newest price, for comparing groups. */
+  mainCents: number;
 }
 
-/** What runs cost by one of their properties: months newest first, all others by the number of runs. */
+/** What runs cost by one of their properties: months newest first, all others by what they cost. */
 export function groupsOf(runs: readonly ChargedRun[], by: GroupBy): SpendingGroup[] {
   const groups = new Map<string | undefined, ChargedRun[]>();
   for (const run of runs) {
@@ -124,8 +127,13 @@ export function groupsOf(runs: readonly ChargedRun[], by: GroupBy): SpendingGrou
     if (group === undefined) groups.set(key, [run]);
     else group.push(run);
   }
-  const made = [...groups].map(([key, members]) => ({ key, amounts: amountsOf(members) }));
-  return by === 'month' ? made : made.sort((one, other) => other.amounts.runs - one.amounts.runs);
+  const currency = runs.find(({ priceCents }) => priceCents !== undefined)?.currency;
+  const made = [...groups].map(([key, members]) => {
+    const amounts = amountsOf(members);
+    const mainCents = amounts.sums.find((sum) => sum.currency === currency)?.cents ?? 0;
+    return { key, runs: members, amounts, mainCents };
+  });
+  return by === 'month' ? made : made.sort((one, other) => other.mainCents - one.mainCents);
 }
 
 function keyOf(run: ChargedRun, by: GroupBy): string | undefined {

@@ -22,14 +22,13 @@ import {
   formatBytes,
   formatCount,
   formatDuration,
-  formatMoment,
   formatMoney,
   formatPrice,
   formatTime,
   sandboxNote,
 } from '../shared/format.ts';
 import { revealOf } from '../shared/openMessages.ts';
-import { runStatus, serviceText } from '../shared/runMessages.ts';
+import { offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import type {
@@ -211,12 +210,6 @@ function notices({ account, session, runId, isActive }: KnownRun): RunPageNotice
       buttons: [button('useAccount', account.id, l10n.t('Switch to {0}', accountName))],
     });
   return found;
-}
-
-function offlineText(sinceMs: number | undefined): string {
-  return sinceMs === undefined
-    ? l10n.t('Offline. This may be out of date.')
-    : l10n.t('Offline since {0}. This may be out of date.', formatMoment(sinceMs, Date.now()));
 }
 
 function button(action: RunPageButton['action'], target: string, words: string): RunPageButton {

@@ -1,4 +1,5 @@
 import { env, l10n } from 'vscode';
+import type { AccountBudget } from '../../core/accounts/account.ts';
 import type { BalanceNote } from '../../core/money/accountMoney.ts';
 import type { BudgetCheck, LimitCheck, MonthSpending } from '../../core/money/budget.ts';
 import type { Amounts, QueueTime } from '../../core/money/spending.ts';
@@ -18,35 +19,45 @@ export function monthText(month: string, style: 'short' | 'with-year' = 'short')
   return l10n.t('{0} (UTC)', name);
 }
 
-/** What several runs cost, each currency by itself: `at least 12.40 USD (2 prices unknown)`. */
-export function amountsText({ sums, unknown }: Amounts): string {
-  if (sums.length === 0) return unknown === 0 ? formatMoney(0) : unknownPrices(unknown);
+/**
+ * What several runs cost, each currency by itself: `at least 12.40 USD (2 prices unknown)`.
+ * @param isComplete whether all runs that it is about are loaded
+ */
+export function amountsText({ sums, unknown }: Amounts, isComplete = true): string {
   const known = sums.map(({ cents, currency }) => formatMoney(cents, currency)).join(' · ');
-  return unknown === 0 ? known : l10n.t('at least {0} ({1})', known, unknownPrices(unknown));
+  return leastText(known, unknown, isComplete);
 }
 
 /** What was spent in a month, as far as it is known. */
-export function spentText({
-  spentCents,
-  currency,
-  unknownPrices: unknown,
-  isComplete,
-}: MonthSpending): string {
-  const spent = formatMoney(spentCents, currency);
+export function spentText({ spentCents, currency, unknownPrices, isComplete }: MonthSpending): string {
+  return leastText(formatMoney(spentCents, currency), unknownPrices, isComplete);
+}
+
+/** @param known empty where there is no known price */
+function leastText(known: string, unknown: number, isComplete: boolean): string {
   const reasons = [
-    ...(unknown === 0 ? [] : [unknownPrices(unknown)]),
+    ...(unknown === 0 ? [] : [pricesUnknown(unknown)]),
     ...(isComplete ? [] : [l10n.t('not all runs loaded')]),
-  ];
-  return reasons.length === 0 ? spent : l10n.t('at least {0} ({1})', spent, reasons.join(', '));
+  ].join(', ');
+  if (known === '') return reasons;
+  return reasons === '' ? known : l10n.t('at least {0} ({1})', known, reasons);
 }
 
 /** What submissions without an outcome may cost; undefined where there are none. */
 export function underWayText(spending: MonthSpending): string | undefined {
   const { underWayCents, underWayUnknown, currency } = spending;
   if (underWayCents === 0)
-    return underWayUnknown === 0 ? undefined : l10n.t('under way: {0}', unknownPrices(underWayUnknown));
+    return underWayUnknown === 0 ? undefined : l10n.t('under way: {0}', pricesUnknown(underWayUnknown));
   const known = l10n.t('{0} under way', formatMoney(underWayCents, currency));
-  return underWayUnknown === 0 ? known : l10n.t('{0} ({1})', known, unknownPrices(underWayUnknown));
+  return underWayUnknown === 0 ? known : l10n.t('{0} ({1})', known, pricesUnknown(underWayUnknown));
+}
+
+/** What the user wants to spend at most: `5.00 USD per run · 50.00 USD per month`. */
+export function limitsText({ perRunCents, perMonthCents, currency }: AccountBudget): string {
+  return [
+    ...(perRunCents === undefined ? [] : [l10n.t('{0} per run', formatMoney(perRunCents, currency))]),
+    ...(perMonthCents === undefined ? [] : [l10n.t('{0} per month', formatMoney(perMonthCents, currency))]),
+  ].join(' · ');
 }
 
 /** The budget beside other facts; undefined where there is none. */
@@ -138,6 +149,6 @@ export const budgetWords = {
   continueOver: () => l10n.t('Continue Over Budget'),
 };
 
-function unknownPrices(count: number): string {
+function pricesUnknown(count: number): string {
   return count === 1 ? l10n.t('1 price unknown') : l10n.t('{0} prices unknown', formatCount(count));
 }

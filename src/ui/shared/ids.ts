@@ -29,6 +29,8 @@ export const COMMANDS = {
   cancelUpload: 'fineTuning.cancelUpload',
   resolveSubmission: 'fineTuning.resolveSubmission',
   refreshBalance: 'fineTuning.refreshBalance',
+  showSpend: 'fineTuning.showSpend',
+  setBudget: 'fineTuning.setBudget',
   openModelTerms: 'fineTuning.openModelTerms',
   openModelUsePolicy: 'fineTuning.openModelUsePolicy',
   showLog: 'fineTuning.showLog',
@@ -48,7 +50,11 @@ export const VIEWS = { runs: 'fineTuning.runs', models: 'fineTuning.models' } as
 export const EDITORS = { datasetPreview: 'fineTuning.datasetPreview' } as const;
 
 /** View types of pages in editor tabs. */
-export const PANELS = { run: 'fineTuning.run', adapter: 'fineTuning.adapter' } as const;
+export const PANELS = {
+  run: 'fineTuning.run',
+  adapter: 'fineTuning.adapter',
+  spend: 'fineTuning.spend',
+} as const;
 
 /** Settings of the extension, without the section `fineTuning`. */
 export const SETTINGS = {

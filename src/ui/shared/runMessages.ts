@@ -3,7 +3,7 @@ import { MAX_LABEL_LENGTH, type RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/instant.ts';
 import type { DownloadState } from '../../core/downloads/types.ts';
 import type { Phase } from '../../core/runs/phase.ts';
-import { formatAgo, formatDuration } from './format.ts';
+import { formatAgo, formatDuration, formatMoment } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
 /** What a row shows of a run, as far as it is known. */
@@ -63,6 +63,13 @@ function expiryText(run: RunSummary, nowMs: number): string | undefined {
   const leftMs = instantOf(run.artifacts_expires_at) - nowMs;
   if (Number.isNaN(leftMs)) return undefined;
   return leftMs > 0 ? l10n.t('{0} left', formatDuration(leftMs)) : l10n.t('expired');
+}
+
+/** On a page of an account whose service can't be reached. */
+export function offlineText(sinceMs: number | undefined): string {
+  return sinceMs === undefined
+    ? l10n.t('Offline. This may be out of date.')
+    : l10n.t('Offline since {0}. This may be out of date.', formatMoment(sinceMs, Date.now()));
 }
 
 export const chooseRunWords = {

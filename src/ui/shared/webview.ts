@@ -1,5 +1,5 @@
 /**
- * The webview pages of the extension: the run page, the dataset preview and the adapter page.
+ * The webview pages of the extension: the run page, the dataset preview, the adapter page and the spend page.
  *
  * A feature with a page has
  * - `src/ui/<feature>/protocol.ts`, types only: the messages to the page and the requests from it, each with a `type`;
@@ -23,7 +23,7 @@ import type { Log } from './log.ts';
 import type { HostMessage, HostRequest } from './protocol.ts';
 
 /** Each page has its script and style in `dist/<page>/`, the only folder that it may load from. */
-export type PageName = 'preview' | 'run' | 'adapter';
+export type PageName = 'preview' | 'run' | 'adapter' | 'spend';
 
 interface Typed {
   type: string;

@@ -10,6 +10,7 @@ const PROTOCOLS: Readonly<Record<string, string>> = {
   datasets: 'src/ui/datasets/protocol.ts',
   adapters: 'src/ui/adapters/protocol.ts',
   runs: 'src/ui/runs/protocol.ts',
+  money: 'src/ui/money/protocol.ts',
   shared: 'src/ui/shared/protocol.ts',
 };
 /** What would make text of a dataset into a part of the page. */

@@ -61,7 +61,7 @@ describe('what stands on the page of a run', () => {
 
   before(async () => {
     Object.assign(globalThis, { Node: Standing, HTMLElement: Standing });
-    const file = new URL('../../../../media/runs/morph.ts', import.meta.url).href;
+    const file = new URL('../../../../media/shared/morph.ts', import.meta.url).href;
     ({ morph } = (await import(file)) as { morph: typeof morph });
   });
   after(() => {

@@ -4,7 +4,9 @@
  */
 export function morph(from: Element, to: Element): void {
   if (from.hasAttribute('data-copied')) return;
-  for (const { name } of [...from.attributes]) if (!to.hasAttribute(name)) from.removeAttribute(name);
+  for (const { name } of [...from.attributes])
+    // What the user opened stays open.
+    if (!to.hasAttribute(name) && name !== 'open') from.removeAttribute(name);
   for (const { name, value } of to.attributes)
     if (from.getAttribute(name) !== value) from.setAttribute(name, value);
   morphChildren(from, [...to.childNodes]);

@@ -1,0 +1,41 @@
+import type { SpendBalance } from '../../src/ui/money/protocol.ts';
+
+const SPACE = 'http://www.w3.org/2000/svg';
+/** In units of the picture, which is stretched to its place. */
+const [WIDTH, HEIGHT] = [1_000, 200];
+
+/** How a balance changed: it stays until the next point. */
+export function drawBalance({ points, summary }: Pick<SpendBalance, 'points' | 'summary'>): SVGElement {
+  const at = ([time, amount]: readonly [number, number]) =>
+    [Math.round(time * WIDTH), Math.round((1 - amount) * HEIGHT)] as const;
+  const [first, ...rest] = points.map(at);
+  const [x, y] = first ?? [0, 0];
+  const line = rest.map(([nextX, nextY]) => `H${nextX}V${nextY}`).join('');
+  const base = rest.at(-1)?.[0] ?? x;
+  return picture({ class: 'chart', role: 'img', 'aria-label': summary }, [
+    shape('path', { class: 'area', d: `M${x} ${y}${line}L${base} ${HEIGHT}L${x} ${HEIGHT}Z` }),
+    shape('path', { class: 'line', d: `M${x} ${y}${line}`, 'vector-effect': 'non-scaling-stroke' }),
+  ]);
+}
+
+/** A bar beside a number that says the same. @param share from 0 to 1 */
+export function drawBar(share: number): SVGElement {
+  const width = String(Math.round(share * WIDTH));
+  return picture({ class: 'bar', 'aria-hidden': 'true' }, [shape('rect', { width, height: String(HEIGHT) })]);
+}
+
+function picture(attributes: Readonly<Record<string, string>>, shapes: readonly SVGElement[]): SVGElement {
+  const made = shape('svg', {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    preserveAspectRatio: 'none',
+    ...attributes,
+  });
+  made.append(...shapes);
+  return made;
+}
+
+function shape(name: string, attributes: Readonly<Record<string, string>>): SVGElement {
+  const made = document.createElementNS<'svg'>(SPACE, name as 'svg');
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}

@@ -1,0 +1,198 @@
+import type {
+  SpendBalance,
+  SpendButton,
+  SpendGroups,
+  SpendNotice,
+  SpendRow,
+  SpendRuns,
+  SpendState,
+} from '../../src/ui/money/protocol.ts';
+import { element, icon } from '../shared/dom.ts';
+import { drawBalance, drawBar } from './chart.ts';
+
+/** Draws the whole page. */
+export function drawPage(state: SpendState): HTMLElement[] {
+  const { title, status, actions, actionsName, notices, facts, groups, balance, runs } = state;
+  const group = { 'data-key': 'actions', role: 'group', 'aria-label': actionsName };
+  return [
+    element('header', { attributes: { 'data-key': 'heading' } }, [
+      element('h1', { text: title }),
+      element('p', { class: 'note', text: status, attributes: { role: 'status' } }),
+    ]),
+    element('div', { class: 'actions', attributes: group }, actions.map(drawButton)),
+    element('div', { attributes: { 'data-key': 'notices' } }, notices.map(drawNotice)),
+    element(
+      'dl',
+      { class: 'facts', attributes: { 'data-key': 'facts' } },
+      facts.map(({ key, name, value }) =>
+        element('div', { attributes: { 'data-key': key } }, [
+          element('dt', { text: name }),
+          element('dd', { text: value }),
+        ]),
+      ),
+    ),
+    element('div', { class: 'charts', attributes: { 'data-key': 'charts' } }, [
+      ...(groups === undefined ? [] : [drawGroups(groups)]),
+      ...(balance === undefined ? [] : [drawBalances(balance)]),
+    ]),
+    ...(runs === undefined ? [] : [drawRuns(runs)]),
+  ];
+}
+
+/** The page has one listener for all buttons, which goes by their attributes: elements are reused. */
+function drawButton({ action, target, words, isDisabled }: SpendButton): HTMLElement {
+  return element('button', {
+    class: action === 'showRun' ? 'link' : 'secondary',
+    text: words,
+    attributes: {
+      type: 'button',
+      'data-key': `${action} ${target}`,
+      'data-action': action,
+      'data-target': target,
+      // Not `disabled`, which would take the focus away.
+      'aria-disabled': isDisabled === true ? 'true' : undefined,
+    },
+  });
+}
+
+function drawNotice({ key, kind, text, button }: SpendNotice): HTMLElement {
+  const attributes = { 'data-key': key, role: 'status' };
+  return element('div', { class: `notice ${kind}`, attributes }, [
+    ...(kind === 'info' ? [] : [icon(kind)]),
+    element('span', { text }),
+    ...(button === undefined ? [] : [drawButton(button)]),
+  ]);
+}
+
+function section(key: string, title: string, content: readonly Node[]): HTMLElement {
+  const attributes = { 'data-key': key, 'aria-labelledby': `title-${key}` };
+  return element('section', { class: key, attributes }, [
+    element('h2', { text: title, attributes: { id: `title-${key}` } }),
+    ...content,
+  ]);
+}
+
+function drawGroups({ title, choices, columns, rows }: SpendGroups): HTMLElement {
+  const buttons = choices.map(({ groupBy, words, isChosen }) =>
+    element('button', {
+      class: 'toggle',
+      text: words,
+      attributes: {
+        type: 'button',
+        'data-key': `by ${groupBy}`,
+        'data-group': groupBy,
+        'aria-pressed': String(isChosen),
+      },
+    }),
+  );
+  const body = rows.map(({ key, name, runs, spent, share }) =>
+    element('tr', { attributes: { 'data-key': key } }, [
+      element('th', { text: name, attributes: { scope: 'row' } }),
+      element('td', { class: 'number', text: runs }),
+      element('td', { class: 'number' }, [element('span', { text: spent }), drawBar(share)]),
+    ]),
+  );
+  return section('groups', title, [
+    element(
+      'div',
+      { class: 'choices', attributes: { role: 'group', 'aria-labelledby': 'title-groups' } },
+      buttons,
+    ),
+    table(title, [drawHead(columns.map((words, at) => header(words, at > 0)))], body),
+  ]);
+}
+
+function drawBalances(balance: SpendBalance): HTMLElement {
+  const { title, high, low, from, to, tableTitle, columns, rows } = balance;
+  const side = (text: string, place: string) => element('span', { class: `note ${place}`, text });
+  const body = rows.map(([time, amount]) =>
+    element('tr', {}, [element('td', { text: time }), element('td', { class: 'number', text: amount })]),
+  );
+  return section('balance', title, [
+    // The picture says all of this itself, in words.
+    element('div', { class: 'picture' }, [
+      drawBalance(balance),
+      element('div', { class: 'sides', attributes: { 'aria-hidden': 'true' } }, [
+        side(high, 'high'),
+        side(low, 'low'),
+        side(from, 'from'),
+        side(to, 'to'),
+      ]),
+    ]),
+    element('details', { attributes: { 'data-key': 'balances' } }, [
+      element('summary', { text: tableTitle }),
+      table(tableTitle, [drawHead(columns.map((words, at) => header(words, at > 0)))], body),
+    ]),
+  ]);
+}
+
+function drawRuns({ title, searchWords, columns, rows, count, more, note }: SpendRuns): HTMLElement {
+  const search = element('input', {
+    attributes: {
+      type: 'search',
+      'data-key': 'search',
+      placeholder: searchWords,
+      'aria-label': searchWords,
+      spellcheck: 'false',
+    },
+  });
+  const heads = columns.map(({ column, words, sort }) => {
+    const isNumber = column === 'price' || column === 'balance';
+    const sorter = element(
+      'button',
+      {
+        class: 'sorter',
+        attributes: { type: 'button', 'data-key': `sort ${column}`, 'data-sort': column },
+      },
+      [
+        element('span', { text: words }),
+        element('span', { class: `arrow ${sort}`, attributes: { 'aria-hidden': 'true' } }),
+      ],
+    );
+    const attributes = { scope: 'col', 'aria-sort': sort };
+    return element('th', { class: isNumber ? 'number' : undefined, attributes }, [sorter]);
+  });
+  const isNumber = columns.map(({ column }) => column === 'price' || column === 'balance');
+  return section('runs', title, [
+    element('div', { class: 'toolbar', attributes: { 'data-key': 'toolbar' } }, [
+      search,
+      element('span', { class: 'note', text: count, attributes: { role: 'status' } }),
+    ]),
+    table(
+      title,
+      [drawHead(heads)],
+      rows.map((row) => drawRow(row, isNumber)),
+    ),
+    ...(note === undefined ? [] : [element('p', { class: 'note', text: note })]),
+    ...(more === undefined ? [] : [element('p', { attributes: { 'data-key': 'more' } }, [drawButton(more)])]),
+  ]);
+}
+
+function drawRow({ key, cells, iso, show }: SpendRow, isNumber: readonly boolean[]): HTMLElement {
+  const [, ...others] = cells;
+  return element('tr', { attributes: { 'data-key': key } }, [
+    element('th', { attributes: { scope: 'row' } }, [
+      element('time', { attributes: { datetime: iso } }, [drawButton(show)]),
+    ]),
+    ...others.map((text, at) =>
+      element('td', { class: isNumber[at + 1] === true ? 'number' : undefined, text }),
+    ),
+  ]);
+}
+
+function header(words: string, isNumber: boolean): HTMLElement {
+  const attributes = { scope: 'col' };
+  return element('th', { class: isNumber ? 'number' : undefined, text: words, attributes });
+}
+
+function drawHead(heads: readonly HTMLElement[]): HTMLElement {
+  return element('thead', { attributes: { 'data-key': 'head' } }, [element('tr', {}, heads)]);
+}
+
+/** Wide tables scroll in their own place, also by the keyboard. */
+function table(name: string, head: readonly HTMLElement[], body: readonly HTMLElement[]): HTMLElement {
+  const attributes = { tabindex: '0', role: 'group', 'aria-label': name, 'data-key': `scroller ${name}` };
+  return element('div', { class: 'scroller', attributes }, [
+    element('table', {}, [...head, element('tbody', { attributes: { 'data-key': 'body' } }, body)]),
+  ]);
+}

@@ -1,0 +1,60 @@
+import * as vscode from 'vscode';
+import type { AccountBudget } from '../../core/accounts/account.ts';
+import { limitsText } from '../shared/budgetMessages.ts';
+import { formatCount } from '../shared/format.ts';
+import { showError, showInformation } from '../shared/notifications.ts';
+import { revealOf } from '../shared/openMessages.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+
+/** The steps of setting a budget. */
+export const budgetSteps = {
+  title: (account: string) => vscode.l10n.t('Budget of {0}', sanitizeServiceText(account)),
+  perRun: (currency: string) =>
+    vscode.l10n.t(
+      'Most for one run, in {0}. You’re warned before a run that may cost more; leave it empty for no limit.',
+      sanitizeServiceText(currency),
+    ),
+  perMonth: (currency: string) =>
+    vscode.l10n.t(
+      'Most for a calendar month (UTC), in {0}. You’re warned before a run that may exceed it; leave it empty for no limit.',
+      sanitizeServiceText(currency),
+    ),
+  placeholder: () => vscode.l10n.t('No limit'),
+  notAnAmount: () => vscode.l10n.t('Enter an amount such as 20 or 12.50.'),
+};
+
+/** @param budget undefined where it was removed */
+export function notifyBudget(account: string, budget: AccountBudget | undefined): void {
+  const { l10n } = vscode;
+  void showInformation(
+    budget === undefined
+      ? l10n.t('{0} has no budget.', account)
+      : l10n.t(
+          'Budget of {0}: {1}. It warns you before a run; it can’t stop a charge.',
+          account,
+          limitsText(budget),
+        ),
+  );
+}
+
+/** The dialog that asks where to save an export. */
+export const exportWords = {
+  title: () => vscode.l10n.t('Export Spending'),
+  fileName: (account: string, day: string) => vscode.l10n.t('spending of {0} {1}', account, day),
+};
+
+export function notifyExported(runs: number, file: vscode.Uri): void {
+  const { l10n } = vscode;
+  const sentence =
+    runs === 1
+      ? l10n.t('Exported 1 run to {0}.', file.fsPath)
+      : l10n.t('Exported {0} runs to {1}.', formatCount(runs), file.fsPath);
+  const reveal = revealOf(file);
+  void showInformation(sentence, reveal.title).then((choice) => {
+    if (choice === reveal.title) reveal.show();
+  });
+}
+
+export function notifyNotExported(file: vscode.Uri): void {
+  void showError(vscode.l10n.t('Couldn’t write {0}. Choose another folder.', file.fsPath));
+}

@@ -1,0 +1,64 @@
+import type { AccountBudget } from '../../core/accounts/account.ts';
+import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import type { Sessions } from '../../core/runs/sessions.ts';
+import { ask, runSteps, type Place, type StepEnd } from '../shared/steps.ts';
+import { budgetSteps, notifyBudget } from './messages.ts';
+
+type Limits = Pick<AccountBudget, 'perRunCents' | 'perMonthCents'>;
+
+/** Asks what the active account may spend for a run and in a month; nothing entered is no budget. */
+export async function setBudget(accounts: AccountStore, sessions: Sessions): Promise<void> {
+  const session = sessions.active;
+  if (session === undefined) return;
+  const { id, name, budget } = session.account;
+  const { currency } = session.balance.current ?? (await session.balance.refresh());
+  // Amounts in another currency are no amounts in this one.
+  const { perRunCents, perMonthCents } = budget?.currency === currency ? budget : {};
+  const limits = await runSteps<Limits>(
+    budgetSteps.title(name),
+    [
+      (state, place) => askForLimit(state, place, 'perRunCents', budgetSteps.perRun(currency)),
+      (state, place) => askForLimit(state, place, 'perMonthCents', budgetSteps.perMonth(currency)),
+    ],
+    { perRunCents, perMonthCents },
+  );
+  if (limits === undefined) return;
+  const isNone = limits.perRunCents === undefined && limits.perMonthCents === undefined;
+  const set = isNone ? undefined : { ...limits, currency };
+  await accounts.change(id, { budget: set });
+  notifyBudget(name, set);
+}
+
+async function askForLimit(
+  state: Limits,
+  place: Place,
+  field: keyof Limits,
+  prompt: string,
+): Promise<StepEnd<Limits>> {
+  const cents = state[field];
+  const answer = await ask(place, {
+    prompt,
+    placeholder: budgetSteps.placeholder(),
+    value: cents === undefined ? '' : amountOf(cents),
+    validate: (text) => (isAmount(text) ? undefined : budgetSteps.notAnAmount()),
+  });
+  return answer.kind === 'value'
+    ? { kind: 'next', state: { ...state, [field]: centsOf(answer.value) } }
+    : answer;
+}
+
+/** Empty, or an amount with a point or a comma before its cents. */
+function isAmount(text: string): boolean {
+  return /^(\d{1,9}([.,]\d{1,2})?)?$/.test(text.trim());
+}
+
+/** Undefined where nothing was entered. */
+function centsOf(text: string): number | undefined {
+  const [whole = '', cents = ''] = text.trim().split(/[.,]/);
+  return whole === '' ? undefined : Number(whole) * 100 + Number(cents.padEnd(2, '0'));
+}
+
+function amountOf(cents: number): string {
+  const rest = cents % 100;
+  return rest === 0 ? String(cents / 100) : `${Math.floor(cents / 100)}.${String(rest).padStart(2, '0')}`;
+}

@@ -1,0 +1,371 @@
+import { l10n } from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
+import type { AccountMoney } from '../../core/money/accountMoney.ts';
+import {
+  amountsOf,
+  balancePoints,
+  groupsOf,
+  type Amounts,
+  type ChargedRun,
+} from '../../core/money/spending.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { ChargedReceipt } from '../../core/submission/runFacts.ts';
+import { amountsText, limitsText, monthText, spentText, underWayText } from '../shared/budgetMessages.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatMoney,
+  formatRows,
+  formatTime,
+  sandboxNote,
+} from '../shared/format.ts';
+import { offlineText, serviceText } from '../shared/runMessages.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import type {
+  SpendBalance,
+  SpendButton,
+  SpendColumn,
+  SpendGroupBy,
+  SpendGroups,
+  SpendNotice,
+  SpendRow,
+  SpendRuns,
+  SpendState,
+  SpendView,
+} from './protocol.ts';
+import { listedRuns } from './spendList.ts';
+
+/** So many groups are shown one by one. */
+const MAX_GROUPS = 20;
+/** So many rows the table of balances has. */
+const MAX_BALANCES = 200;
+
+/** What is known of the account of a page. */
+export interface SpendFacts {
+  accountId: string;
+  /** Undefined where it is signed out of. */
+  account: Account | undefined;
+  /** Of an account that is signed out of, where it is known. */
+  formerName: string | undefined;
+  session: Session | undefined;
+  receipts: 'loading' | 'loaded' | 'failed';
+  money: AccountMoney;
+  /** What is being read of the runs, as the user asked. */
+  reading: 'runs' | 'prices' | undefined;
+  view: SpendView;
+  /** How many rows are shown at most. */
+  mostRows: number;
+  nowMs: number;
+}
+
+/** Everything that the spend page shows now, and the title of its tab. */
+export function spendPageState(facts: SpendFacts): { tabTitle: string; state: SpendState } {
+  const { accountId, account, formerName, money, receipts, view } = facts;
+  const name = sanitizeServiceText(account?.name ?? formerName ?? l10n.t('signed-out account'));
+  const { charged } = money;
+  const isEmpty = charged.length === 0;
+  return {
+    tabTitle: l10n.t('Spending: {0}', name),
+    state: {
+      type: 'state',
+      memory: { accountId, view },
+      title: l10n.t('Spending of {0}', name),
+      status: statusText(facts),
+      actionsName: l10n.t('Actions'),
+      actions: [
+        ...(account === undefined ? [] : [button('setBudget', l10n.t('Set Budget…'))]),
+        { ...button('exportCsv', l10n.t('Export CSV…')), isDisabled: isEmpty },
+        { ...button('exportJsonl', l10n.t('Export JSONL…')), isDisabled: isEmpty },
+        ...(facts.session === undefined ? [] : [button('refresh', l10n.t('Refresh'))]),
+      ],
+      notices: noticesOf(facts),
+      facts: receipts === 'loading' ? [] : factsOf(facts),
+      groups: isEmpty ? undefined : groupsSection(facts),
+      balance: balanceSection(facts),
+      runs: isEmpty ? undefined : runsSection(facts),
+    },
+  };
+}
+
+function statusText({ account, receipts, money }: SpendFacts): string {
+  if (receipts === 'loading') return l10n.t('Loading…');
+  const isSandbox = account?.kind === 'sandbox';
+  if (money.charged.length > 0) return isSandbox ? sandboxNote() : '';
+  return l10n.t('No runs yet. What a run costs is listed here as soon as it is charged.');
+}
+
+function noticesOf({ account, session, receipts, money, reading }: SpendFacts): SpendNotice[] {
+  const notice = (key: string, kind: SpendNotice['kind'], text: string, more?: SpendButton): SpendNotice => ({
+    key,
+    kind,
+    text,
+    button: more,
+  });
+  const found: SpendNotice[] = [];
+  if (receipts === 'failed')
+    found.push(
+      notice(
+        'receipts',
+        'error',
+        l10n.t('Couldn’t read the receipts on this machine. See the log for details.'),
+      ),
+    );
+  if (account === undefined || session === undefined)
+    return [
+      ...found,
+      notice(
+        'signedOut',
+        'info',
+        l10n.t('This account is signed out. Only the receipts on this machine are listed.'),
+      ),
+    ];
+  if (session.isLocked) {
+    const text = l10n.t(
+      'The service rejected this account’s API key. Only the receipts on this machine are listed.',
+    );
+    return [...found, notice('key', 'error', text, button('replaceKey', l10n.t('Replace API Key…')))];
+  }
+  if (session.state === 'offline')
+    found.push(
+      notice('offline', 'warning', offlineText(session.offlineSince), button('refresh', l10n.t('Retry'))),
+    );
+  if (!isComplete(session)) {
+    const isBusy = reading === 'runs';
+    const words = isBusy ? l10n.t('Loading Runs…') : l10n.t('Load All Runs');
+    const text = l10n.t('Not all runs are loaded, so sums may be too low.');
+    found.push(notice('runs', 'info', text, { ...button('loadRuns', words), isDisabled: isBusy }));
+  }
+  const unread = money.charged.filter(({ isUnread }) => isUnread).length;
+  if (unread > 0) {
+    const isBusy = reading === 'prices';
+    const words = isBusy ? l10n.t('Reading Prices…') : l10n.t('Read Prices');
+    const text =
+      unread === 1
+        ? l10n.t('The price of 1 run hasn’t been read from the service.')
+        : l10n.t('The prices of {0} runs haven’t been read from the service.', formatCount(unread));
+    found.push(notice('prices', 'info', text, { ...button('readPrices', words), isDisabled: isBusy }));
+  }
+  return found;
+}
+
+function factsOf({ account, session, money }: SpendFacts): SpendState['facts'] {
+  const { spending, charged } = money;
+  const balance = session?.isLocked === true ? undefined : session?.balance.current;
+  const fact = (key: string, name: string, value: string) => ({ key, name, value });
+  const all = amountsOf(charged);
+  return [
+    ...(spending === undefined ? [] : [fact('month', monthText(spending.month), spentText(spending))]),
+    ...(spending === undefined
+      ? []
+      : [underWayText(spending) ?? []]
+          .flat()
+          .map((text) => fact('underWay', l10n.t('Not charged yet'), text))),
+    ...(account?.budget === undefined ? [] : [fact('budget', l10n.t('Budget'), limitsText(account.budget))]),
+    ...(charged.length === 0
+      ? []
+      : [
+          fact(
+            'all',
+            runCount(charged.length),
+            amountsText(all, session !== undefined && isComplete(session)),
+          ),
+        ]),
+    ...(account === undefined
+      ? []
+      : [fact('balance', l10n.t('Balance'), formatMoney(balance?.balance_cents, balance?.currency))]),
+  ];
+}
+
+function runCount(count: number): string {
+  return count === 1 ? l10n.t('1 run') : l10n.t('{0} runs', formatCount(count));
+}
+
+function isComplete({ runs }: Session): boolean {
+  return runs.isCompleteSince(0);
+}
+
+function groupsSection({ money: { charged }, session, view: { groupBy } }: SpendFacts): SpendGroups {
+  const names: Readonly<Record<SpendGroupBy, string>> = {
+    month: l10n.t('Month'),
+    model: l10n.t('Model'),
+    label: l10n.t('Label'),
+    plan: l10n.t('Plan'),
+  };
+  const groups = groupsOf(charged, groupBy);
+  const most = Math.max(1, ...groups.map(({ mainCents }) => mainCents));
+  const row = (
+    key: string,
+    name: string,
+    amounts: Amounts,
+    mainCents: number,
+  ): SpendGroups['rows'][number] => ({
+    key,
+    name,
+    runs: formatCount(amounts.runs),
+    spent: amountsText(amounts),
+    share: Math.max(0, mainCents / most),
+  });
+  const rest = groups.slice(MAX_GROUPS);
+  const restAmounts = amountsOf(rest.flatMap(({ runs }) => runs));
+  return {
+    title: l10n.t('Spending by'),
+    choices: (['month', 'model', 'label', 'plan'] as const).map((choice) => ({
+      groupBy: choice,
+      words: names[choice],
+      isChosen: choice === groupBy,
+    })),
+    columns: [names[groupBy], l10n.t('Runs'), l10n.t('Spent')],
+    rows: [
+      ...groups
+        .slice(0, MAX_GROUPS)
+        .map(({ key, amounts, mainCents }) =>
+          row(`is ${key ?? ''}`, groupName(key, groupBy, session), amounts, mainCents),
+        ),
+      ...(rest.length === 0
+        ? []
+        : [row('rest', l10n.t('{0} more', formatCount(rest.length)), restAmounts, 0)]),
+    ],
+  };
+}
+
+function groupName(key: string | undefined, groupBy: SpendGroupBy, session: Session | undefined): string {
+  switch (groupBy) {
+    case 'month':
+      return key === undefined ? l10n.t('Date unknown') : monthText(key, 'with-year');
+    case 'model':
+      return modelName(key ?? '', session);
+    case 'label':
+      return key === undefined ? l10n.t('No label known') : serviceText(key);
+    case 'plan':
+      return key === undefined ? l10n.t('No plan known') : serviceText(key);
+  }
+}
+
+function modelName(modelId: string, session: Session | undefined): string {
+  return serviceText(session?.models.nameOf(modelId) ?? modelId) || l10n.t('unknown');
+}
+
+function balanceSection({ money: { receipts }, session, nowMs }: SpendFacts): SpendBalance | undefined {
+  const balance = session?.isLocked === true ? undefined : session?.balance.current;
+  const known = balancePoints(receipts, balance, nowMs);
+  const [first, last] = [known?.points[0], known?.points.at(-1)];
+  if (known === undefined || first === undefined || last === undefined || known.points.length < 2)
+    return undefined;
+  const { points, currency } = known;
+  const money = (cents: number) => formatMoney(cents, currency);
+  const amounts = points.map(({ cents }) => cents);
+  // From zero: a chart that begins elsewhere exaggerates.
+  const [low, high] = [Math.min(0, ...amounts), Math.max(1, ...amounts)];
+  const spanMs = Math.max(1, last.atMs - first.atMs);
+  return {
+    title: l10n.t('Balance over time'),
+    summary: l10n.t(
+      'Balance: {0} on {1}, {2} on {3}',
+      money(first.cents),
+      formatTime(first.atMs),
+      money(last.cents),
+      formatTime(last.atMs),
+    ),
+    points: points.map(({ atMs, cents }) => [(atMs - first.atMs) / spanMs, (cents - low) / (high - low)]),
+    high: money(high),
+    low: money(low),
+    from: formatTime(first.atMs),
+    to: formatTime(last.atMs),
+    tableTitle: l10n.t('Balance as a table'),
+    columns: [l10n.t('Time'), l10n.t('Balance')],
+    rows: points
+      .slice(-MAX_BALANCES)
+      .map(({ atMs, cents }) => [formatTime(atMs), money(cents)] as const)
+      .reverse(),
+  };
+}
+
+function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts): SpendRuns {
+  const { search, sortBy, isDescending } = view;
+  const listed = listedRuns(charged, view, (modelId) => session?.models.nameOf(modelId) ?? modelId);
+  const shown = listed.slice(0, mostRows);
+  const columns: Readonly<Record<SpendColumn, string>> = {
+    date: l10n.t('Submitted'),
+    price: l10n.t('Price'),
+    label: l10n.t('Label'),
+    model: l10n.t('Model'),
+    dataset: l10n.t('Dataset'),
+    queue: l10n.t('Queue'),
+    plan: l10n.t('Plan'),
+    balance: l10n.t('Balance after'),
+  };
+  const counts = [formatCount(shown.length), formatCount(listed.length)] as const;
+  return {
+    title: l10n.t('Runs'),
+    searchWords: l10n.t('Search label, model, plan, dataset or run ID'),
+    columns: COLUMNS.map((column) => ({
+      column,
+      words: columns[column],
+      sort: column !== sortBy ? 'none' : isDescending ? 'descending' : 'ascending',
+    })),
+    rows: shown.map((run) => rowOf(run, session)),
+    count:
+      listed.length === 0 && search !== ''
+        ? l10n.t('No matching runs')
+        : shown.length < listed.length
+          ? l10n.t('{0} of {1} runs', ...counts)
+          : runCount(listed.length),
+    more: shown.length < listed.length ? button('showMore', l10n.t('Load More')) : undefined,
+    note: shown.some(isAssumed)
+      ? l10n.t('* Submitted elsewhere, or the response was lost: the currency is assumed from the balance.')
+      : undefined,
+  };
+}
+
+/** In the order in which the table has them. */
+export const COLUMNS: readonly SpendColumn[] = [
+  'date',
+  'price',
+  'label',
+  'model',
+  'dataset',
+  'queue',
+  'plan',
+  'balance',
+];
+
+function isAssumed({ isCurrencyAssumed, currency }: ChargedRun): boolean {
+  return isCurrencyAssumed && currency !== undefined;
+}
+
+function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
+  const { runId, createdAtMs, priceCents, currency, label, modelId, plan, receipt } = run;
+  const unknown = l10n.t('unknown');
+  const afterCents = receipt?.settled.run.balance_after_cents;
+  const price = priceCents === undefined ? unknown : formatMoney(priceCents, currency);
+  const date = createdAtMs === undefined ? l10n.t('just now') : formatTime(createdAtMs);
+  const cells: Readonly<Record<SpendColumn, string>> = {
+    date,
+    price: isAssumed(run) ? `${price}*` : price,
+    label: label === undefined ? '–' : serviceText(label),
+    model: modelName(modelId, session),
+    dataset: receipt === undefined ? l10n.t('submitted elsewhere') : datasetText(receipt.dataset),
+    queue:
+      receipt === undefined ? unknown : receipt.priority_processing ? l10n.t('Priority') : l10n.t('Standard'),
+    plan: plan === undefined ? unknown : serviceText(plan),
+    balance: afterCents === undefined ? unknown : formatMoney(afterCents, currency),
+  };
+  return {
+    key: `run ${runId}`,
+    cells: COLUMNS.map((column) => cells[column]),
+    iso: createdAtMs === undefined ? undefined : new Date(createdAtMs).toISOString(),
+    show: button('showRun', date, runId),
+  };
+}
+
+function datasetText({ filename, sizeBytes, rows }: ChargedReceipt['dataset']): string {
+  return [
+    sanitizeServiceText(filename),
+    formatBytes(sizeBytes),
+    ...(rows === undefined ? [] : [formatRows(rows)]),
+  ].join(' · ');
+}
+
+function button(action: SpendButton['action'], words: string, target = ''): SpendButton {
+  return { action, target, words };
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import type { Account, AccountBudget, AccountChange } from '../../../../src/core/accounts/account.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
+const { setBudget } = await withVscode(() => import('../../../../src/ui/money/setBudget.ts'));
+
+describe('setBudget', () => {
+  beforeEach(() => standIn.forget());
+
+  /** Enters texts one after the other; undefined is Esc. */
+  async function enter(
+    texts: (string | undefined)[],
+    budget?: AccountBudget,
+  ): Promise<AccountChange | undefined> {
+    let change: AccountChange | undefined;
+    const account: Account = { kind: 'sandbox', id: 's', name: 'Sandbox', budget };
+    const balance = { current: { balance_cents: 1, currency: 'USD' } };
+    standIn.told.pick = () => texts.shift();
+    await setBudget(
+      { change: (_: string, to: AccountChange) => Promise.resolve(void (change = to)) } as never,
+      { active: { account, balance } } as never,
+    );
+    return change;
+  }
+
+  it('takes amounts in whole units, with or without cents, of the balance’s currency', async () => {
+    assert.deepEqual(await enter(['5', '12,5']), {
+      budget: { perRunCents: 500, perMonthCents: 1_250, currency: 'USD' },
+    });
+    assert.match(standIn.told.sentences[0] ?? '', /5\.00 USD per run · 12\.50 USD per month/);
+    assert.match(standIn.told.inputs[0]?.prompt ?? '', /in USD\./);
+  });
+
+  it('removes the budget where nothing is entered, and changes nothing after Esc', async () => {
+    assert.deepEqual(await enter(['', ' '], { perRunCents: 1, currency: 'USD' }), { budget: undefined });
+    assert.equal(await enter(['5', undefined]), undefined);
+  });
+
+  it('offers the present limits, but for those in another currency', async () => {
+    const offered = async (currency: string) => {
+      standIn.forget();
+      const values: string[] = [];
+      standIn.told.pick = (input) => void values.push(input.value);
+      const account: Account = {
+        kind: 'sandbox',
+        id: 's',
+        name: 'S',
+        budget: { perRunCents: 1_205, currency },
+      };
+      const balance = { current: { balance_cents: 1, currency: 'USD' } };
+      await setBudget({} as never, { active: { account, balance } } as never);
+      return values;
+    };
+    assert.deepEqual([await offered('USD'), await offered('EUR')], [['12.05'], ['']]);
+  });
+
+  it('takes nothing else', async () => {
+    for (const text of ['-5', '1e3', '12.505', '5 USD', '.5', '1234567890']) {
+      assert.equal(await enter([text, '5']), undefined, text);
+      assert.match(String(standIn.told.inputs.at(-1)?.validationMessage), /such as 20 or 12\.50/);
+    }
+  });
+});

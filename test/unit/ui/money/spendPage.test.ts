@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type * as vscode from 'vscode';
+import type { Account } from '../../../../src/core/accounts/account.ts';
+import { Emitter } from '../../../../src/core/base/event.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import type { SpendState } from '../../../../src/ui/money/protocol.ts';
+import type { SpendPage, SpendPageParts } from '../../../../src/ui/money/spendPage.ts';
+import { sendJson } from '../../../helpers/httpServer.ts';
+import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
+import { Bench, row, until } from '../../../helpers/runs/support.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
+const { SpendPage: createPage } = await withVscode(() => import('../../../../src/ui/money/spendPage.ts'));
+/** Longer than changes are collected before they are drawn. */
+const DRAWN_MS = 150;
+
+describe('SpendPage', () => {
+  let bench: Bench;
+  let session: Session;
+  let rows: unknown[];
+  let isRejected: boolean;
+  let account: Account | undefined;
+  let receipts: Receipt[];
+  let changed: { accounts: Emitter<void>; receipts: Emitter<void> };
+  let panel: PanelStandIn;
+  let page: SpendPage | undefined;
+
+  beforeEach(async () => {
+    standIn.forget();
+    bench = await Bench.start();
+    [rows, receipts, isRejected] = [[], [], false];
+    changed = { accounts: new Emitter(), receipts: new Emitter() };
+    panel = new PanelStandIn();
+    const { url } = await bench.serve((request, response) => {
+      const where = new URL(String(request.url), 'http://x.test').pathname;
+      const runId = where.split('/').at(-1) ?? '';
+      if (isRejected) sendJson(response, 401, { error: { code: 'invalid_api_key', message: '' } });
+      else if (where.endsWith('/runs')) sendJson(response, 200, { data: rows, has_more: false });
+      else if (where.endsWith('/balance')) sendJson(response, 200, { balance_cents: 3_750, currency: 'USD' });
+      else
+        sendJson(response, 200, {
+          run: { ...row(runId, 0, 'completed'), price_cents: 130, label: `of ${runId}` },
+        });
+    });
+    session = bench.session({ baseUrl: url, apiKey: 'service_test', keyId: 'key-1' });
+    ({ account } = session);
+  });
+  afterEach(async () => {
+    page?.dispose();
+    await bench.end();
+  });
+
+  async function open(view?: object): Promise<void> {
+    const parts = {
+      context: { extensionUri: standIn.Uri.file('/extension') },
+      accounts: {
+        get accounts() {
+          return account === undefined ? [] : [account];
+        },
+        former: [],
+        onDidChange: changed.accounts.event,
+      },
+      sessions: { find: () => account && session },
+      journal: { receipts: () => Promise.resolve([...receipts]), onDidChange: changed.receipts.event },
+      openJournal: () => Promise.resolve(),
+      submitter: { pending: [], onDidChange: new Emitter().event },
+      log: { error: () => undefined },
+    } as unknown as SpendPageParts;
+    const memory = { accountId: 'account-1', view } as ConstructorParameters<typeof SpendPage>[0];
+    page = new createPage(memory, panel as unknown as vscode.WebviewPanel, parts);
+    panel.send({ type: 'ready' });
+    await until(() => panel.posted.length > 0 && !texts().includes('Loading…'));
+  }
+  const state = () => panel.posted.at(-1) as SpendState;
+  const texts = () => JSON.stringify(state());
+  const shows = (text: string) => until(() => texts().includes(text));
+  const fact = (key: string) => state().facts.find((one) => one.key === key)?.value;
+  const act = (action: string, target = '') => panel.send({ type: 'act', action, target });
+  const view = (change: object) => panel.send({ type: 'view', ...state().memory.view, ...change });
+  const column = (at: number) => state().runs?.rows.map(({ cells }) => cells[at]);
+  const paid = (label: string, price_cents: number | undefined, more: { currency?: string } = {}) =>
+    chargedReceipt({ label, atMs: receipts.length, run: { price_cents, ...more } });
+
+  it('says that nothing was charged yet', async () => {
+    await open();
+    assert.match(state().status, /^No runs yet\./);
+    assert.deepEqual([state().runs, state().groups, state().balance], [undefined, undefined, undefined]);
+    act('exportCsv');
+    await sleep(DRAWN_MS);
+    assert.deepEqual(state().actions.find(({ action }) => action === 'exportCsv')?.isDisabled, true);
+  });
+
+  it('adds up each currency by itself, and says what is unknown, until it is read', async () => {
+    rows = [row('a', 3), row('b', 2)];
+    for (const cents of [517, undefined]) receipts.push(paid('x', cents));
+    receipts.push(paid('y', 99, { currency: 'EUR' }));
+    await session.balance.refresh();
+    await session.runs.refresh();
+    await open();
+    assert.match(
+      fact('all') ?? '',
+      /^at least (5\.17 USD · 0\.99 EUR|0\.99 EUR · 5\.17 USD) \(3 prices unknown\)$/,
+    );
+    assert.match(texts(), /The prices of 2 runs haven’t been read/);
+    act('readPrices');
+    await shows('of b');
+    assert.match(fact('all') ?? '', /7\.77 USD/);
+    assert.match(fact('all') ?? '', /\(1 price unknown\)$/);
+    assert.ok(column(1)?.includes('1.30 USD*'));
+    assert.match(state().runs?.note ?? '', /assumed from the balance/);
+    assert.doesNotMatch(texts(), /Read Prices/);
+  });
+
+  it('follows receipts and the balance', async () => {
+    await open();
+    receipts.push(paid('new', 517));
+    changed.receipts.fire();
+    await shows('5.17 USD');
+    await session.balance.refresh();
+    await shows('37.50 USD');
+  });
+
+  it('sorts by every column, what is unknown last, and finds', async () => {
+    for (const [label, cents] of [
+      ['b', 100],
+      ['a', undefined],
+      ['c', 20],
+    ] as const)
+      receipts.push(paid(label, cents));
+    await open();
+    assert.deepEqual(column(2), ['c', 'a', 'b']);
+    view({ sortBy: 'price', isDescending: true });
+    assert.deepEqual(column(2), ['b', 'c', 'a']);
+    view({ isDescending: false });
+    assert.deepEqual(column(2), ['c', 'b', 'a']);
+    assert.deepEqual(
+      state()
+        .runs?.columns.filter(({ sort }) => sort !== 'none')
+        .map(({ column: one, sort }) => [one, sort]),
+      [['price', 'ascending']],
+    );
+    view({ search: ' TRAIN.jsonl' });
+    assert.equal(state().runs?.rows.length, 3);
+    view({ search: 'nowhere' });
+    assert.deepEqual([state().runs?.rows, state().runs?.count], [[], 'No matching runs']);
+  });
+
+  it('groups by what the user wants', async () => {
+    for (const label of ['a', 'b', 'a']) receipts.push(paid(label, 100));
+    await open();
+    view({ groupBy: 'label' });
+    assert.deepEqual(
+      state().groups?.rows.map(({ name, runs, spent, share }) => [name, runs, spent, share]),
+      [
+        ['a', '2', '2.00 USD', 1],
+        ['b', '1', '1.00 USD', 0.5],
+      ],
+    );
+    for (let n = 0; n < 30; n++) receipts.push(paid(`l${n}`, 10));
+    changed.receipts.fire();
+    await shows('12 more');
+    assert.equal(state().groups?.rows.at(-1)?.spent, '1.20 USD');
+  });
+
+  it('lists 200 rows, and more when asked', async () => {
+    for (let n = 0; n < 450; n++) receipts.push(paid(`l${n}`, 10));
+    await open();
+    assert.deepEqual([state().runs?.rows.length, state().runs?.count], [200, '200 of 450 runs']);
+    act('showMore');
+    assert.equal(state().runs?.rows.length, 400);
+    view({ sortBy: 'price' });
+    assert.equal(state().runs?.rows.length, 200);
+  });
+
+  it('remembers what was shown, whatever a page remembered', async () => {
+    await open({ groupBy: 'plan', search: 7, sortBy: 'x', isDescending: 'no' });
+    assert.deepEqual(state().memory.view, {
+      groupBy: 'plan',
+      search: '',
+      sortBy: 'date',
+      isDescending: true,
+    });
+  });
+
+  it('opens a run that is listed, and no other', async () => {
+    receipts.push(paid('a', 100));
+    await open();
+    const target = state().runs?.rows[0]?.show.target ?? '';
+    act('showRun', 'another');
+    act('showRun', target);
+    await until(() => standIn.executed.length > 0);
+    assert.deepEqual(standIn.executed, [['fineTuning.showRun', { accountId: 'account-1', id: target }]]);
+  });
+
+  it('shows nothing that a rejected API key has read, and the receipts of an account that is signed out', async () => {
+    rows = [row('secret', 3)];
+    await session.runs.refresh();
+    receipts.push(paid('mine', 100));
+    await open();
+    await shows('secret');
+    isRejected = true;
+    await session.runs.refresh().catch(() => undefined);
+    await shows('rejected this account’s API key');
+    assert.doesNotMatch(texts(), /secret/);
+    account = undefined;
+    changed.accounts.fire();
+    await shows('signed out');
+    assert.match(texts(), /mine/);
+  });
+});
