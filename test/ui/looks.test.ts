@@ -126,7 +126,7 @@ describe('looks and keyboard', () => {
     const status = await workbench.statusItem('balance').getAttribute('aria-label');
     assert.match(
       status ?? '',
-      /Fine-Tuning account: Sandbox, Sandbox: no training, no charges\., Balance: .+ USD \(read .+\), Click for the account menu\./,
+      /Fine-Tuning account: Sandbox, Sandbox: no training, no charges\., Balance: .+ USD \(read .+\),.* Click for the account menu\./,
     );
     // The buttons show while the pointer is on the view.
     await runs().root.locator('.pane-header').hover();

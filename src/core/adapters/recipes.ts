@@ -245,8 +245,7 @@ function factsOf({ config, weights }: AdapterReport, { folder, platform }: Recip
  * end a name: it runs beside the file). Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
  */
 function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> {
-  const { config, weights, folder, isWindows, task, base, revision, change, correction, rank, vllmRank } =
-    facts;
+  const { config, folder, isWindows, task, base, revision, change, correction, rank, vllmRank } = facts;
   const paths = isWindows ? path.win32 : path.posix;
   const shells = isWindows ? WINDOWS : [SH];
   /** One for each shell of the platform, unless they are the same. */
@@ -266,7 +265,7 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
   const baseText =
     pythonString(base) + (revision === undefined ? '' : `, revision=${pythonString(revision)}`);
   const isClassifier = task === 'SEQ_CLS' || task === 'TOKEN_CLS';
-  const labels = isClassifier ? `, num_labels=${weights?.labels ?? 'NUM_LABELS'}` : '';
+  const labels = isClassifier ? ', num_labels=NUM_LABELS' : '';
   const loading = (more: string) => [
     'from peft import PeftModel',
     `from transformers import ${CLASSES[task]}, AutoTokenizer`,
@@ -390,9 +389,7 @@ function scaleCorrection(config: AdapterConfig | undefined, pairs: readonly Lora
   // The tool reads 0 as none given, so there is nothing to multiply.
   if (common === 0) return 1;
   const corrections = new Set(
-    pairs.map(({ alpha = NaN, rank }) =>
-      Number(((alpha / common) * (config?.useRslora ? Math.sqrt(Math.max(rank, 1)) : 1)).toFixed(6)),
-    ),
+    pairs.map(({ scale = NaN, rank }) => Number(((scale * rank) / common).toFixed(6))),
   );
   const [only = 1] = corrections;
   return corrections.size > 1 || Number.isNaN(only) ? 'none' : only;

@@ -4,36 +4,74 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { lowBalanceSetting, onDidChangeLowBalance } from '../shared/settings.ts';
 import { balanceText, balanceTooltip, statusItemName } from './statusMessages.ts';
+import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
+
+/** Charges come with changes of runs and balance; what was spent is read once for all of them. */
+const SPENT_DELAY_MS = 500;
 
 /** Shows the active account's balance in the status bar; hidden when signed out. */
 export class BalanceStatus implements Disposable {
   readonly #sessions: Sessions;
   readonly #accounts: Pick<AccountStore, 'accounts' | 'onDidChange'>;
   readonly #item = vscode.window.createStatusBarItem('balance', vscode.StatusBarAlignment.Left, 0);
+  readonly #readSpent: (session: Session) => Promise<string[]>;
   readonly #subscriptions: Disposable[];
+  #spent: readonly string[] = [];
+  #spentTimer: NodeJS.Timeout | undefined;
 
-  constructor(sessions: Sessions, accounts: Pick<AccountStore, 'accounts' | 'onDidChange'>) {
+  /** @param readSpent what an account has spent, a line each */
+  constructor(
+    sessions: Sessions,
+    accounts: Pick<AccountStore, 'accounts' | 'onDidChange'>,
+    readSpent: (session: Session) => Promise<string[]>,
+  ) {
     this.#sessions = sessions;
     this.#accounts = accounts;
+    this.#readSpent = readSpent;
     this.#item.name = statusItemName();
     this.#item.command = COMMANDS.switchAccount;
     this.#subscriptions = [
       this.#item,
       onDidChangeLowBalance(() => this.#draw()),
-      accounts.onDidChange(() => this.#draw()),
+      accounts.onDidChange(() => this.#changed()),
       followActive(sessions, (session) => {
-        this.#draw();
+        this.#spent = [];
+        this.#changed();
         return session === undefined
           ? []
-          : [session.balance.onDidChange(() => this.#draw()), session.onDidChangeState(() => this.#draw())];
+          : [
+              session.balance.onDidChange(() => this.#changed()),
+              session.runs.onDidChange(() => this.#planSpent()),
+              session.onDidChangeState(() => this.#draw()),
+            ];
       }),
     ];
   }
 
   dispose(): void {
+    clearTimeout(this.#spentTimer);
     for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+
+  #changed(): void {
+    this.#draw();
+    this.#planSpent();
+  }
+
+  #planSpent(): void {
+    clearTimeout(this.#spentTimer);
+    this.#spentTimer = setTimeout(() => void this.#drawSpent(), SPENT_DELAY_MS);
+  }
+
+  async #drawSpent(): Promise<void> {
+    const session = this.#sessions.active;
+    if (session === undefined) return;
+    const spent = await this.#readSpent(session).catch(() => []);
+    if (session !== this.#sessions.active) return;
+    this.#spent = spent;
+    this.#draw();
   }
 
   #draw(): void {
@@ -53,6 +91,7 @@ export class BalanceStatus implements Disposable {
       readAtMs: session.balance.readAtMs,
       state: session.state,
       isLow,
+      spent: session.isLocked ? [] : this.#spent,
     };
     this.#item.text = balanceText(view);
     this.#item.tooltip = balanceTooltip(view);

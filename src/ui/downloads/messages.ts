@@ -32,12 +32,6 @@ export function runNameOf(runs: Labels, runId: string): string {
   return sanitizeServiceText(label === '' ? vscode.l10n.t('run {0}', runId.slice(0, 8)) : label);
 }
 
-/** The same in a notification: a label in quotes, so that it is not read as part of the sentence. */
-export function quotedRunName(runs: Labels, runId: string): string {
-  const name = runNameOf(runs, runId);
-  return withoutMarker(runs.label(runId) ?? '') === '' ? name : `“${name}”`;
-}
-
 /** Shows a notification with buttons, by their titles. */
 function notify(show: typeof showInformation, text: string, buttons: Record<string, () => unknown>): void {
   void show(text, ...Object.keys(buttons)).then((choice) => {

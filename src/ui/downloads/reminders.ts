@@ -6,7 +6,7 @@ import { dueReminders, type DueReminder } from '../../core/downloads/reminders.t
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { quotedRunName, remindOfExpiring } from './messages.ts';
+import { remindOfExpiring, runNameOf } from './messages.ts';
 
 export interface ReminderParts {
   downloads: Downloads;
@@ -57,7 +57,7 @@ function notify(session: Session, reminders: readonly DueReminder[]): void {
   const nowMs = serviceNowMs(session);
   remindOfExpiring(
     reminders.map(({ runId, expiresAtMs }) => ({
-      name: quotedRunName(runs, runId),
+      name: runNameOf(runs, runId),
       leftMs: expiresAtMs - nowMs,
     })),
     account.kind === 'sandbox',

@@ -74,10 +74,10 @@ export function rangeTooltip({ held, of }: { held: number; of: number }): string
 export function outsideEstimate(estimate: Estimate, priceCents: number): string | undefined {
   if (estimate.kind !== 'range' || isWithin(estimate, priceCents)) return undefined;
   const price = formatMoney(priceCents, estimate.currency);
-  return l10n.t('Charged {0}, outside the estimate of {1}', price, rangeText(estimate));
+  return l10n.t('Charged {0}, outside the estimate of {1}.', price, rangeText(estimate));
 }
 
-function rangeText({ lowCents, highCents, currency }: PriceRange): string {
+export function rangeText({ lowCents, highCents, currency }: PriceRange): string {
   return l10n.t('{0}–{1}', amountText(lowCents, env.language) ?? '', formatMoney(highCents, currency));
 }
 

@@ -6,7 +6,7 @@ import { printable } from '../printable.ts';
 import type { Measurements, PairMeasure, Progress } from '../report.ts';
 import type { Tensor } from '../safetensors.ts';
 import { dtypeShares, type Parts, type WeightsFile } from '../tensors.ts';
-import { isMeasured, TensorSums } from './tensorSums.ts';
+import { isMeasured, SquareSum } from './squareSum.ts';
 
 const MAX_NAMES = 10;
 /** Bytes of values that are summed at once. */
@@ -33,8 +33,8 @@ async function sumsOf(
   archive: Archive,
   files: readonly WeightsFile[],
   onProgress: (progress: Progress) => void,
-): Promise<Map<Tensor, TensorSums>> {
-  const sums = new Map<Tensor, TensorSums>();
+): Promise<Map<Tensor, SquareSum>> {
+  const sums = new Map<Tensor, SquareSum>();
   const memory = new Uint8Array(BATCH_BYTES);
   const waiting = new Map(files.map((file) => [file.name, file]));
   const totalBytes = files.reduce(
@@ -62,7 +62,7 @@ async function sumsOf(
 /** Takes the pieces of a file, and hands each tensor its bytes. */
 function adder(
   { header }: WeightsFile,
-  sums: Map<Tensor, TensorSums>,
+  sums: Map<Tensor, SquareSum>,
   memory: Uint8Array<ArrayBuffer>,
 ): (piece: Buffer) => void {
   let at = 0;
@@ -74,7 +74,7 @@ function adder(
       const tensor = header.tensors[index];
       if (tensor === undefined || begin + piece.length < tensor.from) return;
       if (isMeasured(tensor.dtype)) {
-        const its = sums.get(tensor) ?? new TensorSums(tensor.dtype, memory);
+        const its = sums.get(tensor) ?? new SquareSum(tensor.dtype, memory);
         sums.set(tensor, its);
         its.add(piece.subarray(Math.max(0, tensor.from - begin), tensor.to - begin));
       }
@@ -86,27 +86,24 @@ function adder(
 
 function measurementsOf(
   { report, files, pairs }: Inspection,
-  sums: ReadonlyMap<Tensor, TensorSums>,
+  sums: ReadonlyMap<Tensor, SquareSum>,
 ): Measurements {
   const tensors = files.flatMap(({ header }) => header.tensors);
   const measures = (report.weights?.pairs ?? []).map(({ path }, index) =>
     pairMeasure(path, pairs[index], sums),
   );
-  const nonFinite = [...sums].filter(([, { nans, infinities }]) => nans + infinities > 0);
   const paired = new Set(pairs.flatMap(({ a, b }) => [a, b]));
   const notMeasured = dtypeShares(tensors.filter(({ dtype }) => !isMeasured(dtype)));
-  const total = (key: 'values' | 'nans' | 'infinities') =>
-    [...sums.values()].reduce((sum, one) => sum + one[key], 0);
   return {
     pairs: measures,
-    values: total('values'),
-    nans: total('nans'),
-    infinities: total('infinities'),
-    nonFinite: nonFinite.slice(0, MAX_NAMES).map(([{ name }]) => printable(name)),
+    broken: [...sums]
+      .filter(([, { value }]) => !Number.isFinite(value))
+      .slice(0, MAX_NAMES)
+      .map(([{ name }]) => printable(name)),
     hasNoEffect:
       notMeasured.length === 0 &&
       measures.every(({ isZero }) => isZero) &&
-      ![...sums].some(([tensor, { squares }]) => squares !== 0 && !paired.has(tensor)),
+      ![...sums].some(([tensor, { value }]) => value !== 0 && !paired.has(tensor)),
     notMeasured,
   };
 }
@@ -114,15 +111,15 @@ function measurementsOf(
 function pairMeasure(
   path: string,
   parts: Parts | undefined,
-  sums: ReadonlyMap<Tensor, TensorSums>,
+  sums: ReadonlyMap<Tensor, SquareSum>,
 ): PairMeasure {
-  const [a, b] = [parts?.a && sums.get(parts.a), parts?.b && sums.get(parts.b)];
+  const [a, b] = [parts?.a, parts?.b].map((tensor) => tensor && sums.get(tensor)?.value);
   // PEFT starts training with an A of zeros for embeddings.
-  const squares = (parts?.isEmbedding === true ? a : b)?.squares ?? NaN;
+  const squares = (parts?.isEmbedding === true ? a : b) ?? NaN;
   return {
     path,
     ...(Number.isFinite(squares) ? { norm: Math.sqrt(squares) } : {}),
-    isZero: a?.squares === 0 || b?.squares === 0,
-    nonFinite: [a, b].reduce((sum, one) => sum + (one?.nans ?? 0) + (one?.infinities ?? 0), 0),
+    isZero: a === 0 || b === 0,
+    isBroken: [a, b].some((sum) => sum !== undefined && !Number.isFinite(sum)),
   };
 }

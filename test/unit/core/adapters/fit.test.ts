@@ -150,12 +150,12 @@ describe('the fit of config and tensors', () => {
     assert.deepEqual(weights?.savedModules, ['lm_head', 'model.embed_tokens']);
     assert.deepEqual([weights.minRank, weights.maxRank], [4, 8]);
     assert.deepEqual(
-      weights.pairs.map(({ rank, alpha, scale }) => [rank, alpha, scale]),
+      weights.pairs.map(({ rank, scale }) => [rank, scale]),
       [
-        [8, 16, 16 / Math.sqrt(8)],
-        [4, 16, 8],
-        [4, 16, 8],
-        [4, 24, 12],
+        [8, 16 / Math.sqrt(8)],
+        [4, 8],
+        [4, 8],
+        [4, 12],
       ],
     );
   });
@@ -214,7 +214,7 @@ describe('the fit of config and tensors', () => {
       modules: { [`${'a'.repeat(60)}!`]: [24, 16] },
     });
     assert.ok(process.cpuUsage().user - user < 2_000_000);
-    assert.deepEqual([weights?.pairs[0]?.alpha, problems], [undefined, []]);
+    assert.deepEqual([weights?.pairs[0]?.scale, problems], [undefined, []]);
   });
 
   it('names modules unambiguously', async () => {

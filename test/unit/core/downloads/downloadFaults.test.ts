@@ -24,7 +24,7 @@ describe('Downloads from a storage that errs', () => {
   }
 
   const cut: BlobFault = { cutAfterBytes: 100 * KIB };
-  const rest = (from: number, to: number, total: number | '*') => ({
+  const rest = (from: number, to: number, total: number) => ({
     contentRange: `bytes ${100 * KIB + from}-${400 * KIB + to}/${total}`,
   });
   const other = randomBytes(300 * KIB);
@@ -42,11 +42,7 @@ describe('Downloads from a storage that errs', () => {
     ],
     ['starts again where ranges are ignored', [cut, { ignoresRanges: true }], [0, 0]],
     ['starts again where the ETag is another one', [cut, { etag: '"two"', bytes: other }], [0, 0]],
-    ['starts again where the rest has no ETag', [cut, { etag: null }], [0, 100, 0]],
-    ['starts again where the rest begins elsewhere', [cut, rest(-1, -1, 400 * KIB)], [0, 100, 0]],
-    ['starts again where the rest ends early', [cut, rest(0, -2, 400 * KIB)], [0, 100, 0]],
-    ['starts again where the total is longer than before', [cut, rest(0, 0, 400 * KIB + 1)], [0, 100, 0]],
-    ['starts again where the total is not given', [cut, rest(0, -1, '*')], [0, 100, 0]],
+    ['starts again where the rest is another one', [cut, rest(-1, -1, 400 * KIB)], [0, 100, 0]],
     ['starts again where the ETag is weak', [{ ...cut, etag: 'W/"weak"' }], [0, 0]],
     ['starts again where there is no ETag', [{ ...cut, etag: null }], [0, 0]],
     [
@@ -59,7 +55,6 @@ describe('Downloads from a storage that errs', () => {
       [cut, { bytes: other.subarray(0, 100 * KIB) }],
       [0, 0],
     ],
-    ['starts again where the rest is compressed', [cut, { contentEncoding: 'gzip' }], [0, 100, 0]],
   ] satisfies [string, BlobFault[], number[]][])
     it(name, async () => {
       bench.server.faults.push(...faults);

@@ -274,18 +274,6 @@ describe('"Download Adapter…"', () => {
       assert.deepEqual(await readdir(out), [file]);
     });
 
-    for (const [answer, answers, shown] of [
-      ['that is read first', true, /^Downloading the adapter for maths$/],
-      ['unless the service does not answer', false, /^Downloading the adapter for run [0-9a-f]+$/],
-    ] as const)
-      it(`resumes, titled by the label, ${answer}`, async () => {
-        await interrupt();
-        if (!answers) window.session.runs.loadDetail = () => new Promise(() => undefined);
-        await download(runId, 'resume');
-        assert.match(title() ?? '', shown);
-        assert.deepEqual(await readdir(out), [file]);
-      });
-
     it('discards it and starts again, elsewhere', async () => {
       await interrupt();
       press('Restart Download');

@@ -53,7 +53,7 @@ describe('messages of a price', () => {
   });
 
   it('say after a charge that it was outside the range, only if it was', () => {
-    assert.equal(outsideEstimate(range, 590), 'Charged 5.90 USD, outside the estimate of 2.80–4.10 USD');
+    assert.equal(outsideEstimate(range, 590), 'Charged 5.90 USD, outside the estimate of 2.80–4.10 USD.');
     for (const cents of [280, 410]) assert.equal(outsideEstimate(range, cents), undefined);
     assert.equal(outsideEstimate({ kind: 'none' }, 590), undefined);
   });
