@@ -162,6 +162,7 @@ export const workspace = {
   onDidCloseTextDocument: () => ({ dispose: () => undefined }),
   workspaceFolders: undefined,
   getWorkspaceFolder: () => undefined,
+  asRelativePath: (path: string) => path.split('/').at(-1) ?? path,
   createFileSystemWatcher: (pattern: RelativePattern) => {
     const changed = new EventEmitter<undefined>();
     const watcher: WatcherStandIn = {
@@ -231,6 +232,7 @@ class InputStandIn {
   items: readonly Item[] = [];
   activeItems: readonly Item[] = [];
   selectedItems: readonly Item[] = [];
+  busy = false;
   /** Of many, what `pick` selects itself. */
   canSelectMany = false;
   validationMessage: unknown;
@@ -252,8 +254,8 @@ class InputStandIn {
     if (!this.canSelectMany)
       this.selectedItems = this.items.filter(({ label }) => label.includes(answer)).slice(0, 1);
     this.#accept();
-    // One that stays open is left.
-    this.#hide();
+    // One that stays open is left, unless it works.
+    if (!this.busy) this.#hide();
   }
   dispose(): void {
     this.#accept = () => undefined;

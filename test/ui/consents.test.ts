@@ -139,11 +139,11 @@ describe('consents and steps of a submission', () => {
         Balance: '1,000.00 USD',
         Price: 'Not known until charged',
       });
-      // Esc in a box keeps what was chosen.
+      // Back keeps what was chosen.
       for (const row of ['Model', 'Label', 'Queue']) {
         await quickInput.pick(row);
         await quickInput.item(CONTINUE).waitFor({ state: 'hidden' });
-        await workbench.page.keyboard.press('Escape');
+        await quickInput.press('Back');
         await quickInput.item(CONTINUE).waitFor();
         assert.equal(await descriptionOf(row), facts.get(row));
       }

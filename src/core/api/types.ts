@@ -117,10 +117,17 @@ export interface RunSubmission {
   /** The multipart boundary; kept, so that every attempt is byte-identical. */
   boundary: string;
   /**
-   * `sha256`, lower-case hexadecimal, of the bytes that may be sent; nothing is compared when undefined. `mtimeMs`: when the file
-   * was written that has it, in whole milliseconds; one of another time is hashed before anything is sent.
+   * `sha256`, lower-case hexadecimal, of the bytes that may be sent; nothing is compared when undefined. `mtimeMs` and
+   * `ctimeMs`: of the file that has it, in whole milliseconds; one of other times is hashed before anything is sent.
    */
-  dataset: { path: string; filename: string; sizeBytes: number; sha256?: string; mtimeMs?: number };
+  dataset: {
+    path: string;
+    filename: string;
+    sizeBytes: number;
+    sha256?: string;
+    mtimeMs?: number | undefined;
+    ctimeMs?: number | undefined;
+  };
   model_id: string;
   /** Omitted when undefined or empty. */
   label?: string;

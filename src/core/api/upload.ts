@@ -44,7 +44,7 @@ export async function upload<T>(
   send: (request: Pick<HttpRequest, 'headers' | 'body'>) => Promise<T>,
 ): Promise<T> {
   const multipart = encodeMultipart(submission);
-  const { path, sizeBytes, sha256, mtimeMs } = submission.dataset;
+  const { path, sizeBytes, sha256, mtimeMs, ctimeMs } = submission.dataset;
   const dataset = await OpenDataset.open(path, sizeBytes);
   const over = new AbortController();
   let expected: Expected | undefined;
@@ -52,7 +52,10 @@ export async function upload<T>(
     if (sha256 !== undefined) {
       if (digestWorker === undefined) throw new DigestError();
       // Hashed first: otherwise all of it would be sent before that is known.
-      const isOtherFile = mtimeMs !== undefined && mtimeMs !== dataset.stamp.mtimeMs;
+      const { stamp } = dataset;
+      const isOtherFile =
+        (mtimeMs !== undefined && mtimeMs !== stamp.mtimeMs) ||
+        (ctimeMs !== undefined && ctimeMs !== stamp.ctimeMs);
       if (isOtherFile && (await sha256Of(dataset, digestWorker, signal)) !== sha256)
         throw new DatasetChangedError('changed');
       expected = { sha256, digest: new Digest(digestWorker) };

@@ -65,6 +65,13 @@ export class Sessions implements Disposable {
     return account && this.of(account);
   }
 
+  /** The name of an account of this machine, unless it is the active one. */
+  otherName(accountId: string): string | undefined {
+    if (accountId === this.#active?.account.id) return undefined;
+    const { accounts, former } = this.#accounts;
+    return [...accounts, ...former].find(({ id }) => id === accountId)?.name;
+  }
+
   /** Whether the change of some session to `key-rejected` was caused by this error. */
   isReportedByState(error: unknown): boolean {
     return [...this.#sessions.values()].some((session) => session.isReportedByState(error));

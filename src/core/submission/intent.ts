@@ -86,6 +86,8 @@ export const intentSchema = v.object({
     sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
     /** When it was last written; not known to earlier versions. */
     mtimeMs: v.optional(time),
+    /** When anything of the file last changed: a copy may have the other time. */
+    ctimeMs: v.optional(time),
     /** Missing where the file was not checked. */
     rows: v.optional(count),
     /** The same; Unicode characters, line ends included. */

@@ -256,11 +256,11 @@ export class UploadAttempts {
 
 /** The request of every attempt of an intent: the same bytes each time. */
 function submissionOf(intent: Intent): RunSubmission {
-  const { path, filename, sizeBytes, sha256, mtimeMs } = intent.dataset;
+  const { path, filename, sizeBytes, sha256, mtimeMs, ctimeMs } = intent.dataset;
   return {
     idempotencyKey: intent.id,
     boundary: intent.boundary,
-    dataset: { path, filename, sizeBytes, sha256, ...(mtimeMs !== undefined && { mtimeMs }) },
+    dataset: { path, filename, sizeBytes, sha256, mtimeMs, ctimeMs },
     model_id: intent.model_id,
     ...(intent.label !== undefined && { label: intent.label }),
     // An intent is made only when the user has given both.

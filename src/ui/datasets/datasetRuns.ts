@@ -19,6 +19,7 @@ import {
   type TrainedBefore,
 } from '../../core/submission/trainedBefore.ts';
 import { followActive } from '../shared/activeSession.ts';
+import type { RunNames } from '../shared/datasetMessages.ts';
 import type { Log } from '../shared/log.ts';
 
 interface Parts {
@@ -31,7 +32,7 @@ interface Parts {
 
 /** What earlier runs say of a dataset. */
 export interface PastRuns {
-  trained: (TrainedBefore & { modelName: string }) | undefined;
+  trained: (TrainedBefore & RunNames) | undefined;
   /** In the standard queue of the active account. */
   price: Estimate;
 }
@@ -91,7 +92,11 @@ export class DatasetRuns implements Disposable {
     const trained = trainedBefore(this.#receipts, placeOf(account), report, sha256);
     const receipts = chargedReceiptsOf(this.#receipts, account.id);
     return {
-      trained: trained && { ...trained, modelName: models.nameOf(trained.run.modelId) },
+      trained: trained && {
+        ...trained,
+        modelName: models.nameOf(trained.run.modelId),
+        otherAccount: this.#parts.sessions.otherName(trained.run.accountId),
+      },
       price: estimateOf(receipts, {
         size: { bytes, rows, characters: statistics.characters },
         priority: false,

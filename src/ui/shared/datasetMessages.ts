@@ -83,25 +83,37 @@ export function tokensPhrase({ estimatedTokens }: Pick<Summary, 'estimatedTokens
   return vscode.l10n.t('about {0} tokens (estimate)', formatCount(rounded));
 }
 
-/** An earlier run within a sentence: "May 3, 2026 with Qwen3 8B, 5.17 USD". */
+/** An earlier run within a sentence: "May 3, 2026 with Qwen3 8B, 5.17 USD". @param otherAccount that paid, if it isn't the active one */
 export function priorPhrase(
   { submittedAtMs, runId, priceCents, currency }: Prior,
   modelName: string,
+  otherAccount: string | undefined,
   time = formatDay(submittedAtMs),
 ): string {
   const { l10n } = vscode;
-  const run = l10n.t('{0} with {1}', time, sanitizeServiceText(modelName));
+  const model = sanitizeServiceText(modelName);
+  const run =
+    otherAccount === undefined
+      ? l10n.t('{0} with {1}', time, model)
+      : l10n.t('{0} with {1} by {2}', time, model, sanitizeServiceText(otherAccount));
   if (runId === undefined) return l10n.t('{0}, discarded: you may have been charged', run);
   return priceCents === undefined ? run : l10n.t('{0}, {1}', run, formatMoney(priceCents, currency));
 }
 
+/** How an earlier run is named. */
+export interface RunNames {
+  modelName: string;
+  /** The account that paid, if it isn't the active one. */
+  otherAccount: string | undefined;
+}
+
 /** The last run of a dataset, and whether that was of other bytes. @param rows of the file now */
 export function trainedPhrase(
-  { kind, run, modelName }: TrainedBefore & { modelName: string },
+  { kind, run, modelName, otherAccount }: TrainedBefore & RunNames,
   rows: number | undefined,
 ): string {
   const { l10n } = vscode;
-  const phrase = priorPhrase(run, modelName);
+  const phrase = priorPhrase(run, modelName, otherAccount);
   if (kind === 'same') return phrase;
   const more = rows === undefined || run.rows === undefined ? 0 : rows - run.rows;
   const count = formatCount(Math.abs(more));

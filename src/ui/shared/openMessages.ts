@@ -36,7 +36,8 @@ function fileManagerTitle(): string {
 
 /** Opens a link that the service returned or the user entered, if it is an https address; says whether it did. */
 export async function openServiceLink(url: string): Promise<boolean> {
-  return isOpenableUrl(url) && vscode.env.openExternal(vscode.Uri.parse(url, true));
+  // As it was judged: VS Code may read another host from the same text.
+  return isOpenableUrl(url) && vscode.env.openExternal(vscode.Uri.parse(new URL(url).href, true));
 }
 
 export function notifyNoLink(): void {

@@ -9,11 +9,15 @@ import { chooseMessages, failureSentence, gateMessages, refusal } from './datase
 import { COMMANDS } from './ids.ts';
 import { withLateProgress, showError, showWarning } from './notifications.ts';
 import type { Log } from './log.ts';
+import { sanitizeServiceText } from './serviceText.ts';
 import { pick, type Choice } from './steps.ts';
 import { urisOf } from './tabs.ts';
 
 /** How often a dataset that was written to after its check is checked again. */
 const MAX_RECHECKS = 2;
+
+/** Room for the rest of a sentence. */
+const MAX_NAME_UNITS = 60;
 
 /** A dataset that may be submitted: only the bytes that the file had at its check. */
 export interface CheckedDataset {
@@ -204,5 +208,5 @@ async function confirmUnchecked(
 }
 
 function nameOf(uri: vscode.Uri): string {
-  return path.posix.basename(uri.path);
+  return sanitizeServiceText(path.posix.basename(uri.path), MAX_NAME_UNITS);
 }

@@ -61,9 +61,10 @@ export function pick<T>(
     placeholder: string;
     items: readonly Choice<T>[];
     active?: T;
-    onButton?: (value: T, button: vscode.QuickInputButton) => void;
     /** Rows that do something and leave the dialog open. */
     stays?: (value: T) => boolean;
+    /** What a chosen row waits for, with the dialog open and busy; Esc gives up. */
+    settle?: (value: T) => Promise<unknown> | undefined;
     /** Rows that replace the first ones, once more is known. */
     later?: Promise<readonly Choice<T>[]>;
   },
@@ -87,13 +88,16 @@ export function pick<T>(
     },
     () => undefined,
   );
-  if (options.onButton !== undefined)
-    input.onDidTriggerItemButton(({ item, button }) => options.onButton?.(item.value, button));
-  return show(input, place, () => {
-    const item = input.selectedItems[0];
-    if (item === undefined || options.stays?.(item.value) === true) return undefined;
-    return { value: item.value };
-  });
+  return show(
+    input,
+    place,
+    () => {
+      const item = input.selectedItems[0];
+      if (item === undefined || options.stays?.(item.value) === true) return undefined;
+      return { value: item.value };
+    },
+    options.settle,
+  );
 }
 
 /** A title above the rows that follow it. */
@@ -146,6 +150,7 @@ function show<T>(
   input: (vscode.QuickPick<Choice<T>> | vscode.InputBox) & { onDidAccept: vscode.Event<void> },
   place: Place,
   accept: () => { value: T } | undefined,
+  settle?: (value: T) => Promise<unknown> | undefined,
 ): Promise<Answer<T>> {
   input.title = sanitizeText(place.title);
   input.step = place.step;
@@ -158,7 +163,16 @@ function show<T>(
     });
     input.onDidAccept(() => {
       const accepted = accept();
-      if (accepted !== undefined) resolve({ kind: 'value', ...accepted });
+      if (accepted === undefined) return;
+      const done = () => resolve({ kind: 'value', ...accepted });
+      const settling = settle?.(accepted.value);
+      if (settling === undefined) {
+        done();
+        return;
+      }
+      input.enabled = false;
+      input.busy = true;
+      settling.then(done, done);
     });
     input.onDidHide(() => resolve({ kind: 'cancel' }));
     input.show();

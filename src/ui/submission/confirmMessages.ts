@@ -22,8 +22,11 @@ export interface Confirmation {
   resent?: PendingSubmission;
 }
 
-/** With names of this length the dialog has no more than 20 lines of 48 characters: not every platform scrolls it. */
+/** With names of these lengths the dialog has no more than 20 lines of 48 characters: not every platform scrolls it. */
 const MAX_NAME_UNITS = 28;
+/** Sizes and versions are in the middle of a model's name. */
+const MAX_MODEL_UNITS = 40;
+const MAX_PROVIDER_UNITS = 18;
 
 const short = (text: string) => sanitizeServiceText(text, MAX_NAME_UNITS);
 
@@ -41,8 +44,9 @@ export const confirmMessages = {
     const { l10n } = vscode;
     const { account, resent, dataset, model, priority, balance, estimate } = confirmation;
     const isSandbox = account.kind === 'sandbox';
-    const provider = model.provider ? short(model.provider) : undefined;
-    const name = provider === undefined ? short(model.name) : `${short(model.name)} (${provider})`;
+    const provider = model.provider ? sanitizeServiceText(model.provider, MAX_PROVIDER_UNITS) : undefined;
+    const modelName = sanitizeServiceText(model.name, MAX_MODEL_UNITS);
+    const name = provider === undefined ? modelName : `${modelName} (${provider})`;
     const { bytes, rows } = dataset.size;
     const facts = [short(dataset.filename), formatBytes(bytes)];
     if (rows !== undefined) facts.push(formatRows(rows));
@@ -53,7 +57,9 @@ export const confirmMessages = {
       ...(isSandbox
         ? []
         : [l10n.t('Account: {0} ({1})', short(account.name), short(new URL(account.baseUrl).host))]),
-      priority ? l10n.t('Model: {0} · priority queue', name) : l10n.t('Model: {0} · standard queue', name),
+      priority
+        ? l10n.t('Model: {0} · priority (may cost extra)', name)
+        : l10n.t('Model: {0} · standard queue', name),
       l10n.t('Dataset: {0}', facts.join(' · ')),
       ...(isSandbox
         ? likely === undefined

@@ -37,6 +37,7 @@ export const resolveMessages = {
       run.label ? `${sanitizeServiceText(run.label)} · ${facts}` : facts,
     ),
   isRunYes: () => vscode.l10n.t('This Is the Run'),
+  back: () => vscode.l10n.t('Show Submission'),
   cancel: () => vscode.l10n.t('Cancel Upload'),
   cancelDetail: () => vscode.l10n.t('Not charged if canceled before the upload completes.'),
   tooLate: (fileName: string) =>

@@ -1,8 +1,9 @@
-import * as vscode from 'vscode';
-import type { RunCreation, RunDetail } from '../../core/api/types.ts';
+import type { Balance, RunCreation, RunDetail } from '../../core/api/types.ts';
 import { asDiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import type { Session } from '../../core/runs/session.ts';
+import { accountMoneyOf } from '../../core/money/accountMoney.ts';
+import { wantedOf, type Estimate } from '../../core/money/estimate.ts';
+import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import {
   canCheck,
@@ -14,17 +15,21 @@ import {
 import { isUncertain, uncertaintyOf } from '../../core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { Services } from '../../services.ts';
-import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { pick, separator, type Choice } from '../shared/steps.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
+import { mayExceedBudget } from './submissionSteps.ts';
+import { continueWithDataset, currentBalance, receiptsOf } from './submitDataset.ts';
 import { factRows, resolveMessages } from './resolveMessages.ts';
 import { moneySentence, submissionMessages } from './resultMessages.ts';
 import { submissionDescription, submissionName } from './rowMessages.ts';
 import { presetOf, reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
 
-type Parts = Pick<Services, 'ensureActiveAccount' | 'log' | 'sessions' | 'submitted' | 'submitter'> & {
+type Parts = Pick<
+  Services,
+  'ensureActiveAccount' | 'journal' | 'log' | 'sessions' | 'submitted' | 'submitter'
+> & {
   reportFoundRun: ReportFoundRun;
 };
 
@@ -278,18 +283,20 @@ async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
   const { intent, state } = submission;
   const { dataset, model_id, priority_processing } = intent;
   if (state === 'refused') {
-    const file = vscode.Uri.file(dataset.path);
-    const preset = { ...presetOf(intent), replaces: id };
-    await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, preset);
+    await continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId });
     return true;
   }
-  const { account, models, balance } = session;
+  const { account, models } = session;
+  const now = await currentBalance(session);
+  const estimate = state === 'unsent' ? await estimateOf(parts, session, submission, now) : undefined;
+  if (estimate === 'back' || estimate === 'declined') return estimate === 'declined';
   const answer = await confirmSubmission({
     account,
     dataset: { filename: dataset.filename, size: { bytes: dataset.sizeBytes, rows: dataset.rows } },
     model: models.models?.find((model) => model.model_id === model_id) ?? { name: models.nameOf(model_id) },
     priority: priority_processing,
-    balance: balance.current,
+    balance: now,
+    ...(estimate !== undefined && { estimate }),
     resent: submission,
   });
   if (answer !== 'submit') return answer === undefined;
@@ -298,6 +305,29 @@ async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
   );
   await reportResult(result, id, intent, session, parts);
   return true;
+}
+
+/** What an upload from its beginning will probably cost, after one more step if that exceeds the budget. */
+async function estimateOf(
+  parts: Parts,
+  session: Session,
+  submission: PendingSubmission,
+  balance: Balance | undefined,
+): Promise<Estimate | 'back' | 'declined'> {
+  const { account, runs } = session;
+  const money = accountMoneyOf({
+    account,
+    receipts: await receiptsOf(parts),
+    runs,
+    pending: parts.submitter.pending,
+    balance,
+    nowMs: serviceNowMs(session),
+  });
+  const wanted = wantedOf(submission.intent);
+  const back = resolveMessages.back();
+  const answer = await mayExceedBudget({ account, money }, wanted, back);
+  if (answer === undefined) return 'declined';
+  return answer === 'back' ? 'back' : money.estimate(wanted);
 }
 
 async function discard(submitter: Services['submitter'], submission: PendingSubmission): Promise<boolean> {

@@ -9,7 +9,13 @@ import type { Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Prior, TrainedBefore } from '../../core/submission/trainedBefore.ts';
 import { balanceNoteText, budgetText, queueTimeText } from '../shared/budgetMessages.ts';
-import { checkRows, priorPhrase, sizePhrase, trainedPhrase } from '../shared/datasetMessages.ts';
+import {
+  checkRows,
+  priorPhrase,
+  sizePhrase,
+  trainedPhrase,
+  type RunNames,
+} from '../shared/datasetMessages.ts';
 import {
   formatAgo,
   formatBytes,
@@ -26,7 +32,8 @@ import { moneySentence } from './resultMessages.ts';
 /** What a review shows and does not change. */
 export interface SubmissionContext {
   account: Account;
-  dataset: { filename: string; size: DatasetSize };
+  /** `place`: its path, from the workspace where it is in it. */
+  dataset: { filename: string; place: string; size: DatasetSize };
   check: Summary | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
@@ -36,9 +43,9 @@ export interface SubmissionContext {
   /** Added to the label, unless the setting says no. */
   marker: string | undefined;
   /** Earlier submissions of the same bytes to the same service. */
-  priorsOf: (sha256: string) => readonly (Prior & { modelName: string })[];
+  priorsOf: (sha256: string) => readonly (Prior & RunNames)[];
   /** The last run of this file. */
-  trainedBefore: (sha256: string) => (TrainedBefore & { modelName: string }) | undefined;
+  trainedBefore: (sha256: string) => (TrainedBefore & RunNames) | undefined;
   /** The receipt of the run that is submitted again. */
   earlier?: Receipt | undefined;
   /** Why the summary is shown again. */
@@ -57,8 +64,8 @@ const provider = (model: Partial<Model>) => sanitizeServiceText(model.provider ?
 export const stepMessages = {
   title: ({ account, dataset: { filename } }: Pick<SubmissionContext, 'account' | 'dataset'>) =>
     account.kind === 'sandbox'
-      ? vscode.l10n.t('Submit {0} to the sandbox', filename)
-      : vscode.l10n.t('Submit {0} to {1}', filename, account.name),
+      ? vscode.l10n.t('Submit {0} to the sandbox', sanitizeServiceText(filename))
+      : vscode.l10n.t('Submit {0} to {1}', sanitizeServiceText(filename), sanitizeServiceText(account.name)),
   preparing: () => vscode.l10n.t('Loading models and balance…'),
   noModels: () => vscode.l10n.t('No base models are available. Nothing was submitted.'),
 
@@ -87,6 +94,10 @@ export const stepMessages = {
     vscode.l10n.t('{0} changed and was checked again. Nothing has been sent yet.', fileName),
   accountChanged: (accountName: string) =>
     vscode.l10n.t('The account is now {0}. Nothing has been sent yet.', accountName),
+  reconnected: (accountName: string) =>
+    vscode.l10n.t('The connection to {0} changed. Nothing has been sent yet.', accountName),
+  submittedMeanwhile: (fileName: string) =>
+    vscode.l10n.t('{0} was submitted meanwhile. Nothing more has been sent yet.', fileName),
   datasetGone: (fileName: string) =>
     vscode.l10n.t('{0} is not where it was. Choose the dataset to submit.', fileName),
   terms: (model: Model) =>
@@ -114,8 +125,8 @@ export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset'
 export type SummaryRow =
   { section: string } | { icon: string; name: string; value?: string; target?: SummaryTarget };
 
-/** What the price and the budget are judged by. */
-export function wantedOf(
+/** The run of some choices, as price and budget are judged by it. */
+export function runOf(
   { dataset }: SubmissionContext,
   { priority }: Pick<SubmissionChoices, 'priority'>,
   sha256: string | undefined,
@@ -132,7 +143,7 @@ export function summaryRows(
   const { l10n } = vscode;
   const { account, balance, money } = context;
   const { model, label, priority } = choices;
-  const wanted = wantedOf(context, choices, sha256);
+  const wanted = runOf(context, choices, sha256);
   const budget = budgetText(money.checkBudget(wanted));
   const website = websiteOf(account);
   const notes = noteRows(context, choices, sha256);
@@ -177,9 +188,9 @@ function payerText(account: Account): string {
 
 function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | undefined): string {
   const { l10n } = vscode;
-  const { filename, size } = dataset;
+  const { place, size } = dataset;
   const { bytes, rows } = size;
-  const facts = [filename, formatBytes(bytes), ...(rows === undefined ? [] : [formatRows(rows)])];
+  const facts = [place, formatBytes(bytes), ...(rows === undefined ? [] : [formatRows(rows)])];
   if (earlier !== undefined && sha256 !== undefined) {
     const day = formatDay(earlier.created.localMs);
     const isSame = earlier.dataset.sha256 === sha256;
@@ -197,7 +208,7 @@ function noteRows(
   const { l10n } = vscode;
   const { balance, check, dataset, money, priorsOf, trainedBefore } = context;
   const size = sizePhrase(dataset.size.bytes);
-  const note = money.balanceNote(wantedOf(context, { priority }, sha256));
+  const note = money.balanceNote(runOf(context, { priority }, sha256));
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
   return [
     ...(note === undefined || balance === undefined
@@ -227,7 +238,7 @@ const MAX_PRIOR_ROWS = 3;
 
 /** Earlier submissions of the same dataset, those of the same model and queue before all others. @param priors newest first */
 export function priorRows(
-  priors: readonly (Prior & { modelName: string })[],
+  priors: readonly (Prior & RunNames)[],
   chosen: { modelId: string | undefined; priority: boolean },
   nowMs: number,
 ): { icon: string; name: string; value: string }[] {
@@ -236,13 +247,13 @@ export function priorRows(
     modelId === chosen.modelId && priority === chosen.priority && nowMs - submittedAtMs < RECENT_MS;
   const sorted = [...priors.filter(isSame), ...priors.filter((prior) => !isSame(prior))];
   const rows = sorted.slice(0, MAX_PRIOR_ROWS).map((prior) => {
-    const { modelName, submittedAtMs } = prior;
+    const { modelName, otherAccount, submittedAtMs } = prior;
     const time = isSame(prior) ? formatAgo(submittedAtMs, nowMs) : formatDay(submittedAtMs);
     return {
       ...(isSame(prior)
         ? { icon: 'warning', name: l10n.t('Submitted before') }
         : { icon: 'history', name: l10n.t('Trained before') }),
-      value: priorPhrase(prior, modelName, time),
+      value: priorPhrase(prior, modelName, otherAccount, time),
     };
   });
   const more = sorted.length - rows.length;
@@ -255,12 +266,15 @@ export function priorRows(
   return rows;
 }
 
-/** Asked before the steps, if a submission of the same dataset is open. */
+/** Asked after the summary, if a submission of the same dataset is open. */
 export const openMessages = {
   question: (fileName: string, isOtherAccount: boolean) =>
     isOtherAccount
-      ? vscode.l10n.t('Another account of this service has an open submission of {0}.', fileName)
-      : vscode.l10n.t('A submission of {0} is already open.', fileName),
+      ? vscode.l10n.t(
+          'Another account of this service has an open submission of {0}.',
+          sanitizeServiceText(fileName),
+        )
+      : vscode.l10n.t('A submission of {0} is already open.', sanitizeServiceText(fileName)),
   detail(submission: PendingSubmission, modelName: string, isOtherAccount: boolean): string {
     const { l10n } = vscode;
     const facts = [moneySentence(submission, Date.now()), sanitizeServiceText(modelName)];
@@ -269,6 +283,6 @@ export const openMessages = {
       : l10n.t('{0} Model: {1}. A run with another model is charged separately.', ...facts);
   },
   open: () => vscode.l10n.t('Open It'),
-  another: (isOtherAccount: boolean) =>
-    isOtherAccount ? vscode.l10n.t('Submit Anyway') : vscode.l10n.t('Use Another Model'),
+  anyway: () => vscode.l10n.t('Submit Anyway'),
+  back: () => vscode.l10n.t('Back to Summary'),
 };

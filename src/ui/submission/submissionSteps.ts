@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { websiteOf } from '../../core/accounts/account.ts';
 import { modelLinks } from '../../core/api/address.ts';
+import { DatasetChangedError } from '../../core/api/errors.ts';
 import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import type { Wanted } from '../../core/money/estimate.ts';
@@ -9,30 +10,33 @@ import type { Draft } from '../../core/submission/intent.ts';
 import { budgetWords, overBudget } from '../shared/budgetMessages.ts';
 import { showWarning } from '../shared/notifications.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
-import { ask, pick, separator, type Choice } from '../shared/steps.ts';
+import { ask, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import {
   stepMessages,
   summaryRows,
-  wantedOf,
+  runOf,
   type SubmissionChoices,
   type SubmissionContext,
   type SummaryTarget,
 } from './stepMessages.ts';
 
 /** Why a review begins again with the check. */
-export type Restart = 'account-changed' | 'dataset-changed' | 'other-dataset';
+export type Restart =
+  'account-changed' | 'dataset-changed' | 'other-dataset' | 'reconnected' | 'submitted-meanwhile';
 
-/** What a review needs beside what it shows. */
-export interface Review extends SubmissionContext {
-  /** The SHA-256 of the dataset, computed while the summary is read. */
+/** What a review knows and asks. */
+export interface Review {
+  /** As it is known now: money moves while the user reads. */
+  context(): SubmissionContext;
+  /** The SHA-256 of the dataset, computed while the summary is read. @throws DatasetChangedError, DigestError */
   sha256: Promise<string>;
-  /** Waits for `sha256` with progress that can be canceled; undefined if the file is not the one that was checked any longer. */
-  awaitSha256(): Promise<string | undefined>;
+  /** Resolves when the digest is there, or failed, and the balance was read once more. Never rejects. */
+  ready(): Promise<void>;
   /** What is not any longer as it was when the review began. */
-  restart(): Promise<Restart | undefined>;
+  restart(sha256: string): Promise<Restart | undefined>;
   /** Asks about open submissions of the same bytes. @returns whether to submit them anyway */
-  mayGoBeside(sha256: string): Promise<boolean>;
+  mayGoBeside(sha256: string, model: Model): Promise<'continue' | 'back' | undefined>;
 }
 
 /** What the user consented to. */
@@ -58,19 +62,33 @@ export async function reviewSubmission(
 ): Promise<ReviewResult | undefined> {
   let choices = initial;
   if (choices.model === undefined) {
-    const model = await askForModel(review, choices);
-    if (model === undefined) return undefined;
-    choices = { ...choices, model };
+    const context = review.context();
+    const answer = await askForModel({ title: stepMessages.title(context) }, context, choices);
+    if (answer.kind !== 'value') return undefined;
+    choices = { ...choices, model: answer.value };
   }
   let active: SummaryTarget = 'continue';
   for (;;) {
     const target = await showSummary(review, choices, active);
-    if (target === undefined) return undefined;
-    if (target === 'dataset') return { kind: 'restart', reason: 'other-dataset', choices };
-    if (target === 'continue') {
-      const result = await consent(review, choices);
-      if (result !== 'back') return result;
-    } else choices = { ...choices, ...(await change(target, review, choices)) };
+    switch (target) {
+      case 'continue': {
+        const result = await consent(review, choices);
+        if (result !== 'back') return result;
+        break;
+      }
+      case 'model':
+      case 'label':
+      case 'queue': {
+        const next = await change(target, review.context(), choices);
+        if (next === undefined) return undefined;
+        choices = next;
+        break;
+      }
+      case 'dataset':
+        return { kind: 'restart', reason: 'other-dataset', choices };
+      default:
+        return undefined;
+    }
     active = target;
   }
 }
@@ -82,44 +100,57 @@ async function consent(
 ): Promise<ReviewResult | 'back' | undefined> {
   const { model, priority } = choices;
   if (model === undefined) return 'back';
-  const sha256 = await review.awaitSha256();
-  const changed = sha256 === undefined ? 'dataset-changed' : await review.restart();
-  if (sha256 === undefined || changed !== undefined)
-    return { kind: 'restart', reason: changed ?? 'dataset-changed', choices };
-  if (!(await review.mayGoBeside(sha256))) return undefined;
-  const wanted = wantedOf(review, choices, sha256);
-  const over = await mayExceedBudget(review, wanted);
+  const sha256 = await digestOf(review);
+  const restart = (reason: Restart) => ({ kind: 'restart', reason, choices }) as const;
+  const reason = sha256 === undefined ? 'dataset-changed' : await review.restart(sha256);
+  if (sha256 === undefined || reason !== undefined) return restart(reason ?? 'dataset-changed');
+  const beside = await review.mayGoBeside(sha256, model);
+  if (beside !== 'continue') return beside;
+  const context = review.context();
+  const wanted = runOf(context, choices, sha256);
+  const over = await mayExceedBudget(context, wanted);
   if (over !== 'continue') return over;
   const terms = await acceptTerms(model);
   if (terms === 'back' || terms === undefined) return terms;
   const answer = await confirmSubmission({
-    ...review,
+    ...context,
     model,
     priority,
-    estimate: review.money.estimate(wanted),
+    estimate: context.money.estimate(wanted),
   });
   if (answer === 'back' || answer === undefined) return answer;
   const dataPolicy = { accepted_at: now() };
-  const reason = await review.restart();
-  if (reason !== undefined) return { kind: 'restart', reason, choices };
+  const late = await review.restart(sha256);
+  if (late !== undefined) return restart(late);
   return {
     kind: 'confirmed',
     model,
-    label: sentLabel(review, choices.label),
+    label: sentLabel(context, choices.label),
     priority,
     consents: { model_terms: terms, data_policy: dataPolicy },
     sha256,
   };
 }
 
+/** Undefined if the file is not the one that was checked any longer. @throws DigestError, CancelledError */
+async function digestOf({ sha256 }: Review): Promise<string | undefined> {
+  try {
+    return await sha256;
+  } catch (error) {
+    if (error instanceof DatasetChangedError) return undefined;
+    throw error;
+  }
+}
+
 /** One more deliberate step for a run that exceeds the budget, or may. */
-async function mayExceedBudget(
-  { account, money }: Review,
+export async function mayExceedBudget(
+  { account, money }: Pick<SubmissionContext, 'account' | 'money'>,
   wanted: Wanted,
+  back = budgetWords.backToSummary(),
 ): Promise<'continue' | 'back' | undefined> {
   const over = overBudget(money.checkBudget(wanted), account.name);
   if (over === undefined) return 'continue';
-  const [back, anyway] = [budgetWords.backToSummary(), budgetWords.continueOver()];
+  const anyway = budgetWords.continueOver();
   const choice = await showWarning(over.message, { modal: true, detail: over.detail }, back, anyway);
   return choice === anyway ? 'continue' : choice === back ? 'back' : undefined;
 }
@@ -130,22 +161,24 @@ async function showSummary(
   choices: SubmissionChoices,
   active: SummaryTarget,
 ): Promise<SummaryTarget | undefined> {
-  const sent = { ...choices, label: sentLabel(review, choices.label) };
+  const context = review.context();
+  const sent = { ...choices, label: sentLabel(context, choices.label) };
   const items = (sha256?: string) =>
-    summaryRows(review, sent, sha256).map((row): Choice<SummaryTarget | undefined> =>
+    summaryRows(review.context(), sent, sha256).map((row): Choice<SummaryTarget | undefined> =>
       'section' in row
         ? separator(row.section)
         : { icon: row.icon, label: row.name, description: row.value, value: row.target },
     );
   const answer = await pick<SummaryTarget | undefined>(
-    { title: stepMessages.title(review) },
+    { title: stepMessages.title(context) },
     {
-      placeholder: review.notice ?? stepMessages.review(),
+      placeholder: context.notice ?? stepMessages.review(),
       items: items(),
       active,
       later: review.sha256.then(items),
+      settle: (target) => (target === 'continue' ? review.ready() : undefined),
       stays: (target) => {
-        if (target === 'website') void openServiceLink(websiteOf(review.account) ?? '');
+        if (target === 'website') void openServiceLink(websiteOf(context.account) ?? '');
         return target === undefined || target === 'website';
       },
     },
@@ -153,93 +186,83 @@ async function showSummary(
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
-/** @returns nothing where the user left the box without a choice */
+/** Shows the box of a row. @returns the choices after it; undefined if it was left for anything but the summary */
 async function change(
-  target: SummaryTarget,
-  review: Review,
+  target: 'model' | 'label' | 'queue',
+  context: SubmissionContext,
   choices: SubmissionChoices,
-): Promise<Partial<SubmissionChoices>> {
+): Promise<SubmissionChoices | undefined> {
+  const place = { title: stepMessages.title(context), hasBack: true };
   switch (target) {
-    case 'model': {
-      const model = await askForModel(review, choices, true);
-      return model === undefined ? {} : { model };
-    }
+    case 'model':
+      return changed(await askForModel(place, context, choices), choices, (model) => ({ model }));
     case 'label':
-      return askForLabel(review, choices);
+      return changed(await askForLabel(place, context, choices), choices, (label) => ({ label }));
     case 'queue':
-      return askForQueue(review, choices);
-    default:
-      return {};
+      return changed(await askForQueue(place, context, choices), choices, (priority) => ({ priority }));
   }
 }
 
-async function askForModel(
-  review: Review,
+function changed<T>(
+  answer: Answer<T>,
+  choices: SubmissionChoices,
+  change: (value: T) => Partial<SubmissionChoices>,
+): SubmissionChoices | undefined {
+  if (answer.kind === 'cancel') return undefined;
+  return answer.kind === 'value' ? { ...choices, ...change(answer.value) } : choices;
+}
+
+function askForModel(
+  place: Place,
+  { models }: SubmissionContext,
   { model: chosen }: SubmissionChoices,
-  hasBack = false,
-): Promise<Model | undefined> {
-  const sorted = [...review.models].sort(
+): Promise<Answer<Model>> {
+  const sorted = [...models].sort(
     (a, b) => a.provider.localeCompare(b.provider) || a.name.localeCompare(b.name),
   );
   const items = sorted.flatMap((model, index): Choice<Model>[] => [
     ...(model.provider === sorted[index - 1]?.provider ? [] : [separator(model.provider)]),
     { label: model.name, description: model.model_id, value: model },
   ]);
-  const place = { title: stepMessages.title(review), hasBack };
   const active = chosen === undefined ? {} : { active: chosen };
-  const answer = await pick(place, { placeholder: stepMessages.model(), items, ...active });
-  return answer.kind === 'value' ? answer.value : undefined;
+  return pick(place, { placeholder: stepMessages.model(), items, ...active });
 }
 
 async function askForLabel(
-  review: Review,
+  place: Place,
+  { marker }: SubmissionContext,
   { label }: SubmissionChoices,
-): Promise<Pick<SubmissionChoices, 'label'>> {
-  const { marker } = review;
+): Promise<Answer<string>> {
   // A space separates the two.
   const maxLength = MAX_LABEL_LENGTH - (marker === undefined ? 0 : marker.length + 1);
-  const answer = await ask(
-    { title: stepMessages.title(review), hasBack: true },
-    {
-      prompt: stepMessages.label(marker),
-      value: label,
-      validate: ({ length }) =>
-        length <= maxLength
-          ? undefined
-          : {
-              message: stepMessages.labelCut(length, maxLength),
-              severity: vscode.InputBoxValidationSeverity.Warning,
-            },
-    },
-  );
-  return { label: answer.kind === 'value' ? cutAtWholeCharacters(answer.value.trim(), maxLength) : label };
+  const answer = await ask(place, {
+    prompt: stepMessages.label(marker),
+    value: label,
+    validate: ({ length }) =>
+      length <= maxLength
+        ? undefined
+        : {
+            message: stepMessages.labelCut(length, maxLength),
+            severity: vscode.InputBoxValidationSeverity.Warning,
+          },
+  });
+  if (answer.kind !== 'value') return answer;
+  return { kind: 'value', value: cutAtWholeCharacters(answer.value.trim(), maxLength) };
 }
 
-async function askForQueue(
-  review: Review,
-  { priority }: SubmissionChoices,
-): Promise<Pick<SubmissionChoices, 'priority'>> {
-  const { queueTimes: times } = review;
-  const answer = await pick(
-    { title: stepMessages.title(review), hasBack: true },
-    {
-      placeholder: stepMessages.queue(),
-      items: [
-        {
-          label: stepMessages.standard(),
-          description: stepMessages.standardDetail(times.standard),
-          value: false,
-        },
-        {
-          label: stepMessages.priority(),
-          description: stepMessages.priorityDetail(times.priority),
-          value: true,
-        },
-      ],
-      active: priority,
-    },
-  );
-  return { priority: answer.kind === 'value' ? answer.value : priority };
+function askForQueue(
+  place: Place,
+  { queueTimes: { standard, priority } }: SubmissionContext,
+  choices: SubmissionChoices,
+): Promise<Answer<boolean>> {
+  return pick(place, {
+    placeholder: stepMessages.queue(),
+    items: [
+      { label: stepMessages.standard(), description: stepMessages.standardDetail(standard), value: false },
+      { label: stepMessages.priority(), description: stepMessages.priorityDetail(priority), value: true },
+    ],
+    active: choices.priority,
+  });
 }
 
 /**

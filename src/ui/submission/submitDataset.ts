@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { placeOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
-import { DatasetChangedError } from '../../core/api/errors.ts';
-import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH } from '../../core/api/types.ts';
+import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
 import { isStill } from '../../core/base/fileStamp.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
@@ -16,16 +16,20 @@ import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Draft, Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { receiptOf } from '../../core/submission/runFacts.ts';
-import { priorsOf, trainedBefore } from '../../core/submission/trainedBefore.ts';
+import { priorsOf, trainedBefore, type Prior } from '../../core/submission/trainedBefore.ts';
 import type { Services } from '../../services.ts';
 import { askWhereToWork } from '../shared/accountMessages.ts';
 import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
-import { gateMessages } from '../shared/datasetMessages.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { showWarning, withLateProgress, withProgress, withViewProgress } from '../shared/notifications.ts';
+import { showWarning, withProgress, withViewProgress } from '../shared/notifications.ts';
 import { openDataset, prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
 import { labelMarkerSetting } from '../shared/settings.ts';
-import { openMessages, stepMessages, type SubmissionChoices } from './stepMessages.ts';
+import {
+  openMessages,
+  stepMessages,
+  type SubmissionChoices,
+  type SubmissionContext,
+} from './stepMessages.ts';
 import { presetOf, reportResult, withSubmissionProgress } from './submissionResult.ts';
 import { reviewSubmission, type Confirmed, type Restart, type Review } from './submissionSteps.ts';
 
@@ -36,10 +40,15 @@ interface Preset {
   label?: string | undefined;
   priority?: boolean;
   /** The refused submission that this one replaces. */
-  replaces?: string;
+  replaces?: string | undefined;
   /** The run whose dataset is submitted again. */
-  again?: string;
+  again?: string | undefined;
+  /** For which this was chosen: another one is active by now, perhaps. */
+  accountId?: string;
 }
+
+/** How long the summary waits for the balance of this moment: without it the one before is shown. */
+const BALANCE_WAIT_MS = 3_000;
 
 type Parts = Pick<
   Services,
@@ -75,7 +84,8 @@ export async function submitDataset(
     const session = sessions.active ?? (await startSomewhere(sessions));
     if (session === undefined) return;
     await onDisk(openJournal(), 'submissions');
-    const { name } = session.account;
+    const { id, name } = session.account;
+    if (preset.accountId !== undefined && preset.accountId !== id) restarted ??= 'account-changed';
     const checked = await prepareDataset(chosen.file, chosen.selection, name, {
       reports: await reports(),
       log,
@@ -85,13 +95,20 @@ export async function submitDataset(
     const stop = new AbortController();
     const filename = path.basename(checked.file.path);
     const notice = restarted && noticeOf(restarted, filename, name);
-    const earlier = receiptOf(facts.receipts, session.account.id, preset.again ?? '');
+    const earlier = receiptOf(facts.receipts, id, preset.again ?? '');
     const review = reviewOf(checked, session, facts, services, { notice, earlier }, stop);
-    const initial = initialChoices(review, argument, preset, facts.receipts, submitter.pending);
+    const context = review.context();
+    const initial = initialChoices(context, argument, preset, facts.receipts, submitter.pending);
     const result = await reviewSubmission(review, initial).finally(() => stop.abort());
     if (result === undefined) return;
     if (result.kind === 'confirmed') {
-      await send(services, session, draftOf(checked, review, result), review.besides, preset.replaces);
+      await send(
+        services,
+        session,
+        draftOf(checked, review.context(), result),
+        review.besides,
+        preset.replaces,
+      );
       return;
     }
     restarted = result.reason;
@@ -100,14 +117,24 @@ export async function submitDataset(
     const isDefault = label === path.parse(filename).name;
     preset = { ...preset, modelId: model?.model_id, label: isDefault ? undefined : label, priority };
     const other = restarted === 'other-dataset' ? await openDataset() : undefined;
-    if (other !== undefined) delete preset.again;
+    if (other !== undefined) preset = { ...preset, again: undefined, replaces: undefined };
     chosen = { file: other ?? vscode.Uri.file(checked.file.path) };
   }
 }
 
 function noticeOf(reason: Restart, filename: string, accountName: string): string | undefined {
-  if (reason === 'dataset-changed') return stepMessages.datasetChanged(filename);
-  return reason === 'account-changed' ? stepMessages.accountChanged(accountName) : undefined;
+  switch (reason) {
+    case 'dataset-changed':
+      return stepMessages.datasetChanged(filename);
+    case 'account-changed':
+      return stepMessages.accountChanged(accountName);
+    case 'reconnected':
+      return stepMessages.reconnected(accountName);
+    case 'submitted-meanwhile':
+      return stepMessages.submittedMeanwhile(filename);
+    case 'other-dataset':
+      return undefined;
+  }
 }
 
 /** The upload, and what it came to. */
@@ -133,29 +160,38 @@ async function send(
  * @throws ApiError, KeyMissingError for a run that is not loaded and cannot be read
  */
 export async function submitAgain(
-  { journal, openJournal, sessions }: Pick<Services, 'journal' | 'openJournal' | 'sessions'>,
+  services: Pick<Services, 'journal' | 'log' | 'openJournal' | 'sessions'>,
   argument: unknown,
 ): Promise<void> {
+  const { openJournal, sessions } = services;
   const session = sessions.active;
   if (session === undefined) return;
   const runId = await chooseRun(argument, runChoices(session));
   if (runId === undefined) return;
+  const { account } = session;
   await onDisk(openJournal(), 'submissions');
-  const receipt = receiptOf(await journal.receipts(), session.account.id, runId);
-  if (receipt === undefined) {
-    const preset = await withViewProgress(VIEWS.runs, () => presetOfRun(session.runs, runId));
-    await vscode.commands.executeCommand(COMMANDS.submitDataset, undefined, undefined, preset);
-    return;
-  }
-  const { dataset } = receipt;
-  let file: vscode.Uri | undefined = vscode.Uri.file(dataset.path);
-  if ((await inspectDataset(dataset.path, MAX_DATASET_BYTES)) === 'missing') {
-    void showWarning(stepMessages.datasetGone(dataset.filename));
+  const receipt = receiptOf(await receiptsOf(services), account.id, runId);
+  const preset: Preset =
+    receipt === undefined
+      ? await withViewProgress(VIEWS.runs, () => presetOfRun(session.runs, runId))
+      : { ...presetOf(receipt), again: runId };
+  await continueWithDataset(receipt?.dataset, { ...preset, accountId: account.id });
+}
+
+/** Leads to the summary with a dataset of before; if it is gone or unknown, the user chooses one. */
+export async function continueWithDataset(
+  dataset: { path: string; filename: string } | undefined,
+  preset: Preset,
+): Promise<void> {
+  const found = dataset && (await inspectDataset(dataset.path, MAX_DATASET_BYTES));
+  let file = dataset && vscode.Uri.file(dataset.path);
+  if (dataset === undefined || found === 'missing' || found === 'folder' || found === 'not-a-file') {
+    if (dataset !== undefined) void showWarning(stepMessages.datasetGone(dataset.filename));
     file = await openDataset();
-    if (file === undefined) return;
+    preset = { ...preset, again: undefined };
   }
-  const preset: Preset = { ...presetOf(receipt), again: runId };
-  await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, preset);
+  if (file !== undefined)
+    await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, preset);
 }
 
 /** The list has no labels: they are in the details. */
@@ -175,13 +211,14 @@ async function presetOfRun(runs: RunStore, runId: string): Promise<Preset> {
 /** Anybody can call a command with anything. */
 function presetFrom(value: unknown): Preset {
   if (typeof value !== 'object' || value === null) return {};
-  const { modelId, label, priority, replaces, again } = value as Record<string, unknown>;
+  const { modelId, label, priority, replaces, again, accountId } = value as Record<string, unknown>;
   return {
     ...(typeof modelId === 'string' && { modelId }),
     ...(typeof label === 'string' && { label }),
     ...(typeof priority === 'boolean' && { priority }),
     ...(typeof replaces === 'string' && { replaces }),
     ...(typeof again === 'string' && { again }),
+    ...(typeof accountId === 'string' && { accountId }),
   };
 }
 
@@ -204,24 +241,34 @@ async function startSomewhere(sessions: Services['sessions']): Promise<Session |
 }
 
 /** What a review is made of that the service and the journal know. Undefined, and the user knows it, if no model is available. */
-async function readFacts(session: Session, { journal, log }: Parts) {
+async function readFacts(session: Session, services: Parts) {
   const [models, balance, receipts] = await withProgress(
     { location: vscode.ProgressLocation.Window, title: stepMessages.preparing() },
     () =>
       Promise.all([
         session.models.refresh(),
         session.balance.refresh().catch(() => undefined),
-        // They inform, and never stop a submission.
-        journal.receipts().catch((error: unknown) => {
-          log.error('receipts', error);
-          return [];
-        }),
+        receiptsOf(services),
       ]),
   );
   const available = models.filter((model) => model.available);
   if (available.length > 0) return { models: available, balance, receipts };
   void showWarning(stepMessages.noModels());
   return undefined;
+}
+
+/** The balance of this moment, or the last one that is known. Never rejects. */
+export async function currentBalance({ balance }: Session): Promise<Balance | undefined> {
+  const read = balance.refresh().catch(() => undefined);
+  return (await Promise.race([read, delay(BALANCE_WAIT_MS, undefined, { ref: false })])) ?? balance.current;
+}
+
+/** They inform, and never stop a submission. */
+export function receiptsOf({ journal, log }: Pick<Services, 'journal' | 'log'>): Promise<readonly Receipt[]> {
+  return journal.receipts().catch((error: unknown) => {
+    log.error('receipts', error);
+    return [];
+  });
 }
 
 type Facts = NonNullable<Awaited<ReturnType<typeof readFacts>>>;
@@ -234,71 +281,71 @@ function reviewOf(
   { file, check }: CheckedDataset,
   session: Session,
   { models, balance, receipts }: Facts,
-  { digestWorker, sessions, submitter }: Parts,
-  shown: Pick<Review, 'notice' | 'earlier'>,
+  services: Parts,
+  shown: Pick<SubmissionContext, 'notice' | 'earlier'>,
   stop: AbortController,
 ): Review & { besides: readonly string[] } {
+  const { digestWorker, sessions, submitter } = services;
   const { account } = session;
   const filename = path.basename(file.path);
-  const money = accountMoneyOf({
-    account,
-    receipts,
-    runs: session.runs,
-    pending: submitter.pending,
-    balance,
-    nowMs: serviceNowMs(session),
-  });
-  let onProgress: ((fraction: number) => void) | undefined;
-  const sha256 = sha256OfFile(file, {
-    worker: digestWorker,
-    signal: stop.signal,
-    onProgress: (hashedBytes, totalBytes) => onProgress?.(hashedBytes / totalBytes),
-  });
+  const marker = labelMarkerSetting() ? newMarker() : undefined;
+  const sha256 = sha256OfFile(file, { worker: digestWorker, signal: stop.signal });
   sha256.catch(() => undefined);
+  let isReconnected = false;
+  const connecting = session.onDidChangeState((state) => (isReconnected ||= state === 'connecting'));
+  stop.signal.addEventListener('abort', () => connecting.dispose());
   const besides = new Set<string>();
+  const namesOf = ({ modelId, accountId }: Prior) => ({
+    modelName: session.models.nameOf(modelId),
+    otherAccount: sessions.otherName(accountId),
+  });
   return {
-    account,
-    dataset: { filename, size: { bytes: file.sizeBytes, ...countsOf(check) } },
-    check,
-    models,
-    balance,
-    money,
-    queueTimes: queueTimes(money.receipts, (runId) => session.runs.detail(runId)),
-    marker: labelMarkerSetting() ? newMarker() : undefined,
-    ...shown,
+    context() {
+      const now = session.balance.current ?? balance;
+      const { pending } = submitter;
+      const nowMs = serviceNowMs(session);
+      const money = accountMoneyOf({ account, receipts, runs: session.runs, pending, balance: now, nowMs });
+      return {
+        account,
+        dataset: {
+          filename,
+          place: vscode.workspace.asRelativePath(file.path),
+          size: { bytes: file.sizeBytes, ...countsOf(check) },
+        },
+        check,
+        models,
+        balance: now,
+        money,
+        queueTimes: queueTimes(money.receipts, (runId) => session.runs.detail(runId)),
+        marker,
+        ...shown,
+        priorsOf: (digest) =>
+          priorsOf(receipts, placeOf(account), digest).map((prior) => ({ ...prior, ...namesOf(prior) })),
+        trainedBefore(digest) {
+          const trained = trainedBefore(receipts, placeOf(account), file, digest);
+          return trained && { ...trained, ...namesOf(trained.run) };
+        },
+      };
+    },
     sha256,
-    priorsOf: (digest) =>
-      priorsOf(receipts, placeOf(account), digest).map((prior) => ({
-        ...prior,
-        modelName: session.models.nameOf(prior.modelId),
-      })),
-    trainedBefore(digest) {
-      const trained = trainedBefore(receipts, placeOf(account), file, digest);
-      return trained && { ...trained, modelName: session.models.nameOf(trained.run.modelId) };
+    async ready() {
+      await Promise.allSettled([sha256, currentBalance(session)]);
     },
-    async awaitSha256() {
-      try {
-        return await withLateProgress(gateMessages.hashing(filename), (signal, report) => {
-          onProgress = report;
-          signal.addEventListener('abort', () => stop.abort());
-          return sha256;
-        });
-      } catch (error) {
-        if (error instanceof DatasetChangedError) return undefined;
-        throw error;
-      }
-    },
-    async restart() {
+    async restart(digest) {
       if (sessions.active !== session) return 'account-changed';
-      return (await isStill(file.path, file)) ? undefined : 'dataset-changed';
+      if (isReconnected) return 'reconnected';
+      if (!(await isStill(file.path, file))) return 'dataset-changed';
+      const countOf = (known: readonly Receipt[]) => priorsOf(known, placeOf(account), digest).length;
+      return countOf(await receiptsOf(services)) > countOf(receipts) ? 'submitted-meanwhile' : undefined;
     },
-    async mayGoBeside(digest) {
+    async mayGoBeside(digest, model) {
       for (const one of submitter.openOnesOf(account, digest)) {
         if (besides.has(one.id)) continue;
-        if (!(await agreesToAnother(one, session, filename))) return false;
+        const answer = await agreesToAnother(one, session, filename, model);
+        if (answer !== 'continue') return answer;
         besides.add(one.id);
       }
-      return true;
+      return 'continue';
     },
     get besides() {
       return [...besides];
@@ -306,28 +353,34 @@ function reviewOf(
   };
 }
 
-/** Asks about an open submission of the same dataset. @returns whether to submit it anyway */
+/**
+ * Asks about an open submission of the same dataset. With the same account and model there is no other beside it: the service
+ * would charge for the same twice.
+ */
 async function agreesToAnother(
   one: PendingSubmission,
   { account, models }: Session,
   filename: string,
-): Promise<boolean> {
+  { model_id }: Model,
+): Promise<'continue' | 'back' | undefined> {
   const isOther = one.accountId !== account.id;
   const open = openMessages.open();
-  const another = openMessages.another(isOther);
+  const back = openMessages.back();
+  const anyway = openMessages.anyway();
+  const isSame = !isOther && one.intent.model_id === model_id;
   const choice = await showWarning(
     openMessages.question(filename, isOther),
     { modal: true, detail: openMessages.detail(one, models.nameOf(one.intent.model_id), isOther) },
     open,
-    another,
+    isSame ? back : anyway,
   );
   if (choice === open) await vscode.commands.executeCommand(COMMANDS.resolveSubmission, one.id);
-  return choice === another;
+  return choice === anyway ? 'continue' : choice === back ? 'back' : undefined;
 }
 
 /** The model is the one that was asked for, else the one last used with this account; an extra price is never remembered. */
 function initialChoices(
-  { account, dataset: { filename }, models }: Review,
+  { account, dataset: { filename }, models }: SubmissionContext,
   argument: unknown,
   preset: Preset,
   receipts: readonly Receipt[],
@@ -347,7 +400,11 @@ function initialChoices(
   };
 }
 
-function draftOf({ file, check }: CheckedDataset, { balance, marker }: Review, confirmed: Confirmed): Draft {
+function draftOf(
+  { file, check }: CheckedDataset,
+  { balance, marker }: SubmissionContext,
+  confirmed: Confirmed,
+): Draft {
   const { model, label, priority, consents, sha256 } = confirmed;
   return {
     dataset: {
@@ -355,6 +412,7 @@ function draftOf({ file, check }: CheckedDataset, { balance, marker }: Review, c
       filename: path.basename(file.path),
       sizeBytes: file.sizeBytes,
       mtimeMs: file.mtimeMs,
+      ctimeMs: file.ctimeMs,
       sha256,
       ...countsOf(check),
     },

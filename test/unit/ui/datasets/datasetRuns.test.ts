@@ -68,6 +68,7 @@ describe('DatasetRuns', () => {
       openJournal: () => Promise.resolve(),
       log: { error: (_: string, error: unknown) => void errors.push(error) },
       sessions: {
+        otherName: () => undefined,
         get active() {
           return active;
         },

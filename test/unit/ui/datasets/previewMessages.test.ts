@@ -91,7 +91,12 @@ describe('the texts of datasets', () => {
       ...{ accountId: 'a', runId: 'r', modelId: 'm', priority: false, rows: 10 },
       ...{ submittedAtMs: Date.parse('2026-05-03T12:00:00Z'), priceCents: undefined, currency: undefined },
     };
-    const trained = { kind: 'changed', run, modelName: '[Qwen](command:x)' } as const;
+    const trained = {
+      kind: 'changed',
+      run,
+      modelName: '[Qwen](command:x)',
+      otherAccount: undefined,
+    } as const;
     const past = { trained, price: { kind: 'none' } } as const;
     const facts = (one: PreviewCard) => ['Trained before', 'Price'].map((name) => fact(one, name));
     assert.deepEqual(facts(cardOf(reportOf(), { past })), [

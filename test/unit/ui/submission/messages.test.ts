@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Prior } from '../../../../src/core/submission/trainedBefore.ts';
+import type { RunNames } from '../../../../src/ui/shared/datasetMessages.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
 
@@ -157,7 +158,7 @@ describe('messages of submissions', () => {
 
   describe('earlier submissions of the same dataset', () => {
     const hour = 60 * 60_000;
-    const prior = (ageMs: number, changes: object = {}): Prior & { modelName: string } => ({
+    const prior = (ageMs: number, changes: object = {}): Prior & RunNames => ({
       accountId: 'account-1',
       runId: 'run-1',
       priceCents: 517,
@@ -165,6 +166,7 @@ describe('messages of submissions', () => {
       rows: 1,
       modelId: 'm',
       modelName: 'Model M',
+      otherAccount: undefined,
       priority: false,
       submittedAtMs: now - ageMs,
       ...changes,
@@ -177,6 +179,9 @@ describe('messages of submissions', () => {
       assert.deepEqual(rowsOf([prior(3 * hour)]), [`${again} 5.17 USD`]);
       assert.deepEqual(rowsOf([prior(3 * hour, { runId: undefined })]), [
         `${again} discarded: you may have been charged`,
+      ]);
+      assert.deepEqual(rowsOf([prior(3 * hour, { otherAccount: 'Home' })]), [
+        'warning Submitted before: 3 h ago with Model M by Home, 5.17 USD',
       ]);
       for (const [ageMs, chosen] of [
         [24 * hour, { modelId: 'm', priority: false }],

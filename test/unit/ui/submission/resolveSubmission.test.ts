@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
+import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
 import type {
   PendingSubmission,
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
@@ -20,6 +22,7 @@ describe('commands of open submissions', () => {
   let calls: string[];
   let finding: ReconcileResult | undefined | Error;
   let result: SubmissionResult;
+  let receipts: Receipt[];
   let isRefusing: boolean;
   /** What happens while the account is made the active one. */
   let whileActivating: () => unknown;
@@ -30,11 +33,13 @@ describe('commands of open submissions', () => {
     finding = { verdict: 'cannot-tell', reason: 'no-marker', candidates: [], atMs: Date.now() };
     result = { kind: 'elsewhere' };
     isRefusing = false;
+    receipts = [];
     whileActivating = () => undefined;
   });
 
   const sessionOf = (id: string, name: string) => ({
     account: { id, kind: 'service', name, baseUrl: 'https://api.test/v1' },
+    runs: { rows: undefined, detail: () => undefined, label: () => undefined, isCompleteSince: () => true },
     models: { models: [], nameOf: (modelId: string) => `Model ${modelId}` },
     balance: {
       current: { balance_cents: 500, currency: 'USD' },
@@ -44,6 +49,7 @@ describe('commands of open submissions', () => {
   const [active, second] = [sessionOf('account-1', 'Work'), sessionOf('account-2', 'Home')];
   const done = (call: string) => Promise.resolve(calls.push(call) > 0);
   const parts = {
+    journal: { receipts: () => Promise.resolve(receipts) },
     sessions: { active, find: (id: string) => [active, second].find(({ account }) => account.id === id) },
     submitter: {
       get pending() {
@@ -285,8 +291,30 @@ describe('commands of open submissions', () => {
       }
     });
 
+    it('say what an upload from its beginning will probably cost, and warn over the budget first', async () => {
+      const dataset = { ...intentOf().dataset, sha256: 'a'.repeat(64) };
+      receipts = [chargedReceipt({ accountId: 'account-1', dataset })];
+      pending = [pendingOf('unsent', intentOf({ id: 'one', dataset }))];
+      await resolve('one', 'continue');
+      assert.match(
+        standIn.told.details[0] ?? '',
+        /^Price: known only after the charge\. 5\.00 USD last time\.$/m,
+      );
+      assert.match(standIn.told.details[0] ?? '', /^Balance: 4\.00 USD$/m);
+      standIn.forget();
+      Object.assign(active.account, { budget: { perRunCents: 100, currency: 'USD' } });
+      press('Show Submission');
+      await resolve('one', 'continue');
+      assert.deepEqual(standIn.told.buttons[0], ['Show Submission', 'Continue Over Budget']);
+      assert.equal(standIn.told.inputs.length, 1);
+      assert.deepEqual(callsOf('resume'), []);
+      Object.assign(active.account, { budget: undefined });
+    });
+
     it('lead a refused submission through the steps again, with its choices and without its marker', async () => {
-      const intent = intentOf({ id: 'one', label: 'My run ft-7k3m9qpx', priority_processing: true });
+      const dataset = { ...intentOf().dataset, path: import.meta.filename };
+      const label = 'My run ft-7k3m9qpx';
+      const intent = intentOf({ id: 'one', label, dataset, priority_processing: true });
       pending = [pendingOf('refused', intent)];
       await resolve('one', 'continue');
       const [command, uri, , preset] = standIn.executed[0] ?? [];
@@ -294,8 +322,11 @@ describe('commands of open submissions', () => {
         [command, Reflect.get(uri as object, 'fsPath'), preset],
         [
           'fineTuning.submitDataset',
-          '/data/train.jsonl',
-          { modelId: 'qwen3-8b', label: 'My run', priority: true, replaces: 'one' },
+          import.meta.filename,
+          {
+            ...{ modelId: 'qwen3-8b', label: 'My run', priority: true },
+            ...{ replaces: 'one', accountId: 'account-1' },
+          },
         ],
       );
       assert.deepEqual([calls, standIn.told.sentences], [['activate account-1'], []]);

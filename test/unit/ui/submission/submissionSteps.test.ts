@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
+import { DatasetChangedError } from '../../../../src/core/api/errors.ts';
 import { newMarker } from '../../../../src/core/runs/marker.ts';
 import { summaryOf } from '../../../../src/core/datasets/report.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
@@ -17,6 +18,7 @@ const { confirmSubmission } = await withVscode(
   () => import('../../../../src/ui/submission/confirmSubmission.ts'),
 );
 type Review = Parameters<typeof reviewSubmission>[0];
+type SubmissionContext = ReturnType<Review['context']>;
 
 describe('the review of a submission', () => {
   beforeEach(() => {
@@ -39,9 +41,9 @@ describe('the review of a submission', () => {
       ...{ account, receipts: [], runs: undefined, pending: [], balance: undefined, nowMs: 0 },
       ...facts,
     });
-  const review: Review = {
+  const context: SubmissionContext = {
     account,
-    dataset: { filename: 'train.jsonl', size: { bytes: 1_000, rows: 10 } },
+    dataset: { filename: 'train.jsonl', place: 'data/train.jsonl', size: { bytes: 1_000, rows: 10 } },
     money: moneyOf({}),
     queueTimes: { standard: undefined, priority: undefined },
     check: summaryOf(reportOf()),
@@ -50,11 +52,16 @@ describe('the review of a submission', () => {
     marker,
     priorsOf: () => [],
     trainedBefore: () => undefined,
-    sha256: Promise.resolve('digest'),
-    awaitSha256: () => Promise.resolve('digest'),
-    restart: () => Promise.resolve(undefined),
-    mayGoBeside: () => Promise.resolve(true),
   };
+  type Changes = Partial<SubmissionContext & Review>;
+  const reviewOf = (changes: Changes): Review => ({
+    sha256: Promise.resolve('digest'),
+    ready: () => Promise.resolve(),
+    restart: () => Promise.resolve(undefined),
+    mayGoBeside: () => Promise.resolve('continue'),
+    ...changes,
+    context: () => ({ ...context, ...changes }),
+  });
   const ACCEPTING = ['Continue', 'Accept and Continue'];
   const chosen = { model, label: 'My run', priority: false };
 
@@ -64,9 +71,9 @@ describe('the review of a submission', () => {
   }
   const press = (wanted: string | undefined) =>
     (standIn.told.answer = (buttons) => buttons.find((button) => button === wanted));
-  const walk = (answers: (string | undefined)[], changes: Partial<Review> = {}, choices = {}) => {
+  const walk = (answers: (string | undefined)[], changes: Changes = {}, choices = {}) => {
     standIn.told.pick = answering(...answers);
-    return reviewSubmission({ ...review, ...changes }, { ...chosen, ...choices });
+    return reviewSubmission(reviewOf(changes), { ...chosen, ...choices });
   };
   const confirmed = async (...args: Parameters<typeof walk>) => {
     const result = await walk(...args);
@@ -100,15 +107,15 @@ describe('the review of a submission', () => {
     const last = rowsOf(standIn.told.inputs.at(-2));
     assert.equal(last.get('Label'), `Mine ${marker}`);
     assert.equal(last.get('Queue'), 'Priority: costs extra unless your plan includes it');
-    assert.match(standIn.told.details.at(-1) ?? '', /^Model: Other \(Maker\) · priority queue$/m);
+    assert.match(
+      standIn.told.details.at(-1) ?? '',
+      /^Model: Other \(Maker\) · priority \(may cost extra\)$/m,
+    );
   });
 
-  it('keeps a choice whose box is left with Esc', async () => {
-    const { label, priority } = await confirmed([
-      ...['Label', undefined, 'Queue', undefined, 'Model', undefined],
-      ...ACCEPTING,
-    ]);
-    assert.deepEqual([label, priority], [`My run ${marker}`, false]);
+  it('ends if a box is left for anything but the summary, such as another submission', async () => {
+    for (const row of ['Model', 'Label', 'Queue'])
+      assert.equal(await walk([row, undefined, ...ACCEPTING]), undefined, row);
   });
 
   it('asks for the model first where none is known', async () => {
@@ -151,7 +158,7 @@ describe('the review of a submission', () => {
     const note = () => moments.push(new Date().toISOString());
     standIn.told.pick = () => (note(), answers.shift());
     standIn.told.answer = (buttons) => (note(), buttons.at(-1));
-    const result = await reviewSubmission(review, chosen);
+    const result = await reviewSubmission(reviewOf({}), chosen);
     assert.equal(result?.kind, 'confirmed');
     const { model_terms, data_policy } = result.consents;
     // The use policy is not https: it was shown, and could not be opened.
@@ -210,14 +217,40 @@ describe('the review of a submission', () => {
           reason,
           choices: { ...chosen, priority: true },
         });
-    const changed = await walk(ACCEPTING, { awaitSha256: () => Promise.resolve(undefined) });
+    const sha256 = Promise.reject(new DatasetChangedError('changed'));
+    sha256.catch(() => undefined);
+    const changed = await walk(ACCEPTING, { sha256 });
     assert.deepEqual(changed, { kind: 'restart', reason: 'dataset-changed', choices: chosen });
     assert.deepEqual(await walk(['Dataset']), { kind: 'restart', reason: 'other-dataset', choices: chosen });
   });
 
-  it('accepts no terms for a dataset that the user does not want beside another', async () => {
-    assert.equal(await walk(ACCEPTING, { mayGoBeside: () => Promise.resolve(false) }), undefined);
+  it('waits for the digest with the summary open, and shows the money as it is then', async () => {
+    const digest = Promise.withResolvers<string>();
+    let balance_cents = 100;
+    const result = walk(ACCEPTING, {
+      sha256: digest.promise,
+      ready: () => digest.promise.then(() => undefined),
+      get balance() {
+        return { balance_cents, currency: 'USD' };
+      },
+    });
+    await turn();
     assert.equal(standIn.told.inputs.length, 1);
+    balance_cents = 200;
+    digest.resolve('digest');
+    assert.equal((await result)?.kind, 'confirmed');
+    assert.match(standIn.told.details[0] ?? '', /^Balance: 2\.00 USD$/m);
+  });
+
+  it('accepts no terms for a dataset that the user does not want beside another', async () => {
+    for (const [answer, boxes] of [
+      [undefined, 1],
+      ['back', 2],
+    ] as const) {
+      standIn.forget();
+      assert.equal(await walk(['Continue'], { mayGoBeside: () => Promise.resolve(answer) }), undefined);
+      assert.equal(standIn.told.inputs.length, boxes, answer);
+    }
   });
 
   it('notes what the user may not expect, and nothing else', async () => {
@@ -226,7 +259,7 @@ describe('the review of a submission', () => {
     assert.ok(!standIn.told.inputs[0]?.items.some(({ label }) => label === 'Notes'));
     await walk([], {
       check: 'unchecked',
-      dataset: { filename: 'train.jsonl', size: { bytes: 610_000_000 } },
+      dataset: { ...context.dataset, size: { bytes: 610_000_000 } },
     });
     const rows = rowsOf(standIn.told.inputs[1]);
     assert.match(rows.get('Size') ?? '', /close to the 600 MB limit/);
@@ -268,7 +301,7 @@ describe('the review of a submission', () => {
       assert.ok(standIn.told.details[0]?.includes(`Price: known only after the charge. ${range}.`));
       await confirmed(ACCEPTING, {
         money: moneyOf({ receipts }),
-        awaitSha256: () => Promise.resolve('digest-1'),
+        sha256: Promise.resolve('digest-1'),
       });
       assert.match(standIn.told.details[1] ?? '', /known only after the charge\. 5\.00 USD last time\.$/m);
     });
@@ -361,8 +394,8 @@ describe('the review of a submission', () => {
       ['Free', ...ACCEPTING],
       {
         models: [hostile],
-        dataset: { ...review.dataset, filename: name },
-        account: { ...review.account, name },
+        dataset: { ...context.dataset, filename: name, place: name },
+        account: { ...context.account, name },
       },
       { model: undefined },
     );

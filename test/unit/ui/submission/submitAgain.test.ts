@@ -32,6 +32,7 @@ describe('Submit Again', () => {
     });
     session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
     receipts = [];
+    standIn.told.folder = () => '/chosen.jsonl';
     parts = {
       sessions: { active: session },
       journal: { receipts: () => Promise.resolve(receipts) },
@@ -40,14 +41,22 @@ describe('Submit Again', () => {
   });
   afterEach(() => bench.end());
 
-  const presets = () => standIn.executed.map(([command, , , preset]) => [command, preset]);
+  /** The file that is submitted, with what; every preset names the account. */
+  const submitted = () =>
+    standIn.executed.map(([command, uri, , preset]) => {
+      assert.equal(command, 'fineTuning.submitDataset');
+      const { accountId, ...rest } = JSON.parse(JSON.stringify(preset)) as Record<string, unknown>;
+      assert.equal(accountId, session.account.id);
+      return [String(uri), rest];
+    });
+  const CHOSEN = 'file:///chosen.jsonl';
 
-  it('reads a run that is not loaded, and continues with its model and label', async () => {
+  it('reads a run that is not loaded, and asks for the dataset to train with its model and label', async () => {
     await submitAgain(parts, 'old');
     await submitAgain(parts, { kind: 'run', runId: 'bare' });
-    assert.deepEqual(presets(), [
-      ['fineTuning.submitDataset', { modelId: 'm-old', label: 'Läbel' }],
-      ['fineTuning.submitDataset', { modelId: 'm-bare' }],
+    assert.deepEqual(submitted(), [
+      [CHOSEN, { modelId: 'm-old', label: 'Läbel' }],
+      [CHOSEN, { modelId: 'm-bare' }],
     ]);
   });
 
@@ -55,19 +64,19 @@ describe('Submit Again', () => {
     await submitAgain(parts, 'marked');
     session.runs.insertCreated({ run_id: 'new' }, 'm-old', 'Läbel ft-7k3m9qpx');
     await submitAgain(parts, 'new');
-    const preset = ['fineTuning.submitDataset', { modelId: 'm-old', label: 'Läbel' }];
-    assert.deepEqual(presets(), [preset, preset]);
+    const preset = [CHOSEN, { modelId: 'm-old', label: 'Läbel' }];
+    assert.deepEqual(submitted(), [preset, preset]);
   });
 
   it('fails with the error of the service for a run that it does not know', async () => {
     await assert.rejects(submitAgain(parts, 'nobody'), { code: 'not_found' });
-    assert.deepEqual(presets(), []);
+    assert.deepEqual(submitted(), []);
   });
 
   it('uses the model of a listed run whose detail cannot be read', async () => {
     await session.runs.refresh();
     await submitAgain(parts, 'odd');
-    assert.deepEqual(presets(), [['fineTuning.submitDataset', { modelId: 'm' }]]);
+    assert.deepEqual(submitted(), [[CHOSEN, { modelId: 'm' }]]);
   });
 
   it('brings dataset, model, label and queue of the receipt, and asks for a dataset that is gone', async () => {
@@ -86,14 +95,17 @@ describe('Submit Again', () => {
         settled,
       };
     };
-    const preset = { modelId: 'm', label: 'Läbel', priority: true, again: 'paid' };
+    const preset = { modelId: 'm', label: 'Läbel', priority: true };
     const again = async (path: string) => {
       standIn.executed.length = 0;
       receipts = [receiptAt(path)];
       await submitAgain(parts, 'paid');
-      return standIn.executed.map(([, uri, , given]) => [String(uri), given]);
+      return submitted();
     };
-    assert.deepEqual(await again(import.meta.filename), [[`file://${import.meta.filename}`, preset]]);
+    assert.deepEqual(await again(import.meta.filename), [
+      [`file://${import.meta.filename}`, { ...preset, again: 'paid' }],
+    ]);
+    standIn.told.folder = () => undefined;
     assert.deepEqual(await again('/nowhere/train.jsonl'), []);
     assert.deepEqual(standIn.told.sentences, [
       'train.jsonl is not where it was. Choose the dataset to submit.',

@@ -35,7 +35,8 @@ describe('submitDataset', () => {
   let result: SubmissionResult;
   let receipts: Receipt[];
   let parts: Parts;
-  let reports: { fresh: () => Promise<unknown> };
+  let reconnected: Emitter<string>;
+  let reports: { fresh: (path: string) => Promise<unknown> };
 
   beforeEach(async () => {
     standIn.forget();
@@ -45,17 +46,21 @@ describe('submitDataset', () => {
     await writeFile(file, TEXT);
     [pending, drafts, besides, receipts] = [[], [], [], []];
     result = { kind: 'elsewhere' };
+    reconnected = new Emitter();
     const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
     const balance = { balance_cents: 500, currency: 'USD' };
     reports = {
-      fresh: async () => reportOf({ path: file, ...stampOf(await stat(file, { bigint: true })), rows: 1 }),
+      fresh: async (name: string) =>
+        reportOf({ path: name, ...stampOf(await stat(name, { bigint: true })), rows: 1 }),
     };
     parts = {
       sessions: {
+        otherName: () => undefined,
         active: {
           account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
           models: { refresh: () => Promise.resolve([model]), nameOf: () => 'Model M' },
-          balance: { refresh: () => Promise.resolve(balance) },
+          balance: { current: undefined, refresh: () => Promise.resolve(balance) },
+          onDidChangeState: reconnected.event,
           runs: { detail: () => undefined, label: () => undefined, isCompleteSince: () => true },
         },
       },
@@ -107,6 +112,7 @@ describe('submitDataset', () => {
         filename: 'train.jsonl',
         sizeBytes: TEXT.length,
         mtimeMs: Number(statSync(file, { bigint: true }).mtimeMs),
+        ctimeMs: Number(statSync(file, { bigint: true }).ctimeMs),
         sha256: SHA256,
         rows: 1,
         characters: reportOf().statistics.characters,
@@ -197,23 +203,46 @@ describe('submitDataset', () => {
     assert.deepEqual([drafts, standIn.told.inputs], [[], []]);
   });
 
-  it('offers an open submission of the same bytes, or another model', async () => {
-    const { dataset } = intentOf();
-    const open = [
-      pendingOf('unknown', intentOf({ id: 'one', dataset: { ...dataset, sha256: SHA256 } })),
-      pendingOf('unsent', intentOf({ id: 'two', dataset: { ...dataset, sha256: SHA256 } })),
-    ];
-    for (const one of open) {
-      pending = [one];
-      standIn.forget();
-      await submit();
-      assert.deepEqual(standIn.told.buttons, [['Open It', 'Use Another Model']]);
-      assert.deepEqual([drafts, standIn.executed], [[], []]);
-      await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
-      assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', one.id]]]);
+  it('offers an open submission of the same bytes, and nothing beside it but another model', async () => {
+    const dataset = { ...intentOf().dataset, sha256: SHA256 };
+    for (const state of ['unknown', 'unsent'] as const) {
+      for (const [model_id, other] of [
+        ['m', 'Back to Summary'],
+        ['another', 'Submit Anyway'],
+      ] as const) {
+        standIn.forget();
+        drafts = [];
+        pending = [pendingOf(state, intentOf({ id: 'one', dataset, model_id }))];
+        await submit({ modelId: 'm' }, ['Continue']);
+        assert.deepEqual(standIn.told.buttons, [['Open It', other]]);
+        assert.deepEqual([drafts, standIn.executed], [[], []]);
+        await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
+        assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'one']]]);
+        await submit({ modelId: 'm' }, ACCEPTING, [other, SUBMIT]);
+        assert.equal(drafts.length, model_id === 'm' ? 0 : 1);
+      }
     }
-    await submit({ modelId: 'm' }, ACCEPTING, ['Use Another Model', SUBMIT]);
-    assert.equal(drafts.length, 1);
+  });
+
+  it('reviews again what was chosen for another account, charged meanwhile, or reconnected', async () => {
+    const notices = () => standIn.told.inputs.map(({ placeholder }) => placeholder.split('.')[0]);
+    const review = 'Review before submitting';
+    await submit({ modelId: 'm', accountId: 'account-2' }, []);
+    assert.deepEqual(notices(), ['The account is now Work']);
+    const settled = { kind: 'charged', at: { localMs: 0 }, run: { run_id: 'r' }, how: 'answered' } as const;
+    const changes = {
+      'The connection to Work changed': () => reconnected.fire('connecting'),
+      train: () =>
+        (receipts = [{ ...intentOf({ dataset: { ...intentOf().dataset, sha256: SHA256 } }), settled }]),
+    };
+    for (const [notice, change] of Object.entries(changes)) {
+      standIn.forget();
+      const answers = ['Continue'];
+      standIn.told.pick = () => (answers.length > 0 ? void change() : undefined, answers.shift());
+      await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
+      assert.deepEqual(notices(), [review, notice]);
+    }
+    assert.deepEqual(drafts, []);
   });
 
   it('warns if another account of the service has one open, and submits only after that', async () => {
@@ -307,5 +336,16 @@ describe('submitDataset', () => {
       await submit({ modelId: 'm', replaces });
     assert.equal(drafts.length, 5);
     assert.deepEqual(discarded, ['refused']);
+    // Another dataset is another submission.
+    const other = path.join(folder, 'other.jsonl');
+    await writeFile(other, TEXT);
+    standIn.told.folder = () => other;
+    await submit({ modelId: 'm', replaces: 'refused' }, ['Dataset', ...ACCEPTING]);
+    console.log(
+      standIn.told.sentences.slice(-3),
+      standIn.told.inputs.slice(-4).map((i) => [i.title, i.placeholder]),
+      drafts.length,
+    );
+    assert.deepEqual([drafts.at(-1)?.dataset.filename, discarded], ['other.jsonl', ['refused']]);
   });
 });
