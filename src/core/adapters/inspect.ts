@@ -19,7 +19,7 @@ import { roleOf } from './tensorName.ts';
 import { pairsOf, sortTensors, weightsReport, type Parts, type WeightsFile } from './tensors.ts';
 
 const MAX_ENTRIES = 200;
-const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', 'archive', 'other'];
+const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', 'other'];
 
 /** A report, and what measuring needs besides. */
 export interface Inspection {
@@ -60,7 +60,7 @@ export async function inspect(file: string, signal?: AbortSignal): Promise<Inspe
 }
 
 function verdictFor(error: unknown): Verdict {
-  if (error instanceof BrokenArchiveError || error instanceof NotAnAdapterError) return error.verdict;
+  if (error instanceof NotAnAdapterError) return error.verdict;
   if (isSystemError(error)) return { code: 'unreadable' };
   throw error;
 }

@@ -10,7 +10,7 @@ export interface AdapterEntry {
   /** With `/`, made printable. */
   name: string;
   sizeBytes: number;
-  kind: 'config' | 'weights' | 'pickle' | 'archive' | 'other';
+  kind: 'config' | 'weights' | 'pickle' | 'other';
 }
 
 /** One adapted module: its A and its B. */

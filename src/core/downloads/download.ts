@@ -104,7 +104,7 @@ export class Download {
         await this.#leave(this.#isToKeep(error, isResumed));
         throw error;
       }
-      await onDisk(store.complete(this.unfinished, record));
+      await store.complete(this.unfinished, record);
       return record;
     });
   }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { BrokenArchiveError, NotAnAdapterError } from '../../core/adapters/faults.ts';
+import { NotAnAdapterError } from '../../core/adapters/faults.ts';
 import type { Progress } from '../../core/adapters/report.ts';
 import { formatBytes } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
@@ -186,14 +186,7 @@ function resultText(fileName: string, kind: AdapterWork['kind'], end: WorkEnd): 
 
 /** What is wrong with the disk, or with the archive, which may have changed meanwhile. */
 function reasonOf(error: unknown): string {
-  const fault =
-    error instanceof BrokenArchiveError
-      ? error.code
-      : error instanceof NotAnAdapterError
-        ? error.verdict.fault
-        : undefined;
-  if (fault !== undefined) return faultText(fault);
-  return error instanceof NotAnAdapterError
-    ? vscode.l10n.t('It no longer contains an adapter.')
-    : asText(explain(error));
+  if (!(error instanceof NotAnAdapterError)) return asText(explain(error));
+  const { fault } = error.verdict;
+  return fault === undefined ? vscode.l10n.t('It no longer contains an adapter.') : faultText(fault);
 }

@@ -66,7 +66,6 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
   const { l10n } = vscode;
   const { fault, entry } = verdict;
   const again = l10n.t('Download it again.');
-  const inspectFolder = l10n.t('Unpack it yourself, then inspect the folder.');
   const detail = [
     ...(fault === undefined ? [] : [faultText(fault)]),
     ...(entry === undefined ? [] : [l10n.t('Entry: {0}', entry)]),
@@ -78,12 +77,15 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
       return verdictOf('error', l10n.t('Empty'), again);
     case 'broken':
       return verdictOf('error', l10n.t('Damaged'), ...detail, again);
-    case 'encrypted':
-      return verdictOf('error', l10n.t('Encrypted'), inspectFolder);
     case 'unsafe':
       return verdictOf('error', l10n.t('Not safe to unpack'), ...detail, l10n.t('Nothing was unpacked.'));
     case 'unsupported':
-      return verdictOf('error', l10n.t('Unsupported archive'), ...detail, inspectFolder);
+      return verdictOf(
+        'error',
+        l10n.t('Unsupported archive'),
+        ...detail,
+        l10n.t('Unpack it yourself, then inspect the folder.'),
+      );
     case 'no-adapter':
       return verdictOf('error', l10n.t('No adapter found'), l10n.t('It has no safetensors weights.'));
     case 'full-model':
@@ -258,7 +260,6 @@ function adapterFiles({ container, entries, entryCount }: AdapterReport): Adapte
     config: l10n.t('config'),
     weights: l10n.t('weights'),
     pickle: l10n.t('pickle, not opened'),
-    archive: l10n.t('archive, not opened'),
     other: undefined,
   };
   const rest = entryCount - entries.length;

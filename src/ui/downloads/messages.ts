@@ -227,19 +227,13 @@ export async function confirmDirectory(directory: string): Promise<'create' | 'o
 export function reportUnusableFolder(text: string, error?: DiskError): void {
   const { l10n } = vscode;
   const name = sanitizeServiceText(text, 400);
-  const sentences = {
-    'disk-full': l10n.t('Can’t use the download folder “{0}”: its disk is full.', name),
-    'no-permission': l10n.t(
-      'Can’t use the download folder “{0}”: you have no permission to write to it.',
-      name,
-    ),
-    'folder-missing': l10n.t('Can’t use the download folder “{0}”: it can’t be created.', name),
-    disk: l10n.t('Can’t use the download folder “{0}”.', name),
-    none: l10n.t('The download folder “{0}” isn’t an absolute path to a folder.', name),
-  };
+  const sentence =
+    error === undefined
+      ? l10n.t('The download folder “{0}” isn’t an absolute path to a folder.', name)
+      : l10n.t('Can’t use the download folder “{0}”. {1}', name, asText(explain(error)));
   const open = () =>
     vscode.commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
-  notify(showWarning, sentences[error?.code ?? 'none'], { [l10n.t('Open Setting')]: open });
+  notify(showWarning, sentence, { [l10n.t('Open Setting')]: open });
 }
 
 /** Whether to download an adapter again that is on the disk. */

@@ -5,7 +5,6 @@ import type { AdapterEntry } from '../report.ts';
 import { readSafetensorsHeader, type SafetensorsHeader } from '../safetensors.ts';
 
 const PICKLE = /\.(?:bin|pt|pth|pkl|pickle|ckpt|joblib|mar)$/i;
-const ARCHIVE = /\.(?:zip|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|7z|rar|jar|whl)$/i;
 
 export const CONFIG_NAME = 'adapter_config.json';
 export const WEIGHTS_NAME = 'adapter_model.safetensors';
@@ -48,7 +47,7 @@ export async function readContents(archive: Archive): Promise<Contents> {
     } catch (error) {
       if (!(error instanceof BrokenArchiveError) || OF_STREAM.includes(error.code)) throw error;
       // Which file it is counts only if it is one of the adapter's.
-      weights.set(name, new BrokenArchiveError(error.code, error.entry ?? name));
+      weights.set(name, new BrokenArchiveError(error.code, error.verdict.entry ?? name));
     }
     // Together they may be no more than one of the greatest length.
     if (tensors > MAX_TENSORS || headerBytes > MAX_HEADER_BYTES + 8)
@@ -72,8 +71,7 @@ export function kindOf(name: string): AdapterEntry['kind'] {
   if (base === CONFIG_NAME) return 'config';
   if (/\.safetensors$/i.test(base)) return 'weights';
   // `data.pkl` is what PyTorch's own files are inside.
-  if (PICKLE.test(base)) return 'pickle';
-  return ARCHIVE.test(base) ? 'archive' : 'other';
+  return PICKLE.test(base) ? 'pickle' : 'other';
 }
 
 export function baseOf(name: string): string {

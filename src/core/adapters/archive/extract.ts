@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { DiskError, isSystemError } from '../../base/diskError.ts';
-import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
+import { ExpectedError } from '../../base/errors.ts';
 import type { Archive } from './archive.ts';
 import { chooseAdapter, kindOf, readContents } from './contents.ts';
 import { NotAnAdapterError } from '../faults.ts';
@@ -44,7 +44,6 @@ export async function extractAdapter(
       await mkdir(path.dirname(folder), { recursive: true });
       await mkdir(part, { mode: 0o755 });
       const leftOut = await unpack(archive, part, onProgress);
-      throwIfCancelled(signal);
       await nameFolder(part, folder);
       return leftOut;
     } finally {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
 import { recipesOf, type Recipe, type RecipeNote, type Tool } from '../../../../src/core/adapters/recipes.ts';
 import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
-import { encode, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { ones, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { block, FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
 
 /** Each character that means something to a shell, Python, JSON or a list of arguments. */
@@ -26,9 +26,7 @@ describe('recipesOf', () => {
       ({ refusal }) => refusal && (refusal.canMerge ? `merge ${refusal.key}` : refusal.key),
     );
   };
-  const adding = (name: string) => ({
-    tensors: (all: WrittenTensor[]) => [...all, { name, dtype: 'F32', shape: [1], data: encode('F32', [1]) }],
-  });
+  const adding = (name: string) => ({ tensors: (all: WrittenTensor[]) => [...all, ones(name)] });
   const assertWarned = (recipe: Recipe, note: RecipeNote) =>
     assert.deepEqual([recipe.refusal, recipe.warnings.includes(note)], [undefined, true], note);
 

@@ -182,7 +182,7 @@ describe('an archive', () => {
           'a size deflate cannot have': writeZip([{ ...TWO, declaredBytes: 10_000_000 }]),
         },
       ],
-      ['encrypted encrypted', { encryption: one({ flags: 1 }) }],
+      ['unsupported encrypted', { encryption: one({ flags: 1 }) }],
       ['unsupported method', { 'another method': one({ method: 12 }) }],
       ['too-big too-large', { 'too many entries': writeZip([ONE], { count: 10_001 }) }],
       [
