@@ -91,8 +91,6 @@ describe('looks and keyboard', () => {
           .waitFor(),
       summary: async () => {
         await workbench.editors.titleAction('Submit Dataset…').click();
-        await workbench.dialogs.waitForModal('A submission of rows.jsonl is already open.');
-        await workbench.dialogs.press('Use Another Model');
         await walkThroughSteps(workbench, {
           fileName: 'rows.jsonl',
           model: 'Llama 3.1 8B Instruct',

@@ -145,27 +145,6 @@ describe('inspecting an adapter', () => {
     assert.equal(apart.root, 'z');
   });
 
-  it('reads weights in numbered parts as one', async () => {
-    const part = (layer: number) =>
-      sampleAdapter({
-        layers: 2,
-        tensors: (all) => all.filter(({ name }) => name.includes(`layers.${layer}.`)),
-      })[WEIGHTS]!;
-    const { weights, problems } = await place.inspect(
-      zipOf({
-        [CONFIG]: sampleAdapter()[CONFIG]!,
-        'adapter_model-00001-of-00002.safetensors': part(0),
-        'adapter_model-00002-of-00002.safetensors': part(1),
-      }),
-    );
-    assert.deepEqual(weights?.layers, [0, 1]);
-    // No tool does so.
-    assert.deepEqual(
-      problems.map(({ code, count }) => [code, count]),
-      [['weights-name', 2]],
-    );
-  });
-
   describe('has a verdict for', () => {
     const files = sampleAdapter();
     const config = { [CONFIG]: files[CONFIG]! };
