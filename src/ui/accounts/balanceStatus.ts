@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import type { Balance } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { lowBalanceSetting, onDidChangeLowBalance } from '../shared/settings.ts';
@@ -20,6 +21,8 @@ export class BalanceStatus implements Disposable {
   readonly #subscriptions: Disposable[];
   #spent: readonly string[] = [];
   #spentTimer: NodeJS.Timeout | undefined;
+  /** As of when it was last found out what was spent. */
+  #balance: Balance | undefined;
 
   /** @param readSpent what an account has spent, a line each */
   constructor(
@@ -42,7 +45,7 @@ export class BalanceStatus implements Disposable {
         return session === undefined
           ? []
           : [
-              session.balance.onDidChange(() => this.#changed()),
+              session.balance.onDidChange(() => this.#balanceRead(session)),
               session.runs.onDidChange(() => this.#planSpent()),
               session.onDidChangeState(() => this.#draw()),
             ];
@@ -60,6 +63,13 @@ export class BalanceStatus implements Disposable {
     this.#planSpent();
   }
 
+  #balanceRead({ balance: { current } }: Session): void {
+    this.#draw();
+    // It is read every few minutes, and what was spent is read from a folder that may be large.
+    const { balance_cents, currency } = this.#balance ?? {};
+    if (current?.balance_cents !== balance_cents || current?.currency !== currency) this.#planSpent();
+  }
+
   #planSpent(): void {
     clearTimeout(this.#spentTimer);
     this.#spentTimer = setTimeout(() => void this.#drawSpent(), SPENT_DELAY_MS);
@@ -68,6 +78,7 @@ export class BalanceStatus implements Disposable {
   async #drawSpent(): Promise<void> {
     const session = this.#sessions.active;
     if (session === undefined) return;
+    this.#balance = session.balance.current;
     const spent = await this.#readSpent(session).catch(() => []);
     if (session !== this.#sessions.active) return;
     this.#spent = spent;

@@ -15,12 +15,10 @@ export function activateAccounts(services: Services): void {
     await openJournal();
     const { account, balance, runs } = session;
     const receipts = await journal.receipts();
-    const { pending } = submitter;
     return spentLines({
       account,
       receipts,
       runs,
-      pending,
       balance: balance.current,
       nowMs: serviceNowMs(session),
     });

@@ -182,7 +182,6 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
   const { l10n } = vscode;
   const fact = (name: string, value: string | undefined, hasCopy = false): AdapterFact[] =>
     value === undefined || value === '' ? [] : [{ name, value, ...(hasCopy ? { hasCopy } : {}) }];
-  const targets = config?.targetModules;
   const dtypes = weights?.dtypes ?? [];
   return [
     ...fact(l10n.t('Base model'), config?.baseModel, true),
@@ -193,7 +192,6 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
     ),
     ...fact(l10n.t('Alpha'), config?.alpha?.toLocaleString(vscode.env.language)),
     ...fact(l10n.t('Scaling'), weights && scalesText(weights)),
-    ...fact(l10n.t('Target modules'), typeof targets === 'string' ? targets : targets && listText(targets)),
     ...fact(l10n.t('Fully saved modules'), weights && listText(weights.savedModules)),
     ...fact(
       l10n.t('Adapted modules'),
@@ -207,7 +205,6 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
         ? dtypes.map(({ dtype, tensors }) => `${dtype} (${formatCount(tensors)})`).join(', ')
         : dtypes[0]?.dtype,
     ),
-    ...fact(l10n.t('PEFT version'), config?.peftVersion),
     ...fact(l10n.t('Size'), formatBytes(sizeBytes)),
     ...fact(l10n.t('Format'), container === 'folder' ? l10n.t('folder') : container),
     ...fact(l10n.t('Path'), file, true),

@@ -2,7 +2,7 @@ import { l10n, Uri } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { ServiceError } from '../../core/api/errors.ts';
 import type { RunDetail, RunSummary } from '../../core/api/types.ts';
-import type { Estimate, heldRanges } from '../../core/money/estimate.ts';
+import { currencyOf, type heldRanges, type PriceRange } from '../../core/money/estimate.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Phase } from '../../core/runs/phase.ts';
@@ -70,8 +70,8 @@ export interface RunPageView {
   isReading: boolean;
   receipt: ChargedReceipt | undefined;
   receiptLoading: Loading;
-  /** What was known of its price before it was charged, and how well such ranges held. */
-  estimate?: { before: Estimate; held: ReturnType<typeof heldRanges> } | undefined;
+  /** The range that was known of its price before it was charged, and how well such ranges held; undefined where there was none. */
+  estimate?: { before: PriceRange; held: ReturnType<typeof heldRanges> } | undefined;
   /** Of this run. */
   downloads: readonly ActiveDownload[];
   /** Of this run. */
@@ -529,25 +529,19 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
   const list = [
     fact('price', l10n.t('Price'), price),
     fact('plan', l10n.t('Plan'), plan === undefined ? missingText(details) : serviceText(plan)),
-    ...(estimate?.before.kind === 'range'
-      ? [fact('estimate', l10n.t('Estimate'), rangeText(estimate.before))]
-      : []),
+    ...(estimate === undefined ? [] : [fact('estimate', l10n.t('Estimate'), rangeText(estimate.before))]),
     ...(receipt === undefined ? [] : balanceFacts(receipt, priceCents)),
   ];
   // Where it is not known whether the run has ended, users ask about the money.
   const mayHaveEnded = phase === 'active' && priceCents !== undefined;
-  const note = mayHaveEnded
+  const outside =
+    estimate && priceCents !== undefined
+      ? outsideEstimate(estimate.before, priceCents, receipt && currencyOf(receipt))
+      : undefined;
+  const other = mayHaveEnded
     ? l10n.t('The price was charged when the run was submitted.')
-    : estimate && estimateNote(estimate, priceCents);
-  return facts('money', l10n.t('Price and balance'), list, note);
-}
-
-function estimateNote(
-  { before, held }: NonNullable<KnownRun['estimate']>,
-  priceCents: number | undefined,
-): string | undefined {
-  if (before.kind !== 'range') return undefined;
-  return (priceCents === undefined ? undefined : outsideEstimate(before, priceCents)) ?? rangeTooltip(held);
+    : estimate && rangeTooltip(estimate.held);
+  return facts('money', l10n.t('Price and balance'), list, outside ?? other);
 }
 
 function balanceFacts(receipt: ChargedReceipt, priceCents: number | undefined): RunPageFact[] {

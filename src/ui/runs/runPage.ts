@@ -168,7 +168,8 @@ export class RunPage implements Disposable {
       (receipts) => {
         this.#receipt ??= receiptOf(receipts, accountId, runId);
         const charged = chargedReceiptsOf(receipts, accountId);
-        this.#estimate = { before: estimateBefore(charged, runId), held: heldRanges(charged) };
+        const before = estimateBefore(charged, runId);
+        this.#estimate = before.kind === 'range' ? { before, held: heldRanges(charged) } : undefined;
         this.#receiptLoading = 'loaded';
         this.#readFiles();
         this.#planDraw();

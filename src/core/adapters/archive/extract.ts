@@ -83,7 +83,7 @@ async function unpack(
 ): Promise<string[]> {
   // Everything is checked before anything is written: what is unsafe or no adapter makes no file.
   const contents = await readContents(archive);
-  if (!chooseAdapter(contents)?.weights.length) throw new NotAnAdapterError({ code: 'no-adapter' });
+  if (chooseAdapter(contents)?.weights === undefined) throw new NotAnAdapterError({ code: 'no-adapter' });
   const totalBytes = contents.entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const leftOut: string[] = [];
   let doneBytes = 0;

@@ -207,8 +207,7 @@ function readPax(bytes: Buffer): Map<string, string> {
     const begin = bytes.toString('latin1', at, at + MAX_KEY_BYTES);
     const [start = '', length, key = ''] = /^([1-9]\d*) ([^=]+)=/.exec(begin) ?? [];
     const end = at + Number(length);
-    if (!(end > at + start.length) || end > bytes.length || bytes[end - 1] !== 0x0a)
-      throw new BrokenArchiveError('tar');
+    if (!(end > at + start.length) || bytes[end - 1] !== 0x0a) throw new BrokenArchiveError('tar');
     records.set(key, decoded(bytes.subarray(at + start.length, end - 1)));
     at = end;
   }

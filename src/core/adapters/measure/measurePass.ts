@@ -18,11 +18,11 @@ export async function measurePass(
   onProgress: (progress: Progress) => void,
 ): Promise<Measurements> {
   const inspection = await inspect(file);
-  const { verdict } = inspection.report;
-  if (verdict.code !== 'adapter') throw new NotAnAdapterError(verdict);
+  const { report, file: weights } = inspection;
+  if (weights === undefined) throw new NotAnAdapterError(report.verdict);
   const archive = await openArchive(file);
   try {
-    return measurementsOf(inspection, await sumsOf(archive, inspection.files, onProgress));
+    return measurementsOf(inspection, weights, await sumsOf(archive, weights, onProgress));
   } finally {
     await archive.close();
   }
@@ -31,40 +31,31 @@ export async function measurePass(
 /** Sums up each tensor of a type that is measured. */
 async function sumsOf(
   archive: Archive,
-  files: readonly WeightsFile[],
+  weights: WeightsFile,
   onProgress: (progress: Progress) => void,
 ): Promise<Map<Tensor, SquareSum>> {
+  const { name, header } = weights;
   const sums = new Map<Tensor, SquareSum>();
-  const memory = new Uint8Array(BATCH_BYTES);
-  const waiting = new Map(files.map((file) => [file.name, file]));
-  const totalBytes = files.reduce(
-    (sum, { header }) => sum + header.dataAt + (header.tensors.at(-1)?.to ?? 0),
-    0,
-  );
+  const add = adder(weights, sums);
+  const totalBytes = header.dataAt + (header.tensors.at(-1)?.to ?? 0);
   let doneBytes = 0;
   for await (const member of archive.members()) {
-    const file = waiting.get(member.name);
-    if (file === undefined) continue;
-    const add = adder(file, sums, memory);
+    if (member.name !== name) continue;
     for await (const piece of member.open()) {
       add(piece);
       doneBytes += piece.length;
       onProgress({ doneBytes, totalBytes });
     }
-    waiting.delete(member.name);
-    if (waiting.size === 0) break;
+    break;
   }
   // The file changed after it was inspected.
-  if (waiting.size > 0 || doneBytes !== totalBytes) throw new BrokenArchiveError('truncated');
+  if (doneBytes !== totalBytes) throw new BrokenArchiveError('truncated');
   return sums;
 }
 
 /** Takes the pieces of a file, and hands each tensor its bytes. */
-function adder(
-  { header }: WeightsFile,
-  sums: Map<Tensor, SquareSum>,
-  memory: Uint8Array<ArrayBuffer>,
-): (piece: Buffer) => void {
+function adder({ header }: WeightsFile, sums: Map<Tensor, SquareSum>): (piece: Buffer) => void {
+  const memory = new Uint8Array(BATCH_BYTES);
   let at = 0;
   let index = 0;
   return (piece) => {
@@ -85,15 +76,15 @@ function adder(
 }
 
 function measurementsOf(
-  { report, files, pairs }: Inspection,
+  { report, pairs }: Inspection,
+  { header }: WeightsFile,
   sums: ReadonlyMap<Tensor, SquareSum>,
 ): Measurements {
-  const tensors = files.flatMap(({ header }) => header.tensors);
   const measures = (report.weights?.pairs ?? []).map(({ path }, index) =>
     pairMeasure(path, pairs[index], sums),
   );
   const paired = new Set(pairs.flatMap(({ a, b }) => [a, b]));
-  const notMeasured = dtypeShares(tensors.filter(({ dtype }) => !isMeasured(dtype)));
+  const notMeasured = dtypeShares(header.tensors.filter(({ dtype }) => !isMeasured(dtype)));
   return {
     pairs: measures,
     broken: [...sums]

@@ -174,7 +174,6 @@ describe('the fit of config and tensors', () => {
       targetParameters: [],
       modulesToSave: [],
       bias: 'none',
-      peftVersion: undefined,
     });
   });
 

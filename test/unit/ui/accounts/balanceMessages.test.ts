@@ -72,7 +72,6 @@ describe('the balance in the status bar', () => {
       account: work,
       receipts,
       runs: undefined,
-      pending: [],
       balance,
       nowMs: Date.UTC(2026, 10, 30),
     };

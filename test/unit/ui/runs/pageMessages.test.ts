@@ -366,6 +366,13 @@ describe('the state of a run page', () => {
       assert.match(note ?? '', /at most in proportion\. Such a range held for 4 of your last 5 runs\.$/);
       const outside = section('facts', { receipt, estimate: estimateOf(280) }, 'money');
       assert.equal(outside.note, 'Charged 2.50 USD, outside the estimate of 2.80–4.10 USD.');
+      const failed = { run: { status: 'failed' }, detail: bare({ status: 'failed', price_cents: 250 }) };
+      assert.deepEqual(
+        [280, 240].map(
+          (low) => section('facts', { ...failed, receipt, estimate: estimateOf(low) }, 'money').note,
+        ),
+        [outside.note, 'The price was charged when the run was submitted.'],
+      );
     });
 
     it('says that the price was charged where the run may have failed', () => {
