@@ -190,10 +190,12 @@ describe('consents and steps of a submission', () => {
         until: 'summary',
       });
       await quickInput.pick('Label');
+      await quickInput.waitForMessage(/^Label/);
       await quickInput.type(FAMILY.repeat(24));
       await quickInput.waitForMessage('264 of 243 characters: the end will be cut.');
       await workbench.screenshot('label-too-long');
       await quickInput.accept();
+      await quickInput.item(CONTINUE).waitFor();
       await walkThroughSteps(workbench, { fileName: 'rows.jsonl', until: 'confirm' });
       const said = await waitForConfirm(workbench, 'rows.jsonl');
       assert.deepEqual(said.split('\n'), [
