@@ -244,11 +244,11 @@ export class SpendPage implements Disposable {
   #draw(): void {
     clearTimeout(this.#drawTimer);
     this.#drawTimer = undefined;
-    if (this.#store.disposed) return;
+    if (this.#store.disposed || !this.#host.isReady) return;
     const { tabTitle, state } = spendPageState(this.#facts());
     if (this.#panel.title !== tabTitle) this.#panel.title = tabTitle;
     const text = JSON.stringify(state);
-    if (!this.#host.isReady || text === this.#posted) return;
+    if (text === this.#posted) return;
     this.#state = state;
     this.#posted = text;
     this.#host.post(state);
