@@ -38,6 +38,8 @@ describe('accounts', () => {
   });
 
   const runs = () => workbench.sideBar.view('Runs');
+  /** The account beside the title of the Runs view. */
+  const payer = (name: string) => runs().root.locator('.pane-header .description').getByText(name);
   const balance = (text: string) => workbench.statusItem('balance').getByText(text);
 
   async function pickInAccountMenu(label: string): Promise<void> {
@@ -110,6 +112,7 @@ describe('accounts', () => {
     await workbench.dialogs.press('Save');
     await workbench.dialogs.waitForToast('Saved the API key of Home. It couldn’t be verified yet.');
     await balance('Home').waitFor();
+    await payer('Home').waitFor();
     await runs().welcomeButton('Retry').waitFor();
     await workbench.screenshot('offline');
     await workbench.clearNotifications();
@@ -142,8 +145,23 @@ describe('accounts', () => {
       .first()
       .waitFor();
     await pickInAccountMenu('Work');
-    await balance('1,000.00 USD').waitFor();
+    await balance('Work 1,000.00 USD').waitFor();
+    await payer('Work').waitFor();
     await workbench.clearNotifications();
+  });
+
+  it('the website that the user gave the account is opened, and only that', async () => {
+    const { dialogs, quickInput } = workbench;
+    await pickInAccountMenu('Add Website…');
+    await quickInput.waitForTitle('Website of Work');
+    await quickInput.fill('http://pay.example');
+    await quickInput.waitForMessage(/Enter an https:/);
+    await quickInput.fill('pay.example/billing');
+    await quickInput.waitUntilClosed();
+    await pickInAccountMenu('Open Website');
+    assert.match(await dialogs.waitForModal(/open the external website/), /^https:\/\/pay\.example\/billing/);
+    await dialogs.press('Cancel');
+    await balance('Work 1,000.00 USD').waitFor();
   });
 
   it('a refused API key is told once, and nothing more is asked of the service', async () => {

@@ -74,7 +74,7 @@ describe('adapter page', () => {
 
     it('measures how much each module learned', async () => {
       await page.button('Measure').click();
-      await page.frame.getByText(/None of the [\d,]+ values is NaN or infinite\./).waitFor();
+      await page.frame.getByText('No value is NaN or infinite.').waitFor();
       await page.button('Measure').waitFor({ state: 'detached' });
       const last = page.grid.getByRole('gridcell', { name: /^o_proj, layer 31: rank 32, .*, norm \d/ });
       await last.waitFor();
@@ -175,7 +175,6 @@ describe('adapter page', () => {
       await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
       await page.waitForVerdict('Complete LoRA adapter that learned nothing');
-      await page.frame.getByText('Nothing was learned: in every module A or B is all zero.').waitFor();
       await workbench.screenshot('adapter-sandbox');
     });
 
@@ -255,7 +254,7 @@ describe('adapter page', () => {
       await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
       await page.waitForVerdict('Adapter with broken values');
-      await page.frame.getByText(/NaN: 1, infinite: 0\./).waitFor();
+      await page.frame.getByText('NaN or infinite values in:').waitFor();
       await workbench.screenshot('adapter-nan');
     });
 
@@ -306,7 +305,7 @@ describe('adapter page', () => {
         .waitFor();
       await workbench.screenshot('adapter-gone');
       await page.button('Reload').click();
-      await page.frame.getByText(/changing\.zip no longer exists\. If you moved it/).waitFor();
+      await page.frame.getByText('changing.zip no longer exists.').waitFor();
       await writeFile(file('changing.zip'), trained);
       await page.waitForVerdict('Complete LoRA adapter');
     });
@@ -321,7 +320,7 @@ describe('adapter page', () => {
       await page.waitForVerdict('Complete LoRA adapter');
       await page.assertAccessible();
       await page.button('Measure').click();
-      await page.frame.getByText(/values is NaN or infinite/).waitFor();
+      await page.frame.getByText('No value is NaN or infinite.').waitFor();
     });
 
     for (const theme of ['light', 'high contrast', 'dark'] as const) {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isTaken } from './dialogs.ts';
 import { happens } from './happens.ts';
+import { Preview } from './preview.ts';
+import { RunPage } from './runPage.ts';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
-import { walkThroughSteps } from './submission.ts';
+import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -33,6 +35,7 @@ describe('the problems of a dataset', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
     await writeFile(file('faulty.jsonl'), FAULTY);
     await writeFile(file('secret.jsonl'), SECRET);
+    await writeFile(file('sums.jsonl'), MENDED);
     await writeFile(file('array.jsonl'), `[${row(1)},\n ${row(2)}]`);
     await writeFile(file('big.jsonl'), `${row(1)}\n`.repeat(Math.ceil(BIG_BYTES / row(1).length)));
     vscode = await VSCode.start();
@@ -197,6 +200,29 @@ describe('the problems of a dataset', () => {
       assert.match(await check.first().innerText(), /3 rows of question\/answer, 1 error, 1 secret/);
       await workbench.screenshot('dataset-summary');
       await workbench.quickInput.close();
+    });
+  });
+
+  describe('once it was trained', () => {
+    it('stand beside what a run cost, and that the dataset has changed since', async () => {
+      const explorer = await workbench.sideBar.explorer();
+      await explorer.chooseInContextMenu('sums.jsonl', 'Submit Dataset…');
+      await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B' });
+      await workbench.dialogs.waitForToast(charged('sums'));
+      await workbench.clearNotifications();
+      await workbench.editors.open(file('sums.jsonl'));
+      await lens(/^4 rows · question\/answer · no problems · [\d.]+ USD last time$/).waitFor();
+      await pictures('trained', () => lens(/^Trained .+ with Qwen3 8B, [\d.]+ USD$/).waitFor());
+      await lens('Preview').click();
+      const preview = new Preview(workbench);
+      for (const fact of [/^.+ with Qwen3 8B, [\d.]+ USD$/, /^[\d.]+ USD last time \(.+\)$/])
+        await preview.card.getByText(fact).waitFor();
+      await workbench.editors.closeAll();
+      await appendFile(file('sums.jsonl'), `${row(5)}\n`);
+      await workbench.editors.openAsText(file('sums.jsonl'));
+      await lens(/ with Qwen3 8B, [\d.]+ USD; changed since \(1 more row\)$/).click();
+      await new RunPage(workbench).heading.waitFor();
+      await workbench.editors.closeAll();
     });
   });
 });

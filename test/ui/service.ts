@@ -12,6 +12,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import type { Balance, RunDetail, RunSummary } from '../../src/core/api/types.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -79,6 +80,12 @@ export class Service {
     return Promise.all(
       data.map(async ({ run_id }) => (await this.#get<{ run: RunDetail }>(`/api/v1/runs/${run_id}`)).run),
     );
+  }
+
+  setBalance(cents: number): void {
+    const database = new DatabaseSync(path.join(this.#directory, 'sandbox.sqlite'), { timeout: 5_000 });
+    database.prepare('UPDATE account SET balance_cents = ?').run(cents);
+    database.close();
   }
 
   async balanceCents(): Promise<number> {

@@ -22,7 +22,7 @@ export interface GridMeasure {
   norm?: number;
   /** Pairs that change nothing. */
   zeros: number;
-  nonFinite: number;
+  isBroken: boolean;
 }
 
 export interface GridRow {
@@ -104,6 +104,6 @@ function measureOf(pairs: readonly LoraPair[], measures: ReadonlyMap<string, Pai
   return {
     ...(norms.length === 0 ? {} : { norm: Math.sqrt(norms.reduce((sum, norm) => sum + norm ** 2, 0)) }),
     zeros: its.filter(({ isZero }) => isZero).length,
-    nonFinite: its.reduce((sum, { nonFinite }) => sum + nonFinite, 0),
+    isBroken: its.some(({ isBroken }) => isBroken),
   };
 }

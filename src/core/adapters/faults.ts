@@ -10,10 +10,9 @@ export type VerdictCode =
   | 'empty'
   /** Cut or changed; `fault` says how. */
   | 'broken'
-  | 'encrypted'
   /** Crafted to harm; `fault` and `entry` say how. Nothing of it was unpacked. */
   | 'unsafe'
-  /** Packed by a method that is not read; `entry`. */
+  /** Encrypted, or packed by a method that is not read; `fault`. */
   | 'unsupported'
   /** Readable, but without an adapter. */
   | 'no-adapter'
@@ -42,7 +41,7 @@ export const FAULTS = {
   link: 'unsafe',
   duplicate: 'unsafe',
   bomb: 'unsafe',
-  encrypted: 'encrypted',
+  encrypted: 'unsupported',
   method: 'unsupported',
   'too-large': 'too-big',
 } as const satisfies Readonly<Record<string, VerdictCode>>;
@@ -55,32 +54,27 @@ export interface Verdict {
   entry?: string;
 }
 
-/** An archive, or a safetensors file, is not what its format demands, is made to harm, or is beyond a cap. */
-export class BrokenArchiveError extends ExpectedError {
-  readonly code: ArchiveFault;
-  /** The entry it is about, printable. */
-  readonly entry: string | undefined;
+/** A file does not hold an adapter; `verdict` says why. */
+export class NotAnAdapterError extends ExpectedError {
+  readonly code: ArchiveFault | 'not-an-adapter';
+  readonly verdict: Verdict;
 
-  constructor(code: ArchiveFault, entry?: string) {
-    super(`the archive is not taken: ${code}`);
+  constructor(verdict: Verdict, code: NotAnAdapterError['code'] = 'not-an-adapter') {
+    super(`not an adapter: ${verdict.code}, ${code}`);
     this.code = code;
-    this.entry = entry === undefined ? undefined : printable(entry);
-  }
-
-  /** What it says of the file. */
-  get verdict(): Verdict {
-    const { code, entry } = this;
-    return { code: FAULTS[code], fault: code, ...(entry === undefined ? {} : { entry }) };
+    this.verdict = verdict;
   }
 }
 
-/** A file does not hold an adapter; `verdict` says why. */
-export class NotAnAdapterError extends ExpectedError {
-  readonly code = 'not-an-adapter';
-  readonly verdict: Verdict;
+/** An archive, or a safetensors file, is not what its format demands, is made to harm, or is beyond a cap. */
+export class BrokenArchiveError extends NotAnAdapterError {
+  declare readonly code: ArchiveFault;
 
-  constructor(verdict: Verdict) {
-    super(`not an adapter: ${verdict.code}`);
-    this.verdict = verdict;
+  /** @param entry the one it is about */
+  constructor(code: ArchiveFault, entry?: string) {
+    super(
+      { code: FAULTS[code], fault: code, ...(entry === undefined ? {} : { entry: printable(entry) }) },
+      code,
+    );
   }
 }

@@ -19,12 +19,13 @@ import { roleOf } from './tensorName.ts';
 import { pairsOf, sortTensors, weightsReport, type Parts, type WeightsFile } from './tensors.ts';
 
 const MAX_ENTRIES = 200;
-const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', 'archive', 'other'];
+const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', 'other'];
 
 /** A report, and what measuring needs besides. */
 export interface Inspection {
   report: AdapterReport;
-  files: readonly WeightsFile[];
+  /** Undefined where it is no adapter. */
+  file?: WeightsFile;
   /** In the order of `WeightsReport.pairs`. */
   pairs: readonly Parts[];
 }
@@ -60,13 +61,13 @@ export async function inspect(file: string, signal?: AbortSignal): Promise<Inspe
 }
 
 function verdictFor(error: unknown): Verdict {
-  if (error instanceof BrokenArchiveError || error instanceof NotAnAdapterError) return error.verdict;
+  if (error instanceof NotAnAdapterError) return error.verdict;
   if (isSystemError(error)) return { code: 'unreadable' };
   throw error;
 }
 
 function withoutWeights(report: AdapterReport): Inspection {
-  return { report, files: [], pairs: [] };
+  return { report, pairs: [] };
 }
 
 function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
@@ -80,18 +81,16 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
     root: choice?.root ?? '',
     ...(config === undefined ? {} : { config }),
   };
-  if (choice === undefined || choice.weights.length === 0) {
+  if (choice?.weights === undefined) {
     const verdict = verdictWithoutWeights(contents.entries);
     return withoutWeights({ ...base, verdict, problems: problems.list() });
   }
   checkFiles(choice, contents.entries, problems);
-  const files = choice.weights.map((name): WeightsFile => {
-    const header = contents.weights.get(name);
-    if (header === undefined || header instanceof BrokenArchiveError)
-      throw header ?? new BrokenArchiveError('safetensors', name);
-    return { name, header };
-  });
-  const tensors = files.flatMap(({ header }) => header.tensors);
+  const name = choice.weights;
+  const header = contents.weights.get(name);
+  if (header === undefined || header instanceof BrokenArchiveError)
+    throw header ?? new BrokenArchiveError('safetensors', name);
+  const { tensors } = header;
   const sorted = sortTensors(tensors);
   const pairs = pairsOf(sorted, config);
   const isOther = config !== undefined && !isLora(config);
@@ -109,7 +108,7 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
     weights,
     problems: problems.list(),
   };
-  return { report, files, pairs: sorted.pairs };
+  return { report, file: { name, header }, pairs: sorted.pairs };
 }
 
 function configOf(choice: Choice, { configs }: Contents, problems: Problems): AdapterConfig | undefined {
@@ -127,13 +126,15 @@ function configOf(choice: Choice, { configs }: Contents, problems: Problems): Ad
   return config;
 }
 
-function checkFiles(choice: Choice, entries: readonly AdapterEntry[], problems: Problems): void {
+function checkFiles(
+  { config, weights = '', others }: Choice,
+  entries: readonly AdapterEntry[],
+  problems: Problems,
+): void {
   // Weights without a config have no name yet by which a tool would find them.
-  if (choice.config !== undefined)
-    for (const name of choice.weights)
-      if (baseOf(name) !== WEIGHTS_NAME) problems.add('weights-name', 'error', name);
-  for (const name of [...choice.otherWeights, ...choice.otherConfigs])
-    problems.add('several-adapters', 'warning', name);
+  if (config !== undefined && baseOf(weights) !== WEIGHTS_NAME)
+    problems.add('weights-name', 'error', weights);
+  for (const name of others) problems.add('several-adapters', 'warning', name);
   for (const { kind, name } of entries)
     if (kind === 'pickle') problems.add('pickle-present', 'warning', name);
 }

@@ -47,7 +47,6 @@ export function readConfig(text: string, problems: Problems) {
     targetParameters: read('target_parameters', strings) ?? [],
     modulesToSave: read('modules_to_save', strings) ?? [],
     bias: read('bias', string) ?? 'none',
-    peftVersion: read('peft_version', string),
   };
 }
 

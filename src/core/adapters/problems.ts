@@ -29,7 +29,7 @@ export type ProblemCode =
   /** `examples` are the keys that the weights contradict. */
   | 'config-mismatch'
   // The files.
-  /** Other weights, of which the numbered parts or the first were read, and configs. */
+  /** Other weights and configs, which were not read. */
   | 'several-adapters'
   | 'weights-name'
   | 'pickle-present';

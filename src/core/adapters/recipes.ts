@@ -30,31 +30,6 @@ export interface RecipeBlock {
   placeholders: readonly string[];
 }
 
-/** A fact about an adapter and a tool that stops people. */
-export type RecipeNote =
-  | 'config-missing'
-  /** The config has no task, or an unknown one: generating text is assumed. */
-  | 'task-assumed'
-  /** It acts only after its invocation tokens, and cannot be merged. */
-  | 'alora'
-  /** The base was changed for training, and PEFT repeats that. */
-  | 'base-repeated'
-  /** The command corrects the scale. */
-  | 'scale-corrected'
-  /** vLLM runs on Linux. */
-  | 'needs-wsl'
-  /** Requests choose the adapter by its name as `model`; otherwise the base answers. */
-  | 'model-name'
-  /** Ollama loads one merged model. */
-  | 'merged-first'
-  | 'base-unknown'
-  /** Other models may load it as well. */
-  | 'same-base'
-  | 'same-template'
-  /** It changes embeddings, whose rows are those of one tokenizer. */
-  | 'same-tokenizer'
-  | 'ollama-template';
-
 /** Why a tool cannot load an adapter. */
 export interface Refusal {
   /** What it does not support, as the config calls it. */
@@ -139,7 +114,7 @@ const TO_BE_MERGED: readonly RefusalRule[] = [
 ];
 
 interface NoteRule {
-  note: RecipeNote;
+  note: string;
   warns?: readonly Tool[];
   notes?: readonly Tool[];
   /** It holds for all tools. */
@@ -148,9 +123,11 @@ interface NoteRule {
   when?: (facts: Facts) => boolean | undefined;
 }
 
-const NOTES: readonly NoteRule[] = [
+const NOTES = [
+  // Other models may load it as well.
   { note: 'same-base', isGeneral: true },
   { note: 'same-template', isGeneral: true, when: ({ task }) => task === 'CAUSAL_LM' },
+  // The rows of embeddings are those of one tokenizer.
   { note: 'same-tokenizer', isGeneral: true, when: ({ weights }) => weights?.hasEmbedding },
   { note: 'config-missing', warns: TOOLS, when: ({ config }) => config === undefined },
   { note: 'alora', warns: ['peft', 'llamacpp'], when: ({ config }) => config?.isAlora },
@@ -163,10 +140,14 @@ const NOTES: readonly NoteRule[] = [
   { note: 'task-assumed', warns: ['peft'], when: ({ config, isAssumed }) => config && isAssumed },
   { note: 'needs-wsl', warns: ['vllm'], when: ({ isWindows }) => isWindows },
   { note: 'merged-first', notes: ['ollama'] },
+  // Requests choose the adapter by its name as `model`.
   { note: 'model-name', notes: ['vllm'] },
   { note: 'base-unknown', notes: TOOLS, when: ({ base }) => base === BASE_MODEL },
   { note: 'ollama-template', notes: ['ollama'] },
-];
+] as const satisfies readonly NoteRule[];
+
+/** A fact about an adapter and a tool that stops people. */
+export type RecipeNote = (typeof NOTES)[number]['note'];
 
 /** The tasks of huggingface/peft src/peft/auto.py, with their classes of huggingface/transformers docs model_doc/auto.md. */
 const CLASSES: Readonly<Record<string, string>> = {
@@ -195,7 +176,8 @@ const VLLM_DEFAULT_RANK = 16;
 export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
   const facts = factsOf(report, place);
   const blocks = blocksOf(facts);
-  const rules = NOTES.filter(({ when }) => when?.(facts) ?? true);
+  const all: readonly (NoteRule & { note: RecipeNote })[] = NOTES;
+  const rules = all.filter(({ when }) => when === undefined || when(facts) === true);
   const tools = TOOLS.map((tool): Recipe => {
     const refuses = ({ by, when }: RefusalRule) => by.includes(tool) && when(facts);
     const unusable = UNUSABLE.find(refuses);
@@ -245,8 +227,7 @@ function factsOf({ config, weights }: AdapterReport, { folder, platform }: Recip
  * end a name: it runs beside the file). Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
  */
 function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> {
-  const { config, weights, folder, isWindows, task, base, revision, change, correction, rank, vllmRank } =
-    facts;
+  const { config, folder, isWindows, task, base, revision, change, correction, rank, vllmRank } = facts;
   const paths = isWindows ? path.win32 : path.posix;
   const shells = isWindows ? WINDOWS : [SH];
   /** One for each shell of the platform, unless they are the same. */
@@ -266,7 +247,7 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
   const baseText =
     pythonString(base) + (revision === undefined ? '' : `, revision=${pythonString(revision)}`);
   const isClassifier = task === 'SEQ_CLS' || task === 'TOKEN_CLS';
-  const labels = isClassifier ? `, num_labels=${weights?.labels ?? 'NUM_LABELS'}` : '';
+  const labels = isClassifier ? ', num_labels=NUM_LABELS' : '';
   const loading = (more: string) => [
     'from peft import PeftModel',
     `from transformers import ${CLASSES[task]}, AutoTokenizer`,
@@ -390,9 +371,7 @@ function scaleCorrection(config: AdapterConfig | undefined, pairs: readonly Lora
   // The tool reads 0 as none given, so there is nothing to multiply.
   if (common === 0) return 1;
   const corrections = new Set(
-    pairs.map(({ alpha = NaN, rank }) =>
-      Number(((alpha / common) * (config?.useRslora ? Math.sqrt(Math.max(rank, 1)) : 1)).toFixed(6)),
-    ),
+    pairs.map(({ scale = NaN, rank }) => Number(((scale * rank) / common).toFixed(6))),
   );
   const [only = 1] = corrections;
   return corrections.size > 1 || Number.isNaN(only) ? 'none' : only;

@@ -10,7 +10,7 @@ export interface AdapterEntry {
   /** With `/`, made printable. */
   name: string;
   sizeBytes: number;
-  kind: 'config' | 'weights' | 'pickle' | 'archive' | 'other';
+  kind: 'config' | 'weights' | 'pickle' | 'other';
 }
 
 /** One adapted module: its A and its B. */
@@ -21,13 +21,9 @@ export interface LoraPair {
   layer?: number;
   /** Last part of the name: `q_proj`. With experts it is `experts.3.up_proj` and the like. */
   module: string;
-  /** Of the module's weight; undefined where A is missing. */
-  inputs?: number;
   /** That of the shapes. */
   rank: number;
-  /** By config and `alpha_pattern`; undefined where it is unknown. */
-  alpha?: number;
-  /** alpha / rank, or alpha / √rank with rsLoRA. */
+  /** By the config alpha / rank, or alpha / √rank with rsLoRA; undefined where it is unknown. */
   scale?: number;
   parameters: number;
   hasA: boolean;
@@ -59,8 +55,6 @@ export interface WeightsReport {
   maxRank: number;
   /** Fully saved modules (`modules_to_save`) by the tensors. */
   savedModules: readonly string[];
-  /** How many labels the saved head of a classifier has. */
-  labels?: number;
   /** Whether biases are among the tensors. */
   hasBias: boolean;
   /** Whether an embedding is adapted or saved. */
@@ -95,20 +89,16 @@ export interface PairMeasure {
   norm?: number;
   /** A or B is all zero, so the pair changes nothing. */
   isZero: boolean;
-  /** How many values are NaN or infinite. */
-  nonFinite: number;
+  /** A value of A or B is NaN or infinite. */
+  isBroken: boolean;
 }
 
 /** What one pass over all values finds. */
 export interface Measurements {
   /** In the order of `WeightsReport.pairs`. */
   pairs: readonly PairMeasure[];
-  /** Values read, in all tensors of a type that is measured. */
-  values: number;
-  nans: number;
-  infinities: number;
-  /** At most 10 names of tensors with such values. */
-  nonFinite: readonly string[];
+  /** At most 10 names of tensors with values that are NaN or infinite. */
+  broken: readonly string[];
   /** Every pair's A or B is all zero, and nothing else is saved: nothing was learned. */
   hasNoEffect: boolean;
   /** Types that were not measured. */

@@ -96,17 +96,13 @@ function pairOf(
   const { layer, module, longModule } = placeOf(path);
   // A is rank × inputs, B is outputs × rank.
   const rank = a?.shape[0] ?? b?.shape[1] ?? 0;
-  const alpha = scaling?.alphaOf(path);
   const scale = scaling?.scaleOf(path, rank);
-  const inputs = a && a.parameters / (a.shape[0] ?? 1);
   return {
     path: printable(path),
     ...(layer === undefined ? {} : { layer }),
     // All modules of an ambiguous name get the longer one, so that they stay one row.
     module: printable(ambiguous.has(module) ? longModule : module),
-    ...(inputs === undefined || Number.isNaN(inputs) ? {} : { inputs }),
     rank,
-    ...(alpha === undefined ? {} : { alpha }),
     ...(scale === undefined ? {} : { scale }),
     parameters: (a?.parameters ?? 0) + (b?.parameters ?? 0),
     hasA: a !== undefined,
@@ -115,18 +111,15 @@ function pairOf(
   };
 }
 
-/** Rank and alpha of single modules, as the config has them; undefined where they are unknown. */
+/** Rank and scale of single modules, as the config has them; undefined where they are unknown. */
 export function moduleScaling({ rank, alpha, rankPattern, alphaPattern, useRslora }: AdapterConfig) {
-  const [ranks, alphas] = [patternReader(rankPattern, rank), patternReader(alphaPattern, alpha)];
-  return {
-    rankOf: ranks,
-    alphaOf: alphas,
-    /** @param shown the rank of the shapes, where the config has none */
-    scaleOf: (path: string, shown: number): number | undefined => {
-      const [one, divisor] = [alphas(path), ranks(path) ?? shown];
-      return one === undefined || divisor <= 0 ? undefined : one / (useRslora ? Math.sqrt(divisor) : divisor);
-    },
+  const [rankOf, alphaOf] = [patternReader(rankPattern, rank), patternReader(alphaPattern, alpha)];
+  /** @param shown the rank of the shapes, where the config has none */
+  const scaleOf = (path: string, shown: number): number | undefined => {
+    const [one, divisor] = [alphaOf(path), rankOf(path) ?? shown];
+    return one === undefined || divisor <= 0 ? undefined : one / (useRslora ? Math.sqrt(divisor) : divisor);
   };
+  return { rankOf, scaleOf };
 }
 
 /**
@@ -152,7 +145,6 @@ export function weightsReport(
   { parts, saved, biases }: SortedTensors,
   pairs: readonly LoraPair[],
 ): WeightsReport {
-  const labels = labelsOf(saved);
   const layers = new Set(pairs.map(({ layer }) => layer).filter((layer) => layer !== undefined));
   return {
     parameters: tensors.reduce((sum, { parameters }) => sum + parameters, 0),
@@ -163,17 +155,11 @@ export function weightsReport(
     minRank: pairs.reduce((least, { rank }) => Math.min(least, rank), pairs[0]?.rank ?? 0),
     maxRank: pairs.reduce((most, { rank }) => Math.max(most, rank), 0),
     savedModules: [...new Set(saved.map(({ path }) => path))].map(printable),
-    ...(labels === undefined ? {} : { labels }),
     hasBias: biases.length > 0,
     hasEmbedding:
       parts.some(({ isEmbedding }) => isEmbedding) ||
       [...parts, ...saved].some(({ path }) => EMBEDDINGS.test(path)),
   };
-}
-
-/** The head of a classifier, as Transformers names it, has a row for each label. */
-function labelsOf(saved: SortedTensors['saved']): number | undefined {
-  return saved.find(({ path }) => /^(?:score|classifier|classifier\.out_proj)$/.test(path))?.tensor.shape[0];
 }
 
 /** Sums up tensors by their types, the largest first. */

@@ -55,7 +55,6 @@ export class Download {
   #part: PartFile | undefined;
   #state: ActiveDownload['state'] = 'waiting';
   #notifiedAtMs = -Infinity;
-  #late: NodeJS.Timeout | undefined;
 
   constructor(session: Session, unfinished: UnfinishedDownload, tools: DownloadTools) {
     this.#session = session;
@@ -104,8 +103,6 @@ export class Download {
       } catch (error) {
         await this.#leave(this.#isToKeep(error, isResumed));
         throw error;
-      } finally {
-        clearTimeout(this.#late);
       }
       await store.complete(this.unfinished, record);
       return record;
@@ -176,19 +173,12 @@ export class Download {
     if (!isKept) await this.#tools.store.remove(this.unfinished).catch(() => undefined);
   }
 
-  /** At once where its state changed; of progress now and then, and always the last, also of a download that stalls. */
+  /** At once where its state changed, of progress now and then. */
   #report(state: ActiveDownload['state']): void {
-    const dueAtMs = state === this.#state ? this.#notifiedAtMs + PROGRESS_EVERY_MS : -Infinity;
-    const waitMs = dueAtMs - this.#tools.clock.monotonicMs();
+    const nowMs = this.#tools.clock.monotonicMs();
+    if (state === this.#state && nowMs < this.#notifiedAtMs + PROGRESS_EVERY_MS) return;
     this.#state = state;
-    if (waitMs <= 0) this.#notify();
-    else this.#late ??= setTimeout(() => this.#notify(), waitMs);
-  }
-
-  #notify(): void {
-    clearTimeout(this.#late);
-    this.#late = undefined;
-    this.#notifiedAtMs = this.#tools.clock.monotonicMs();
+    this.#notifiedAtMs = nowMs;
     this.#tools.onChange();
   }
 }

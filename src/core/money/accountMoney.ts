@@ -1,5 +1,6 @@
 import type { Account } from '../accounts/account.ts';
 import type { Balance } from '../api/types.ts';
+import { hasMarker } from '../runs/marker.ts';
 import type { Receipt } from '../submission/intent.ts';
 import type { PendingSubmission } from '../submission/pendingSubmission.ts';
 import type { ChargedReceipt } from '../submission/runFacts.ts';
@@ -64,8 +65,12 @@ export function accountMoneyOf({
     .slice(0, 5)
     .flatMap((run) => (run.currency === currency ? (run.priceCents ?? []) : []));
   const dearestOfLast5 = lastPrices.length === 0 ? undefined : Math.max(...lastPrices);
+  const isListed = ({ intent: { marker } }: PendingSubmission) =>
+    marker !== undefined &&
+    runs?.rows?.some(({ run_id }) => hasMarker(runs.label(run_id) ?? '', marker)) === true;
   const underWayPrices = underWay(pending)
-    .filter(({ accountId }) => accountId === account.id)
+    // Its run is among those that were charged.
+    .filter((submission) => submission.accountId === account.id && !isListed(submission))
     .map(({ intent }) => ends(wantedOf(intent)).high ?? dearestOfLast5);
   const spending =
     currency === undefined ? undefined : monthSpending(charged, runs, underWayPrices, currency, nowMs);

@@ -36,7 +36,7 @@ export type Estimate =
       priceCents: number;
       currency: string;
     }
-  /** Priority processing was never paid for; this is the lower end without it. */
+  /** Too little is known of priority processing; this is the lower end without it. */
   | { kind: 'priority'; lowCents: number; currency: string }
   /** The nearest run cost nothing: an allowance of the plan, which may be used up. */
   | { kind: 'included' };
@@ -69,27 +69,29 @@ export function estimateOf(receipts: readonly ChargedReceipt[], wanted: Wanted):
   const { currency, charges } = evidenceOf(receipts);
   const { usable, changed } = usableOf(charges);
   const estimate = estimateFor(usable, wanted, currency, changed);
-  if (estimate.kind !== 'none' || !wanted.priority) return estimate;
+  if (!wanted.priority || estimate.kind === 'included' || lowerCents(estimate) !== undefined) return estimate;
   const standard = estimateFor(usable, { ...wanted, priority: false }, currency, changed);
   const lowCents = lowerCents(standard);
-  return lowCents === undefined ? standard : { kind: 'priority', lowCents, currency };
+  if (lowCents !== undefined) return { kind: 'priority', lowCents, currency };
+  return estimate.kind === 'none' ? standard : estimate;
 }
 
-/** What was known of the price of a run when it was charged. */
+/** What was known of the price of a run when it was submitted: receipts may have come later. */
 export function estimateBefore(receipts: readonly ChargedReceipt[], runId: string): Estimate {
-  const sorted = inOrder(receipts);
-  const at = sorted.findIndex(({ settled }) => settled.run.run_id === runId);
-  const receipt = sorted[at];
-  return receipt === undefined ? { kind: 'none' } : estimateOf(sorted.slice(0, at), wantedOf(receipt));
+  const receipt = receipts.find(({ settled }) => settled.run.run_id === runId);
+  if (receipt === undefined) return { kind: 'none' };
+  const known = receipts.filter(({ settled }) => settled.at.localMs < receipt.created.localMs);
+  return estimateOf(known, wantedOf(receipt));
 }
 
 /** How many of the last ranges held, of those that could be shown. */
 export function heldRanges(receipts: readonly ChargedReceipt[]): { held: number; of: number } {
   const isHeld: boolean[] = [];
-  for (const { settled } of inOrder(receipts).slice(-HELD_AMONG).reverse()) {
-    const { run_id: runId, price_cents: priceCents } = settled.run;
+  for (const receipt of inOrder(receipts).slice(-HELD_AMONG).reverse()) {
+    const { run_id: runId, price_cents: priceCents } = receipt.settled.run;
     const range = estimateBefore(receipts, runId);
-    if (range.kind !== 'range' || priceCents === undefined) continue;
+    if (range.kind !== 'range' || priceCents === undefined || currencyOf(receipt) !== range.currency)
+      continue;
     isHeld.push(isWithin(range, priceCents));
     if (isHeld.length === HELD_RANGES) break;
   }
@@ -152,11 +154,15 @@ function evidenceOf(receipts: readonly ChargedReceipt[]): { currency: string; ch
 /** The charges since the last one that was not within its own range, with it: there the price rule changed. */
 function usableOf(charges: readonly Charge[]): { usable: readonly Charge[]; changed: Charge | undefined } {
   let from = 0;
+  let changed: Charge | undefined;
   for (const [at, charge] of charges.entries()) {
     const bounds = boundsOf(charges.slice(from, at), charge);
-    if (bounds !== undefined && !isWithin(bounds, charge.priceCents)) from = at;
+    if (bounds === undefined || isWithin(bounds, charge.priceCents)) continue;
+    from = at;
+    // After what was included an allowance is used up: prices may be as they were.
+    changed = bounds.highCents > 0 ? charge : undefined;
   }
-  return { usable: charges.slice(from), changed: from > 0 ? charges[from] : undefined };
+  return { usable: charges.slice(from), changed };
 }
 
 function estimateFor(

@@ -42,8 +42,8 @@ export function toJsonl(runs: readonly ChargedRun[]): string {
 
 function csvField(value: Value): string {
   if (typeof value !== 'string') return value === undefined ? '' : String(value);
-  // Spreadsheets run what begins like a formula, and a label is a stranger's text.
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  // Spreadsheets run what begins like a formula, also after what they take for a separator, and a label is a stranger's text.
+  const text = value.replace(/^(?=[\t\r])|(^|[;\t\r\n]"*)(?=[=+\-@])/g, "$1'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

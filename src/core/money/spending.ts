@@ -63,10 +63,14 @@ function chargedRun(
   const label = receipt?.label ?? knownLabel;
   return {
     runId,
-    createdAtMs: timeOf(row?.created_at) ?? timeOf(detail?.created_at) ?? (receipt && submittedAtMs(receipt)),
+    createdAtMs: [
+      timeOf(row?.created_at),
+      timeOf(detail?.created_at),
+      receipt && submittedAtMs(receipt),
+    ].find(hasPlainYear),
     modelId: receipt?.model_id ?? row?.model_id ?? detail?.model_id ?? '',
     label: label === undefined ? undefined : withoutMarker(label) || undefined,
-    plan: charged?.plan_name ?? detail?.plan,
+    plan: (charged?.plan_name ?? detail?.plan) || undefined,
     priceCents,
     currency: ownCurrency ?? balance?.currency,
     isCurrencyAssumed: charged?.currency === undefined && priceCents !== undefined,
@@ -80,6 +84,11 @@ function submittedAtMs({ attempts, created }: ChargedReceipt): number {
   const last = attempts.at(-1);
   const moment = last?.closed ?? last?.started ?? created;
   return moment.serviceMs ?? moment.localMs;
+}
+
+/** Others are no time of a run, and not all of them have a month. */
+function hasPlainYear(timeMs: number | undefined): boolean {
+  return timeMs !== undefined && /^\d{4}-/.test(new Date(timeMs).toISOString());
 }
 
 function amountOf(cents: number | undefined): number | undefined {

@@ -1,5 +1,6 @@
 import type { Services } from '../../services.ts';
 import { pendingWorkOf } from '../../core/submission/pendingSubmission.ts';
+import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
 import { BalanceStatus } from './balanceStatus.ts';
@@ -9,7 +10,20 @@ import { keepWelcomeState } from './welcomeState.ts';
 export function activateAccounts(services: Services): void {
   const { accounts, apiKeys, createClient, disposables, downloads, journal, log, openJournal } = services;
   const { registerCommands, sessions, submitter } = services;
-  disposables.add(new BalanceStatus(sessions, accounts));
+  const readSpent = async (session: Session) => {
+    const { spentLines } = await import('./spentMessages.ts');
+    await openJournal();
+    const { account, balance, runs } = session;
+    const receipts = await journal.receipts();
+    return spentLines({
+      account,
+      receipts,
+      runs,
+      balance: balance.current,
+      nowMs: serviceNowMs(session),
+    });
+  };
+  disposables.add(new BalanceStatus(sessions, accounts, readSpent));
   disposables.add(keepWelcomeState(sessions, accounts));
   disposables.add(
     sessions.onDidChangeState(({ session, state }) => {

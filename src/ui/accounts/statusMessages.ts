@@ -14,6 +14,8 @@ export interface BalanceView {
   readAtMs: number | undefined;
   state: SessionState;
   isLow: boolean;
+  /** What was spent, and the budget; empty until it was read. */
+  spent: readonly string[];
 }
 
 /** The status bar has no room for more of a name. */
@@ -34,7 +36,7 @@ export function balanceText({ account, hasOthers, balance, state }: BalanceView)
   ].join(' ');
 }
 
-export function balanceTooltip({ account, balance, readAtMs, state, isLow }: BalanceView): string {
+export function balanceTooltip({ account, balance, readAtMs, state, isLow, spent }: BalanceView): string {
   const { l10n } = vscode;
   const isSandbox = account.kind === 'sandbox';
   const lines = [
@@ -49,6 +51,7 @@ export function balanceTooltip({ account, balance, readAtMs, state, isLow }: Bal
         : l10n.t('Balance: {0} (read {1})', money, formatMoment(readAtMs, Date.now())),
     );
   }
+  lines.push(...spent);
   if (isLow) lines.push(l10n.t('Below your low-balance threshold.'));
   if (state === 'offline')
     lines.push(

@@ -47,7 +47,13 @@ function actionsOf(store: AccountStore): Choice<Target>[] {
   const kind = active?.kind;
   const hasSandbox = accounts.some((account) => account.kind === 'sandbox');
   return [
-    ...(active ? [action('refresh', menuWords.refreshBalance(), COMMANDS.refreshBalance)] : []),
+    ...(active
+      ? [
+          action('refresh', menuWords.refreshBalance(), COMMANDS.refreshBalance),
+          action('graph', menuWords.showSpend(), COMMANDS.showSpend),
+          action('target', menuWords.setBudget(), COMMANDS.setBudget),
+        ]
+      : []),
     action('sign-in', active ? menuWords.signIn() : accountWords.signIn(), COMMANDS.signIn),
     ...(hasSandbox ? [] : [action('beaker', accountWords.useSandbox(), COMMANDS.useSandbox)]),
     ...(kind === 'service' ? [action('key', menuWords.replaceKey(), COMMANDS.replaceKey)] : []),

@@ -194,7 +194,7 @@ export class AdapterPage implements Disposable {
   }
 
   async #measure(report: AdapterReport): Promise<void> {
-    await this.#run(report, 'measure', {}, async (options) => {
+    await this.#run(report, 'measure', async (options) => {
       const worker = this.#parts.measureWorker;
       const measurements = await this.#core.measureAdapter(this.#file, { ...options, worker });
       this.#update(report, { measurements });
@@ -211,10 +211,10 @@ export class AdapterPage implements Disposable {
     const { folder } = place;
     if (place.exists) this.#showWork(report, 'unpack', { outcome: 'done', folder });
     else
-      await this.#run(report, 'unpack', { folder }, async (options) => {
-        const { leftOut } = await this.#core.extractAdapter(this.#file, folder, options);
+      await this.#run(report, 'unpack', async (options) => {
+        const leftOut = await this.#core.extractAdapter(this.#file, folder, options);
         place.exists = true;
-        return { leftOut };
+        return { folder, leftOut };
       });
     if (place.exists) this.#update(report, { place });
   }
@@ -223,11 +223,10 @@ export class AdapterPage implements Disposable {
   async #run(
     report: AdapterReport,
     kind: AdapterWork['kind'],
-    about: { folder?: string },
     work: (options: {
       signal: AbortSignal;
       onProgress: (progress: Progress) => void;
-    }) => Promise<Pick<WorkEnd, 'leftOut'>>,
+    }) => Promise<Pick<WorkEnd, 'folder' | 'leftOut'>>,
   ): Promise<void> {
     if (this.#working !== undefined) return;
     const { signal } = (this.#working = new AbortController());
@@ -240,11 +239,10 @@ export class AdapterPage implements Disposable {
     this.#showWork(report, kind, { doneBytes: 0, totalBytes: 0 });
     try {
       const result = await work({ signal, onProgress });
-      this.#showWork(report, kind, { outcome: 'done', ...about, ...result });
+      this.#showWork(report, kind, { outcome: 'done', ...result });
     } catch (error) {
       if (!signal.aborted) this.#parts.log.error(`adapter-${kind}`, error);
-      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-      this.#showWork(report, kind, { outcome: signal.aborted ? 'cancelled' : 'failed', ...about, code });
+      this.#showWork(report, kind, signal.aborted ? { outcome: 'cancelled' } : { outcome: 'failed', error });
       void this.check();
     } finally {
       this.#working = undefined;

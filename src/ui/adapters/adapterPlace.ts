@@ -84,12 +84,12 @@ async function exists(folder: string): Promise<boolean> {
 
 /** Whether a folder holds files of the same sizes, written after the archive came there: another may have had its name. */
 async function holds(folder: string, { file, entries }: AdapterReport): Promise<boolean> {
-  const { ctimeMs } = await stat(file);
+  const archive = await stat(file).catch(() => undefined);
   const wanted = entries.filter(({ kind }) => kind === 'config' || kind === 'weights');
   const found = await Promise.all(
     wanted.map(async ({ name, sizeBytes }) => {
       const one = await stat(path.join(folder, ...name.split('/'))).catch(() => undefined);
-      return one?.size === sizeBytes && one.mtimeMs >= ctimeMs;
+      return one?.size === sizeBytes && one.mtimeMs >= (archive?.ctimeMs ?? Infinity);
     }),
   );
   return found.length > 0 && found.every(Boolean);

@@ -27,7 +27,7 @@ export function adapterVerdict(
   const { l10n } = vscode;
   const { verdict, config, problems } = report;
   if (verdict.code !== 'adapter') return unreadable(verdict.code, report);
-  if (measurements !== undefined && measurements.nans + measurements.infinities > 0)
+  if (measurements !== undefined && measurements.broken.length > 0)
     return verdictOf(
       'error',
       l10n.t('Adapter with broken values'),
@@ -66,9 +66,8 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
   const { l10n } = vscode;
   const { fault, entry } = verdict;
   const again = l10n.t('Download it again.');
-  const inspectFolder = l10n.t('Unpack it yourself, then inspect the folder.');
   const detail = [
-    ...(fault === undefined ? [] : [faultSentences()[fault]]),
+    ...(fault === undefined ? [] : [faultText(fault)]),
     ...(entry === undefined ? [] : [l10n.t('Entry: {0}', entry)]),
   ];
   switch (code) {
@@ -78,12 +77,15 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
       return verdictOf('error', l10n.t('Empty'), again);
     case 'broken':
       return verdictOf('error', l10n.t('Damaged'), ...detail, again);
-    case 'encrypted':
-      return verdictOf('error', l10n.t('Encrypted'), inspectFolder);
     case 'unsafe':
       return verdictOf('error', l10n.t('Not safe to unpack'), ...detail, l10n.t('Nothing was unpacked.'));
     case 'unsupported':
-      return verdictOf('error', l10n.t('Unsupported archive'), ...detail, inspectFolder);
+      return verdictOf(
+        'error',
+        l10n.t('Unsupported archive'),
+        ...detail,
+        l10n.t('Unpack it yourself, then inspect the folder.'),
+      );
     case 'no-adapter':
       return verdictOf('error', l10n.t('No adapter found'), l10n.t('It has no safetensors weights.'));
     case 'full-model':
@@ -101,31 +103,38 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
   }
 }
 
-/** What a code says is wrong with an archive; undefined for any other code. */
-export function knownFault(code: string): string | undefined {
-  return Object.entries(faultSentences()).find(([fault]) => fault === code)?.[1];
-}
-
-function faultSentences(): Readonly<Record<ArchiveFault, string>> {
+/** What is wrong with an archive. */
+export function faultText(fault: ArchiveFault): string {
   const { l10n } = vscode;
-  const damaged = (format: string) => l10n.t('Its {0} structure is damaged.', format);
-  return {
-    truncated: l10n.t('It is cut off.'),
-    zip: damaged('ZIP'),
-    gzip: damaged('gzip'),
-    tar: damaged('tar'),
-    safetensors: damaged('safetensors'),
-    checksum: l10n.t('A checksum doesn’t match.'),
-    length: l10n.t('A length doesn’t match.'),
-    path: l10n.t('It would write files outside its folder.'),
-    name: l10n.t('It contains invalid file names.'),
-    link: l10n.t('It contains links or special files.'),
-    duplicate: l10n.t('Two of its files have the same name.'),
-    bomb: l10n.t('It may be a zip bomb.'),
-    encrypted: l10n.t('It is encrypted.'),
-    method: l10n.t('It uses an unsupported format.'),
-    'too-large': l10n.t('It is larger than any adapter.'),
-  };
+  switch (fault) {
+    case 'truncated':
+      return l10n.t('It is cut off.');
+    case 'zip':
+    case 'gzip':
+    case 'tar':
+    case 'safetensors':
+      return l10n.t('Its {0} structure is damaged.', fault);
+    case 'checksum':
+      return l10n.t('A checksum doesn’t match.');
+    case 'length':
+      return l10n.t('A length doesn’t match.');
+    case 'path':
+      return l10n.t('It would write files outside its folder.');
+    case 'name':
+      return l10n.t('It contains invalid file names.');
+    case 'link':
+      return l10n.t('It contains links or special files.');
+    case 'duplicate':
+      return l10n.t('Two of its files have the same name.');
+    case 'bomb':
+      return l10n.t('It may be a zip bomb.');
+    case 'encrypted':
+      return l10n.t('It is encrypted.');
+    case 'method':
+      return l10n.t('It uses an unsupported format.');
+    case 'too-large':
+      return l10n.t('It is larger than any adapter.');
+  }
 }
 
 /** A problem as a note of the page. */
@@ -173,7 +182,6 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
   const { l10n } = vscode;
   const fact = (name: string, value: string | undefined, hasCopy = false): AdapterFact[] =>
     value === undefined || value === '' ? [] : [{ name, value, ...(hasCopy ? { hasCopy } : {}) }];
-  const targets = config?.targetModules;
   const dtypes = weights?.dtypes ?? [];
   return [
     ...fact(l10n.t('Base model'), config?.baseModel, true),
@@ -184,7 +192,6 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
     ),
     ...fact(l10n.t('Alpha'), config?.alpha?.toLocaleString(vscode.env.language)),
     ...fact(l10n.t('Scaling'), weights && scalesText(weights)),
-    ...fact(l10n.t('Target modules'), typeof targets === 'string' ? targets : targets && listText(targets)),
     ...fact(l10n.t('Fully saved modules'), weights && listText(weights.savedModules)),
     ...fact(
       l10n.t('Adapted modules'),
@@ -198,7 +205,6 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
         ? dtypes.map(({ dtype, tensors }) => `${dtype} (${formatCount(tensors)})`).join(', ')
         : dtypes[0]?.dtype,
     ),
-    ...fact(l10n.t('PEFT version'), config?.peftVersion),
     ...fact(l10n.t('Size'), formatBytes(sizeBytes)),
     ...fact(l10n.t('Format'), container === 'folder' ? l10n.t('folder') : container),
     ...fact(l10n.t('Path'), file, true),
@@ -218,7 +224,7 @@ function scalesText({ pairs }: WeightsReport): string | undefined {
   return rangeText(formatNorm(least), formatNorm(most));
 }
 
-function rangeText(first: string | number, last: string | number): string {
+export function rangeText(first: string | number, last: string | number): string {
   return first === last ? String(first) : vscode.l10n.t('{0} to {1}', first, last);
 }
 
@@ -251,7 +257,6 @@ function adapterFiles({ container, entries, entryCount }: AdapterReport): Adapte
     config: l10n.t('config'),
     weights: l10n.t('weights'),
     pickle: l10n.t('pickle, not opened'),
-    archive: l10n.t('archive, not opened'),
     other: undefined,
   };
   const rest = entryCount - entries.length;

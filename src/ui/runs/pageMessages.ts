@@ -2,6 +2,7 @@ import { l10n, Uri } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { ServiceError } from '../../core/api/errors.ts';
 import type { RunDetail, RunSummary } from '../../core/api/types.ts';
+import { currencyOf, type heldRanges, type PriceRange } from '../../core/money/estimate.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Phase } from '../../core/runs/phase.ts';
@@ -30,6 +31,7 @@ import {
 import { revealOf } from '../shared/openMessages.ts';
 import { offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
+import { outsideEstimate, rangeText, rangeTooltip } from '../shared/priceMessages.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import type {
   RunPageButton,
@@ -68,6 +70,8 @@ export interface RunPageView {
   isReading: boolean;
   receipt: ChargedReceipt | undefined;
   receiptLoading: Loading;
+  /** The range that was known of its price before it was charged, and how well such ranges held; undefined where there was none. */
+  estimate?: { before: PriceRange; held: ReturnType<typeof heldRanges> } | undefined;
   /** Of this run. */
   downloads: readonly ActiveDownload[];
   /** Of this run. */
@@ -511,7 +515,7 @@ function copy(name: string, text: string): RunPageButton {
   return { ...button('copy', text, l10n.t('Copy')), label: l10n.t('Copy {0}', name) };
 }
 
-function moneySection({ session, phase, detail, details, receipt }: KnownRun): RunPageSection {
+function moneySection({ session, phase, detail, details, receipt, estimate }: KnownRun): RunPageSection {
   const charged = receipt?.settled.run;
   const priceCents = detail?.price_cents ?? charged?.price_cents;
   const plan = detail?.plan ?? charged?.plan_name;
@@ -525,12 +529,19 @@ function moneySection({ session, phase, detail, details, receipt }: KnownRun): R
   const list = [
     fact('price', l10n.t('Price'), price),
     fact('plan', l10n.t('Plan'), plan === undefined ? missingText(details) : serviceText(plan)),
+    ...(estimate === undefined ? [] : [fact('estimate', l10n.t('Estimate'), rangeText(estimate.before))]),
     ...(receipt === undefined ? [] : balanceFacts(receipt, priceCents)),
   ];
   // Where it is not known whether the run has ended, users ask about the money.
   const mayHaveEnded = phase === 'active' && priceCents !== undefined;
-  const note = mayHaveEnded ? l10n.t('The price was charged when the run was submitted.') : undefined;
-  return facts('money', l10n.t('Price and balance'), list, note);
+  const outside =
+    estimate && priceCents !== undefined
+      ? outsideEstimate(estimate.before, priceCents, receipt && currencyOf(receipt))
+      : undefined;
+  const other = mayHaveEnded
+    ? l10n.t('The price was charged when the run was submitted.')
+    : estimate && rangeTooltip(estimate.held);
+  return facts('money', l10n.t('Price and balance'), list, outside ?? other);
 }
 
 function balanceFacts(receipt: ChargedReceipt, priceCents: number | undefined): RunPageFact[] {

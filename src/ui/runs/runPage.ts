@@ -3,6 +3,8 @@ import * as vscode from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
+import { chargedReceiptsOf } from '../../core/money/accountMoney.ts';
+import { estimateBefore, heldRanges } from '../../core/money/estimate.ts';
 import { runLinkPath } from '../../core/runs/runLink.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { receiptOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
@@ -59,6 +61,7 @@ export class RunPage implements Disposable {
   #detail: RunDetail | undefined;
   #receipt: ChargedReceipt | undefined;
   #receiptLoading: Loading = 'loading';
+  #estimate: Parameters<typeof runPageState>[0]['estimate'];
   #records: readonly DownloadRecord[] | undefined;
   #files = new Map<string, FileNow | null>();
   /** Whose details are being read. */
@@ -164,6 +167,9 @@ export class RunPage implements Disposable {
     read.then(
       (receipts) => {
         this.#receipt ??= receiptOf(receipts, accountId, runId);
+        const charged = chargedReceiptsOf(receipts, accountId);
+        const before = estimateBefore(charged, runId);
+        this.#estimate = before.kind === 'range' ? { before, held: heldRanges(charged) } : undefined;
         this.#receiptLoading = 'loaded';
         this.#readFiles();
         this.#planDraw();
@@ -291,6 +297,7 @@ export class RunPage implements Disposable {
       isReading: session !== undefined && session === this.#reading,
       receipt: this.#receipt,
       receiptLoading: this.#receiptLoading,
+      estimate: this.#estimate,
       downloads: downloads.active.filter((one) => one.accountId === accountId && one.runId === runId),
       records: this.#ownRecords(),
       files: this.#files,

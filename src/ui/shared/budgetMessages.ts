@@ -52,6 +52,10 @@ export function underWayText(spending: MonthSpending): string | undefined {
   return underWayUnknown === 0 ? known : l10n.t('{0} ({1})', known, pricesUnknown(underWayUnknown));
 }
 
+function spentAndUnderWay(spending: MonthSpending): string {
+  return [spentText(spending), underWayText(spending) ?? []].flat().join(' · ');
+}
+
 /** What the user wants to spend at most: `5.00 USD per run · 50.00 USD per month`. */
 export function limitsText({ perRunCents, perMonthCents, currency }: AccountBudget): string {
   return [
@@ -79,9 +83,7 @@ export function budgetText(check: BudgetCheck): string | undefined {
 function limitText({ limit, limitCents }: LimitCheck, spending: MonthSpending): string {
   const amount = formatMoney(limitCents, spending.currency);
   if (limit === 'run') return l10n.t('{0} per run', amount);
-  const month = monthText(spending.month);
-  const spent = l10n.t('{0} in {1}: spent {2}', amount, month, spentText(spending));
-  return [spent, underWayText(spending) ?? []].flat().join(' · ');
+  return l10n.t('{0} in {1}: spent {2}', amount, monthText(spending.month), spentAndUnderWay(spending));
 }
 
 /** Asked before a run that exceeds a budget, or may; undefined before any other. */
@@ -101,7 +103,7 @@ export function overBudget(
       if (limit === 'run') return [l10n.t('Budget per run: {0}', amount)];
       return [
         l10n.t('Budget for {0}: {1}', monthText(spending.month), amount),
-        l10n.t('Spent: {0}', [spentText(spending), underWayText(spending) ?? []].flat().join(' · ')),
+        l10n.t('Spent: {0}', spentAndUnderWay(spending)),
       ];
     }),
     isKnown ? l10n.t('This run: {0}', priceText(estimate)) : l10n.t('This run’s price isn’t known.'),

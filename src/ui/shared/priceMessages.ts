@@ -70,14 +70,21 @@ export function rangeTooltip({ held, of }: { held: number; of: number }): string
   return `${assumption} ${l10n.t('Such a range held for {0} of your last {1} runs.', held, of)}`;
 }
 
-/** Said after a charge outside the range that was shown; undefined after any other. */
-export function outsideEstimate(estimate: Estimate, priceCents: number): string | undefined {
-  if (estimate.kind !== 'range' || isWithin(estimate, priceCents)) return undefined;
-  const price = formatMoney(priceCents, estimate.currency);
-  return l10n.t('Charged {0}, outside the estimate of {1}', price, rangeText(estimate));
+/** Said after a charge outside the range that was shown; undefined after any other, and where the currency is not that of the range. */
+export function outsideEstimate(
+  range: PriceRange,
+  priceCents: number,
+  currency: string | undefined,
+): string | undefined {
+  if (currency !== range.currency || isWithin(range, priceCents)) return undefined;
+  return l10n.t(
+    'Charged {0}, outside the estimate of {1}.',
+    formatMoney(priceCents, currency),
+    rangeText(range),
+  );
 }
 
-function rangeText({ lowCents, highCents, currency }: PriceRange): string {
+export function rangeText({ lowCents, highCents, currency }: PriceRange): string {
   return l10n.t('{0}–{1}', amountText(lowCents, env.language) ?? '', formatMoney(highCents, currency));
 }
 

@@ -17,6 +17,8 @@ export interface ZipPart {
   /** Name in the local header. */
   localName?: string;
   localCrc?: number;
+  /** Packed size in the local header. */
+  localBytes?: number;
   /** Unix mode. */
   mode?: number;
   /** Where the central directory says it is. */
@@ -109,7 +111,7 @@ function localPart(part: ZipPart): Buffer {
   header.writeUInt16LE(method, 8);
   if (part.descriptor === undefined) {
     header.writeUInt32LE(part.localCrc ?? crc, 14);
-    header.writeUInt32LE(part.isWide ? 0xffffffff : packedBytes, 18);
+    header.writeUInt32LE(part.isWide ? 0xffffffff : (part.localBytes ?? packedBytes), 18);
     header.writeUInt32LE(part.isWide ? 0xffffffff : sizeBytes, 22);
   }
   header.writeUInt16LE(localName.length, 26);

@@ -5,13 +5,11 @@ import type { AdapterEntry } from '../report.ts';
 import { readSafetensorsHeader, type SafetensorsHeader } from '../safetensors.ts';
 
 const PICKLE = /\.(?:bin|pt|pth|pkl|pickle|ckpt|joblib|mar)$/i;
-const ARCHIVE = /\.(?:zip|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|7z|rar|jar|whl)$/i;
 
 export const CONFIG_NAME = 'adapter_config.json';
 export const WEIGHTS_NAME = 'adapter_model.safetensors';
 /** Faults after which nothing more of a packed archive can be read. */
 const OF_STREAM: readonly ArchiveFault[] = ['gzip', 'bomb', 'too-large'];
-const PART_NAME = /^(.+)-\d{5}-of-\d{5}\.safetensors$/i;
 
 /** What is in an archive, its configs and the headers of its weights read. */
 export interface Contents {
@@ -48,7 +46,7 @@ export async function readContents(archive: Archive): Promise<Contents> {
     } catch (error) {
       if (!(error instanceof BrokenArchiveError) || OF_STREAM.includes(error.code)) throw error;
       // Which file it is counts only if it is one of the adapter's.
-      weights.set(name, new BrokenArchiveError(error.code, error.entry ?? name));
+      weights.set(name, new BrokenArchiveError(error.code, error.verdict.entry ?? name));
     }
     // Together they may be no more than one of the greatest length.
     if (tensors > MAX_TENSORS || headerBytes > MAX_HEADER_BYTES + 8)
@@ -72,8 +70,7 @@ export function kindOf(name: string): AdapterEntry['kind'] {
   if (base === CONFIG_NAME) return 'config';
   if (/\.safetensors$/i.test(base)) return 'weights';
   // `data.pkl` is what PyTorch's own files are inside.
-  if (PICKLE.test(base)) return 'pickle';
-  return ARCHIVE.test(base) ? 'archive' : 'other';
+  return PICKLE.test(base) ? 'pickle' : 'other';
 }
 
 export function baseOf(name: string): string {
@@ -81,7 +78,7 @@ export function baseOf(name: string): string {
 }
 
 /** The folder that a file is in, '' at the top. */
-export function folderOf(name: string): string {
+function folderOf(name: string): string {
   return name.slice(0, Math.max(0, name.lastIndexOf('/')));
 }
 
@@ -89,54 +86,28 @@ export function folderOf(name: string): string {
 export interface Choice {
   root: string;
   config: string | undefined;
-  weights: readonly string[];
-  otherConfigs: readonly string[];
-  otherWeights: readonly string[];
+  weights: string | undefined;
+  /** Other configs and weights. */
+  others: readonly string[];
 }
 
 /** The outermost folder that has config and weights, else weights, else a config; undefined where there is neither. */
 export function chooseAdapter({ configs, weights }: Contents): Choice | undefined {
-  const folders = new Map<string, string[]>([...configs.keys()].map((name) => [folderOf(name), []]));
-  for (const name of weights.keys()) {
-    const its = folders.get(folderOf(name));
-    if (its === undefined) folders.set(folderOf(name), [name]);
-    else its.push(name);
-  }
-  const ranked = [...folders]
-    .map(([folder, names]) => {
-      const config = configs.has(join(folder, CONFIG_NAME)) ? join(folder, CONFIG_NAME) : undefined;
-      const files = names.sort();
-      return { folder, config, files, depth: folder === '' ? 0 : folder.split('/').length };
+  const names = [...weights.keys(), ...configs.keys()];
+  const [best] = [...Map.groupBy(names, folderOf)]
+    .map(([root, its]) => {
+      const files = its.filter((name) => weights.has(name)).sort();
+      const own = files.find((name) => baseOf(name) === WEIGHTS_NAME);
+      return { root, config: its.find((name) => configs.has(name)), weights: own ?? files[0] };
     })
-    .sort((a, b) => rankOf(b) - rankOf(a) || a.depth - b.depth || (a.folder < b.folder ? -1 : 1));
-  const [best] = ranked;
-  if (best === undefined) return undefined;
-  const chosen = chooseWeights(best.files);
-  const isChosen = new Set(chosen);
-  return {
-    root: best.folder,
-    config: best.config,
-    weights: chosen,
-    otherConfigs: [...configs.keys()].filter((name) => name !== best.config),
-    otherWeights: [...weights.keys()].filter((name) => !isChosen.has(name)),
-  };
+    .sort((a, b) => rankOf(b) - rankOf(a) || depthOf(a.root) - depthOf(b.root) || (a.root < b.root ? -1 : 1));
+  return best && { ...best, others: names.filter((name) => name !== best.config && name !== best.weights) };
 }
 
-function rankOf({ config, files }: { config: string | undefined; files: readonly string[] }): number {
-  return (files.length > 0 ? 2 : 0) + (config === undefined ? 0 : 1);
+function rankOf({ config, weights }: Pick<Choice, 'config' | 'weights'>): number {
+  return (weights === undefined ? 0 : 2) + (config === undefined ? 0 : 1);
 }
 
-/** PEFT's file, else all numbered parts, else the first. */
-function chooseWeights(files: readonly string[]): readonly string[] {
-  const own = files.find((name) => baseOf(name) === WEIGHTS_NAME);
-  if (own !== undefined) return [own];
-  const [first] = files;
-  if (first === undefined) return [];
-  const stem = PART_NAME.exec(baseOf(first))?.[1];
-  if (stem === undefined) return [first];
-  return files.filter((name) => PART_NAME.exec(baseOf(name))?.[1] === stem);
-}
-
-function join(folder: string, name: string): string {
-  return folder === '' ? name : `${folder}/${name}`;
+function depthOf(folder: string): number {
+  return folder === '' ? 0 : folder.split('/').length;
 }

@@ -6,6 +6,8 @@ import { EntryNames } from './entryNames.ts';
 import { readThrough, type Member } from './archive.ts';
 
 export const BLOCK_BYTES = 512;
+/** Of an extended header's record, with its length before it. */
+const MAX_KEY_BYTES = 1024;
 
 interface TarHeader {
   name: string;
@@ -187,30 +189,26 @@ function readHeader(block: Buffer): TarHeader {
   };
 }
 
-/** Up to a NUL; as Latin-1 where it is not UTF-8. */
+/** Up to a NUL. */
 function textIn(bytes: Buffer): string {
   const end = bytes.indexOf(0);
-  const used = end === -1 ? bytes : bytes.subarray(0, end);
-  return used.toString(isUtf8(used) ? 'utf8' : 'latin1');
+  return decoded(end === -1 ? bytes : bytes.subarray(0, end));
 }
 
-/** The records of an extended header (pax). */
+/** As Latin-1 where it is not UTF-8. */
+function decoded(bytes: Buffer): string {
+  return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
+}
+
+/** The records of an extended header (pax): the length of each, a blank, a key, an equals sign, a value, a line end. */
 function readPax(bytes: Buffer): Map<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length;) {
-    const space = bytes.indexOf(0x20, at);
-    const digits = space === -1 ? '' : bytes.toString('latin1', at, Math.min(space, at + 9));
-    const end = at + Number(digits);
-    const equals = bytes.indexOf(0x3d, space);
-    const isRecord =
-      /^[1-9][0-9]*$/.test(digits) &&
-      end <= bytes.length &&
-      equals !== -1 &&
-      equals < end &&
-      bytes[end - 1] === 0x0a;
-    if (!isRecord) throw new BrokenArchiveError('tar');
-    const value = bytes.subarray(equals + 1, end - 1);
-    records.set(bytes.toString('utf8', space + 1, equals), value.toString(isUtf8(value) ? 'utf8' : 'latin1'));
+    const begin = bytes.toString('latin1', at, at + MAX_KEY_BYTES);
+    const [start = '', length, key = ''] = /^([1-9]\d*) ([^=]+)=/.exec(begin) ?? [];
+    const end = at + Number(length);
+    if (!(end > at + start.length) || bytes[end - 1] !== 0x0a) throw new BrokenArchiveError('tar');
+    records.set(key, decoded(bytes.subarray(at + start.length, end - 1)));
     at = end;
   }
   return records;

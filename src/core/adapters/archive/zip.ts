@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { crc32 } from 'node:zlib';
-import { fromFdPromise, parseExtraFields, type Entry, type LocalFileHeader, type ZipFile } from 'yauzl';
+import { fromFdPromise, type Entry, type LocalFileHeader, type ZipFile } from 'yauzl';
 import { isSystemError } from '../../base/diskError.ts';
 import { BrokenArchiveError } from '../faults.ts';
 import type { FileBytes } from '../fileBytes.ts';
@@ -123,25 +123,14 @@ async function place(zip: ZipFile, entry: Entry): Promise<Pick<ZipEntry, 'at' | 
   return { at: entry.relativeOffsetOfLocalHeader, from, to: from + entry.compressedSize };
 }
 
-/** Sizes that are all ones are in the extra field of ZIP64, in this order. */
+/** Sizes that are all ones are in the extra field of ZIP64; with others the CRC would not be right. */
 function hasSizes(local: LocalFileHeader, { uncompressedSize, compressedSize, crc32: crc }: Entry): boolean {
-  const wide: bigint[] = [];
-  if (local.uncompressedSize === 0xffffffff || local.compressedSize === 0xffffffff) {
-    const data = extraFieldsOf(local).find(({ id }) => id === 1)?.data ?? Buffer.alloc(0);
-    for (let at = 0; at + 8 <= data.length; at += 8) wide.push(data.readBigUInt64LE(at));
-  }
-  const sizes = [local.uncompressedSize, local.compressedSize].map((size) =>
-    size === 0xffffffff ? Number(wide.shift() ?? size) : size,
+  const isMeant = (size: number, meant: number) => size === meant || size === 0xffffffff;
+  return (
+    local.crc32 === crc &&
+    isMeant(local.uncompressedSize, uncompressedSize) &&
+    isMeant(local.compressedSize, compressedSize)
   );
-  return local.crc32 === crc && sizes[0] === uncompressedSize && sizes[1] === compressedSize;
-}
-
-function extraFieldsOf({ extraField }: LocalFileHeader): { id: number; data: Buffer }[] {
-  try {
-    return parseExtraFields(extraField);
-  } catch {
-    return [];
-  }
 }
 
 /**

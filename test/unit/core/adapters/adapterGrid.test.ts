@@ -27,7 +27,7 @@ const gridOfPairs = (pairs: LoraPair[], measures?: Partial<PairMeasure>[]) => {
   const measured = measures?.map((measure, index) => ({
     path: pairs[index]!.path,
     isZero: false,
-    nonFinite: 0,
+    isBroken: false,
     ...measure,
   }));
   return gridOf(
@@ -65,14 +65,14 @@ describe('gridOf', () => {
     const experts = [0, 1].map((expert) => pair(`0 experts.${expert}.w`));
     const grid = gridOfPairs(
       [...experts, pair('0 q'), pair('0 v')],
-      [{ norm: 3 }, { norm: 4, isZero: true }, { nonFinite: 2 }, { norm: 0, isZero: true }],
+      [{ norm: 3 }, { norm: 4, isZero: true }, { isBroken: true }, { norm: 0, isZero: true }],
     );
     assert.deepEqual(
       grid.rows.map(({ cells }) => cells[0]?.measured),
       [
-        { norm: 5, zeros: 1, nonFinite: 0 },
-        { zeros: 0, nonFinite: 2 },
-        { norm: 0, zeros: 1, nonFinite: 0 },
+        { norm: 5, zeros: 1, isBroken: false },
+        { zeros: 0, isBroken: true },
+        { norm: 0, zeros: 1, isBroken: false },
       ],
     );
     assert.equal(grid.largestNorm, 5);

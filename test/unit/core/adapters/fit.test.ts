@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import type { AdapterProblem, ProblemCode } from '../../../../src/core/adapters/problems.ts';
 import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
-import { encode, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { ones, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { codesOf, Place, zipOf } from '../../../helpers/adapters/support.ts';
 
 const CONFIG = 'adapter_config.json';
@@ -10,14 +10,9 @@ const PREFIX = 'base_model.model.';
 const Q0_PATH = 'model.layers.0.self_attn.q_proj';
 const Q0 = PREFIX + Q0_PATH;
 
-function small(name: string, shape: readonly number[] = [2], dtype = 'F32'): WrittenTensor {
-  const count = shape.reduce((product, side) => product * side, 1);
-  return { name, dtype, shape, data: encode(dtype, Array<number>(count).fill(1)) };
-}
-
 /** A and B of a module. */
 function pair(name: string): WrittenTensor[] {
-  return [small(`${PREFIX}${name}.lora_A.weight`, [4, 2]), small(`${PREFIX}${name}.lora_B.weight`, [2, 4])];
+  return [ones(`${PREFIX}${name}.lora_A.weight`, [4, 2]), ones(`${PREFIX}${name}.lora_B.weight`, [2, 4])];
 }
 
 function config(values: Record<string, unknown>): SampleOptions {
@@ -26,7 +21,7 @@ function config(values: Record<string, unknown>): SampleOptions {
 
 function adding(...names: (string | WrittenTensor)[]): SampleOptions {
   return {
-    tensors: (all) => [...all, ...names.map((one) => (typeof one === 'string' ? small(one) : one))],
+    tensors: (all) => [...all, ...names.map((one) => (typeof one === 'string' ? ones(one) : one))],
   };
 }
 
@@ -44,7 +39,7 @@ describe('the fit of config and tensors', () => {
   const head = { task_type: 'SEQ_CLS', modules_to_save: ['classifier', 'score'] };
   const wrongTypes = { r: '8', lora_alpha: true, target_modules: [1], rank_pattern: [], bias: 3 };
   const otherB = (shape: number[]) => ({
-    tensors: ([a, , ...rest]: WrittenTensor[]) => [a!, small(`${Q0}.lora_B.weight`, shape), ...rest],
+    tensors: ([a, , ...rest]: WrittenTensor[]) => [a!, ones(`${Q0}.lora_B.weight`, shape), ...rest],
   });
   const cases: [ProblemCode, SampleOptions, Partial<AdapterProblem>][] = [
     ['partner-missing', { tensors: (all) => all.slice(1) }, { severity: 'error', examples: [Q0_PATH] }],
@@ -59,7 +54,7 @@ describe('the fit of config and tensors', () => {
       { examples: ['o_proj'] },
     ],
     ['tensor-unexpected', adding('something.else'), { examples: ['something.else'] }],
-    ['tensor-unexpected', adding(small(`${Q0}.lora_A.other.weight`, [4, 24])), { count: 1 }],
+    ['tensor-unexpected', adding(ones(`${Q0}.lora_A.other.weight`, [4, 24])), { count: 1 }],
     ['saved-module-mismatch', config({ modules_to_save: ['x'] }), { severity: 'error', examples: ['x'] }],
     ['saved-module-mismatch', config(head), { examples: ['classifier', 'score'] }],
     [
@@ -139,23 +134,23 @@ describe('the fit of config and tensors', () => {
     const { problems, weights } = await inspect({
       config: JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>,
       tensors: ([, , ...rest]) => [
-        small(`${Q0}.lora_A.weight`, [8, 24]),
-        small(`${Q0}.lora_B.weight`, [16, 8]),
+        ones(`${Q0}.lora_A.weight`, [8, 24]),
+        ones(`${Q0}.lora_B.weight`, [16, 8]),
         ...rest,
-        small(`${PREFIX}lm_head.weight`, [4, 2]),
-        small(`${PREFIX}model.embed_tokens.modules_to_save.weight`, [4, 2]),
+        ones(`${PREFIX}lm_head.weight`, [4, 2]),
+        ones(`${PREFIX}model.embed_tokens.modules_to_save.weight`, [4, 2]),
       ],
     });
     assert.deepEqual(problems, []);
     assert.deepEqual(weights?.savedModules, ['lm_head', 'model.embed_tokens']);
     assert.deepEqual([weights.minRank, weights.maxRank], [4, 8]);
     assert.deepEqual(
-      weights.pairs.map(({ rank, alpha, scale }) => [rank, alpha, scale]),
+      weights.pairs.map(({ rank, scale }) => [rank, scale]),
       [
-        [8, 16, 16 / Math.sqrt(8)],
-        [4, 16, 8],
-        [4, 16, 8],
-        [4, 24, 12],
+        [8, 16 / Math.sqrt(8)],
+        [4, 8],
+        [4, 8],
+        [4, 12],
       ],
     );
   });
@@ -179,7 +174,6 @@ describe('the fit of config and tensors', () => {
       targetParameters: [],
       modulesToSave: [],
       bias: 'none',
-      peftVersion: undefined,
     });
   });
 
@@ -214,7 +208,7 @@ describe('the fit of config and tensors', () => {
       modules: { [`${'a'.repeat(60)}!`]: [24, 16] },
     });
     assert.ok(process.cpuUsage().user - user < 2_000_000);
-    assert.deepEqual([weights?.pairs[0]?.alpha, problems], [undefined, []]);
+    assert.deepEqual([weights?.pairs[0]?.scale, problems], [undefined, []]);
   });
 
   it('names modules unambiguously', async () => {
@@ -226,8 +220,8 @@ describe('the fit of config and tensors', () => {
         ...pair('block.0.CrossAttention.q'),
         ...pair('block.0.mlp.experts.3.up_proj'),
         ...pair('block.0.mlp.experts.4.up_proj'),
-        small(`${PREFIX}table.lora_embedding_A`, [4, 10]),
-        small(`${PREFIX}table.lora_embedding_B`, [2, 4]),
+        ones(`${PREFIX}table.lora_embedding_A`, [4, 10]),
+        ones(`${PREFIX}table.lora_embedding_B`, [2, 4]),
       ],
     });
     assert.deepEqual(

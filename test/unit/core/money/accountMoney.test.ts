@@ -80,6 +80,19 @@ describe('money of an account', () => {
     });
   });
 
+  it('counts what may be under way no more once its run is listed', () => {
+    const known = (label: string | undefined) => ({
+      rows: [{ run_id: 'r', status: 'x', model_id: 'm', artifacts_available: false }],
+      detail: () => ({ run_id: 'r', status: 'x', model_id: 'm', price_cents: 400 }),
+      label: () => label,
+      isCompleteSince: () => true,
+    });
+    const unknown = pendingOf('unknown', intentOf({ accountId: 'work', marker: 'ft-7k3m9qpx' }));
+    const underWay = (label?: string) =>
+      money({ runs: known(label), pending: [unknown] }).spending?.underWayCents;
+    assert.deepEqual([underWay('Maths FT-7K3M9QPX'), underWay('Maths'), underWay()], [0, 400, 400]);
+  });
+
   describe('against a budget', () => {
     const over = (budget: Omit<AccountBudget, 'currency'>, more: Partial<MoneyFacts> = {}) => {
       const check = money({ receipts: history, ...more, budget: { ...budget, currency: 'USD' } });

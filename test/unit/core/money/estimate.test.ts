@@ -171,7 +171,15 @@ describe('estimate', () => {
         lowCents: 400,
         currency: 'USD',
       });
+      const small = paid(0.1, 30, priority);
+      assert.deepEqual(estimateOf([...fourAndFive, small], wanted(5, { priority: true })), {
+        kind: 'priority',
+        lowCents: 400,
+        currency: 'USD',
+      });
+      assert.equal(kind([...fourAndFive, paid(4, 0, priority)], wanted(4, { priority: true })), 'included');
       assert.equal(kind([paid(4, 400)], wanted(4, { priority: true })), 'one');
+      assert.equal(kind([paid(40, 400), small], wanted(4, { priority: true })), 'one');
       const both = [...fourAndFive, paid(4, 700, priority), paid(4, 710, priority)];
       assert.deepEqual(range(both, wanted(4, { priority: true })), [560, 890]);
       assert.deepEqual(range(both, wanted(5)), [400, 630]);
@@ -184,7 +192,10 @@ describe('estimate', () => {
       const free = [paid(4, 0), paid(4, 0)];
       assert.equal(kind(free, wanted(4)), 'included');
       assert.equal(kind(free, wanted(4, { sha256: free[0]?.dataset.sha256 })), 'included');
-      assert.equal(kind([...free, paid(4, 400)], wanted(4)), 'changed');
+      // An allowance that is used up is no change of prices.
+      const usedUp = [...free, paid(4, 400)];
+      assert.equal(kind(usedUp, wanted(4)), 'one');
+      assert.equal(kind([...usedUp, paid(4, 900)], wanted(4)), 'changed');
     });
   });
 
@@ -264,8 +275,17 @@ describe('estimate', () => {
       assert.deepEqual(estimateBefore(history, 'elsewhere'), { kind: 'none' });
     });
 
-    it('counts as held if its price was within', () =>
-      assert.deepEqual(heldRanges(history), { held: 2, of: 3 }));
+    it('is not what a receipt says that was found later', () => {
+      const [first, second, third] = history as [ChargedReceipt, ChargedReceipt, ChargedReceipt];
+      const late = { ...second, settled: { ...second.settled, at: { localMs: third.created.localMs + 1 } } };
+      assert.equal(estimateBefore([first, late, third], third.settled.run.run_id).kind, 'one');
+    });
+
+    it('counts as held if its price was within, in the same currency', () => {
+      assert.deepEqual(heldRanges(history), { held: 2, of: 3 });
+      const euros = paid(4, 900, { run: { currency: 'EUR' } });
+      assert.deepEqual(heldRanges([...history, euros]), { held: 2, of: 3 });
+    });
   });
 
   it('has no upper end where it names no price', () => {

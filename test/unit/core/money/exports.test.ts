@@ -60,6 +60,23 @@ describe('exports of spending', () => {
     assert.equal(field(other, 'model_id'), "'-m");
   });
 
+  it('as CSV hold none behind another separator or a line break either', () => {
+    for (const [label, safe] of [
+      ['x;=1', "x;'=1"],
+      ['x;"=1', 'x;"\'=1'],
+      ['x\t@a;-1', "x\t'@a;'-1"],
+      ['x\n+1', "x\n'+1"],
+      ['+1', "'+1"],
+      ['\t1', "'\t1"],
+      ['\r1', "'\r1"],
+      ['a-b; =c', 'a-b; =c'],
+    ] as const) {
+      const charged = chargedRunsOf([chargedReceipt({ label })], undefined, undefined);
+      const [row] = parseCsv(toCsv(charged)).slice(1);
+      assert.equal(row?.[names.indexOf('label')], safe);
+    }
+  });
+
   it('as CSV have a header without any run', () => assert.deepEqual(parseCsv(toCsv([])), [names]));
 
   it('as JSONL say the same, with null for what is unknown', () => {

@@ -78,6 +78,21 @@ describe('spending', () => {
       assert.equal(b?.label, 'x');
     });
 
+    it('takes a time whose year has not four digits as unknown, and an empty plan', () => {
+      const years = ['+275760-01-01T00:00:00Z', '-000001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'];
+      const rows = years.map((created_at, n) => row(`r${n}`, created_at));
+      const runs = chargedRunsOf([], known(rows, [detail('r0', { plan: '' })]), USD);
+      assert.deepEqual(runs.map(({ createdAtMs }) => createdAtMs).toSorted(), [
+        at('9999-12-31T23:59:59Z'),
+        undefined,
+        undefined,
+      ]);
+      assert.deepEqual(
+        groupsOf(runs, 'plan').map(({ key }) => key),
+        [undefined],
+      );
+    });
+
     it('knows receipts alone where nothing is shown of the runs', () =>
       assert.equal(chargedRunsOf([ofRun('a')], undefined, undefined).length, 1));
   });

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../../../src/core/accounts/account.ts';
+import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
+import { intentOf } from '../../../helpers/submissions.ts';
 
 const { balanceText, balanceTooltip } = await withVscode(
   () => import('../../../../src/ui/accounts/statusMessages.ts'),
 );
+const { spentLines } = await withVscode(() => import('../../../../src/ui/accounts/spentMessages.ts'));
 const { formatMoment } = await withVscode(() => import('../../../../src/ui/shared/format.ts'));
 
 type View = Parameters<typeof balanceText>[0];
@@ -13,6 +16,12 @@ describe('the balance in the status bar', () => {
   const work: Account = { kind: 'service', id: 'a', name: 'Work', baseUrl: 'https://service.test:8443/v2' };
   const sandbox: Account = { kind: 'sandbox', id: 's', name: 'Sandbox' };
   const readAtMs = Date.now();
+  const charged = (created_at: string, price_cents: number): Receipt => {
+    const at = { localMs: Date.parse(created_at) };
+    const run = { run_id: created_at, price_cents, currency: 'USD' };
+    const settled = { kind: 'charged', how: 'answered', at, run } as const;
+    return { ...intentOf({ accountId: work.id, created: at }), settled };
+  };
   const viewOf = (changes: Partial<View> = {}): View => ({
     account: work,
     hasOthers: false,
@@ -20,6 +29,7 @@ describe('the balance in the status bar', () => {
     readAtMs,
     state: 'ready',
     isLow: false,
+    spent: [],
     ...changes,
   });
 
@@ -48,7 +58,30 @@ describe('the balance in the status bar', () => {
       'Click for the account menu.',
     ]);
     assert.equal(linesOf({ account: sandbox })[1], 'Sandbox: no training, no charges.');
-    assert.equal(linesOf({ isLow: true })[3], 'Below your low-balance threshold.');
+    assert.deepEqual(linesOf({ isLow: true, spent: ['Spent', 'Budget'] }).slice(3, 6), [
+      'Spent',
+      'Budget',
+      'Below your low-balance threshold.',
+    ]);
+  });
+
+  it('its tooltip has what was spent this month, and the budget', () => {
+    const balance = { balance_cents: 3_750, currency: 'USD' };
+    const receipts = [charged('2026-11-03T12:00:00Z', 517), charged('2026-10-31T12:00:00Z', 900)];
+    const facts = {
+      account: work,
+      receipts,
+      runs: undefined,
+      balance,
+      nowMs: Date.UTC(2026, 10, 30),
+    };
+    assert.deepEqual(spentLines(facts), ['Spent in November (UTC): at least 5.17 USD (not all runs loaded)']);
+    const budget = { perRunCents: 500, perMonthCents: 2_000, currency: 'USD' };
+    assert.equal(
+      spentLines({ ...facts, account: { ...work, budget } })[1],
+      'Budget: 5.00 USD per run · 20.00 USD per month',
+    );
+    assert.deepEqual(spentLines({ ...facts, receipts: [], balance: undefined }), []);
   });
 
   it('shows a hostile account name and currency harmlessly', () => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import type { BalanceStatus } from '../../../../src/ui/accounts/balanceStatus.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
-import { Bench } from '../../../helpers/runs/support.ts';
+import { Bench, until } from '../../../helpers/runs/support.ts';
 
 describe('the balance in the status bar', () => {
   let hooks: ModuleHooks;
@@ -17,6 +18,7 @@ describe('the balance in the status bar', () => {
   let status: BalanceStatus;
   let isRefused: boolean;
   let others: number;
+  let reads: number;
   let accountsChanged: Emitter<void>;
 
   before(async () => {
@@ -35,14 +37,18 @@ describe('the balance in the status bar', () => {
       else sendJson(response, 200, { balance_cents: 1_234, currency: 'EUR' });
     });
     session = bench.session({ baseUrl: url, apiKey: 'service_test', keyId: 'key-1' });
-    others = 0;
+    others = reads = 0;
     accountsChanged = new Emitter();
-    status = new create({ active: session, onDidChangeActive: new Emitter().event } as unknown as Sessions, {
-      get accounts() {
-        return [session.account, ...Array.from({ length: others }, () => session.account)];
+    status = new create(
+      { active: session, onDidChangeActive: new Emitter().event } as unknown as Sessions,
+      {
+        get accounts() {
+          return [session.account, ...Array.from({ length: others }, () => session.account)];
+        },
+        onDidChange: accountsChanged.event,
       },
-      onDidChange: accountsChanged.event,
-    });
+      () => Promise.resolve([`Spent: ${++reads}`]),
+    );
   });
   afterEach(async () => {
     status.dispose();
@@ -56,6 +62,28 @@ describe('the balance in the status bar', () => {
     others = 1;
     accountsChanged.fire();
     assert.equal(standIn.statusItems.at(-1)?.text, '$(credit-card) account-1 12.34 EUR');
+  });
+
+  it('reads what was spent once for many changes, and shows none of it to a refused API key', async () => {
+    const tooltip = () => standIn.statusItems.at(-1)?.tooltip ?? '';
+    await session.balance.refresh();
+    await session.balance.refresh();
+    await until(() => tooltip().includes('\nSpent: 1\n'));
+    isRefused = true;
+    await assert.rejects(session.balance.refresh());
+    assert.doesNotMatch(tooltip(), /Spent/);
+    assert.equal(reads, 1);
+  });
+
+  it('does not read again what was spent because the same balance was read', async () => {
+    const { balance } = session;
+    balance.set({ balance_cents: 1_234, currency: 'EUR' });
+    await until(() => reads === 1);
+    balance.set({ balance_cents: 1_234, currency: 'EUR' });
+    await sleep(600);
+    assert.equal(reads, 1);
+    balance.set({ balance_cents: 1_234, currency: 'USD' });
+    await until(() => reads === 2);
   });
 
   it('is not shown any more once the API key that read it is refused, and is again with another', async () => {

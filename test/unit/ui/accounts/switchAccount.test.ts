@@ -54,9 +54,18 @@ describe('the account menu', () => {
     assert.deepEqual(accounts.active, work);
   });
 
-  it('has no website for the sandbox', async () => {
+  it('leads to spending and budget of the active account; the sandbox has no website', async () => {
     await accounts.save({ kind: 'sandbox', id: 's', name: 'Sandbox' });
     assert.deepEqual(await websiteRows(), []);
+    for (const [row, command] of [
+      ['Show Spending', 'fineTuning.showSpend'],
+      ['Set Budget…', 'fineTuning.setBudget'],
+    ] as const) {
+      await choose(row);
+      assert.deepEqual(standIn.executed, [[command]]);
+    }
+    await accounts.remove('s');
+    assert.doesNotMatch((await choose()).join(), /Budget|Spending|Website/);
   });
 
   it('a notice that an API key is needed offers the website beside it, if there is one', async () => {

@@ -10,6 +10,8 @@ import type {
   PairMeasure,
   WeightsReport,
 } from '../../../../src/core/adapters/report.ts';
+import { BrokenArchiveError, NotAnAdapterError } from '../../../../src/core/adapters/faults.ts';
+import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const reports = await withVscode(() => import('../../../../src/ui/adapters/reportMessages.ts'));
@@ -29,10 +31,7 @@ const report: AdapterReport = {
 };
 const measurements: Measurements = {
   pairs: [],
-  values: 10,
-  nans: 0,
-  infinities: 0,
-  nonFinite: [],
+  broken: [],
   hasNoEffect: false,
   notMeasured: [],
 };
@@ -73,9 +72,8 @@ describe('messages of the adapter page', () => {
 
   it('say what is wrong with an archive, and with which entry', () => {
     const { sentences } = verdict({ verdict: { code: 'unsafe', fault: 'path', entry: '../evil' } });
-    assert.ok(sentences.includes(reports.knownFault('path') ?? ''));
+    assert.ok(sentences.includes(reports.faultText('path')));
     assert.ok(sentences.some((text) => text.endsWith('../evil')));
-    for (const code of ['ENOENT', 'toString']) assert.equal(reports.knownFault(code), undefined);
   });
 
   it('say how many more examples of a problem there are', () => {
@@ -92,8 +90,7 @@ describe('messages of the adapter page', () => {
       [[problem('base-changed')], undefined, 'warning'],
       [[error], undefined, 'error'],
       [[], { hasNoEffect: true }, 'warning'],
-      [[], { hasNoEffect: true, nans: 1 }, 'error'],
-      [[], { infinities: 1 }, 'error'],
+      [[], { hasNoEffect: true, broken: ['x'] }, 'error'],
       [[error], { hasNoEffect: true }, 'error'],
     ] as const)
       assert.equal(verdict({ problems }, measured).kind, kind);
@@ -171,8 +168,8 @@ describe('messages of the adapter page', () => {
 
   it('paint each cell by what is known of it, and explain only what is painted', () => {
     const picture = (changes: Partial<LoraPair>, measure?: Partial<PairMeasure>) => {
-      const pairs = [{ path: pair.path, isZero: false, nonFinite: 0, ...measure }];
-      const measured = measure && { ...measurements, pairs, nans: pairs[0]!.nonFinite };
+      const pairs = [{ path: pair.path, isZero: false, isBroken: false, ...measure }];
+      const measured = measure && { ...measurements, pairs, broken: pairs[0]!.isBroken ? ['x'] : [] };
       const grid = gridOf({ ...weights, pairs: [{ ...pair, ...changes }] }, measured);
       return pictures.adapterPicture(grid, measured, true);
     };
@@ -181,7 +178,7 @@ describe('messages of the adapter page', () => {
       [{ hasB: false }, undefined, 'half', ['half']],
       [{}, { norm: 3 }, 1, [0.1, 1]],
       [{}, { norm: 0, isZero: true }, 'zero', ['zero']],
-      [{}, { nonFinite: 2 }, 'bad', ['bad']],
+      [{}, { isBroken: true }, 'bad', ['bad']],
       [{}, {}, 'unknown', ['unknown']],
     ] as const) {
       const { rows, legend: shown, findings } = picture(changes, measure);
@@ -195,15 +192,13 @@ describe('messages of the adapter page', () => {
     assert.equal(text, 'q_proj, layer 0: rank 8, 1,234 parameters, norm 3');
   });
 
-  it('say how work ended, by the code of the disk or of the archive', () => {
-    const texts = (['unpack', 'measure'] as const).flatMap((kind) => [
-      ...['disk-full', 'no-permission', 'folder-exists', 'not-an-adapter', 'checksum', ''].map(
-        (code) => words.workResult('a.zip', kind, { outcome: 'failed', folder: '/a', code }).text,
-      ),
-      words.workResult('a.zip', kind, { outcome: 'cancelled' }).text,
-    ]);
-    assert.equal(new Set(texts.slice(0, 7)).size, 7);
-    assert.ok(texts[4]!.includes(reports.knownFault('checksum')!));
+  it('say how work ended, and what is wrong with the disk or the archive', () => {
+    const textOf = (error: unknown) => words.workResult('a.zip', 'unpack', { outcome: 'failed', error }).text;
+    assert.ok(textOf(new BrokenArchiveError('checksum')).includes(reports.faultText('checksum')));
+    const broken = new NotAnAdapterError({ code: 'broken', fault: 'tar' });
+    assert.ok(textOf(broken).includes(reports.faultText('tar')));
+    assert.match(textOf(new NotAnAdapterError({ code: 'no-adapter' })), /no longer contains an adapter/);
+    assert.match(textOf(new DiskError({ name: '', message: '', code: 'ENOSPC' })), /full/);
     const done = words.workResult('a', 'unpack', { outcome: 'done', folder: '/a', leftOut: ['x.bin'] });
     assert.match(done.text, /\/a.*x\.bin/);
   });

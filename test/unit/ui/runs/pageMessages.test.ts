@@ -355,6 +355,26 @@ describe('the state of a run page', () => {
       assert.equal(values({ receipt: after(750) }).length, 3);
     });
 
+    it('shows the estimate of then, and a charge outside it', () => {
+      const estimateOf = (lowCents: number) => ({
+        before: { kind: 'range', lowCents, highCents: 410, currency: 'USD', runs: 5 } as const,
+        held: { held: 4, of: 5 },
+      });
+      const receipt = receiptOf();
+      const { facts, note } = section('facts', { receipt, estimate: estimateOf(240) }, 'money');
+      assert.ok(facts.some(({ key, value }) => key === 'estimate' && value === '2.40–4.10 USD'));
+      assert.match(note ?? '', /at most in proportion\. Such a range held for 4 of your last 5 runs\.$/);
+      const outside = section('facts', { receipt, estimate: estimateOf(280) }, 'money');
+      assert.equal(outside.note, 'Charged 2.50 USD, outside the estimate of 2.80–4.10 USD.');
+      const failed = { run: { status: 'failed' }, detail: bare({ status: 'failed', price_cents: 250 }) };
+      assert.deepEqual(
+        [280, 240].map(
+          (low) => section('facts', { ...failed, receipt, estimate: estimateOf(low) }, 'money').note,
+        ),
+        [outside.note, 'The price was charged when the run was submitted.'],
+      );
+    });
+
     it('says that the price was charged where the run may have failed', () => {
       const note = (status: string, given: Given = {}) =>
         section('facts', { run: { status }, detail: bare({ status, price_cents: 1 }), ...given }, 'money')

@@ -53,8 +53,9 @@ describe('messages of a price', () => {
   });
 
   it('say after a charge that it was outside the range, only if it was', () => {
-    assert.equal(outsideEstimate(range, 590), 'Charged 5.90 USD, outside the estimate of 2.80–4.10 USD');
-    for (const cents of [280, 410]) assert.equal(outsideEstimate(range, cents), undefined);
-    assert.equal(outsideEstimate({ kind: 'none' }, 590), undefined);
+    const said = outsideEstimate(range, 590, 'USD');
+    assert.equal(said, 'Charged 5.90 USD, outside the estimate of 2.80–4.10 USD.');
+    for (const cents of [280, 410]) assert.equal(outsideEstimate(range, cents, 'USD'), undefined);
+    for (const currency of ['EUR', undefined]) assert.equal(outsideEstimate(range, 590, currency), undefined);
   });
 });

@@ -182,7 +182,7 @@ describe('an archive', () => {
           'a size deflate cannot have': writeZip([{ ...TWO, declaredBytes: 10_000_000 }]),
         },
       ],
-      ['encrypted encrypted', { encryption: one({ flags: 1 }) }],
+      ['unsupported encrypted', { encryption: one({ flags: 1 }) }],
       ['unsupported method', { 'another method': one({ method: 12 }) }],
       ['too-big too-large', { 'too many entries': writeZip([ONE], { count: 10_001 }) }],
       [
@@ -213,6 +213,7 @@ describe('an archive', () => {
           'its local header elsewhere': one({ at: 1 }),
           'another name in the local header': one({ localName: 'b.txt' }),
           'another CRC in the local header': one({ localCrc: 1 }),
+          'another size in the local header': one({ localBytes: 1 }),
         },
       ],
       ['broken length', { 'deflated bytes called stored': writeZip([{ ...TWO, method: 0 }]) }],
@@ -325,7 +326,9 @@ describe('an archive', () => {
         'broken tar',
         {
           'a size beyond numbers': one({ declaredBytes: 2 ** 60, isBase256: true }),
-          'records that are none': typed('x', { data: Buffer.from('7 a\nb') }),
+          ...Object.fromEntries(
+            ['7 a\nb', '9 a=b\n', '6 a=bc'].map((text) => [text, typed('x', { data: Buffer.from(text) })]),
+          ),
           'a folder with content': one({ type: '5' }),
           'a wrong checksum': [ONE, ...one({ name: 'b', checksum: 1 })],
         },

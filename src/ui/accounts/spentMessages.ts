@@ -1,0 +1,15 @@
+import { l10n } from 'vscode';
+import { accountMoneyOf, type MoneyFacts } from '../../core/money/accountMoney.ts';
+import { limitsText, monthText, spentText } from '../shared/budgetMessages.ts';
+
+/** What an account has spent this month, and its budget, a line each. */
+export function spentLines(facts: Omit<MoneyFacts, 'pending'>): string[] {
+  const { spending } = accountMoneyOf({ ...facts, pending: [] });
+  const { budget } = facts.account;
+  return [
+    ...(spending === undefined
+      ? []
+      : [l10n.t('Spent in {0}: {1}', monthText(spending.month), spentText(spending))]),
+    ...(budget === undefined ? [] : [l10n.t('Budget: {0}', limitsText(budget))]),
+  ];
+}

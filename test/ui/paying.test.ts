@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Service } from './service.ts';
+import { signIn } from './signingIn.ts';
+import { charged, walkThroughSteps, waitForConfirm, type Way } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const row = (n: number) => `${JSON.stringify({ prompt: `${n} + ${n} is`, completion: `${2 * n}.` })}\n`;
+const rows = (count: number) => Array.from({ length: count }, (_, n) => row(n)).join('');
+
+describe('who pays, and what a run will probably cost', () => {
+  let folder: string;
+  let work: Service;
+  let home: Service;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  const file = (name: string) => path.join(folder, `${name}.jsonl`);
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    for (const [name, count] of [
+      ['small', 20_000],
+      ['large', 40_000],
+      ['middle', 30_000],
+    ] as const)
+      await writeFile(file(name), rows(count));
+    work = await Service.start('service_work_test');
+    home = await Service.start('service_home_test');
+    for (const { control } of [work, home]) control.setPriceRule('per-megabyte');
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+    await workbench.sideBar.open('Fine-Tuning');
+    await signIn(workbench, { address: work.baseUrl, name: 'Work', apiKey: 'service_work_test' });
+  });
+
+  after(async () => {
+    await vscode.close();
+    await Promise.all([work.close(), home.close()]);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const runs = () => workbench.sideBar.view('Runs');
+
+  async function descriptionOf(name: string): Promise<string> {
+    return workbench.quickInput.item(name).first().locator('.label-description').innerText();
+  }
+
+  /** Submits a file from the explorer. */
+  async function submit(name: string, way: Omit<Way, 'fileName'> = {}): Promise<void> {
+    const explorer = await workbench.sideBar.explorer();
+    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset…');
+    await walkThroughSteps(workbench, { ...way, fileName: `${name}.jsonl` });
+    if (way.until !== undefined) return;
+    await workbench.dialogs.waitForToast(charged(name));
+    await workbench.clearNotifications();
+  }
+
+  it('the third run shows a range before it is paid, and is charged within it', async () => {
+    const model = 'Qwen3 8B';
+    await submit('small', { model, until: 'summary' });
+    assert.equal(await descriptionOf('Price'), 'Not known until charged');
+    await workbench.quickInput.close();
+    await submit('small', { model });
+    await submit('large', { until: 'summary' });
+    assert.match(
+      await descriptionOf('Price'),
+      /^Not known until charged · one earlier run \(.+\) cost .+ USD$/,
+    );
+    await workbench.quickInput.close();
+    await submit('large');
+    await submit('middle', { until: 'summary' });
+    const price = await descriptionOf('Price');
+    const [range = '', low, high] = /^Likely ([\d.]+)–([\d.]+) USD/.exec(price) ?? [];
+    assert.match(price, /^Likely .+ · from 2 runs$/);
+    await workbench.screenshot('summary-range');
+    await walkThroughSteps(workbench, { fileName: 'middle.jsonl', until: 'confirm' });
+    const asked = await waitForConfirm(workbench, 'middle.jsonl');
+    assert.match(asked, new RegExp(`^Price: known only after the charge\\. ${range}\\.$`, 'm'));
+    await workbench.screenshot('confirm-range');
+    await workbench.dialogs.press('Submit and Pay');
+    await workbench.dialogs.waitForToast(charged('middle'));
+    await workbench.clearNotifications();
+    const [run] = await work.runs();
+    const cents = run?.price_cents ?? 0;
+    assert.ok(Number(low) * 100 <= cents && cents <= Number(high) * 100, `${price}: ${cents}`);
+  });
+
+  it('"Submit Again" brings dataset, model and queue of the receipt, and says whether the dataset changed', async () => {
+    await workbench.sideBar.open('Fine-Tuning');
+    await runs().chooseInContextMenu(/^Run large, /, 'Submit Again…');
+    await walkThroughSteps(workbench, { fileName: 'large.jsonl', until: 'summary' });
+    await workbench.quickInput
+      .item('Dataset')
+      .getByText(/ · unchanged since /)
+      .waitFor();
+    await workbench.quickInput
+      .item('Price')
+      .getByText(/^[\d.]+ USD last time \(/)
+      .waitFor();
+    await workbench.screenshot('submit-again');
+    await workbench.quickInput.close();
+    await appendFile(file('large'), row(1));
+    await runs().chooseInContextMenu(/^Run large, /, 'Submit Again…');
+    await walkThroughSteps(workbench, { fileName: 'large.jsonl', until: 'summary' });
+    await workbench.quickInput
+      .item('Dataset')
+      .getByText(/ · changed since /)
+      .waitFor();
+    await workbench.quickInput.close();
+    assert.equal(work.submissions, 3);
+  });
+
+  it('a balance that may not do is noted before anything is uploaded', async () => {
+    work.setBalance(0);
+    await submit('middle', { until: 'summary' });
+    const note = 'The balance is 0.00 USD. The service will refuse this run unless your plan includes it.';
+    await workbench.quickInput.item('Balance').getByText(note).waitFor();
+    await workbench.screenshot('balance-note');
+    await workbench.quickInput.close();
+    work.setBalance(100_000);
+  });
+
+  it('over the budget it takes one more deliberate step, which charges nothing', async () => {
+    const { dialogs, quickInput } = workbench;
+    await workbench.runCommand('Fine-Tuning: Set Budget…');
+    await quickInput.waitForTitle(/Budget/);
+    await quickInput.fill('0.10');
+    await quickInput.fill('');
+    await workbench.clearNotifications();
+    await submit('middle', { until: 'summary' });
+    assert.match(await descriptionOf('Budget'), /^0\.10 USD per run/);
+    await quickInput.pick('Continue');
+    const question = 'This run will exceed the budget per run of Work.';
+    assert.match(await dialogs.waitForModal(question), /it can’t stop the service from charging\.$/);
+    await workbench.screenshot('over-budget');
+    await workbench.page.keyboard.press('Enter');
+    await quickInput.item('Continue').waitFor();
+    await quickInput.pick('Continue');
+    await dialogs.waitForModal(question);
+    await dialogs.press('Continue Over Budget');
+    await quickInput.waitForTitle(/^Terms of /);
+    await quickInput.close();
+    assert.equal(work.submissions, 3);
+  });
+
+  it('with two accounts it says everywhere which one pays, and charges no other', async () => {
+    await signIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: 'service_home_test' });
+    await workbench.statusItem('balance').getByText('Home 1,000.00 USD').waitFor();
+    const before = await work.balanceCents();
+    await submit('small', { model: 'Qwen3 8B', until: 'summary' });
+    await workbench.quickInput.waitForTitle('Submit small.jsonl to Home');
+    assert.equal(await descriptionOf('Account'), `Home (${new URL(home.baseUrl).host})`);
+    // What another account paid is no evidence, and its budget no limit.
+    assert.equal(await descriptionOf('Price'), 'Not known until charged');
+    assert.equal(await workbench.quickInput.item('Budget').count(), 0);
+    await walkThroughSteps(workbench, { fileName: 'small.jsonl' });
+    const said = await workbench.dialogs.waitForToast(charged('small'));
+    assert.match(said, /^Submitted small to Home\. /);
+    await workbench.screenshot('two-accounts');
+    assert.equal(await work.balanceCents(), before);
+    assert.equal(home.submissions, 1);
+  });
+});
