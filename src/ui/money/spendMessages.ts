@@ -153,27 +153,30 @@ function factsOf({ account, session, money }: SpendFacts): SpendState['facts'] {
   const balance = session?.isLocked === true ? undefined : session?.balance.current;
   const fact = (key: string, name: string, value: string) => ({ key, name, value });
   const all = amountsOf(charged);
+  const underWay = spending && underWayText(spending);
   return [
-    ...(spending === undefined ? [] : [fact('month', monthText(spending.month), spentText(spending))]),
     ...(spending === undefined
       ? []
-      : [underWayText(spending) ?? []]
-          .flat()
-          .map((text) => fact('underWay', l10n.t('Not charged yet'), text))),
-    ...(account?.budget === undefined ? [] : [fact('budget', l10n.t('Budget'), limitsText(account.budget))]),
+      : [fact('month', l10n.t('Spent in {0}', monthText(spending.month)), spentText(spending))]),
+    ...(underWay === undefined ? [] : [fact('underWay', l10n.t('Not charged yet'), underWay)]),
     ...(charged.length === 0
       ? []
       : [
           fact(
             'all',
-            runCount(charged.length),
+            totalName(charged.length),
             amountsText(all, session !== undefined && isComplete(session)),
           ),
         ]),
     ...(account === undefined
       ? []
       : [fact('balance', l10n.t('Balance'), formatMoney(balance?.balance_cents, balance?.currency))]),
+    ...(account?.budget === undefined ? [] : [fact('budget', l10n.t('Budget'), limitsText(account.budget))]),
   ];
+}
+
+function totalName(count: number): string {
+  return count === 1 ? l10n.t('Total of 1 run') : l10n.t('Total of {0} runs', formatCount(count));
 }
 
 function runCount(count: number): string {
@@ -254,8 +257,7 @@ function balanceSection({ money: { receipts }, session, nowMs }: SpendFacts): Sp
   const { points, currency } = known;
   const money = (cents: number) => formatMoney(cents, currency);
   const amounts = points.map(({ cents }) => cents);
-  // From zero: a chart that begins elsewhere exaggerates.
-  const [low, high] = [Math.min(0, ...amounts), Math.max(1, ...amounts)];
+  const [low, high] = [Math.min(...amounts), Math.max(...amounts)];
   const spanMs = Math.max(1, last.atMs - first.atMs);
   return {
     title: l10n.t('Balance over time'),
@@ -266,7 +268,10 @@ function balanceSection({ money: { receipts }, session, nowMs }: SpendFacts): Sp
       money(last.cents),
       formatTime(last.atMs),
     ),
-    points: points.map(({ atMs, cents }) => [(atMs - first.atMs) / spanMs, (cents - low) / (high - low)]),
+    points: points.map(({ atMs, cents }) => [
+      (atMs - first.atMs) / spanMs,
+      (cents - low) / Math.max(1, high - low),
+    ]),
     high: money(high),
     low: money(low),
     from: formatTime(first.atMs),
@@ -321,12 +326,12 @@ function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts
 export const COLUMNS: readonly SpendColumn[] = [
   'date',
   'price',
+  'balance',
   'label',
   'model',
   'dataset',
   'queue',
   'plan',
-  'balance',
 ];
 
 function isAssumed({ isCurrencyAssumed, currency }: ChargedRun): boolean {

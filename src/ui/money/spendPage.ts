@@ -19,7 +19,8 @@ import { COLUMNS, spendPageState, type SpendFacts } from './spendMessages.ts';
 const DRAW_MS = 100;
 /** So many rows are added at a time. */
 const ROWS = 200;
-/** Details that are read at the same time, as the user asked. */
+/** How many details are read when the user asks for prices, and how many at the same time. */
+const READS = 200;
 const READS_AT_ONCE = 4;
 const MAX_ID_LENGTH = 400;
 const MAX_SEARCH_LENGTH = 200;
@@ -243,11 +244,11 @@ export class SpendPage implements Disposable {
   #draw(): void {
     clearTimeout(this.#drawTimer);
     this.#drawTimer = undefined;
-    if (this.#store.disposed) return;
+    if (this.#store.disposed || !this.#host.isReady) return;
     const { tabTitle, state } = spendPageState(this.#facts());
     if (this.#panel.title !== tabTitle) this.#panel.title = tabTitle;
     const text = JSON.stringify(state);
-    if (!this.#host.isReady || text === this.#posted) return;
+    if (text === this.#posted) return;
     this.#state = state;
     this.#posted = text;
     this.#host.post(state);
@@ -305,13 +306,16 @@ async function loadAllRuns({ runs }: Session): Promise<void> {
   while (runs.hasMore && !runs.isIncomplete) await runs.loadMore();
 }
 
-/** Reads the details of runs without a known price, until one cannot be read for want of an answer. */
+/** Reads the details of the newest runs without a known price, until one cannot be read for want of an answer. */
 async function readPrices(
   { runs }: Session,
   charged: readonly ChargedRun[],
   isOver: () => boolean,
 ): Promise<void> {
-  const unread = charged.filter(({ isUnread }) => isUnread).values();
+  const unread = charged
+    .filter(({ isUnread }) => isUnread)
+    .slice(0, READS)
+    .values();
   let isStopped = false;
   const readSome = async () => {
     for (const { runId } of unread) {

@@ -132,11 +132,11 @@ describe('SpendPage', () => {
     ] as const)
       receipts.push(paid(label, cents));
     await open();
-    assert.deepEqual(column(2), ['c', 'a', 'b']);
+    assert.deepEqual(column(3), ['c', 'a', 'b']);
     view({ sortBy: 'price', isDescending: true });
-    assert.deepEqual(column(2), ['b', 'c', 'a']);
+    assert.deepEqual(column(3), ['b', 'c', 'a']);
     view({ isDescending: false });
-    assert.deepEqual(column(2), ['c', 'b', 'a']);
+    assert.deepEqual(column(3), ['c', 'b', 'a']);
     assert.deepEqual(
       state()
         .runs?.columns.filter(({ sort }) => sort !== 'none')
