@@ -26,8 +26,8 @@ export interface LoraPair {
   /** By the config alpha / rank, or alpha / √rank with rsLoRA; undefined where it is unknown. */
   scale?: number;
   parameters: number;
-  hasA: boolean;
-  hasB: boolean;
+  /** It lacks its A or its B. */
+  isHalf: boolean;
   hasMagnitude: boolean;
 }
 
@@ -35,14 +35,12 @@ export interface DtypeShare {
   /** As the format names it: `F32`, `BF16`. */
   dtype: string;
   tensors: number;
-  parameters: number;
-  sizeBytes: number;
 }
 
 /** What the safetensors headers say. */
 export interface WeightsReport {
   parameters: number;
-  /** The largest first. */
+  /** The most frequent first. */
   dtypes: readonly DtypeShare[];
   /** Layer by layer, then modules as they come. */
   pairs: readonly LoraPair[];

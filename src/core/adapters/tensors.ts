@@ -105,8 +105,7 @@ function pairOf(
     rank,
     ...(scale === undefined ? {} : { scale }),
     parameters: (a?.parameters ?? 0) + (b?.parameters ?? 0),
-    hasA: a !== undefined,
-    hasB: b !== undefined,
+    isHalf: a === undefined || b === undefined,
     hasMagnitude: magnitude !== undefined,
   };
 }
@@ -162,15 +161,9 @@ export function weightsReport(
   };
 }
 
-/** Sums up tensors by their types, the largest first. */
-export function dtypeShares(tensors: readonly Tensor[]): DtypeShare[] {
-  const shares = new Map<string, DtypeShare>();
-  for (const { dtype, parameters, from, to } of tensors) {
-    const share = shares.get(dtype) ?? { dtype, tensors: 0, parameters: 0, sizeBytes: 0 };
-    shares.set(dtype, share);
-    share.tensors++;
-    share.parameters += parameters;
-    share.sizeBytes += to - from;
-  }
-  return [...shares.values()].sort((a, b) => b.sizeBytes - a.sizeBytes);
+/** How many tensors there are of each type, the most frequent first. */
+export function dtypeShares(all: readonly Tensor[]): DtypeShare[] {
+  return [...Map.groupBy(all, ({ dtype }) => dtype)]
+    .map(([dtype, its]) => ({ dtype, tensors: its.length }))
+    .sort((a, b) => b.tensors - a.tensors);
 }

@@ -1,6 +1,7 @@
 import type { AccountBudget } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
+import { notAnAmount, parseAmount } from '../shared/format.ts';
 import { ask, runSteps, type Place, type StepEnd } from '../shared/steps.ts';
 import { budgetSteps, notifyBudget } from './messages.ts';
 
@@ -40,22 +41,11 @@ async function askForLimit(
     prompt,
     placeholder: budgetSteps.placeholder(),
     value: cents === undefined ? '' : amountOf(cents),
-    validate: (text) => (isAmount(text) ? undefined : budgetSteps.notAnAmount()),
+    validate: (text) => (text.trim() === '' || parseAmount(text) !== undefined ? undefined : notAnAmount()),
   });
   return answer.kind === 'value'
-    ? { kind: 'next', state: { ...state, [field]: centsOf(answer.value) } }
+    ? { kind: 'next', state: { ...state, [field]: parseAmount(answer.value) } }
     : answer;
-}
-
-/** Empty, or an amount with a point or a comma before its cents. */
-function isAmount(text: string): boolean {
-  return /^(\d{1,9}([.,]\d{1,2})?)?$/.test(text.trim());
-}
-
-/** Undefined where nothing was entered. */
-function centsOf(text: string): number | undefined {
-  const [whole = '', cents = ''] = text.trim().split(/[.,]/);
-  return whole === '' ? undefined : Number(whole) * 100 + Number(cents.padEnd(2, '0'));
 }
 
 function amountOf(cents: number): string {

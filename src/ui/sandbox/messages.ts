@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { OFFERED_SCENARIOS, SCENARIOS } from '../../sandbox/scenarios.ts';
 import { accountWords } from '../shared/accountMessages.ts';
-import { formatMoney } from '../shared/format.ts';
+import { formatMoney, notAnAmount, parseAmount } from '../shared/format.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
 import { ask, pick } from '../shared/steps.ts';
 
@@ -90,17 +90,15 @@ async function choose<T extends string | number>(
 /** Asks how much to add, in cents. */
 export async function askForFunds(currency: string): Promise<number | undefined> {
   const { l10n } = vscode;
-  const cents = (text: string) =>
-    /^\d{1,7}(\.\d{1,2})?$/.test(text.trim()) ? Math.round(Number(text) * 100) : 0;
   const answer = await ask(
     { title: l10n.t('Add Sandbox Funds') },
     {
       prompt: l10n.t('Amount in {0} (not real money)', currency),
       value: '100',
-      validate: (text) => (cents(text) > 0 ? undefined : l10n.t('Enter an amount such as 100 or 12.50.')),
+      validate: (text) => ((parseAmount(text) ?? 0) > 0 ? undefined : notAnAmount()),
     },
   );
-  return answer.kind === 'value' ? cents(answer.value) : undefined;
+  return answer.kind === 'value' ? parseAmount(answer.value) : undefined;
 }
 
 /** Whether to delete the sandbox's runs. */
@@ -108,7 +106,7 @@ export async function confirmReset(): Promise<boolean> {
   const { l10n } = vscode;
   const reset = l10n.t('Reset');
   const detail = l10n.t(
-    'Deletes its runs, and resets balance, scenario and clock. Downloaded files are not affected.',
+    'Deletes its runs, and resets balance, scenario and clock. Receipts and downloaded files are not affected.',
   );
   return (await showWarning(l10n.t('Reset the sandbox?'), { modal: true, detail }, reset)) === reset;
 }

@@ -15,6 +15,16 @@ export function formatMoney(cents: number | undefined, currency?: string): strin
   return currency === undefined ? amount : `${amount} ${sanitizeServiceText(currency, MAX_CURRENCY_UNITS)}`;
 }
 
+/** What the user entered, in cents: an amount with a point or a comma before its cents; undefined where it is none. */
+export function parseAmount(text: string): number | undefined {
+  const [, whole, cents = ''] = /^(\d{1,9})(?:[.,](\d{1,2}))?$/.exec(text.trim()) ?? [];
+  return whole === undefined ? undefined : Number(whole) * 100 + Number(cents.padEnd(2, '0'));
+}
+
+export function notAnAmount(): string {
+  return vscode.l10n.t('Enter an amount such as 20 or 12.50.');
+}
+
 /** A price without a currency. @param currency of the balance, which is assumed */
 export function formatPrice(cents: number, currency: string | undefined): string {
   return currency === undefined

@@ -44,7 +44,7 @@ describe('inspecting an adapter', () => {
       { ...weights, pairs: weights?.pairs.length },
       {
         parameters: 2 * (4 * 24 + 16 * 4 + 4 * 24 + 8 * 4),
-        dtypes: [{ dtype: 'F32', tensors: 8, parameters: 576, sizeBytes: 4 * 576 }],
+        dtypes: [{ dtype: 'F32', tensors: 8 }],
         pairs: 4,
         layers: [0, 1],
         modules: ['q_proj', 'v_proj'],
@@ -62,8 +62,7 @@ describe('inspecting an adapter', () => {
       rank: 4,
       scale: 2,
       parameters: 4 * 24 + 16 * 4,
-      hasA: true,
-      hasB: true,
+      isHalf: false,
       hasMagnitude: false,
     });
   });

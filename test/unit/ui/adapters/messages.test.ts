@@ -42,13 +42,12 @@ const pair: LoraPair = {
   rank: 8,
   scale: 2,
   parameters: 1_234,
-  hasA: true,
-  hasB: true,
+  isHalf: false,
   hasMagnitude: false,
 };
 const weights: WeightsReport = {
   parameters: 1_234,
-  dtypes: [{ dtype: 'BF16', tensors: 2, parameters: 1_234, sizeBytes: 2_468 }],
+  dtypes: [{ dtype: 'BF16', tensors: 2 }],
   pairs: [pair],
   layers: [0],
   modules: ['q_proj'],
@@ -175,7 +174,7 @@ describe('messages of the adapter page', () => {
     };
     for (const [changes, measure, shade, legend] of [
       [{}, undefined, 'adapted', ['adapted']],
-      [{ hasB: false }, undefined, 'half', ['half']],
+      [{ isHalf: true }, undefined, 'half', ['half']],
       [{}, { norm: 3 }, 1, [0.1, 1]],
       [{}, { norm: 0, isZero: true }, 'zero', ['zero']],
       [{}, { isBroken: true }, 'bad', ['bad']],
