@@ -11,9 +11,7 @@ export function drawBalance({ points, summary }: Pick<SpendBalance, 'points' | '
   const [first, ...rest] = points.map(at);
   const [x, y] = first ?? [0, 0];
   const line = rest.map(([nextX, nextY]) => `H${nextX}V${nextY}`).join('');
-  const base = rest.at(-1)?.[0] ?? x;
   return picture({ class: 'chart', role: 'img', 'aria-label': summary }, [
-    shape('path', { class: 'area', d: `M${x} ${y}${line}L${base} ${HEIGHT}L${x} ${HEIGHT}Z` }),
     shape('path', { class: 'line', d: `M${x} ${y}${line}`, 'vector-effect': 'non-scaling-stroke' }),
   ]);
 }

@@ -104,20 +104,19 @@ function drawGroups({ title, choices, columns, rows }: SpendGroups): HTMLElement
 
 function drawBalances(balance: SpendBalance): HTMLElement {
   const { title, high, low, from, to, tableTitle, columns, rows } = balance;
-  const side = (text: string, place: string) => element('span', { class: `note ${place}`, text });
+  // The picture says all of this itself, in words.
+  const side = (place: string, text: string) =>
+    element('span', { class: `note ${place}`, text, attributes: { 'aria-hidden': 'true' } });
   const body = rows.map(([time, amount]) =>
     element('tr', {}, [element('td', { text: time }), element('td', { class: 'number', text: amount })]),
   );
   return section('balance', title, [
-    // The picture says all of this itself, in words.
     element('div', { class: 'picture' }, [
+      side('high', high),
+      side('low', low),
       drawBalance(balance),
-      element('div', { class: 'sides', attributes: { 'aria-hidden': 'true' } }, [
-        side(high, 'high'),
-        side(low, 'low'),
-        side(from, 'from'),
-        side(to, 'to'),
-      ]),
+      side('from', from),
+      side('to', to),
     ]),
     element('details', { attributes: { 'data-key': 'balances' } }, [
       element('summary', { text: tableTitle }),

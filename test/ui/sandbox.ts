@@ -36,26 +36,33 @@ export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100
 
 /** The sandbox's own ids of its runs, oldest first. */
 export function sandboxRunIds(vscode: VSCode): string[] {
-  const file = path.join(vscode.globalStorage, 'sandbox/sandbox.sqlite');
-  const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
-  try {
-    const runs = database.prepare('SELECT run_id FROM runs ORDER BY sequence').all() as { run_id: string }[];
-    return runs.map(({ run_id }) => run_id);
-  } finally {
-    database.close();
-  }
+  return runsOf(vscode).map(({ run_id }) => run_id);
+}
+
+/** What the sandbox itself charged for its runs, oldest first, in cents. */
+export function sandboxPrices(vscode: VSCode): number[] {
+  return runsOf(vscode).map(({ price_cents }) => price_cents);
 }
 
 /** What the sandbox itself knows, whatever the window shows: its balance, and the labels of its runs, oldest first. */
 export function sandboxLedger(vscode: VSCode): { balanceCents: number; labels: string[] } {
+  const [account] = rowsOf<{ balance_cents: number }>(vscode, 'SELECT balance_cents FROM account');
+  return {
+    balanceCents: account?.balance_cents ?? NaN,
+    labels: runsOf(vscode).map(({ label }) => label ?? ''),
+  };
+}
+
+function runsOf(vscode: VSCode) {
+  const query = 'SELECT run_id, label, price_cents FROM runs ORDER BY sequence';
+  return rowsOf<{ run_id: string; label: string | null; price_cents: number }>(vscode, query);
+}
+
+function rowsOf<Row>(vscode: VSCode, query: string): Row[] {
   const file = path.join(vscode.globalStorage, 'sandbox/sandbox.sqlite');
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   try {
-    const account = database.prepare('SELECT balance_cents FROM account').get() as { balance_cents: number };
-    const runs = database.prepare('SELECT label FROM runs ORDER BY sequence').all() as {
-      label: string | null;
-    }[];
-    return { balanceCents: account.balance_cents, labels: runs.map(({ label }) => label ?? '') };
+    return database.prepare(query).all() as Row[];
   } finally {
     database.close();
   }

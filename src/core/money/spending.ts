@@ -116,7 +116,8 @@ export function amountsOf(runs: readonly ChargedRun[]): Amounts {
   };
 }
 
-export type GroupBy = 'month' | 'model' | 'label' | 'plan';
+export const GROUPS = ['month', 'model', 'label', 'plan'] as const;
+export type GroupBy = (typeof GROUPS)[number];
 
 export interface SpendingGroup {
   /** A month as `2026-05`; undefined where it is unknown. */
@@ -174,11 +175,14 @@ export interface BalancePoint {
   cents: number;
 }
 
-/** What is known of the balance over time in one currency, oldest first: before and after each charge, and now. */
+/**
+ * What is known of the balance over time in one currency, oldest first: before and after each charge, and when it was read.
+ * @param readAtMs by this machine's clock, as the receipts; undefined where it was not read
+ */
 export function balancePoints(
   receipts: readonly ChargedReceipt[],
   balance: Balance | undefined,
-  nowMs: number,
+  readAtMs: number | undefined,
 ): { currency: string; points: BalancePoint[] } | undefined {
   const newest = receipts.reduce<ChargedReceipt | undefined>(
     (last, one) => (last === undefined || one.created.localMs > last.created.localMs ? one : last),
@@ -196,7 +200,8 @@ export function balancePoints(
       ...(isAfter ? [{ atMs: settled.at.localMs, cents: afterCents }] : []),
     ];
   });
-  if (balance !== undefined) points.push({ atMs: nowMs, cents: balance.balance_cents });
+  if (balance !== undefined && readAtMs !== undefined)
+    points.push({ atMs: readAtMs, cents: balance.balance_cents });
   return { currency, points: points.sort((one, other) => one.atMs - other.atMs) };
 }
 

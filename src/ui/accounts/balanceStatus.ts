@@ -79,7 +79,11 @@ export class BalanceStatus implements Disposable {
     const session = this.#sessions.active;
     if (session === undefined) return;
     this.#balance = session.balance.current;
-    const spent = await this.#readSpent(session).catch(() => []);
+    const spent = await this.#readSpent(session).catch(() => {
+      // The next read of the balance tries again.
+      this.#balance = undefined;
+      return [];
+    });
     if (session !== this.#sessions.active) return;
     this.#spent = spent;
     this.#draw();

@@ -42,14 +42,16 @@ export const exportWords = {
   fileName: (account: string, day: string) => vscode.l10n.t('spending of {0} {1}', account, day),
 };
 
-export function notifyExported(runs: number, file: vscode.Uri): void {
+/** @param isWhole whether every run and price is known */
+export function notifyExported(runs: number, isWhole: boolean, file: vscode.Uri): void {
   const { l10n } = vscode;
   const sentence =
     runs === 1
       ? l10n.t('Exported 1 run to {0}.', file.fsPath)
       : l10n.t('Exported {0} runs to {1}.', formatCount(runs), file.fsPath);
   const reveal = revealOf(file);
-  void showInformation(sentence, reveal.title).then((choice) => {
+  const text = isWhole ? sentence : l10n.t('{0} Some runs or prices may be missing.', sentence);
+  void showInformation(text, reveal.title).then((choice) => {
     if (choice === reveal.title) reveal.show();
   });
 }

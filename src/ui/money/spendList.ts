@@ -9,9 +9,10 @@ export function listedRuns(
   modelName: (modelId: string) => string,
 ): ChargedRun[] {
   const wanted = folded(search).trim();
-  const found = charged.filter((run) =>
-    textsOf(run, modelName).some((text) => folded(text).includes(wanted)),
-  );
+  const found =
+    wanted === ''
+      ? charged
+      : charged.filter((run) => textsOf(run, modelName).some((text) => folded(text).includes(wanted)));
   const keyed = found.map((run) => ({ run, key: keyOf(run, sortBy, modelName) }));
   const sign = isDescending ? -1 : 1;
   return keyed.sort((one, other) => compare(one.key, other.key, sign)).map(({ run }) => run);

@@ -5,12 +5,14 @@ import {
   amountsOf,
   balancePoints,
   groupsOf,
+  GROUPS,
   type Amounts,
   type ChargedRun,
+  type GroupBy,
 } from '../../core/money/spending.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/runFacts.ts';
-import { amountsText, limitsText, monthText, spentText, underWayText } from '../shared/budgetMessages.ts';
+import { amountsText, limitsText, monthText, spentText, underWayAmount } from '../shared/budgetMessages.ts';
 import {
   formatBytes,
   formatCount,
@@ -25,7 +27,6 @@ import type {
   SpendBalance,
   SpendButton,
   SpendColumn,
-  SpendGroupBy,
   SpendGroups,
   SpendNotice,
   SpendRow,
@@ -39,6 +40,8 @@ import { listedRuns } from './spendList.ts';
 const MAX_GROUPS = 20;
 /** So many rows the table of balances has. */
 const MAX_BALANCES = 200;
+/** About so many points the line of balances has. */
+const MAX_POINTS = 500;
 
 /** What is known of the account of a page. */
 export interface SpendFacts {
@@ -55,7 +58,6 @@ export interface SpendFacts {
   view: SpendView;
   /** How many rows are shown at most. */
   mostRows: number;
-  nowMs: number;
 }
 
 /** Everything that the spend page shows now, and the title of its tab. */
@@ -87,11 +89,18 @@ export function spendPageState(facts: SpendFacts): { tabTitle: string; state: Sp
   };
 }
 
-function statusText({ account, receipts, money }: SpendFacts): string {
+function statusText({ account, session, receipts, money }: SpendFacts): string {
   if (receipts === 'loading') return l10n.t('Loading…');
-  const isSandbox = account?.kind === 'sandbox';
-  if (money.charged.length > 0) return isSandbox ? sandboxNote() : '';
-  return l10n.t('No runs yet. What a run costs is listed here as soon as it is charged.');
+  // Without an account only its receipts say so.
+  const isSandbox = account?.kind === 'sandbox' || money.receipts.some(({ origin }) => origin === 'sandbox');
+  const isKnownEmpty =
+    money.charged.length === 0 && receipts === 'loaded' && session?.isLocked === false && isComplete(session);
+  return [
+    ...(isSandbox ? [sandboxNote()] : []),
+    ...(isKnownEmpty
+      ? [l10n.t('No runs yet. What a run costs is listed here as soon as it is charged.')]
+      : []),
+  ].join(' ');
 }
 
 function noticesOf({ account, session, receipts, money, reading }: SpendFacts): SpendNotice[] {
@@ -153,27 +162,30 @@ function factsOf({ account, session, money }: SpendFacts): SpendState['facts'] {
   const balance = session?.isLocked === true ? undefined : session?.balance.current;
   const fact = (key: string, name: string, value: string) => ({ key, name, value });
   const all = amountsOf(charged);
+  const underWay = spending && underWayAmount(spending);
   return [
-    ...(spending === undefined ? [] : [fact('month', monthText(spending.month), spentText(spending))]),
     ...(spending === undefined
       ? []
-      : [underWayText(spending) ?? []]
-          .flat()
-          .map((text) => fact('underWay', l10n.t('Not charged yet'), text))),
-    ...(account?.budget === undefined ? [] : [fact('budget', l10n.t('Budget'), limitsText(account.budget))]),
+      : [fact('month', l10n.t('Spent in {0}', monthText(spending.month)), spentText(spending))]),
+    ...(underWay === undefined ? [] : [fact('underWay', l10n.t('Under way'), underWay)]),
     ...(charged.length === 0
       ? []
       : [
           fact(
             'all',
-            runCount(charged.length),
+            totalName(charged.length),
             amountsText(all, session !== undefined && isComplete(session)),
           ),
         ]),
     ...(account === undefined
       ? []
       : [fact('balance', l10n.t('Balance'), formatMoney(balance?.balance_cents, balance?.currency))]),
+    ...(account?.budget === undefined ? [] : [fact('budget', l10n.t('Budget'), limitsText(account.budget))]),
   ];
+}
+
+function totalName(count: number): string {
+  return count === 1 ? l10n.t('Total of 1 run') : l10n.t('Total of {0} runs', formatCount(count));
 }
 
 function runCount(count: number): string {
@@ -185,7 +197,7 @@ function isComplete({ runs }: Session): boolean {
 }
 
 function groupsSection({ money: { charged }, session, view: { groupBy } }: SpendFacts): SpendGroups {
-  const names: Readonly<Record<SpendGroupBy, string>> = {
+  const names: Readonly<Record<GroupBy, string>> = {
     month: l10n.t('Month'),
     model: l10n.t('Model'),
     label: l10n.t('Label'),
@@ -209,7 +221,7 @@ function groupsSection({ money: { charged }, session, view: { groupBy } }: Spend
   const restAmounts = amountsOf(rest.flatMap(({ runs }) => runs));
   return {
     title: l10n.t('Spending by'),
-    choices: (['month', 'model', 'label', 'plan'] as const).map((choice) => ({
+    choices: GROUPS.map((choice) => ({
       groupBy: choice,
       words: names[choice],
       isChosen: choice === groupBy,
@@ -228,7 +240,7 @@ function groupsSection({ money: { charged }, session, view: { groupBy } }: Spend
   };
 }
 
-function groupName(key: string | undefined, groupBy: SpendGroupBy, session: Session | undefined): string {
+function groupName(key: string | undefined, groupBy: GroupBy, session: Session | undefined): string {
   switch (groupBy) {
     case 'month':
       return key === undefined ? l10n.t('Date unknown') : monthText(key, 'with-year');
@@ -245,17 +257,18 @@ function modelName(modelId: string, session: Session | undefined): string {
   return serviceText(session?.models.nameOf(modelId) ?? modelId) || l10n.t('unknown');
 }
 
-function balanceSection({ money: { receipts }, session, nowMs }: SpendFacts): SpendBalance | undefined {
+function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBalance | undefined {
   const balance = session?.isLocked === true ? undefined : session?.balance.current;
-  const known = balancePoints(receipts, balance, nowMs);
+  const known = balancePoints(receipts, balance, session?.balance.readAtMs);
   const [first, last] = [known?.points[0], known?.points.at(-1)];
   if (known === undefined || first === undefined || last === undefined || known.points.length < 2)
     return undefined;
   const { points, currency } = known;
   const money = (cents: number) => formatMoney(cents, currency);
-  const amounts = points.map(({ cents }) => cents);
-  // From zero: a chart that begins elsewhere exaggerates.
-  const [low, high] = [Math.min(0, ...amounts), Math.max(1, ...amounts)];
+  const step = Math.ceil(points.length / MAX_POINTS);
+  const drawn = points.filter((point, at) => at % step === 0 || point === last);
+  const amounts = drawn.map(({ cents }) => cents);
+  const [low, high] = [Math.min(...amounts), Math.max(...amounts)];
   const spanMs = Math.max(1, last.atMs - first.atMs);
   return {
     title: l10n.t('Balance over time'),
@@ -266,12 +279,18 @@ function balanceSection({ money: { receipts }, session, nowMs }: SpendFacts): Sp
       money(last.cents),
       formatTime(last.atMs),
     ),
-    points: points.map(({ atMs, cents }) => [(atMs - first.atMs) / spanMs, (cents - low) / (high - low)]),
+    points: drawn.map(({ atMs, cents }) => [
+      (atMs - first.atMs) / spanMs,
+      (cents - low) / Math.max(1, high - low),
+    ]),
     high: money(high),
     low: money(low),
     from: formatTime(first.atMs),
     to: formatTime(last.atMs),
-    tableTitle: l10n.t('Balance as a table'),
+    tableTitle:
+      points.length > MAX_BALANCES
+        ? l10n.t('Balance as a table (last {0} of {1})', MAX_BALANCES, formatCount(points.length))
+        : l10n.t('Balance as a table'),
     columns: [l10n.t('Time'), l10n.t('Balance')],
     rows: points
       .slice(-MAX_BALANCES)
@@ -321,12 +340,12 @@ function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts
 export const COLUMNS: readonly SpendColumn[] = [
   'date',
   'price',
+  'balance',
   'label',
   'model',
   'dataset',
   'queue',
   'plan',
-  'balance',
 ];
 
 function isAssumed({ isCurrencyAssumed, currency }: ChargedRun): boolean {

@@ -4,12 +4,13 @@ import { DisposableStore, type Disposable } from '../../core/base/disposable.ts'
 import { safeFileName } from '../../core/downloads/downloadTarget.ts';
 import { accountMoneyOf } from '../../core/money/accountMoney.ts';
 import { toCsv, toJsonl } from '../../core/money/exports.ts';
-import type { ChargedRun } from '../../core/money/spending.ts';
+import { GROUPS, type ChargedRun } from '../../core/money/spending.ts';
 import { isAnswer } from '../../core/runs/detailStore.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
+import { reportError } from '../shared/log.ts';
 import { isBoolean, isOneOf, isRecord, isText, WebviewHost, WebviewPanels } from '../shared/webview.ts';
 import { exportWords, notifyExported, notifyNotExported } from './messages.ts';
 import type { SpendButton, SpendMemory, SpendRequest, SpendState, SpendView } from './protocol.ts';
@@ -17,13 +18,15 @@ import { COLUMNS, spendPageState, type SpendFacts } from './spendMessages.ts';
 
 /** Changes that come together are drawn once. */
 const DRAW_MS = 100;
+/** While everything is read they come all the time. */
+const READING_DRAW_MS = 1_000;
 /** So many rows are added at a time. */
 const ROWS = 200;
-/** Details that are read at the same time, as the user asked. */
+/** How many details are read when the user asks for prices, and how many at the same time. */
+const READS = 200;
 const READS_AT_ONCE = 4;
 const MAX_ID_LENGTH = 400;
 const MAX_SEARCH_LENGTH = 200;
-const GROUPS = ['month', 'model', 'label', 'plan'] as const;
 const FIRST_VIEW: Readonly<SpendView> = { groupBy: 'month', search: '', sortBy: 'date', isDescending: true };
 
 export type SpendPageParts = Pick<
@@ -185,9 +188,7 @@ export class SpendPage implements Disposable {
       case 'loadRuns':
         return this.#read('runs', loadAllRuns);
       case 'readPrices':
-        return this.#read('prices', (session) =>
-          readPrices(session, this.#charged(), () => this.#store.disposed),
-        );
+        return this.#read('prices', (session, isOver) => readPrices(session, this.#charged(), isOver));
     }
   }
 
@@ -199,24 +200,31 @@ export class SpendPage implements Disposable {
     await Promise.allSettled([session.runs.refresh(), session.models.refresh(), session.balance.refresh()]);
   }
 
-  async #read(what: NonNullable<SpendFacts['reading']>, work: (session: Session) => Promise<void>) {
+  async #read(
+    what: NonNullable<SpendFacts['reading']>,
+    work: (session: Session, isOver: () => boolean) => Promise<void>,
+  ): Promise<void> {
     const session = this.#session;
     if (session === undefined || this.#reading !== undefined) return;
     this.#reading = what;
     this.#draw();
     try {
-      await work(session);
+      await work(session, () => this.#store.disposed);
+    } catch (error) {
+      const { log, sessions } = this.#parts;
+      if (!this.#store.disposed && !sessions.isReportedByState(error))
+        reportError(log, error, () => void this.#read(what, work));
     } finally {
       if (session === this.#session) this.#reading = undefined;
-      this.#planDraw();
+      this.#draw();
     }
   }
 
   /** Saves every run, whatever is searched for. */
   async #export(ending: 'csv' | 'jsonl', textOf: (runs: readonly ChargedRun[]) => string): Promise<void> {
-    const { account } = this.#session ?? {};
+    const { account, formerName } = this.#facts();
     const day = new Date(this.#nowMs()).toISOString().slice(0, 10);
-    const name = safeFileName(exportWords.fileName(account?.name ?? '', day), 'spending');
+    const name = safeFileName(exportWords.fileName(account?.name ?? formerName ?? '', day), 'spending');
     const folder = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(homedir());
     const file = await vscode.window.showSaveDialog({
       title: exportWords.title(),
@@ -232,22 +240,24 @@ export class SpendPage implements Disposable {
       notifyNotExported(file);
       return;
     }
-    notifyExported(runs.length, file);
+    const isComplete = this.#session?.isLocked === false && this.#session.runs.isCompleteSince(0);
+    notifyExported(runs.length, isComplete && runs.every(({ priceCents }) => priceCents !== undefined), file);
   }
 
   #planDraw(): void {
-    this.#drawTimer ??= setTimeout(() => this.#draw(), DRAW_MS);
+    const delayMs = this.#reading === undefined ? DRAW_MS : READING_DRAW_MS;
+    this.#drawTimer ??= setTimeout(() => this.#draw(), delayMs);
   }
 
   /** Posts what has changed, if anything. */
   #draw(): void {
     clearTimeout(this.#drawTimer);
     this.#drawTimer = undefined;
-    if (this.#store.disposed) return;
+    if (this.#store.disposed || !this.#host.isReady) return;
     const { tabTitle, state } = spendPageState(this.#facts());
     if (this.#panel.title !== tabTitle) this.#panel.title = tabTitle;
     const text = JSON.stringify(state);
-    if (!this.#host.isReady || text === this.#posted) return;
+    if (text === this.#posted) return;
     this.#state = state;
     this.#posted = text;
     this.#host.post(state);
@@ -267,7 +277,6 @@ export class SpendPage implements Disposable {
     const account = accounts.accounts.find(({ id }) => id === this.#accountId);
     // Nothing that was read with a rejected API key is shown.
     const isReadable = session?.isLocked === false;
-    const nowMs = this.#nowMs();
     return {
       accountId: this.#accountId,
       account,
@@ -280,12 +289,11 @@ export class SpendPage implements Disposable {
         runs: isReadable ? session.runs : undefined,
         pending: submitter.pending,
         balance: isReadable ? session.balance.current : undefined,
-        nowMs,
+        nowMs: this.#nowMs(),
       }),
       reading: this.#reading,
       view: this.#view,
       mostRows: this.#mostRows,
-      nowMs,
     };
   }
 }
@@ -300,18 +308,21 @@ function buttonsOf({ actions, notices, runs }: SpendState): SpendButton[] {
   ];
 }
 
-async function loadAllRuns({ runs }: Session): Promise<void> {
+async function loadAllRuns({ runs }: Session, isOver: () => boolean): Promise<void> {
   if (runs.rows === undefined) await runs.refresh();
-  while (runs.hasMore && !runs.isIncomplete) await runs.loadMore();
+  while (runs.hasMore && !runs.isIncomplete && !isOver()) await runs.loadMore();
 }
 
-/** Reads the details of runs without a known price, until one cannot be read for want of an answer. */
+/** Reads the details of the newest runs without a known price, until one cannot be read for want of an answer. */
 async function readPrices(
   { runs }: Session,
   charged: readonly ChargedRun[],
   isOver: () => boolean,
 ): Promise<void> {
-  const unread = charged.filter(({ isUnread }) => isUnread).values();
+  const unread = charged
+    .filter(({ isUnread }) => isUnread)
+    .slice(0, READS)
+    .values();
   let isStopped = false;
   const readSome = async () => {
     for (const { runId } of unread) {

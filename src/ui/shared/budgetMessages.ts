@@ -44,12 +44,22 @@ function leastText(known: string, unknown: number, isComplete: boolean): string 
 }
 
 /** What submissions without an outcome may cost; undefined where there are none. */
+export function underWayAmount({
+  underWayCents,
+  underWayUnknown,
+  currency,
+}: MonthSpending): string | undefined {
+  const unknown = underWayUnknown === 0 ? undefined : pricesUnknown(underWayUnknown);
+  if (underWayCents === 0) return unknown;
+  const known = formatMoney(underWayCents, currency);
+  return unknown === undefined ? known : l10n.t('{0} ({1})', known, unknown);
+}
+
+/** The same beside what was spent. */
 export function underWayText(spending: MonthSpending): string | undefined {
-  const { underWayCents, underWayUnknown, currency } = spending;
-  if (underWayCents === 0)
-    return underWayUnknown === 0 ? undefined : l10n.t('under way: {0}', pricesUnknown(underWayUnknown));
-  const known = l10n.t('{0} under way', formatMoney(underWayCents, currency));
-  return underWayUnknown === 0 ? known : l10n.t('{0} ({1})', known, pricesUnknown(underWayUnknown));
+  const amount = underWayAmount(spending);
+  if (amount === undefined) return undefined;
+  return spending.underWayUnknown === 0 ? l10n.t('{0} under way', amount) : l10n.t('under way: {0}', amount);
 }
 
 function spentAndUnderWay(spending: MonthSpending): string {

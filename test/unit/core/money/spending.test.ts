@@ -135,7 +135,7 @@ describe('spending', () => {
     assert.deepEqual(cents('plan'), [['Basic', 1_500]]);
   });
 
-  it('follows the balance in one currency: before and after each charge, and now', () => {
+  it('follows the balance in one currency: before and after each charge, and when it was read', () => {
     const receipts = [
       ofRun('b', {
         atMs: 20,
@@ -148,6 +148,8 @@ describe('spending', () => {
         run: { balance_after_cents: 3_500 },
       }),
     ];
+    // A balance that was read before the last charge is not the last.
+    assert.equal(balancePoints(receipts, USD, 5)?.points[0]?.cents, 3_000);
     assert.deepEqual(balancePoints(receipts, USD, 30), {
       currency: 'USD',
       points: [

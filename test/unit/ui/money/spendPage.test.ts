@@ -5,16 +5,20 @@ import type { Account } from '../../../../src/core/accounts/account.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { SpendState } from '../../../../src/ui/money/protocol.ts';
 import type { SpendPage, SpendPageParts } from '../../../../src/ui/money/spendPage.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
+import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { SpendPage: createPage } = await withVscode(() => import('../../../../src/ui/money/spendPage.ts'));
+// It is imported when something failed.
+await withVscode(() => import('../../../../src/ui/shared/serviceErrors.ts'));
 /** Longer than changes are collected before they are drawn. */
 const DRAWN_MS = 150;
 
@@ -23,6 +27,10 @@ describe('SpendPage', () => {
   let session: Session;
   let rows: unknown[];
   let isRejected: boolean;
+  /** How the list continues. */
+  let more: () => [status: number, body: unknown];
+  let pending: PendingSubmission[];
+  let former: Account[];
   let account: Account | undefined;
   let receipts: Receipt[];
   let changed: { accounts: Emitter<void>; receipts: Emitter<void> };
@@ -32,14 +40,15 @@ describe('SpendPage', () => {
   beforeEach(async () => {
     standIn.forget();
     bench = await Bench.start();
-    [rows, receipts, isRejected] = [[], [], false];
+    [rows, receipts, isRejected, pending, former] = [[], [], false, [], []];
+    more = () => [200, { data: rows, has_more: false }];
     changed = { accounts: new Emitter(), receipts: new Emitter() };
     panel = new PanelStandIn();
     const { url } = await bench.serve((request, response) => {
       const where = new URL(String(request.url), 'http://x.test').pathname;
       const runId = where.split('/').at(-1) ?? '';
       if (isRejected) sendJson(response, 401, { error: { code: 'invalid_api_key', message: '' } });
-      else if (where.endsWith('/runs')) sendJson(response, 200, { data: rows, has_more: false });
+      else if (where.endsWith('/runs')) sendJson(response, ...more());
       else if (where.endsWith('/balance')) sendJson(response, 200, { balance_cents: 3_750, currency: 'USD' });
       else
         sendJson(response, 200, {
@@ -61,13 +70,13 @@ describe('SpendPage', () => {
         get accounts() {
           return account === undefined ? [] : [account];
         },
-        former: [],
+        former,
         onDidChange: changed.accounts.event,
       },
-      sessions: { find: () => account && session },
+      sessions: { find: () => account && session, isReportedByState: () => false },
       journal: { receipts: () => Promise.resolve([...receipts]), onDidChange: changed.receipts.event },
       openJournal: () => Promise.resolve(),
-      submitter: { pending: [], onDidChange: new Emitter().event },
+      submitter: { pending, onDidChange: new Emitter().event },
       log: { error: () => undefined },
     } as unknown as SpendPageParts;
     const memory = { accountId: 'account-1', view } as ConstructorParameters<typeof SpendPage>[0];
@@ -85,9 +94,11 @@ describe('SpendPage', () => {
   const paid = (label: string, price_cents: number | undefined, more: { currency?: string } = {}) =>
     chargedReceipt({ label, atMs: receipts.length, run: { price_cents, ...more } });
 
-  it('says that nothing was charged yet', async () => {
+  it('says that nothing was charged yet, once the service said so', async () => {
     await open();
-    assert.match(state().status, /^No runs yet\./);
+    assert.equal(state().status, '');
+    await session.runs.refresh();
+    await shows('No runs yet.');
     assert.deepEqual([state().runs, state().groups, state().balance], [undefined, undefined, undefined]);
     act('exportCsv');
     await sleep(DRAWN_MS);
@@ -115,6 +126,78 @@ describe('SpendPage', () => {
     assert.doesNotMatch(texts(), /Read Prices/);
   });
 
+  it('says what is under way, which may have been charged', async () => {
+    pending.push(pendingOf('unknown', intentOf({ accountId: 'account-1' })));
+    await session.balance.refresh();
+    await open();
+    const named = state().facts.find(({ key }) => key === 'underWay');
+    assert.deepEqual([named?.name, named?.value], ['Under way', '1 price unknown']);
+  });
+
+  it('keeps saying that nothing was charged in a sandbox that is gone', async () => {
+    receipts.push(chargedReceipt({ origin: 'sandbox' }));
+    account = undefined;
+    await open();
+    assert.match(state().status, /^Sandbox: no training, no charges\.$/);
+  });
+
+  it('draws the balance by some of its points, to the moment when it was read', async () => {
+    const balanceBefore = { balance_cents: 900, currency: 'USD' };
+    for (let n = 0; n < 2_000; n++) receipts.push(chargedReceipt({ atMs: n, balanceBefore }));
+    session.balance.set({ balance_cents: 100, currency: 'USD' }, 2_000);
+    await open();
+    const { points = [], tableTitle, rows: table = [] } = state().balance ?? {};
+    assert.ok(points.length <= 502, String(points.length));
+    assert.deepEqual(
+      [points[0], points.at(-1)],
+      [
+        [0, 1],
+        [1, 0],
+      ],
+    );
+    assert.deepEqual([tableTitle, table.length], ['Balance as a table (last 200 of 2,001)', 200]);
+  });
+
+  it('reads no more runs once it is closed, and says why it could not', async () => {
+    more = () => [200, { data: [row('a', 3)], has_more: true, next_cursor: 'c' }];
+    await session.runs.refresh();
+    await open();
+    more = () => [400, { error: { code: 'bad_request', message: '' } }];
+    act('loadRuns');
+    await until(() => standIn.told.sentences.length > 0);
+    await shows('Load All Runs');
+    let pages = 0;
+    more = () => {
+      page?.dispose();
+      return [200, { data: [row(`b${++pages}`, 2)], has_more: pages < 5, next_cursor: `c${pages}` }];
+    };
+    act('loadRuns');
+    await until(() => pages > 0);
+    await sleep(DRAWN_MS);
+    assert.equal(pages, 1);
+  });
+
+  it('says of an export that something may be missing, and names it after an account that is gone', async () => {
+    receipts.push(paid('mine', 100));
+    former.push({ id: 'account-1', name: 'Work' } as Account);
+    account = undefined;
+    await open();
+    Object.assign(standIn.window, {
+      showSaveDialog: ({ defaultUri }: { defaultUri: vscode.Uri }) => Promise.resolve(defaultUri),
+    });
+    Object.assign(standIn.workspace, { fs: { writeFile: () => Promise.resolve() } });
+    act('exportCsv');
+    await until(() => standIn.told.sentences.length > 0);
+    const said = /^Exported 1 run to .*spending of Work .*\.csv\. Some runs or prices may be missing\.$/;
+    assert.match(standIn.told.sentences[0] ?? '', said);
+    account = session.account;
+    changed.accounts.fire();
+    await session.runs.refresh();
+    act('exportCsv');
+    await until(() => standIn.told.sentences.length > 1);
+    assert.match(standIn.told.sentences[1] ?? '', /\.csv\.$/);
+  });
+
   it('follows receipts and the balance', async () => {
     await open();
     receipts.push(paid('new', 517));
@@ -132,11 +215,11 @@ describe('SpendPage', () => {
     ] as const)
       receipts.push(paid(label, cents));
     await open();
-    assert.deepEqual(column(2), ['c', 'a', 'b']);
+    assert.deepEqual(column(3), ['c', 'a', 'b']);
     view({ sortBy: 'price', isDescending: true });
-    assert.deepEqual(column(2), ['b', 'c', 'a']);
+    assert.deepEqual(column(3), ['b', 'c', 'a']);
     view({ isDescending: false });
-    assert.deepEqual(column(2), ['c', 'b', 'a']);
+    assert.deepEqual(column(3), ['c', 'b', 'a']);
     assert.deepEqual(
       state()
         .runs?.columns.filter(({ sort }) => sort !== 'none')

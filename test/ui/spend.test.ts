@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { assertAccessible } from './accessible.ts';
+import { allScenarios, chooseScenario, enterSandbox, sandboxLedger, sandboxPrices } from './sandbox.ts';
+import { SpendPage } from './spendPage.ts';
+import { charged, walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
+/** How many rows each dataset has: each costs something else. */
+const DATASETS = { small: 40, middle: 3_000, large: 9_000 } as const;
+
+describe('spending', () => {
+  let folder: string;
+  let vscode: VSCode;
+  let workbench: Workbench;
+  let page: SpendPage;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    for (const [name, rows] of Object.entries(DATASETS))
+      await writeFile(path.join(folder, `${name}.jsonl`), ROW.repeat(rows));
+    vscode = await VSCode.start(allScenarios);
+    workbench = await vscode.open(folder);
+    page = new SpendPage(workbench);
+    await enterSandbox(workbench);
+  });
+
+  after(async () => {
+    await vscode.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const money = (cents: number) => `${(cents / 100).toLocaleString('en', { minimumFractionDigits: 2 })} USD`;
+  const sum = (amounts: readonly number[]) => amounts.reduce((total, cents) => total + cents, 0);
+  const listed = async (column: number) => (await page.rows('runs')).map((cells) => cells[column]);
+
+  it('is empty before the first run, and says so', async () => {
+    await page.open();
+    await page.frame.getByText('No runs yet. What a run costs is listed here').waitFor();
+    assert.equal(await page.button('Export CSV…').getAttribute('aria-disabled'), 'true');
+    await assertAccessible(page.frame);
+    await workbench.screenshot('spend-empty');
+  });
+
+  it('agrees with the sandbox’s own ledger to the cent', async () => {
+    for (const [name, model, queue] of [
+      ['small', 'Qwen3 8B', undefined],
+      ['large', 'Llama 3.1 8B Instruct', 'Priority queue'],
+      ['middle', 'Qwen3 8B', undefined],
+    ] as const) {
+      await workbench.editors.open(path.join(folder, `${name}.jsonl`));
+      await workbench.editors.titleAction('Submit Dataset…').click();
+      await walkThroughSteps(workbench, {
+        fileName: `${name}.jsonl`,
+        model,
+        label: `run of ${name}`,
+        ...(queue !== undefined && { queue }),
+      });
+      await workbench.dialogs.waitForToast(charged(`run of ${name}`));
+      await workbench.clearNotifications();
+    }
+    await page.open();
+    const pricesCents = sandboxPrices(vscode);
+    assert.equal(new Set(pricesCents).size, 3);
+    await page.waitForFact(/^Total of 3 runs$/, money(sum(pricesCents)));
+    assert.equal(await page.fact(/\(UTC\)$/).innerText(), money(sum(pricesCents)));
+    assert.equal(await page.fact(/^Balance$/).innerText(), money(sandboxLedger(vscode).balanceCents));
+    assert.deepEqual(await listed(1), pricesCents.toReversed().map(money));
+    const [, , total] = (await page.rows('groups'))[0] ?? [];
+    assert.equal(total, money(sum(pricesCents)));
+  });
+
+  it('groups by model, label and plan', async () => {
+    const [small = 0, large = 0, middle = 0] = sandboxPrices(vscode);
+    await page.button('Model').first().click();
+    await page.frame.getByRole('rowheader', { name: 'Qwen3 8B' }).first().waitFor();
+    const expected = [
+      ['Llama 3.1 8B Instruct', '1', money(large)],
+      ['Qwen3 8B', '2', money(small + middle)],
+    ];
+    assert.deepEqual((await page.rows('groups')).sort(), expected);
+    await page.frame.getByRole('group', { name: 'Spending by' }).first().getByText('Plan').click();
+    await page.frame.getByRole('rowheader', { name: /Sandbox/ }).waitFor();
+    assert.equal(await page.button('Plan').first().getAttribute('aria-pressed'), 'true');
+  });
+
+  it('sorts and finds, by the keyboard alone, and remembers it', async () => {
+    const { keyboard } = workbench.page;
+    const dear = sandboxPrices(vscode).toSorted((one, other) => other - one);
+    await page.frame.locator('button[data-sort=price]').focus();
+    await keyboard.press('Enter');
+    await page.frame.locator('th[aria-sort=descending]').getByText('Price').waitFor();
+    assert.deepEqual(await listed(1), dear.map(money));
+    await keyboard.press('Enter');
+    await page.frame.locator('th[aria-sort=ascending]').getByText('Price').waitFor();
+    assert.deepEqual(await listed(1), dear.map(money).toReversed());
+    await page.search.fill('QWEN');
+    await page.frame.getByText('2 runs', { exact: true }).last().waitFor();
+    assert.deepEqual((await listed(3)).sort(), ['run of middle', 'run of small']);
+    await workbench.reload();
+    await workbench.page.locator('.tab').filter({ hasText: 'Spending: Sandbox' }).click();
+    await page.run('run of small').waitFor();
+    assert.equal(await page.search.inputValue(), 'QWEN');
+    await page.search.fill('');
+    await page.run('run of large').waitFor();
+  });
+
+  it('exports every run with its dataset, whatever is searched for', async () => {
+    await page.search.fill('run of large');
+    await page.frame.getByText('1 run', { exact: true }).waitFor();
+    const file = (name: string) => path.join(folder, name);
+    await page.export('Export JSONL…', file('spend.jsonl'));
+    await page.export('Export CSV…', file('spend.csv'));
+    const objects = (await readFile(file('spend.jsonl'), 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const pricesCents = sandboxPrices(vscode);
+    assert.deepEqual(
+      objects.map(({ price_cents }) => price_cents),
+      pricesCents.toReversed(),
+    );
+    const [newest] = objects;
+    assert.ok(newest !== undefined);
+    const bytes = await readFile(file('middle.jsonl'));
+    assert.equal(newest.dataset_sha256, createHash('sha256').update(bytes).digest('hex'));
+    assert.equal(newest.dataset_path, file('middle.jsonl'));
+    const rows = (await readFile(file('spend.csv'), 'utf8')).split('\r\n');
+    assert.equal(rows.length, 5, 'a header, three runs, and the last line end');
+    for (const { run_id, price_cents } of objects)
+      assert.ok(
+        rows.some(
+          (row) => row.startsWith(`${String(run_id)},`) && row.includes(`,${String(price_cents)},USD,`),
+        ),
+      );
+    await page.search.fill('');
+  });
+
+  it('shows the budget, which is set in two boxes', async () => {
+    await page.button('Set Budget…').click();
+    await workbench.quickInput.waitForTitle(/^Budget of Sandbox/);
+    await workbench.quickInput.fill('twenty');
+    await workbench.quickInput.waitForMessage('Enter an amount such as 20 or 12.50.');
+    await workbench.quickInput.fill('20');
+    await workbench.quickInput.waitForMessage(/calendar month \(UTC\)/);
+    await workbench.quickInput.fill('50.5');
+    await workbench.dialogs.waitForToast(/^Budget of Sandbox: 20\.00 USD per run · 50\.50 USD per month\./);
+    await workbench.clearNotifications();
+    await page.waitForFact(/^Budget$/, '20.00 USD per run · 50.50 USD per month');
+  });
+
+  it('opens the page of a run', async () => {
+    await page.run('run of large').getByRole('button').click();
+    await workbench.page.locator('.tab.active').filter({ hasText: 'Run: run of large' }).waitFor();
+    await workbench.page.locator('.tab').filter({ hasText: 'Spending: Sandbox' }).click();
+    await page.run('run of large').waitFor();
+  });
+
+  for (const theme of ['dark', 'light', 'high contrast'] as const)
+    it(`looks right in ${theme}, and hinders nobody`, async () => {
+      await workbench.setTheme(theme);
+      await page.button('Model').first().click();
+      await page.frame.getByRole('rowheader', { name: 'Qwen3 8B' }).first().waitFor();
+      await assertAccessible(page.frame);
+      await workbench.screenshot(`spend-${theme.replace(' ', '-')}`);
+    });
+
+  it('looks right in a narrow editor', async () => {
+    await workbench.setTheme('dark');
+    await workbench.page.setViewportSize({ width: 650, height: 1_400 });
+    await page.frame.getByRole('img', { name: /^Balance: / }).waitFor();
+    await assertAccessible(page.frame);
+    const cut: unknown = await page.frame
+      .locator('html')
+      .evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    assert.equal(cut, 0, 'nothing is cut off at the side');
+    await workbench.screenshot('spend-narrow');
+    await workbench.page.setViewportSize({ width: 1_400, height: 900 });
+  });
+
+  it('says what is unknown of runs that were submitted elsewhere, and reads it when asked', async () => {
+    await chooseScenario(workbench, 'many-runs');
+    await page.button('Refresh').click();
+    await page.frame.getByText('Not all runs are loaded, so sums may be too low.').waitFor();
+    await page.waitForFact(/^Total of/, /^at least .+ prices unknown, not all runs loaded\)$/);
+    await workbench.screenshot('spend-unknown');
+    await assertAccessible(page.frame);
+    await page.button('Load All Runs').click();
+    await page.frame.getByText(/^Not all runs are loaded/).waitFor({ state: 'detached', timeout: 60_000 });
+    await page.frame.getByText(/^200 of [\d,]+ runs$/).waitFor();
+    await page.button('Load More').click();
+    await page.frame.getByText(/^400 of [\d,]+ runs$/).waitFor();
+  });
+});

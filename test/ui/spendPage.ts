@@ -1,0 +1,58 @@
+import type { FrameLocator, Locator } from 'playwright-core';
+import type { Workbench } from './workbench.ts';
+
+/** The page of what an account spends, in the active editor. */
+export class SpendPage {
+  readonly #workbench: Workbench;
+  readonly frame: FrameLocator;
+
+  constructor(workbench: Workbench) {
+    this.#workbench = workbench;
+    this.frame = workbench.webview('panel');
+  }
+
+  async open(): Promise<void> {
+    await this.#workbench.runCommand('Fine-Tuning: Show Spending');
+    await this.frame.getByRole('heading', { level: 1, name: /^Spending of / }).waitFor();
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.frame.getByRole('button', { name, exact: true });
+  }
+
+  /** What stands below a fact's name. */
+  fact(name: string | RegExp): Locator {
+    return this.frame.locator('dt').filter({ hasText: name }).locator('xpath=following-sibling::dd[1]');
+  }
+
+  async waitForFact(name: string | RegExp, value: string | RegExp): Promise<void> {
+    await this.fact(name).filter({ hasText: value }).waitFor();
+  }
+
+  /** The cells of each row of a section's table, in the order on the page. */
+  async rows(section: 'groups' | 'runs'): Promise<string[][]> {
+    const rows = await this.frame.locator(`section.${section} tbody tr`).all();
+    return Promise.all(
+      rows.map(async (row) => (await row.locator('th, td').allInnerTexts()).map((text) => text.trim())),
+    );
+  }
+
+  /** A row of the table of runs. */
+  run(text: string): Locator {
+    return this.frame.locator('section.runs tbody tr').filter({ hasText: text });
+  }
+
+  get search(): Locator {
+    return this.frame.getByRole('searchbox');
+  }
+
+  /** Saves an export under a path, and waits until it is said. */
+  async export(button: 'Export CSV…' | 'Export JSONL…', file: string): Promise<void> {
+    const { quickInput, dialogs } = this.#workbench;
+    await this.button(button).click();
+    await quickInput.waitForTitle('Export Spending');
+    await quickInput.choosePath(file);
+    await dialogs.waitForToast(/Exported \d+ runs? to /);
+    await this.#workbench.clearNotifications();
+  }
+}
