@@ -49,7 +49,7 @@ describe('adapter page', () => {
       await page.waitForVerdict('Complete LoRA adapter');
       assert.equal(await page.fact('Rank'), '32');
       assert.equal(await page.fact('Alpha'), '64');
-      assert.equal(await page.fact('Scaling'), '2');
+      assert.equal(await page.fact('Scaling'), '2 (alpha ÷ rank)');
       assert.match(await page.fact('Base model'), /^meta-llama\/Llama-3\.1-8B-Instruct/);
       assert.equal(await page.fact('Layers'), '32: 0 to 31');
       assert.equal(await page.fact('Tensor types'), 'F32');
@@ -74,7 +74,7 @@ describe('adapter page', () => {
 
     it('measures how much each module learned', async () => {
       await page.button('Measure').click();
-      await page.frame.getByText('No value is NaN or infinite.').waitFor();
+      await page.frame.getByText(/None of the [\d,]+ values is NaN or infinite\./).waitFor();
       await page.button('Measure').waitFor({ state: 'detached' });
       const last = page.grid.getByRole('gridcell', { name: /^o_proj, layer 31: rank 32, .*, norm \d/ });
       await last.waitFor();
@@ -175,6 +175,7 @@ describe('adapter page', () => {
       await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
       await page.waitForVerdict('Complete LoRA adapter that learned nothing');
+      await page.frame.getByText('Nothing was learned: in every module A or B is all zero.').waitFor();
       await workbench.screenshot('adapter-sandbox');
     });
 
@@ -208,11 +209,11 @@ describe('adapter page', () => {
       );
       await page.open('odd.zip');
       await page.waitForVerdict('Adapter with problems');
-      await page.frame.getByText(/Modules without a matching A and B/).waitFor();
+      await page.frame.getByText(/Modules where A or B is missing/).waitFor();
       await page.frame.getByText(/pickle, not opened/).waitFor();
       await workbench.screenshot('adapter-problems');
       await page.recipe('vLLM').click();
-      await page.recipePanel.getByText(/vLLM can’t load this adapter \(modules_to_save\)/).waitFor();
+      await page.recipePanel.getByText(/vLLM can’t load fully saved modules/).waitFor();
       await workbench.screenshot('adapter-refused');
     });
 
@@ -228,7 +229,7 @@ describe('adapter page', () => {
       await writeFile(file('asking.zip'), zipped);
       await page.open('asking.zip');
       await page.waitForVerdict('LoRA adapter with warnings');
-      const warning = page.recipePanel.getByText(/^Warning: .*acts only after its invocation tokens/);
+      const warning = page.recipePanel.getByText(/^Warning: .*aLoRA.*acts only after its invocation tokens/);
       await warning.waitFor();
       const command = page.recipePanel.getByText(/PeftModel\.from_pretrained/);
       const [above, below] = [await warning.boundingBox(), await command.boundingBox()];
@@ -254,7 +255,7 @@ describe('adapter page', () => {
       await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
       await page.waitForVerdict('Adapter with broken values');
-      await page.frame.getByText('NaN or infinite values in:').waitFor();
+      await page.frame.getByText(/NaN: 1, infinite: 0\./).waitFor();
       await workbench.screenshot('adapter-nan');
     });
 
@@ -305,7 +306,7 @@ describe('adapter page', () => {
         .waitFor();
       await workbench.screenshot('adapter-gone');
       await page.button('Reload').click();
-      await page.frame.getByText('changing.zip no longer exists.').waitFor();
+      await page.frame.getByText(/changing\.zip no longer exists\. If you moved it/).waitFor();
       await writeFile(file('changing.zip'), trained);
       await page.waitForVerdict('Complete LoRA adapter');
     });
@@ -320,7 +321,7 @@ describe('adapter page', () => {
       await page.waitForVerdict('Complete LoRA adapter');
       await page.assertAccessible();
       await page.button('Measure').click();
-      await page.frame.getByText('No value is NaN or infinite.').waitFor();
+      await page.frame.getByText(/values is NaN or infinite/).waitFor();
     });
 
     for (const theme of ['light', 'high contrast', 'dark'] as const) {

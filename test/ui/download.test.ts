@@ -196,7 +196,7 @@ describe('downloads', () => {
       // It is due half a minute after the run has finished, by the service's clock.
       service.passTime(27_000);
       await finished('soon').waitFor({ timeout: 40_000 });
-      const reminder = workbench.dialogs.toast(/The adapter for soon expires in /);
+      const reminder = workbench.dialogs.toast(/The adapter for “soon” expires in /);
       await reminder.waitFor({ timeout: 60_000 });
       assert.match(await reminder.innerText(), /expires in (2 h|1 h 59 min) and isn’t downloaded/);
       await workbench.screenshot('reminder');

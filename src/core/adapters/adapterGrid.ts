@@ -22,7 +22,7 @@ export interface GridMeasure {
   norm?: number;
   /** Pairs that change nothing. */
   zeros: number;
-  isBroken: boolean;
+  nonFinite: number;
 }
 
 export interface GridRow {
@@ -89,7 +89,7 @@ function cellOf(
   if (pairs === undefined) return undefined;
   return {
     pairs: pairs.length,
-    halves: pairs.filter(({ isHalf }) => isHalf).length,
+    halves: pairs.filter(({ hasA, hasB }) => !hasA || !hasB).length,
     // Of more pairs than a call may have arguments.
     minRank: pairs.reduce((least, { rank }) => Math.min(least, rank), Infinity),
     maxRank: pairs.reduce((most, { rank }) => Math.max(most, rank), 0),
@@ -104,6 +104,6 @@ function measureOf(pairs: readonly LoraPair[], measures: ReadonlyMap<string, Pai
   return {
     ...(norms.length === 0 ? {} : { norm: Math.sqrt(norms.reduce((sum, norm) => sum + norm ** 2, 0)) }),
     zeros: its.filter(({ isZero }) => isZero).length,
-    isBroken: its.some(({ isBroken }) => isBroken),
+    nonFinite: its.reduce((sum, { nonFinite }) => sum + nonFinite, 0),
   };
 }

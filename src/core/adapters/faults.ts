@@ -10,9 +10,10 @@ export type VerdictCode =
   | 'empty'
   /** Cut or changed; `fault` says how. */
   | 'broken'
+  | 'encrypted'
   /** Crafted to harm; `fault` and `entry` say how. Nothing of it was unpacked. */
   | 'unsafe'
-  /** Encrypted, or packed by a method that is not read; `fault`. */
+  /** Packed by a method that is not read; `entry`. */
   | 'unsupported'
   /** Readable, but without an adapter. */
   | 'no-adapter'
@@ -28,22 +29,31 @@ export type VerdictCode =
 /** What can be wrong with an archive or a safetensors file, and what that makes of it. */
 export const FAULTS = {
   truncated: 'broken',
-  zip: 'broken',
-  gzip: 'broken',
-  tar: 'broken',
-  safetensors: 'broken',
-  checksum: 'broken',
-  length: 'broken',
-  /** It leads out of the folder. */
-  path: 'unsafe',
-  name: 'unsafe',
-  /** Or a device. */
+  'zip-no-end': 'broken',
+  'zip-directory': 'broken',
+  'zip-disagreement': 'broken',
+  'zip-crc': 'broken',
+  'zip-length': 'broken',
+  'gzip-data': 'broken',
+  'tar-header': 'broken',
+  'safetensors-header': 'broken',
+  'safetensors-offsets': 'broken',
+  'safetensors-length': 'broken',
+  'data-after-end': 'broken',
+  'path-outside': 'unsafe',
+  'path-absolute': 'unsafe',
+  'path-odd': 'unsafe',
   link: 'unsafe',
+  device: 'unsafe',
   duplicate: 'unsafe',
-  bomb: 'unsafe',
-  encrypted: 'unsupported',
+  'case-collision': 'unsafe',
+  overlap: 'unsafe',
+  ratio: 'unsafe',
+  encrypted: 'encrypted',
   method: 'unsupported',
+  'too-many-entries': 'too-big',
   'too-large': 'too-big',
+  'header-too-large': 'too-big',
 } as const satisfies Readonly<Record<string, VerdictCode>>;
 export type ArchiveFault = keyof typeof FAULTS;
 
@@ -54,27 +64,32 @@ export interface Verdict {
   entry?: string;
 }
 
-/** A file does not hold an adapter; `verdict` says why. */
-export class NotAnAdapterError extends ExpectedError {
-  readonly code: ArchiveFault | 'not-an-adapter';
-  readonly verdict: Verdict;
+/** An archive, or a safetensors file, is not what its format demands, is made to harm, or is beyond a cap. */
+export class BrokenArchiveError extends ExpectedError {
+  readonly code: ArchiveFault;
+  /** The entry it is about, printable. */
+  readonly entry: string | undefined;
 
-  constructor(verdict: Verdict, code: NotAnAdapterError['code'] = 'not-an-adapter') {
-    super(`not an adapter: ${verdict.code}, ${code}`);
+  constructor(code: ArchiveFault, entry?: string) {
+    super(`the archive is not taken: ${code}`);
     this.code = code;
-    this.verdict = verdict;
+    this.entry = entry === undefined ? undefined : printable(entry);
+  }
+
+  /** What it says of the file. */
+  get verdict(): Verdict {
+    const { code, entry } = this;
+    return { code: FAULTS[code], fault: code, ...(entry === undefined ? {} : { entry }) };
   }
 }
 
-/** An archive, or a safetensors file, is not what its format demands, is made to harm, or is beyond a cap. */
-export class BrokenArchiveError extends NotAnAdapterError {
-  declare readonly code: ArchiveFault;
+/** A file does not hold an adapter; `verdict` says why. */
+export class NotAnAdapterError extends ExpectedError {
+  readonly code = 'not-an-adapter';
+  readonly verdict: Verdict;
 
-  /** @param entry the one it is about */
-  constructor(code: ArchiveFault, entry?: string) {
-    super(
-      { code: FAULTS[code], fault: code, ...(entry === undefined ? {} : { entry: printable(entry) }) },
-      code,
-    );
+  constructor(verdict: Verdict) {
+    super(`not an adapter: ${verdict.code}`);
+    this.verdict = verdict;
   }
 }

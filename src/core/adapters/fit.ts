@@ -1,54 +1,63 @@
+import type { LongTask } from '../base/longTask.ts';
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
 import type { Problems } from './problems.ts';
 import type { LoraPair, WeightsReport } from './report.ts';
 import { endsOf, PREFIX } from './tensorName.ts';
-import { moduleScaling, type SortedTensors } from './tensors.ts';
+import { ModuleScaling, type SortedTensors } from './tensors.ts';
 
 /** What tools load. */
 const USUAL_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'];
 /** PEFT names both for each classifier (src/peft/peft_model.py, `classifier_module_names`); a model has one of them. */
 const HEADS: readonly string[] = ['classifier', 'score'];
+/** They read the hidden state, which has the same width in each layer of a model. Inputs of others differ in a few models. */
+const HIDDEN_READERS = /\.(?:[qkv]_proj|qkv_proj|gate_proj|up_proj|gate_up_proj)$/;
 /** How far above its weights a fully saved module may be named. */
 const MAX_DEPTH = 3;
 
-/** Finds where config and tensors do not fit each other. */
-export function findMisfits(
+/** Finds where config and tensors do not fit each other. @throws CancelledError */
+export async function findMisfits(
   sorted: SortedTensors,
   weights: WeightsReport,
   config: AdapterConfig | undefined,
   problems: Problems,
-): void {
+  task: LongTask,
+): Promise<void> {
   checkParts(sorted, problems);
+  await task.yieldToEventLoop();
   for (const { name } of sorted.unknown) problems.add('tensor-unexpected', 'warning', name);
-  for (const { dtype } of weights.dtypes)
-    if (!USUAL_DTYPES.includes(dtype)) problems.add('dtype-unusual', 'warning', dtype);
-  if (config === undefined) return;
-  checkRanks(weights.pairs, config, problems);
-  checkTargets(weights.pairs, config, problems);
-  checkSaved(sorted, weights, config, problems);
-  checkKeys(sorted, weights, config, problems);
+  checkDtypes(weights, problems);
+  checkWidths(weights.pairs, problems);
+  await task.yieldToEventLoop();
+  if (config !== undefined) {
+    await checkRanks(weights.pairs, config, problems, task);
+    await checkTargets(weights.pairs, config, problems, task);
+    await checkSaved(sorted, weights, config, problems, task);
+    checkFlags(sorted, weights, config, problems);
+  }
+  for (const name of weights.savedModules) problems.add('modules-to-save', 'info', name);
 }
 
 /** Finds what is wrong with the config alone. */
 export function checkConfig(config: AdapterConfig, problems: Problems): void {
   const { peftType, baseModel, rank, alpha, targetModules, targetParameters, init = '' } = config;
-  if (!isLora(config)) {
+  if (peftType === undefined) problems.add('peft-type-missing', 'warning');
+  else if (!isLora(config)) {
     problems.add('not-lora', 'error', undefined, { expected: 'LORA', actual: peftType });
     return;
   }
-  const lacks = (severity: 'error' | 'warning', key: string, value: unknown) => {
-    if (value === undefined || value === '') problems.add('config-incomplete', severity, key);
-  };
-  lacks('warning', 'peft_type', peftType);
-  lacks('warning', 'base_model_name_or_path', baseModel);
-  lacks('error', 'r', rank);
-  lacks('error', 'lora_alpha', alpha);
-  lacks('error', 'target_modules', targetModules ?? targetParameters[0]);
-  if (baseModel !== undefined && isPath(baseModel))
-    problems.add('base-model-is-path', 'warning', undefined, { actual: baseModel });
+  if (baseModel === undefined || baseModel === '') problems.add('base-model-missing', 'warning');
+  else if (isPath(baseModel)) problems.add('base-model-is-path', 'warning', undefined, { actual: baseModel });
+  if (rank === undefined) problems.add('rank-missing', 'error');
+  if (alpha === undefined) problems.add('alpha-missing', 'error');
+  else if (alpha === 0) problems.add('alpha-zero', 'warning');
+  if (targetModules === undefined && targetParameters.length === 0)
+    problems.add('target-modules-missing', 'error');
   const change = baseChangeOf(config);
-  if (change !== undefined)
+  if (change === 'unknown') problems.add('init-unknown', 'warning', undefined, { actual: init });
+  else if (change !== undefined)
     problems.add('base-changed', change === 'lost' ? 'error' : 'warning', undefined, { actual: init });
+  if (config.isAlora) problems.add('uses-alora', 'warning');
+  if (config.repeatsLayers) problems.add('repeats-layers', 'warning');
 }
 
 export function isLora({ peftType }: AdapterConfig): boolean {
@@ -65,31 +74,59 @@ function checkParts({ parts }: SortedTensors, problems: Problems): void {
     for (const tensor of [a, b, magnitude])
       if (tensor !== undefined && !tensor.name.startsWith(PREFIX))
         problems.add('prefix-missing', 'error', tensor.name);
-    if (a === undefined || a.shape[0] !== b?.shape[1]) problems.add('partner-missing', 'error', path);
+    if (a === undefined || b === undefined) problems.add('partner-missing', 'error', path);
+    else if (a.shape[0] !== b.shape[1])
+      problems.add('pair-mismatch', 'error', path, { expected: a.shape[0] ?? 0, actual: b.shape[1] ?? 0 });
   }
 }
 
-function checkRanks(pairs: readonly LoraPair[], config: AdapterConfig, problems: Problems): void {
+function checkDtypes({ dtypes }: WeightsReport, problems: Problems): void {
+  for (const { dtype } of dtypes)
+    if (!USUAL_DTYPES.includes(dtype)) problems.add('dtype-unusual', 'warning', dtype);
+}
+
+/** Within one stack of layers: models with several have modules of the same name in each. */
+function checkWidths(pairs: readonly LoraPair[], problems: Problems): void {
+  const widths = new Map<string, number>();
+  for (const { path, layer, inputs } of pairs) {
+    if (layer === undefined || inputs === undefined) continue;
+    const name = path.replace(`.${layer}.`, '.*.');
+    const expected = widths.get(name) ?? inputs;
+    widths.set(name, expected);
+    const severity = HIDDEN_READERS.test(path) ? 'error' : 'warning';
+    if (inputs !== expected) problems.add('widths-differ', severity, path, { expected, actual: inputs });
+  }
+}
+
+async function checkRanks(
+  pairs: readonly LoraPair[],
+  config: AdapterConfig,
+  problems: Problems,
+  task: LongTask,
+): Promise<void> {
   // The ranks of experts that are adapted as one parameter are multiplied.
   if (config.targetParameters.length > 0) return;
-  const { rankOf } = moduleScaling(config);
+  const scaling = new ModuleScaling(config);
   for (const { path, rank } of pairs) {
-    const expected = rankOf(path);
+    if (task.isDue) await task.yieldToEventLoop();
+    const expected = scaling.rankOf(path);
     if (expected !== undefined && expected !== rank)
       problems.add('rank-mismatch', 'error', path, { expected, actual: rank });
   }
 }
 
-function checkTargets(
+async function checkTargets(
   pairs: readonly LoraPair[],
   { targetModules, targetParameters }: AdapterConfig,
   problems: Problems,
-): void {
+  task: LongTask,
+): Promise<void> {
   // An untrusted regular expression is never run.
   if (typeof targetModules !== 'object' || targetParameters.length > 0) return;
   const targets = new Set<string>(targetModules);
   const found = new Set<string>();
   for (const { path } of pairs) {
+    if (task.isDue) await task.yieldToEventLoop();
     const named = endsOf(path).filter((end) => targets.has(end));
     for (const end of named) found.add(end);
     if (named.length === 0) problems.add('module-not-targeted', 'error', path);
@@ -98,27 +135,33 @@ function checkTargets(
     if (!found.has(target)) problems.add('module-without-weights', 'warning', target);
 }
 
-function checkSaved(
+async function checkSaved(
   { saved }: SortedTensors,
   { savedModules }: WeightsReport,
   { modulesToSave, targetModules }: AdapterConfig,
   problems: Problems,
-): void {
+  task: LongTask,
+): Promise<void> {
   const missing = new Set<string>(modulesToSave);
   // All names of all modules together could fill the memory.
-  for (const path of savedModules) for (const name of namesOf(path)) missing.delete(name);
+  for (const path of savedModules) {
+    if (task.isDue) await task.yieldToEventLoop();
+    for (const name of namesOf(path)) missing.delete(name);
+  }
   const hasHead = HEADS.some((head) => modulesToSave.includes(head) && !missing.has(head));
   for (const name of missing)
-    if (!hasHead || !HEADS.includes(name)) problems.add('saved-module-mismatch', 'error', name);
+    if (!hasHead || !HEADS.includes(name)) problems.add('saved-module-missing', 'error', name);
   const named = new Set<string>([
     ...modulesToSave,
     ...(typeof targetModules === 'object' ? targetModules : []),
   ]);
   // Rows of an embedding that were trained alone are named elsewhere in the config.
   const full = saved.filter(({ tensor }) => !tensor.name.includes('.trainable_tokens'));
-  for (const path of new Set(full.map((one) => one.path)))
+  for (const path of new Set(full.map((one) => one.path))) {
+    if (task.isDue) await task.yieldToEventLoop();
     if (!namesOf(path).some((name) => named.has(name)))
-      problems.add('saved-module-mismatch', 'warning', path);
+      problems.add('saved-module-unexpected', 'warning', path);
+  }
 }
 
 /** What a config may call a module, or one that it is a part of. */
@@ -130,16 +173,20 @@ function namesOf(path: string): string[] {
   return around.flatMap(endsOf);
 }
 
-function checkKeys(
+function checkFlags(
   { biases, parts }: SortedTensors,
   { pairs }: WeightsReport,
   { bias, useDora }: AdapterConfig,
   problems: Problems,
 ): void {
   // Those of LoRA itself have a key of their own.
-  const hasBias = biases.some(({ name }) => !name.includes('.lora_'));
-  if ((bias !== 'none') !== hasBias) problems.add('config-mismatch', 'warning', 'bias');
+  const own = biases.filter(({ name }) => !name.includes('.lora_'));
+  if ((bias === 'none') === own.length > 0)
+    problems.add('bias-mismatch', 'warning', own[0]?.name, { expected: bias, actual: own.length });
   const magnitudes = parts.filter(({ magnitude }) => magnitude !== undefined).length;
   if (useDora ? magnitudes < pairs.length : magnitudes > 0)
-    problems.add('config-mismatch', 'error', 'use_dora');
+    problems.add('dora-mismatch', 'error', undefined, {
+      expected: useDora ? pairs.length : 0,
+      actual: magnitudes,
+    });
 }

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import { LongTask } from '../base/longTask.ts';
 import { isSystemError } from '../base/diskError.ts';
 import {
   baseOf,
@@ -19,13 +21,12 @@ import { roleOf } from './tensorName.ts';
 import { pairsOf, sortTensors, weightsReport, type Parts, type WeightsFile } from './tensors.ts';
 
 const MAX_ENTRIES = 200;
-const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', 'other'];
+const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', 'archive', 'other'];
 
 /** A report, and what measuring needs besides. */
 export interface Inspection {
   report: AdapterReport;
-  /** Undefined where it is no adapter. */
-  file?: WeightsFile;
+  files: readonly WeightsFile[];
   /** In the order of `WeightsReport.pairs`. */
   pairs: readonly Parts[];
 }
@@ -51,7 +52,7 @@ export async function inspect(file: string, signal?: AbortSignal): Promise<Inspe
     const archive = await openArchive(file, signal);
     try {
       report = { ...report, container: archive.container, sizeBytes: archive.sizeBytes };
-      return inspectContents(report, await readContents(archive));
+      return await inspectContents(report, await readContents(archive, signal), signal);
     } finally {
       await archive.close();
     }
@@ -61,16 +62,20 @@ export async function inspect(file: string, signal?: AbortSignal): Promise<Inspe
 }
 
 function verdictFor(error: unknown): Verdict {
-  if (error instanceof NotAnAdapterError) return error.verdict;
+  if (error instanceof BrokenArchiveError || error instanceof NotAnAdapterError) return error.verdict;
   if (isSystemError(error)) return { code: 'unreadable' };
   throw error;
 }
 
 function withoutWeights(report: AdapterReport): Inspection {
-  return { report, pairs: [] };
+  return { report, files: [], pairs: [] };
 }
 
-function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
+async function inspectContents(
+  empty: AdapterReport,
+  contents: Contents,
+  signal: AbortSignal | undefined,
+): Promise<Inspection> {
   const problems = new Problems();
   const choice = chooseAdapter(contents);
   const config = choice && configOf(choice, contents, problems);
@@ -81,18 +86,21 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
     root: choice?.root ?? '',
     ...(config === undefined ? {} : { config }),
   };
-  if (choice?.weights === undefined) {
+  if (choice === undefined || choice.weights.length === 0) {
     const verdict = verdictWithoutWeights(contents.entries);
     return withoutWeights({ ...base, verdict, problems: problems.list() });
   }
   checkFiles(choice, contents.entries, problems);
-  const name = choice.weights;
-  const header = contents.weights.get(name);
-  if (header === undefined || header instanceof BrokenArchiveError)
-    throw header ?? new BrokenArchiveError('safetensors', name);
-  const { tensors } = header;
-  const sorted = sortTensors(tensors);
-  const pairs = pairsOf(sorted, config);
+  const files = choice.weights.map((name): WeightsFile => {
+    const header = contents.weights.get(name);
+    if (header === undefined || header instanceof BrokenArchiveError)
+      throw header ?? new BrokenArchiveError('safetensors-header', name);
+    return { name, header };
+  });
+  const task = new LongTask(signal);
+  const tensors = files.flatMap(({ header }) => header.tensors);
+  const sorted = await sortTensors(tensors, task);
+  const pairs = await pairsOf(sorted, config, task);
   const isOther = config !== undefined && !isLora(config);
   if (pairs.length === 0 && sorted.saved.length === 0 && !isOther) {
     // Names of a full model's tensors are not those of an adapter.
@@ -100,15 +108,23 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
     const verdict: Verdict = { code: isModel ? 'full-model' : 'no-adapter' };
     return withoutWeights({ ...base, verdict, problems: problems.list() });
   }
+  await task.yieldToEventLoop();
   const weights = weightsReport(tensors, sorted, pairs);
-  if (!isOther) findMisfits(sorted, weights, config, problems);
+  await task.yieldToEventLoop();
+  if (!isOther) await findMisfits(sorted, weights, config, problems, task);
   const report: AdapterReport = {
     ...base,
     verdict: { code: 'adapter' },
+    sample: sampleOf(choice, contents),
     weights,
     problems: problems.list(),
   };
-  return { report, file: { name, header }, pairs: sorted.pairs };
+  return { report, files, pairs: sorted.pairs };
+}
+
+function sampleOf({ config, weights }: Choice, { configs, samples }: Contents): string {
+  const parts = [config && configs.get(config), ...weights.map((name) => samples.get(name))];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
 function configOf(choice: Choice, { configs }: Contents, problems: Problems): AdapterConfig | undefined {
@@ -118,7 +134,7 @@ function configOf(choice: Choice, { configs }: Contents, problems: Problems): Ad
   }
   const text = configs.get(choice.config);
   if (text === undefined) {
-    problems.add('config-not-json', 'error', choice.config);
+    problems.add('config-too-large', 'error', choice.config);
     return undefined;
   }
   const config = readConfig(text, problems);
@@ -126,15 +142,13 @@ function configOf(choice: Choice, { configs }: Contents, problems: Problems): Ad
   return config;
 }
 
-function checkFiles(
-  { config, weights = '', others }: Choice,
-  entries: readonly AdapterEntry[],
-  problems: Problems,
-): void {
+function checkFiles(choice: Choice, entries: readonly AdapterEntry[], problems: Problems): void {
   // Weights without a config have no name yet by which a tool would find them.
-  if (config !== undefined && baseOf(weights) !== WEIGHTS_NAME)
-    problems.add('weights-name', 'error', weights);
-  for (const name of others) problems.add('several-adapters', 'warning', name);
+  if (choice.config !== undefined)
+    for (const name of choice.weights)
+      if (baseOf(name) !== WEIGHTS_NAME) problems.add('weights-name', 'error', name);
+  for (const name of choice.otherConfigs) problems.add('several-configs', 'info', name);
+  for (const name of choice.otherWeights) problems.add('several-weights', 'warning', name);
   for (const { kind, name } of entries)
     if (kind === 'pickle') problems.add('pickle-present', 'warning', name);
 }

@@ -6,10 +6,11 @@ export const MAX_TOTAL_BYTES = 64 * 2 ** 30;
 export const RATIO_FROM_BYTES = 2 ** 30;
 /** Unpacked bytes for each packed one. */
 export const MAX_RATIO = 100;
-/** A tar's extended header. */
+/** A ZIP's central directory, and a tar's extended header. */
+export const MAX_DIRECTORY_BYTES = 32 * 2 ** 20;
 export const MAX_EXTENDED_BYTES = 2 ** 20;
-/** Of a safetensors file, parsed at once: those of adapters for hundreds of experts have 25 MB. */
-export const MAX_HEADER_BYTES = 32 * 2 ** 20;
+/** Of the safetensors format: its reader takes no longer header. */
+export const MAX_HEADER_BYTES = 100_000_000;
 export const MAX_TENSORS = 200_000;
 export const MAX_CONFIG_BYTES = 2 ** 20;
 /** Of all configs of an archive together: all are read before one is chosen. */

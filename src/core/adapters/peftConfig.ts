@@ -15,7 +15,7 @@ export function readConfig(text: string, problems: Problems) {
     problems.add('config-not-json', 'error');
     return undefined;
   }
-  if (text.startsWith(BOM)) problems.add('config-not-json', 'error');
+  if (text.startsWith(BOM)) problems.add('config-bom', 'error');
   /** The value of a key; `null` is as good as none. */
   const read = <T>(key: string, convert: (value: unknown) => T | undefined): T | undefined => {
     const value = fields[key] ?? undefined;
@@ -47,6 +47,7 @@ export function readConfig(text: string, problems: Problems) {
     targetParameters: read('target_parameters', strings) ?? [],
     modulesToSave: read('modules_to_save', strings) ?? [],
     bias: read('bias', string) ?? 'none',
+    peftVersion: read('peft_version', string),
   };
 }
 

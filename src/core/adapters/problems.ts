@@ -4,41 +4,53 @@ import { printable } from './printable.ts';
 export type ProblemCode =
   // The config.
   | 'config-missing'
-  /** Or it is too large, or begins with a byte order mark, which PEFT's reader refuses. */
+  | 'config-too-large'
   | 'config-not-json'
+  /** It begins with a byte order mark, which PEFT's reader refuses. */
+  | 'config-bom'
   /** `examples` are the keys whose values are of a wrong type. */
   | 'config-wrong-type'
-  /** `examples` are the keys without which tools cannot load it. */
-  | 'config-incomplete'
+  | 'peft-type-missing'
   | 'not-lora'
+  | 'base-model-missing'
   | 'base-model-is-path'
-  /** The base's weights, before training began; or the way it began is unknown. */
+  | 'rank-missing'
+  | 'alpha-missing'
+  | 'alpha-zero'
+  | 'target-modules-missing'
   | 'base-changed'
+  | 'init-unknown'
+  | 'uses-alora'
+  | 'repeats-layers'
   // The tensors.
-  /** Or of another rank. */
   | 'partner-missing'
+  | 'pair-mismatch'
   /** Without `base_model.model.`, PEFT reports tensors as missing keys: the model stays as it is. */
   | 'prefix-missing'
+  | 'widths-differ'
   | 'tensor-unexpected'
   | 'dtype-unusual'
+  | 'modules-to-save'
   // Both do not fit each other.
   | 'rank-mismatch'
   | 'module-not-targeted'
   | 'module-without-weights'
-  | 'saved-module-mismatch'
-  /** `examples` are the keys that the weights contradict. */
-  | 'config-mismatch'
+  | 'saved-module-missing'
+  | 'saved-module-unexpected'
+  | 'bias-mismatch'
+  | 'dora-mismatch'
   // The files.
-  /** Other weights and configs, which were not read. */
-  | 'several-adapters'
+  /** All weights were read as one where they are numbered parts, else the first; of configs the one beside them. */
+  | 'several-weights'
+  | 'several-configs'
   | 'weights-name'
   | 'pickle-present';
 
-/** What is wrong with an adapter; one for each code. */
+/** Something to know about an adapter; one for each code. */
 export interface AdapterProblem {
   code: ProblemCode;
-  /** `error`: tools will refuse it or load it wrongly. `warning`: some will. */
-  severity: 'error' | 'warning';
+  /** `error`: tools will refuse it or load it wrongly. `warning`: some will. `info`: good to know. */
+  severity: 'error' | 'warning' | 'info';
   /** How many tensors, modules, keys or files it is about; at least 1. */
   count: number;
   /** At most 10 of their names, printable, at most 200 characters. */
@@ -48,6 +60,7 @@ export interface AdapterProblem {
 }
 
 const MAX_EXAMPLES = 10;
+const SEVERITIES: readonly AdapterProblem['severity'][] = ['error', 'warning', 'info'];
 
 /** Collects problems, one for each code, with how often and where. */
 export class Problems {
@@ -71,6 +84,8 @@ export class Problems {
 
   /** Errors first, else in the order of their finding. */
   list(): AdapterProblem[] {
-    return [...this.#byCode.values()].sort((a, b) => a.severity.localeCompare(b.severity));
+    return [...this.#byCode.values()].sort(
+      (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
+    );
   }
 }

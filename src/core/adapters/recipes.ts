@@ -2,11 +2,10 @@ import path from 'node:path';
 import { isLora, isPath } from './fit.ts';
 import { baseChangeOf, type AdapterConfig, type BaseChange } from './peftConfig.ts';
 import type { AdapterReport, LoraPair } from './report.ts';
-import { pythonString, SH, WINDOWS, wslPath, type Quote, type Shell } from './shells.ts';
+import { MODELFILE, PYTHON, pythonString, SH, WINDOWS, wslPath, type Language } from './shells.ts';
 
-const TOOLS = ['peft', 'vllm', 'llamacpp', 'ollama'] as const;
 /** A program that loads adapters. */
-export type Tool = (typeof TOOLS)[number];
+export type Tool = 'peft' | 'vllm' | 'llamacpp' | 'ollama';
 
 /** What a block of a recipe is for; its title follows from it. */
 export type BlockPurpose =
@@ -14,6 +13,7 @@ export type BlockPurpose =
   | 'load'
   | 'load-and-run'
   | 'merge'
+  | 'merge-first'
   | 'serve'
   | 'request'
   | 'convert'
@@ -24,24 +24,59 @@ export type BlockPurpose =
 export interface RecipeBlock {
   purpose: BlockPurpose;
   /** For one purpose there may be one for PowerShell and one for cmd: alternatives. */
-  language: 'python' | 'modelfile' | Shell['name'];
+  language: Language['name'];
   text: string;
   /** Words in the text that the user has to replace, such as `BASE_MODEL`. */
   placeholders: readonly string[];
 }
 
-/** Why a tool cannot load an adapter. */
-export interface Refusal {
-  /** What it does not support, as the config calls it. */
-  key: string;
-  /** Whether it can load what PEFT merged. */
-  canMerge: boolean;
-}
+/** A fact about an adapter and a tool that stops people. */
+export type RecipeNote =
+  | 'not-lora'
+  | 'config-missing'
+  /** The commands generate text, and the adapter is for another task. */
+  | 'other-task'
+  /** The config has no task, or an unknown one: generating text is assumed. */
+  | 'task-assumed'
+  /** `layer_replication`: the layers are not those of the base's files. */
+  | 'layers-repeated'
+  /** It acts only after its invocation tokens, and cannot be merged. */
+  | 'alora'
+  /** No tool can make the base that the adapter needs. */
+  | 'base-change-lost'
+  /** The base was changed for training, and the tool loads it as published. */
+  | 'base-changed'
+  /** The base was changed for training, and PEFT repeats that. */
+  | 'base-repeated'
+  | 'saved-modules'
+  | 'dora'
+  | 'bias'
+  /** `fan_in_fan_out`: the converter transposes the adapter with the base's weights. */
+  | 'fan-in-fan-out'
+  | 'rank-too-large'
+  /** The tool scales by alpha / rank, and no one correction is right for all modules. */
+  | 'scale-varies'
+  /** The command corrects the scale. */
+  | 'scale-corrected'
+  /** vLLM runs on Linux. */
+  | 'needs-wsl'
+  /** Requests choose the adapter by its name as `model`; otherwise the base answers. */
+  | 'model-name'
+  /** Ollama loads one merged model. */
+  | 'merged-first'
+  | 'base-unknown'
+  /** Other models may load it as well. */
+  | 'same-base'
+  | 'same-template'
+  /** It changes embeddings, whose rows are those of one tokenizer. */
+  | 'same-tokenizer'
+  | 'ollama-template';
 
 /** Commands that load the adapter with one tool. */
 export interface Recipe {
   tool: Tool;
-  refusal: Refusal | undefined;
+  /** Why the tool cannot load it. */
+  refusal?: RecipeNote;
   /** To read before the commands. */
   warnings: readonly RecipeNote[];
   blocks: readonly RecipeBlock[];
@@ -62,92 +97,98 @@ export interface RecipePlace {
   folder: string;
   /** As `process.platform`: commands are for a POSIX shell, on `win32` for PowerShell and for cmd. */
   platform: string;
+  /** What the adapter is called where a tool needs a name; the folder's name by default. */
+  name?: string;
 }
 
-/** What rules and commands need to know. */
-type Facts = ReturnType<typeof factsOf>;
-
-const NOT_PEFT: readonly Tool[] = ['vllm', 'llamacpp', 'ollama'];
-const CONVERTERS: readonly Tool[] = ['vllm', 'llamacpp'];
-
-interface RefusalRule {
-  key: Refusal['key'];
-  by: readonly Tool[];
-  when: (facts: Facts) => boolean | undefined;
-}
-
-/** What merging with PEFT does not solve, so that it is said first. */
-const UNUSABLE: readonly RefusalRule[] = [
-  { key: 'peft_type', by: NOT_PEFT, when: ({ config }) => config && !isLora(config) },
-  { key: 'task_type', by: NOT_PEFT, when: ({ task }) => task !== 'CAUSAL_LM' },
-  { key: 'layer_replication', by: NOT_PEFT, when: ({ config }) => config?.repeatsLayers },
-  { key: 'alora_invocation_tokens', by: ['vllm', 'ollama'], when: ({ config }) => config?.isAlora },
-  { key: 'init_lora_weights', by: TOOLS, when: ({ change }) => change === 'lost' },
-];
-
-const TO_BE_MERGED: readonly RefusalRule[] = [
-  { key: 'init_lora_weights', by: CONVERTERS, when: isChangedByPeft },
-  { key: 'r', by: ['vllm'], when: ({ vllmRank }) => vllmRank === undefined },
-  {
-    key: 'modules_to_save',
-    by: CONVERTERS,
-    when: ({ config, weights }) => (weights?.savedModules ?? config?.modulesToSave ?? []).length > 0,
-  },
-  {
-    key: 'use_dora',
-    by: CONVERTERS,
-    when: ({ config, pairs }) => config?.useDora === true || pairs.some(({ hasMagnitude }) => hasMagnitude),
-  },
-  {
-    key: 'bias',
-    by: CONVERTERS,
-    when: ({ config, weights }) =>
-      weights?.hasBias === true || config?.loraBias === true || (config && config.bias !== 'none'),
-  },
-  // The converter transposes the adapter with the base's weights.
-  { key: 'fan_in_fan_out', by: ['llamacpp'], when: ({ config }) => config?.fanInFanOut },
-  {
-    key: 'alpha_pattern / use_rslora',
-    by: ['llamacpp'],
-    when: ({ correction }) => correction === 'none',
-  },
-];
-
-interface NoteRule {
-  note: string;
+interface Rule {
+  note: RecipeNote;
+  refuses?: readonly Tool[];
   warns?: readonly Tool[];
   notes?: readonly Tool[];
   /** It holds for all tools. */
   isGeneral?: boolean;
   /** Always, if undefined. */
-  when?: (facts: Facts) => boolean | undefined;
+  when?: (facts: Facts) => boolean;
 }
 
-const NOTES = [
-  // Other models may load it as well.
+const ALL: readonly Tool[] = ['peft', 'vllm', 'llamacpp', 'ollama'];
+const NOT_PEFT = ALL.slice(1);
+/** vllm-project/vllm vllm/lora/peft_helper.py: heads of classifiers are the only modules that may be fully saved. */
+const VLLM_SAVED: readonly string[] = ['classifier', 'score'];
+
+/** The first rule that refuses is the reason: those that merging with PEFT does not solve come first. */
+const RULES: readonly Rule[] = [
   { note: 'same-base', isGeneral: true },
-  { note: 'same-template', isGeneral: true, when: ({ task }) => task === 'CAUSAL_LM' },
-  // The rows of embeddings are those of one tokenizer.
-  { note: 'same-tokenizer', isGeneral: true, when: ({ weights }) => weights?.hasEmbedding },
-  { note: 'config-missing', warns: TOOLS, when: ({ config }) => config === undefined },
-  { note: 'alora', warns: ['peft', 'llamacpp'], when: ({ config }) => config?.isAlora },
+  { note: 'same-template', isGeneral: true, when: generatesText },
+  { note: 'same-tokenizer', isGeneral: true, when: ({ weights }) => weights?.hasEmbedding === true },
+  { note: 'not-lora', refuses: NOT_PEFT, when: ({ config }) => config !== undefined && !isLora(config) },
+  { note: 'config-missing', refuses: ALL, when: ({ config }) => config === undefined },
+  { note: 'other-task', refuses: NOT_PEFT, when: (facts) => !generatesText(facts) },
+  { note: 'layers-repeated', refuses: NOT_PEFT, when: ({ config }) => config?.repeatsLayers === true },
+  {
+    note: 'alora',
+    refuses: ['vllm', 'ollama'],
+    warns: ['peft', 'llamacpp'],
+    when: ({ config }) => config?.isAlora === true,
+  },
+  { note: 'base-change-lost', refuses: ALL, when: ({ change }) => change === 'lost' },
+  { note: 'base-changed', refuses: ['vllm', 'llamacpp'], when: isChangedByPeft },
   { note: 'base-repeated', warns: ['peft', 'ollama'], when: isChangedByPeft },
+  { note: 'rank-too-large', refuses: ['vllm'], when: ({ vllmRank }) => vllmRank === undefined },
+  {
+    note: 'saved-modules',
+    refuses: ['vllm'],
+    when: ({ config, weights }) =>
+      [...(config?.modulesToSave ?? []), ...(weights?.savedModules ?? [])].some(
+        (name) => !VLLM_SAVED.includes(name.slice(name.lastIndexOf('.') + 1)),
+      ),
+  },
+  {
+    note: 'saved-modules',
+    refuses: ['llamacpp'],
+    when: ({ weights }) => weights !== undefined && weights.savedModules.length > 0,
+  },
+  {
+    note: 'dora',
+    refuses: ['vllm', 'llamacpp'],
+    when: ({ config, pairs }) => config?.useDora === true || pairs.some(({ hasMagnitude }) => hasMagnitude),
+  },
+  {
+    note: 'bias',
+    refuses: ['vllm', 'llamacpp'],
+    when: ({ config, weights }) => weights?.hasBias === true || config?.loraBias === true,
+  },
+  { note: 'bias', refuses: ['vllm'], when: ({ config }) => config !== undefined && config.bias !== 'none' },
+  { note: 'fan-in-fan-out', refuses: ['llamacpp'], when: ({ config }) => config?.fanInFanOut === true },
+  { note: 'scale-varies', refuses: ['llamacpp'], when: ({ correction }) => correction === 'none' },
   {
     note: 'scale-corrected',
     warns: ['llamacpp'],
     when: ({ correction }) => correction !== 'none' && correction !== 1,
   },
-  { note: 'task-assumed', warns: ['peft'], when: ({ config, isAssumed }) => config && isAssumed },
+  {
+    note: 'task-assumed',
+    warns: ['peft'],
+    when: ({ config, isAssumed }) => config !== undefined && isAssumed,
+  },
   { note: 'needs-wsl', warns: ['vllm'], when: ({ isWindows }) => isWindows },
   { note: 'merged-first', notes: ['ollama'] },
-  // Requests choose the adapter by its name as `model`.
   { note: 'model-name', notes: ['vllm'] },
-  { note: 'base-unknown', notes: TOOLS, when: ({ base }) => base === BASE_MODEL },
+  { note: 'base-unknown', notes: ALL, when: ({ isBaseKnown }) => !isBaseKnown },
   { note: 'ollama-template', notes: ['ollama'] },
-] as const satisfies readonly NoteRule[];
+];
 
-/** A fact about an adapter and a tool that stops people. */
-export type RecipeNote = (typeof NOTES)[number]['note'];
+/** A template of a block. `{name}` becomes that value of `Facts`; a line whose value is undefined is left out. */
+interface Command {
+  purpose: BlockPurpose;
+  /** `shell` is that of the platform. */
+  in: 'shell' | 'sh' | 'python' | 'modelfile';
+  /** The value whose folder it runs in. */
+  at?: 'folder' | 'merged';
+  lines: readonly string[];
+  when?: (facts: Facts) => boolean;
+}
 
 /** The tasks of huggingface/peft src/peft/auto.py, with their classes of huggingface/transformers docs model_doc/auto.md. */
 const CLASSES: Readonly<Record<string, string>> = {
@@ -165,60 +206,26 @@ inputs = tokenizer.apply_chat_template(
 ).to(model.device)
 outputs = model.generate(**inputs, max_new_tokens=200)
 print(tokenizer.decode(outputs[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True))`;
-
-const BASE_MODEL = 'BASE_MODEL';
-const PLACEHOLDERS: readonly string[] = [BASE_MODEL, 'NUM_LABELS', 'PROMPT', 'LLAMA_CPP', 'BASE.gguf'];
-/** vllm/config/lora.py, `MaxLoRARanks`, without 1, which not all versions have; and the default of `max_lora_rank`. */
-const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
-const VLLM_DEFAULT_RANK = 16;
-
-/** Commands that load an adapter with PEFT, vLLM, llama.cpp and Ollama. Paths are quoted for the shells of the platform. */
-export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
-  const facts = factsOf(report, place);
-  const blocks = blocksOf(facts);
-  const all: readonly (NoteRule & { note: RecipeNote })[] = NOTES;
-  const rules = all.filter(({ when }) => when === undefined || when(facts) === true);
-  const tools = TOOLS.map((tool): Recipe => {
-    const refuses = ({ by, when }: RefusalRule) => by.includes(tool) && when(facts);
-    const unusable = UNUSABLE.find(refuses);
-    const key = (unusable ?? TO_BE_MERGED.find(refuses))?.key;
-    return {
-      tool,
-      refusal: key === undefined ? undefined : { key, canMerge: unusable === undefined },
-      warnings: rules.filter(({ warns }) => warns?.includes(tool)).map(({ note }) => note),
-      blocks: blocks[tool],
-      notes: rules.filter(({ notes }) => notes?.includes(tool)).map(({ note }) => note),
-    };
-  });
-  return { notes: rules.filter(({ isGeneral }) => isGeneral).map(({ note }) => note), tools };
-}
-
-function factsOf({ config, weights }: AdapterReport, { folder, platform }: RecipePlace) {
-  const { baseModel = '', revision = '', taskType = '' } = config ?? {};
-  const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
-  const isAssumed = !Object.hasOwn(CLASSES, taskType.toUpperCase());
-  const pairs = weights?.pairs ?? [];
-  // vLLM compares all ranks that the config has, even if no module has them.
-  const ranks = [weights?.maxRank ?? 0, config?.rank ?? 0, ...Object.values(config?.rankPattern ?? {})];
-  const rank = ranks.reduce((most, one) => Math.max(most, one), 0);
-  return {
-    config,
-    weights,
-    pairs,
-    folder,
-    isWindows: platform === 'win32',
-    task: isAssumed ? 'CAUSAL_LM' : taskType.toUpperCase(),
-    /** The config has no task, or an unknown one. */
-    isAssumed,
-    base: isBaseKnown ? baseModel : BASE_MODEL,
-    revision: isBaseKnown && isPlain(revision) ? revision : undefined,
-    change: config && baseChangeOf(config),
-    correction: scaleCorrection(config, pairs),
-    rank,
-    /** The smallest that is enough; undefined where none is. */
-    vllmRank: VLLM_RANKS.find((allowed) => allowed >= rank),
-  };
-}
+const LOAD: readonly string[] = [
+  'tokenizer = AutoTokenizer.from_pretrained({base}{=revision})',
+  'model = PeftModel.from_pretrained(base, {folder})',
+];
+const IMPORT: readonly string[] = [
+  'from peft import PeftModel',
+  'from transformers import {=class}, AutoTokenizer',
+  '',
+];
+const LOAD_FOR_USE: readonly string[] = [
+  ...IMPORT,
+  'base = {=class}.from_pretrained({base}{=revision}{=labels}, dtype="auto", device_map="auto")',
+  ...LOAD,
+  'model.eval()',
+];
+const MERGE: readonly string[] = [
+  'merged = model.merge_and_unload()',
+  'merged.save_pretrained({merged})',
+  'tokenizer.save_pretrained({merged})',
+];
 
 /**
  * PEFT: huggingface/transformers docs/source/en/peft.md, huggingface/peft docs/source/quicktour.md and package_reference/lora
@@ -226,117 +233,206 @@ function factsOf({ config, weights }: AdapterReport, { folder, platform }: Recip
  * convert_lora_to_gguf.py, convert_hf_to_gguf.py, tools/server/README.md (`--lora-scaled` takes lists, so commas and colons
  * end a name: it runs beside the file). Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
  */
-function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> {
-  const { config, folder, isWindows, task, base, revision, change, correction, rank, vllmRank } = facts;
-  const paths = isWindows ? path.win32 : path.posix;
-  const shells = isWindows ? WINDOWS : [SH];
-  /** One for each shell of the platform, unless they are the same. */
-  const shell = (purpose: BlockPurpose, lines: (quote: Quote) => readonly Line[], at?: string) => {
-    const blocks = shells.map((one) => block(purpose, one.name, command(one, lines(one.quote), at)));
-    return blocks.every(({ text }) => text === blocks[0]?.text) ? blocks.slice(0, 1) : blocks;
-  };
-  const sh = (purpose: BlockPurpose, lines: readonly Line[]) => block(purpose, SH.name, command(SH, lines));
-  const python = (purpose: BlockPurpose, lines: readonly string[]) =>
-    block(purpose, 'python', lines.join('\n'));
-
-  // Without an environment many systems have no `python`, and Windows has no `python3`.
-  const interpreter = isWindows ? 'python' : 'python3';
-  const quantizer = change === 'quantized' ? ' bitsandbytes scipy' : '';
-  const merged = `${folder.replace(/[\\/]$/, '')}-merged`;
-  const name = nameOf(folder);
-  const baseText =
-    pythonString(base) + (revision === undefined ? '' : `, revision=${pythonString(revision)}`);
-  const isClassifier = task === 'SEQ_CLS' || task === 'TOKEN_CLS';
-  const labels = isClassifier ? ', num_labels=NUM_LABELS' : '';
-  const loading = (more: string) => [
-    'from peft import PeftModel',
-    `from transformers import ${CLASSES[task]}, AutoTokenizer`,
-    '',
-    `base = ${CLASSES[task]}.from_pretrained(${baseText}${more})`,
-    `tokenizer = AutoTokenizer.from_pretrained(${baseText})`,
-    `model = PeftModel.from_pretrained(base, ${pythonString(folder)})`,
-  ];
-  const loadForUse = [...loading(`${labels}, dtype="auto", device_map="auto"`), 'model.eval()'];
-  const merge = [
-    'merged = model.merge_and_unload()',
-    `merged.save_pretrained(${pythonString(merged)})`,
-    `tokenizer.save_pretrained(${pythonString(merged)})`,
-  ];
-  // What acts on some tokens only cannot be merged, repeated layers share their weights, and of other types not all can.
-  const isMergeable = config?.peftType?.toUpperCase() === 'LORA' && !config.isAlora && !config.repeatsLayers;
-  const scaled =
-    correction === 1 || correction === 'none'
-      ? ['--lora', 'adapter.gguf']
-      : ['--lora-scaled', `adapter.gguf:${correction}`];
-
-  return {
-    peft: [
-      ...shell('install', () => [
-        `${interpreter} -m pip install -U peft transformers accelerate${quantizer}`,
-      ]),
-      task === 'CAUSAL_LM' ? python('load-and-run', [...loadForUse, GENERATE]) : python('load', loadForUse),
-      ...(isMergeable ? [python('merge', merge)] : []),
-    ],
-    vllm: [
-      sh('serve', [
-        `vllm serve ${SH.quote(base)}`,
-        revision !== undefined && `--revision ${SH.quote(revision)}`,
+const COMMANDS: Readonly<Record<Tool, readonly Command[]>> = {
+  peft: [
+    {
+      purpose: 'install',
+      in: 'shell',
+      lines: ['{=python} -m pip install -U peft transformers accelerate{=quantizer}'],
+    },
+    { purpose: 'load', in: 'python', lines: LOAD_FOR_USE, when: (facts) => !generatesText(facts) },
+    { purpose: 'load-and-run', in: 'python', lines: [...LOAD_FOR_USE, GENERATE], when: generatesText },
+    {
+      purpose: 'merge',
+      in: 'python',
+      lines: MERGE,
+      // What acts on some tokens only cannot be merged, repeated layers share their weights, and of other types not all can.
+      when: ({ config }) =>
+        config?.peftType?.toUpperCase() === 'LORA' && !config.isAlora && !config.repeatsLayers,
+    },
+  ],
+  vllm: [
+    {
+      purpose: 'serve',
+      in: 'sh',
+      lines: [
+        'vllm serve {base}',
+        '--revision {revision}',
         '--enable-lora',
-        rank > VLLM_DEFAULT_RANK && vllmRank !== undefined && `--max-lora-rank ${vllmRank}`,
-        `--lora-modules ${SH.quote(loraModule(name, isWindows ? wslPath(folder) : folder))}`,
-      ]),
-      sh('request', [
+        '--max-lora-rank {=maxRank}',
+        '--lora-modules {loraModule}',
+      ],
+    },
+    {
+      purpose: 'request',
+      in: 'sh',
+      lines: [
         'curl http://localhost:8000/v1/chat/completions',
         '-H "Content-Type: application/json"',
-        `-d '{"model":"${name}","messages":[{"role":"user","content":"PROMPT"}]}'`,
-      ]),
-    ],
-    llamacpp: [
-      ...shell('install', () => [
-        `${interpreter} -m pip install -r "LLAMA_CPP/requirements/requirements-convert_lora_to_gguf.txt"`,
-      ]),
-      ...shell('convert', (quote) => [
-        `${interpreter} "LLAMA_CPP/convert_lora_to_gguf.py"`,
-        `--base-model-id ${quote(base)}`,
+        '-d \'{"model":"{=name}","messages":[{"role":"user","content":"PROMPT"}]}\'',
+      ],
+    },
+  ],
+  llamacpp: [
+    {
+      purpose: 'install',
+      in: 'shell',
+      lines: ['{=python} -m pip install -r "LLAMA_CPP/requirements/requirements-convert_lora_to_gguf.txt"'],
+    },
+    {
+      purpose: 'convert',
+      in: 'shell',
+      lines: [
+        '{=python} "LLAMA_CPP/convert_lora_to_gguf.py"',
+        '--base-model-id {base}',
         '--outtype f16',
-        `--outfile ${quote(paths.join(folder, 'adapter.gguf'))}`,
-        quote(folder),
-      ]),
-      ...shell(
-        'run',
-        (quote) => ['llama-server -m "BASE.gguf"', `${scaled[0]} ${quote(scaled[1] ?? '')}`],
-        folder,
-      ),
-    ],
-    ollama: [
-      ...shell('install', () => [
-        `${interpreter} -m pip install peft accelerate${quantizer} -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"`,
-      ]),
-      python('merge', [...loading(', dtype="auto"'), '', ...merge]),
-      ...shell('convert', (quote) => [
-        `${interpreter} "LLAMA_CPP/convert_hf_to_gguf.py"`,
+        '--outfile {gguf}',
+        '{folder}',
+      ],
+    },
+    {
+      purpose: 'run',
+      in: 'shell',
+      at: 'folder',
+      lines: ['llama-server -m "BASE.gguf"', '--lora {lora}', '--lora-scaled {scaledLora}'],
+    },
+  ],
+  ollama: [
+    {
+      purpose: 'install',
+      in: 'shell',
+      lines: [
+        '{=python} -m pip install peft accelerate{=quantizer} -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"',
+      ],
+    },
+    {
+      purpose: 'merge-first',
+      in: 'python',
+      lines: [
+        ...IMPORT,
+        'base = {=class}.from_pretrained({base}{=revision}, dtype="auto")',
+        ...LOAD,
+        '',
+        ...MERGE,
+      ],
+    },
+    {
+      purpose: 'convert',
+      in: 'shell',
+      lines: [
+        '{=python} "LLAMA_CPP/convert_hf_to_gguf.py"',
         '--outtype f16',
-        `--outfile ${quote(paths.join(merged, 'model.gguf'))}`,
-        quote(merged),
-      ]),
-      block('modelfile', 'modelfile', 'FROM ./model.gguf'),
-      ...shell('create', () => [`ollama create ${name.toLowerCase()} -f Modelfile`], merged),
-      ...shell('run', () => [`ollama run ${name.toLowerCase()}`]),
-    ],
+        '--outfile {mergedGguf}',
+        '{merged}',
+      ],
+    },
+    { purpose: 'modelfile', in: 'modelfile', lines: ['FROM ./model.gguf'] },
+    { purpose: 'create', in: 'shell', at: 'merged', lines: ['ollama create {=model} -f Modelfile'] },
+    { purpose: 'run', in: 'shell', lines: ['ollama run {=model}'] },
+  ],
+};
+
+const HOLE = /\{(=?)(\w+)\}/g;
+const BASE_MODEL = 'BASE_MODEL';
+const PLACEHOLDERS: readonly string[] = [BASE_MODEL, 'NUM_LABELS', 'PROMPT', 'LLAMA_CPP', 'BASE.gguf'];
+/** vllm/config/lora.py, `MaxLoRARanks`, without 1, which not all versions have; and the default of `max_lora_rank`. */
+const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
+const VLLM_DEFAULT_RANK = 16;
+
+/** What rules and commands need to know. */
+interface Facts {
+  config: AdapterConfig | undefined;
+  weights: AdapterReport['weights'];
+  pairs: readonly LoraPair[];
+  task: string;
+  /** The config has no task, or an unknown one. */
+  isAssumed: boolean;
+  change: BaseChange | undefined;
+  correction: number | 'none';
+  /** The smallest that is enough; undefined where none is. */
+  vllmRank: number | undefined;
+  isWindows: boolean;
+  isBaseKnown: boolean;
+  /** Values that are quoted. */
+  words: Readonly<Record<string, string | undefined>>;
+  /** Values that are inserted unchanged, as `{=name}`. */
+  texts: Readonly<Record<string, string | undefined>>;
+}
+
+/** Commands that load an adapter with PEFT, vLLM, llama.cpp and Ollama. Paths are quoted for the shells of the platform. */
+export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
+  const facts = factsOf(report, place);
+  const rules = RULES.filter(({ when }) => when?.(facts) ?? true);
+  const tools = ALL.map((tool) => {
+    const refusal = rules.find(({ refuses }) => refuses?.includes(tool))?.note;
+    return {
+      tool,
+      ...(refusal === undefined ? {} : { refusal }),
+      warnings: rules.filter(({ warns }) => warns?.includes(tool)).map(({ note }) => note),
+      blocks: COMMANDS[tool]
+        .filter(({ when }) => when?.(facts) ?? true)
+        .flatMap((one) => blocksOf(one, facts)),
+      notes: rules.filter(({ notes }) => notes?.includes(tool)).map(({ note }) => note),
+    };
+  });
+  return { notes: rules.filter(({ isGeneral }) => isGeneral).map(({ note }) => note), tools };
+}
+
+function factsOf({ config, weights }: AdapterReport, place: RecipePlace): Facts {
+  const isWindows = place.platform === 'win32';
+  const paths = isWindows ? path.win32 : path.posix;
+  const { folder } = place;
+  const merged = `${folder.replace(/[\\/]$/, '')}-merged`;
+  const name = nameOf(place);
+  const { baseModel = '', revision = '' } = config ?? {};
+  const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
+  const knownRevision = isBaseKnown && isPlain(revision) ? revision : undefined;
+  const taskType = config?.taskType?.toUpperCase() ?? '';
+  const isAssumed = !Object.hasOwn(CLASSES, taskType);
+  const task = isAssumed ? 'CAUSAL_LM' : taskType;
+  const change = config && baseChangeOf(config);
+  const pairs = weights?.pairs ?? [];
+  const correction = scaleCorrection(config, pairs);
+  // vLLM compares all ranks that the config has, even if no module has them.
+  const ranks = [weights?.maxRank ?? 0, config?.rank ?? 0, ...Object.values(config?.rankPattern ?? {})];
+  const rank = ranks.reduce((most, one) => Math.max(most, one), 0);
+  const vllmRank = VLLM_RANKS.find((allowed) => allowed >= rank);
+  return {
+    config,
+    weights,
+    pairs,
+    task,
+    isAssumed,
+    change,
+    correction,
+    vllmRank,
+    isWindows,
+    isBaseKnown,
+    words: {
+      base: isBaseKnown ? baseModel : BASE_MODEL,
+      revision: knownRevision,
+      folder,
+      merged,
+      gguf: paths.join(folder, 'adapter.gguf'),
+      mergedGguf: paths.join(merged, 'model.gguf'),
+      loraModule: loraModule(name, isWindows ? wslPath(folder) : folder),
+      ...(correction === 1 || correction === 'none'
+        ? { lora: 'adapter.gguf' }
+        : { scaledLora: `adapter.gguf:${correction}` }),
+    },
+    texts: {
+      name,
+      model: name.toLowerCase(),
+      // Without an environment many systems have no `python`, and Windows has no `python3`.
+      python: isWindows ? 'python' : 'python3',
+      quantizer: change === 'quantized' ? ' bitsandbytes scipy' : '',
+      class: CLASSES[task],
+      labels:
+        task === 'SEQ_CLS' || task === 'TOKEN_CLS' ? `, num_labels=${weights?.labels ?? 'NUM_LABELS'}` : '',
+      revision: knownRevision === undefined ? '' : `, revision=${pythonString(knownRevision)}`,
+      maxRank: rank > VLLM_DEFAULT_RANK ? vllmRank?.toString() : undefined,
+    },
   };
-}
-
-/** A part of a command; without one that is false. */
-type Line = string | false;
-
-/** @param at the folder it runs in */
-function command({ quote, joint, cd }: Shell, lines: readonly Line[], at?: string): string {
-  const text = lines.filter((line) => line !== false).join(joint);
-  return at === undefined ? text : `${cd} ${quote(at)}\n${text}`;
-}
-
-function block(purpose: BlockPurpose, language: RecipeBlock['language'], text: string): RecipeBlock {
-  return { purpose, language, text, placeholders: PLACEHOLDERS.filter((word) => text.includes(word)) };
 }
 
 /** The short form is read as such only without a comma, and is cut at each equals sign. */
@@ -349,13 +445,16 @@ function isPlain(name: string): boolean {
   return /^\w[\w./-]*$/.test(name);
 }
 
-function isChangedByPeft({ change }: { change: BaseChange | undefined }): boolean {
+function generatesText({ task }: Facts): boolean {
+  return task === 'CAUSAL_LM';
+}
+
+function isChangedByPeft({ change }: Facts): boolean {
   return change === 'repeated' || change === 'quantized';
 }
 
-/** What the adapter is called where a tool needs a name: after its folder. */
-function nameOf(folder: string): string {
-  const text = folder.split(/[\\/]/).findLast((part) => part !== '') ?? '';
+function nameOf({ folder, name }: RecipePlace): string {
+  const text = name ?? folder.split(/[\\/]/).findLast((part) => part !== '') ?? '';
   const plain = text
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+|(?<![^A-Za-z0-9])[^A-Za-z0-9]+$/g, '');
@@ -367,12 +466,47 @@ function nameOf(folder: string): string {
  * alphas (`alpha_pattern`) and rsLoRA (alpha / √rank) need it. 'none' where no one number is right for all modules.
  */
 function scaleCorrection(config: AdapterConfig | undefined, pairs: readonly LoraPair[]): number | 'none' {
-  const common = config?.alpha ?? 0;
+  if (config?.alpha === undefined) return 1;
+  const common = config.alpha;
   // The tool reads 0 as none given, so there is nothing to multiply.
-  if (common === 0) return 1;
+  if (common === 0) return pairs.every(({ alpha }) => alpha === 0) ? 1 : 'none';
   const corrections = new Set(
-    pairs.map(({ scale = NaN, rank }) => Number(((scale * rank) / common).toFixed(6))),
+    pairs.map(({ alpha = NaN, rank }) =>
+      Number(((alpha / common) * (config.useRslora ? Math.sqrt(Math.max(rank, 1)) : 1)).toFixed(6)),
+    ),
   );
   const [only = 1] = corrections;
   return corrections.size > 1 || Number.isNaN(only) ? 'none' : only;
+}
+
+/** A block for each shell of the platform; one where they are the same. */
+function blocksOf(command: Command, facts: Facts): RecipeBlock[] {
+  const shells = facts.isWindows ? WINDOWS : [SH];
+  const languages = { shell: shells, sh: [SH], python: [PYTHON], modelfile: [MODELFILE] }[command.in];
+  const blocks = languages.map((language) => blockOf(command, facts, language));
+  return blocks.every(({ text }) => text === blocks[0]?.text) ? blocks.slice(0, 1) : blocks;
+}
+
+function blockOf({ purpose, at, lines }: Command, { words, texts }: Facts, language: Language): RecipeBlock {
+  const { name, quote, joint, cd } = language;
+  const valueOf = (isText = '', key = '') => (isText === '' ? words : texts)[key];
+  const complete = lines.filter((line) =>
+    [...line.matchAll(HOLE)].every(([, isText, key]) => valueOf(isText, key) !== undefined),
+  );
+  const used = [...complete];
+  const written = complete.map((line) =>
+    line.replace(HOLE, (_, isText: string, key: string) => {
+      const value = valueOf(isText, key) ?? '';
+      if (isText !== '' || value === BASE_MODEL) used.push(value);
+      return isText === '' ? quote(value) : value;
+    }),
+  );
+  const folder = at && words[at];
+  const enter = folder === undefined ? '' : `${cd} ${quote(folder)}\n`;
+  return {
+    purpose,
+    language: name,
+    text: enter + written.join(joint),
+    placeholders: PLACEHOLDERS.filter((word) => used.some((text) => text.includes(word))),
+  };
 }

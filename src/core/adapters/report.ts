@@ -10,7 +10,7 @@ export interface AdapterEntry {
   /** With `/`, made printable. */
   name: string;
   sizeBytes: number;
-  kind: 'config' | 'weights' | 'pickle' | 'other';
+  kind: 'config' | 'weights' | 'pickle' | 'archive' | 'other';
 }
 
 /** One adapted module: its A and its B. */
@@ -21,13 +21,17 @@ export interface LoraPair {
   layer?: number;
   /** Last part of the name: `q_proj`. With experts it is `experts.3.up_proj` and the like. */
   module: string;
+  /** Of the module's weight; undefined where A is missing. */
+  inputs?: number;
   /** That of the shapes. */
   rank: number;
-  /** By the config alpha / rank, or alpha / √rank with rsLoRA; undefined where it is unknown. */
+  /** By config and `alpha_pattern`; undefined where it is unknown. */
+  alpha?: number;
+  /** alpha / rank, or alpha / √rank with rsLoRA. */
   scale?: number;
   parameters: number;
-  /** It lacks its A or its B. */
-  isHalf: boolean;
+  hasA: boolean;
+  hasB: boolean;
   hasMagnitude: boolean;
 }
 
@@ -35,12 +39,14 @@ export interface DtypeShare {
   /** As the format names it: `F32`, `BF16`. */
   dtype: string;
   tensors: number;
+  parameters: number;
+  sizeBytes: number;
 }
 
 /** What the safetensors headers say. */
 export interface WeightsReport {
   parameters: number;
-  /** The most frequent first. */
+  /** The largest first. */
   dtypes: readonly DtypeShare[];
   /** Layer by layer, then modules as they come. */
   pairs: readonly LoraPair[];
@@ -53,6 +59,8 @@ export interface WeightsReport {
   maxRank: number;
   /** Fully saved modules (`modules_to_save`) by the tensors. */
   savedModules: readonly string[];
+  /** How many labels the saved head of a classifier has. */
+  labels?: number;
   /** Whether biases are among the tensors. */
   hasBias: boolean;
   /** Whether an embedding is adapted or saved. */
@@ -73,6 +81,8 @@ export interface AdapterReport {
   entryCount: number;
   /** The folder of the adapter in the archive, with `/`; '' at its top. */
   root: string;
+  /** Digest of the config and of the beginning of the weights: it differs for adapters whose files have the same sizes. */
+  sample?: string;
   config?: AdapterConfig;
   weights?: WeightsReport;
   /** Errors first. */
@@ -87,16 +97,20 @@ export interface PairMeasure {
   norm?: number;
   /** A or B is all zero, so the pair changes nothing. */
   isZero: boolean;
-  /** A value of A or B is NaN or infinite. */
-  isBroken: boolean;
+  /** How many values are NaN or infinite. */
+  nonFinite: number;
 }
 
 /** What one pass over all values finds. */
 export interface Measurements {
   /** In the order of `WeightsReport.pairs`. */
   pairs: readonly PairMeasure[];
-  /** At most 10 names of tensors with values that are NaN or infinite. */
-  broken: readonly string[];
+  /** Values read, in all tensors of a type that is measured. */
+  values: number;
+  nans: number;
+  infinities: number;
+  /** At most 10 names of tensors with such values. */
+  nonFinite: readonly string[];
   /** Every pair's A or B is all zero, and nothing else is saved: nothing was learned. */
   hasNoEffect: boolean;
   /** Types that were not measured. */

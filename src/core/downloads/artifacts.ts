@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
 import { DownloadError } from './downloadErrors.ts';
+import { numberedFileName } from './downloadTarget.ts';
 import { serviceNowMs, type Session } from '../runs/session.ts';
 import type { ArtifactName } from './types.ts';
 
@@ -33,11 +34,35 @@ export async function listArtifacts(
   }
 }
 
+/**
+ * The names of all artifacts of a run. The contract does not rule out two of the same name: all but the first of those get a
+ * number, by their order in the list.
+ */
+export function artifactNamesOf(artifacts: readonly Artifact[]): ArtifactName[] {
+  const keyOf = (type: string, filename: string | undefined) => JSON.stringify([type, filename]);
+  const given = new Set(artifacts.map(({ artifact_type, filename }) => keyOf(artifact_type, filename)));
+  const used = new Set<string>();
+  return artifacts.map(({ artifact_type: type, filename }) => {
+    let name = filename;
+    // Not one that the service itself gave to another.
+    for (
+      let number = 2;
+      used.has(keyOf(type, name)) || (name !== filename && given.has(keyOf(type, name)));
+      number++
+    )
+      name = numberedFileName(filename ?? type, number);
+    used.add(keyOf(type, name));
+    return { type, ...(name !== undefined && { filename: name }) };
+  });
+}
+
 /** The one of a name; where there is no such name, the only one of its type. @throws DownloadError */
-function artifactNamed(artifacts: readonly Artifact[], { type, filename }: ArtifactName): Artifact {
+export function artifactNamed(artifacts: readonly Artifact[], { type, filename }: ArtifactName): Artifact {
+  const names = artifactNamesOf(artifacts);
   const ofType = artifacts.filter(({ artifact_type }) => artifact_type === type);
-  const named = ofType.find((one) => one.filename === filename);
-  const found = named ?? (ofType.length === 1 ? ofType[0] : undefined);
+  const found =
+    artifacts[names.findIndex((name) => name.type === type && name.filename === filename)] ??
+    (ofType.length === 1 ? ofType[0] : undefined);
   if (found === undefined) throw new DownloadError('artifact-gone');
   return found;
 }

@@ -55,6 +55,7 @@ export class Download {
   #part: PartFile | undefined;
   #state: ActiveDownload['state'] = 'waiting';
   #notifiedAtMs = -Infinity;
+  #late: NodeJS.Timeout | undefined;
 
   constructor(session: Session, unfinished: UnfinishedDownload, tools: DownloadTools) {
     this.#session = session;
@@ -103,6 +104,8 @@ export class Download {
       } catch (error) {
         await this.#leave(this.#isToKeep(error, isResumed));
         throw error;
+      } finally {
+        clearTimeout(this.#late);
       }
       await store.complete(this.unfinished, record);
       return record;
@@ -173,12 +176,19 @@ export class Download {
     if (!isKept) await this.#tools.store.remove(this.unfinished).catch(() => undefined);
   }
 
-  /** At once where its state changed, of progress now and then. */
+  /** At once where its state changed; of progress now and then, and always the last, also of a download that stalls. */
   #report(state: ActiveDownload['state']): void {
-    const nowMs = this.#tools.clock.monotonicMs();
-    if (state === this.#state && nowMs < this.#notifiedAtMs + PROGRESS_EVERY_MS) return;
+    const dueAtMs = state === this.#state ? this.#notifiedAtMs + PROGRESS_EVERY_MS : -Infinity;
+    const waitMs = dueAtMs - this.#tools.clock.monotonicMs();
     this.#state = state;
-    this.#notifiedAtMs = nowMs;
+    if (waitMs <= 0) this.#notify();
+    else this.#late ??= setTimeout(() => this.#notify(), waitMs);
+  }
+
+  #notify(): void {
+    clearTimeout(this.#late);
+    this.#late = undefined;
+    this.#notifiedAtMs = this.#tools.clock.monotonicMs();
     this.#tools.onChange();
   }
 }

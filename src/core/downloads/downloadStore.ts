@@ -9,6 +9,8 @@ import type { ActiveDownload, DownloadRecord, UnfinishedDownload } from './types
 const TOPIC = 'downloads';
 /** Older ones are forgotten. */
 const MAX_RECORDS = 2_000;
+/** Each is looked for at every start. The oldest are forgotten: their disk does not come back. */
+const MAX_DISCARDED = 100;
 /** How often a download of another window is checked: that window may have ended. */
 const CHECK_AGAIN_MS = 3_000;
 
@@ -16,6 +18,8 @@ interface Content {
   /** Newest first. */
   records: readonly DownloadRecord[];
   unfinished: readonly UnfinishedDownload[];
+  /** Their files are still to be removed: their disk was away when they were discarded, or a crash came. */
+  discarded: readonly UnfinishedDownload[];
 }
 
 interface Options {
@@ -33,7 +37,9 @@ interface Options {
 export class DownloadStore implements Disposable {
   readonly #options: Options;
   readonly #interrupted = new Map<string, ActiveDownload>();
-  #content: Content = { records: [], unfinished: [] };
+  /** What was downloaded and could not be stored yet, by the id of its download. */
+  readonly #unstored = new Map<string, DownloadRecord>();
+  #content: Content = { records: [], unfinished: [], discarded: [] };
   #opening: Promise<void> | undefined;
   #following: Disposable | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -85,46 +91,59 @@ export class DownloadStore implements Disposable {
     return this.#change((tables, accountId) => {
       const values = [accountId, id, runId, artifactType, filename ?? null, target];
       tables.run(
-        `INSERT INTO unfinished_download (account, id, run, type, filename, target) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (account, id) DO NOTHING`,
+        `INSERT INTO unfinished_download (account, id, run, type, filename, target, discarded)
+         VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (account, id) DO UPDATE SET discarded = 0`,
         ...values,
       );
     });
   }
 
-  /**
-   * Its file has its final name. To be called by its owner.
-   * @throws what the state store does: then it is still unfinished, and its part, another name of the file, complete
-   */
+  /** Its file has its final name: no failure undoes that. To be called by its owner; never rejects. */
   async complete(unfinished: UnfinishedDownload, record: DownloadRecord): Promise<void> {
-    await this.#change((tables, accountId) => {
-      addRecord(tables, accountId, record);
-      forget(tables, accountId, unfinished.id);
-    });
-    const { partPlaceOf, removePart } = await import('./partFile.ts');
-    await removePart(partPlaceOf(unfinished)).catch(() => undefined);
+    this.#unstored.set(unfinished.id, record);
+    try {
+      await this.#change();
+    } catch {
+      // As on a full disk. Others find the part, which is another name of the file, and it complete.
+      this.#accept(this.#content);
+      return;
+    }
+    await this.remove(unfinished).catch(() => undefined);
   }
 
   /** Removes its files and forgets it. To be called by its owner. @throws DiskError, and what the state store does */
   async remove(unfinished: UnfinishedDownload): Promise<void> {
     const { partPlaceOf, removePart } = await import('./partFile.ts');
     await removePart(partPlaceOf(unfinished));
-    await onDisk(this.#change((tables, accountId) => forget(tables, accountId, unfinished.id)));
+    await onDisk(
+      this.#change((tables, accountId) =>
+        tables.run('DELETE FROM unfinished_download WHERE account = ? AND id = ?', accountId, unfinished.id),
+      ),
+    );
   }
 
-  /** Removes what is left of one. @throws DownloadError `download-busy`, DiskError, LeaseUnavailableError */
+  /**
+   * Removes what is left of one; from a disk that is away, when it is there again.
+   * @throws DownloadError `download-busy`, DiskError, LeaseUnavailableError
+   */
   discard(unfinished: UnfinishedDownload): Promise<void> {
-    return this.owned(unfinished.id, undefined, () => this.remove(unfinished));
+    return this.owned(unfinished.id, undefined, async () => {
+      if (await this.#isThere(unfinished)) await this.remove(unfinished);
+      else await onDisk(this.#change((tables, account) => markDiscarded(tables, account, unfinished.id)));
+    });
   }
 
-  /** Reads how far one is, unless a window runs it. @param code of what interrupted it */
+  /** Reads how far one is, unless a window runs it. Never rejects. @param code of what interrupted it */
   async check(id: string, code?: string): Promise<void> {
     const unfinished = this.unfinished.find((one) => one.id === id);
-    if (unfinished === undefined || (await Lease.isTaken(this.#lockOf(id)).catch(() => true))) {
+    const isFree = unfinished !== undefined && !(await Lease.isTaken(this.#lockOf(id)).catch(() => true));
+    // An update of the extension may have removed the file of this version.
+    const loaded = isFree ? await import('./partFile.ts').catch(() => undefined) : undefined;
+    if (!isFree || loaded === undefined) {
       this.#interrupted.delete(id);
       return;
     }
-    const { partPlaceOf, partStateOf } = await import('./partFile.ts');
+    const { partPlaceOf, partStateOf } = loaded;
     const state = await partStateOf(partPlaceOf(unfinished));
     this.#interrupted.set(id, {
       ...unfinished,
@@ -148,6 +167,7 @@ export class DownloadStore implements Disposable {
     this.#following = state.follow(TOPIC, accountId, () => void this.#reread().then(() => this.#checkAll()));
     if (this.#disposed) this.#following.dispose();
     await this.#checkAll();
+    await this.#removeDiscarded();
   }
 
   /** What is known stays where it cannot be read. */
@@ -157,24 +177,46 @@ export class DownloadStore implements Disposable {
     if (content !== undefined) this.#accept(content);
   }
 
-  async #change(work: (tables: Tables, accountId: string) => unknown): Promise<void> {
+  /** With it, what could not be stored before is stored. */
+  async #change(work?: (tables: Tables, accountId: string) => unknown): Promise<void> {
     const { state, accountId } = this.#options;
     const content = await state.transaction((tables) => {
-      work(tables, accountId);
+      for (const [id, record] of this.#unstored) {
+        addRecord(tables, accountId, record);
+        markDiscarded(tables, accountId, id);
+      }
+      work?.(tables, accountId);
       tables.touch(TOPIC, accountId);
       return contentOf(tables, accountId);
     });
     this.#accept(content);
   }
 
-  #accept(content: Content): void {
+  #accept(stored: Content): void {
+    const next = this.#withUnstored(stored);
     const textsOf = ({ records, unfinished }: Content) =>
       new Map([...records, ...unfinished].map((row) => [JSON.stringify(row), row.runId]));
-    const [old, now] = [textsOf(this.#content), textsOf(content)];
+    const [old, now] = [textsOf(this.#content), textsOf(next)];
     const changed = [...old, ...now].filter(([text]) => !old.has(text) || !now.has(text));
-    if (changed.length === 0) return;
-    this.#content = content;
-    this.#options.onChange(new Set(changed.map(([, runId]) => runId)));
+    // The list of records stays the same object.
+    this.#content = changed.length > 0 ? next : { ...next, records: this.records };
+    if (changed.length > 0) this.#options.onChange(new Set(changed.map(([, runId]) => runId)));
+  }
+
+  #withUnstored({ records, unfinished, discarded }: Content): Content {
+    for (const [id, record] of this.#unstored) {
+      // Stored meanwhile, or its path has a newer file.
+      const isOver = (other: DownloadRecord) =>
+        other !== record && other.path === record.path && other.completedAtMs >= record.completedAtMs;
+      if (records.some(isOver)) this.#unstored.delete(id);
+    }
+    const unstored = [...this.#unstored.values()].reverse();
+    const isOther = ({ path: file }: DownloadRecord) => unstored.every((record) => record.path !== file);
+    return {
+      records: [...unstored, ...records.filter(isOther)],
+      unfinished: unfinished.filter(({ id }) => !this.#unstored.has(id)),
+      discarded,
+    };
   }
 
   async #checkAll(): Promise<void> {
@@ -196,6 +238,23 @@ export class DownloadStore implements Disposable {
   #lockOf(id: string): string {
     return path.join(this.#options.locks, `${id}.lock`);
   }
+
+  async #isThere(unfinished: UnfinishedDownload): Promise<boolean> {
+    const { isAnythingLeft, partPlaceOf } = await import('./partFile.ts');
+    return isAnythingLeft(partPlaceOf(unfinished));
+  }
+
+  /** Where they are there now. */
+  async #removeDiscarded(): Promise<void> {
+    for (const one of this.#content.discarded) {
+      if (!(await this.#isThere(one))) continue;
+      // Another window may have started it again meanwhile.
+      const isStill = () => this.#content.discarded.some(({ id }) => id === one.id);
+      const remove = async () => isStill() && this.remove(one);
+      // Otherwise another time.
+      await this.owned(one.id, 1, remove).catch(() => undefined);
+    }
+  }
 }
 
 function addRecord(tables: Tables, accountId: string, record: DownloadRecord): void {
@@ -215,8 +274,14 @@ function addRecord(tables: Tables, accountId: string, record: DownloadRecord): v
   );
 }
 
-function forget(tables: Tables, accountId: string, id: string): void {
-  tables.run('DELETE FROM unfinished_download WHERE account = ? AND id = ?', accountId, id);
+function markDiscarded(tables: Tables, accountId: string, id: string): void {
+  tables.run('UPDATE unfinished_download SET discarded = 1 WHERE account = ? AND id = ?', accountId, id);
+  tables.run(
+    `DELETE FROM unfinished_download WHERE account = ?1 AND discarded = 1 AND rowid NOT IN
+       (SELECT rowid FROM unfinished_download WHERE account = ?1 AND discarded = 1 ORDER BY rowid DESC LIMIT ?2)`,
+    accountId,
+    MAX_DISCARDED,
+  );
 }
 
 function contentOf(tables: Tables, accountId: string): Content {
@@ -225,12 +290,16 @@ function contentOf(tables: Tables, accountId: string): Content {
        completed_ms AS completedAtMs FROM download WHERE account = ? ORDER BY rowid DESC`,
     accountId,
   );
-  const unfinished = tables.all<UnfinishedDownload & { filename: string | null }>(
-    `SELECT id, run AS runId, type AS artifactType, filename, target FROM unfinished_download
-     WHERE account = ? ORDER BY rowid`,
-    accountId,
-  );
-  return { records: records.map(withoutNull), unfinished: unfinished.map(withoutNull) };
+  const unfinished = (discarded: 0 | 1) =>
+    tables
+      .all<UnfinishedDownload & { filename: string | null }>(
+        `SELECT id, run AS runId, type AS artifactType, filename, target FROM unfinished_download
+         WHERE account = ? AND discarded = ? ORDER BY rowid`,
+        accountId,
+        discarded,
+      )
+      .map(withoutNull);
+  return { records: records.map(withoutNull), unfinished: unfinished(0), discarded: unfinished(1) };
 }
 
 function withoutNull<T extends { filename: string | null }>(row: T) {

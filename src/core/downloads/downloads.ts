@@ -84,9 +84,8 @@ export class Downloads implements Disposable {
 
   /** What a run offers. @throws DownloadError, ApiError, KeyMissingError, CancelledError */
   async list(session: Session, runId: string, signal?: AbortSignal): Promise<ArtifactName[]> {
-    const { listArtifacts } = await import('./artifacts.ts');
-    const artifacts = await listArtifacts(session, runId, signal);
-    return artifacts.map(({ artifact_type: type, filename }) => ({ type, filename }));
+    const { artifactNamesOf, listArtifacts } = await import('./artifacts.ts');
+    return artifactNamesOf(await listArtifacts(session, runId, signal));
   }
 
   /**

@@ -4,6 +4,7 @@ const HOUR_MS = 3_600_000;
 const STAGES = [
   { what: 'expires-in-2-hours', beforeMs: 2 * HOUR_MS },
   { what: 'expires-in-1-day', beforeMs: 24 * HOUR_MS },
+  { what: 'expires-in-7-days', beforeMs: 7 * 24 * HOUR_MS },
 ] as const;
 
 /** A run whose artifacts will expire; times by the service's clock, in milliseconds since the epoch. */
@@ -11,8 +12,8 @@ export interface ExpiringRun {
   runId: string;
   /** NaN where the service's text is not a time: then there is no reminder. */
   expiresAtMs: number;
-  /** NaN where it is unknown. */
-  createdAtMs: number;
+  /** Undefined where it is unknown. */
+  completedAtMs?: number | undefined;
 }
 
 /** One reminder that is due. */
@@ -25,7 +26,7 @@ export interface DueReminder {
 
 /**
  * What is due now, the run that expires first before the others: of each run the latest reminder only, however many were
- * missed, and none whose time had come before it was created.
+ * missed, and none at or before its completion.
  * @param isSafe whether a run's adapter is downloaded or downloading
  */
 export function dueReminders(
@@ -35,9 +36,9 @@ export function dueReminders(
 ): DueReminder[] {
   return runs
     .filter(({ expiresAtMs }) => expiresAtMs > nowMs)
-    .flatMap(({ runId, expiresAtMs, createdAtMs }) => {
+    .flatMap(({ runId, expiresAtMs, completedAtMs }) => {
       const stage = STAGES.find(({ beforeMs }) => expiresAtMs - beforeMs <= nowMs);
-      if (stage === undefined || expiresAtMs - stage.beforeMs <= createdAtMs) return [];
+      if (stage === undefined || expiresAtMs - stage.beforeMs <= (completedAtMs ?? -Infinity)) return [];
       return isSafe(runId) ? [] : [{ runId, what: stage.what, expiresAtMs }];
     })
     .sort((one, other) => one.expiresAtMs - other.expiresAtMs);

@@ -22,7 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
       ) STRICT;
       CREATE TABLE unfinished_download (
         account TEXT NOT NULL, id TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
-        target TEXT NOT NULL, PRIMARY KEY (account, id)
+        target TEXT NOT NULL, discarded INTEGER NOT NULL, PRIMARY KEY (account, id)
       ) STRICT`,
   },
   // core/runs/sharedList.ts

@@ -140,7 +140,7 @@ export class AdapterPage implements Disposable {
     const { place } = this.#known;
     if (place === undefined || this.#working !== undefined || change === 'missing') return;
     // The unpacked folder may be gone, or another may have been unpacked.
-    const now = await unpackedPlace(report, path.dirname(place.folder));
+    const now = await unpackedPlace(report, this.#core.inspectAdapter, path.dirname(place.folder));
     if (this.#known.place === place && (now.folder !== place.folder || now.exists !== place.exists))
       this.#update(report, { place: now });
   }
@@ -190,11 +190,11 @@ export class AdapterPage implements Disposable {
       this.#store.add(watchFile(this.#file, () => this.check(), 'its-files'));
     }
     if (report.verdict.code !== 'adapter' || !isPacked(report)) return { report };
-    return { report, place: await unpackedPlace(report) };
+    return { report, place: await unpackedPlace(report, this.#core.inspectAdapter) };
   }
 
   async #measure(report: AdapterReport): Promise<void> {
-    await this.#run(report, 'measure', async (options) => {
+    await this.#run(report, 'measure', {}, async (options) => {
       const worker = this.#parts.measureWorker;
       const measurements = await this.#core.measureAdapter(this.#file, { ...options, worker });
       this.#update(report, { measurements });
@@ -207,14 +207,14 @@ export class AdapterPage implements Disposable {
     // It may have been read again while the folder was chosen.
     const { report } = this.#known;
     if (report === undefined || !isPacked(report)) return;
-    const place = await unpackedPlace(report, parent);
+    const place = await unpackedPlace(report, this.#core.inspectAdapter, parent);
     const { folder } = place;
     if (place.exists) this.#showWork(report, 'unpack', { outcome: 'done', folder });
     else
-      await this.#run(report, 'unpack', async (options) => {
-        const leftOut = await this.#core.extractAdapter(this.#file, folder, options);
+      await this.#run(report, 'unpack', { folder }, async (options) => {
+        const { leftOut } = await this.#core.extractAdapter(this.#file, folder, options);
         place.exists = true;
-        return { folder, leftOut };
+        return { leftOut };
       });
     if (place.exists) this.#update(report, { place });
   }
@@ -223,10 +223,11 @@ export class AdapterPage implements Disposable {
   async #run(
     report: AdapterReport,
     kind: AdapterWork['kind'],
+    about: { folder?: string },
     work: (options: {
       signal: AbortSignal;
       onProgress: (progress: Progress) => void;
-    }) => Promise<Pick<WorkEnd, 'folder' | 'leftOut'>>,
+    }) => Promise<Pick<WorkEnd, 'leftOut'>>,
   ): Promise<void> {
     if (this.#working !== undefined) return;
     const { signal } = (this.#working = new AbortController());
@@ -239,10 +240,11 @@ export class AdapterPage implements Disposable {
     this.#showWork(report, kind, { doneBytes: 0, totalBytes: 0 });
     try {
       const result = await work({ signal, onProgress });
-      this.#showWork(report, kind, { outcome: 'done', ...result });
+      this.#showWork(report, kind, { outcome: 'done', ...about, ...result });
     } catch (error) {
       if (!signal.aborted) this.#parts.log.error(`adapter-${kind}`, error);
-      this.#showWork(report, kind, signal.aborted ? { outcome: 'cancelled' } : { outcome: 'failed', error });
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      this.#showWork(report, kind, { outcome: signal.aborted ? 'cancelled' : 'failed', ...about, code });
       void this.check();
     } finally {
       this.#working = undefined;

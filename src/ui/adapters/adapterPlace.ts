@@ -35,13 +35,14 @@ export function adapterFolder(report: AdapterReport, unpacked: string): string {
  */
 export async function unpackedPlace(
   report: AdapterReport,
+  inspect: (folder: string) => Promise<AdapterReport>,
   parent = path.dirname(report.file),
 ): Promise<UnpackedPlace> {
   const name = folderName(path.basename(report.file));
   for (let number = 1; number < MAX_NUMBERS; number++) {
     const folder = path.join(parent, number === 1 ? name : `${name}-${number}`);
     if (!(await exists(folder))) return { folder, exists: false };
-    if (await holds(folder, report)) return { folder, exists: true };
+    if (await holds(folder, report, inspect)) return { folder, exists: true };
   }
   return { folder: path.join(parent, `${name}-${MAX_NUMBERS}`), exists: false };
 }
@@ -82,15 +83,24 @@ async function exists(folder: string): Promise<boolean> {
   );
 }
 
-/** Whether a folder holds files of the same sizes, written after the archive came there: another may have had its name. */
-async function holds(folder: string, { file, entries }: AdapterReport): Promise<boolean> {
-  const archive = await stat(file).catch(() => undefined);
+async function holds(
+  folder: string,
+  report: AdapterReport,
+  inspect: (folder: string) => Promise<AdapterReport>,
+): Promise<boolean> {
+  const { entries, sample } = report;
   const wanted = entries.filter(({ kind }) => kind === 'config' || kind === 'weights');
-  const found = await Promise.all(
-    wanted.map(async ({ name, sizeBytes }) => {
-      const one = await stat(path.join(folder, ...name.split('/'))).catch(() => undefined);
-      return one?.size === sizeBytes && one.mtimeMs >= (archive?.ctimeMs ?? Infinity);
-    }),
+  const sizes = await Promise.all(
+    wanted.map(({ name }) =>
+      stat(path.join(folder, ...name.split('/'))).then(
+        (found) => found.size,
+        () => undefined,
+      ),
+    ),
   );
-  return found.length > 0 && found.every(Boolean);
+  if (wanted.length === 0 || !wanted.every(({ sizeBytes }, index) => sizes[index] === sizeBytes))
+    return false;
+  // Adapters of the same base and rank all have the same sizes.
+  const found = await inspect(adapterFolder(report, folder));
+  return sample !== undefined && found.sample === sample;
 }

@@ -1,14 +1,12 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { NotAnAdapterError } from '../../core/adapters/faults.ts';
 import type { Progress } from '../../core/adapters/report.ts';
 import { formatBytes } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showError, showInformation } from '../shared/notifications.ts';
-import { asText, explain } from '../shared/serviceErrors.ts';
 import { pick, type Choice } from '../shared/steps.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';
-import { faultText } from './reportMessages.ts';
+import { knownFault } from './reportMessages.ts';
 
 /** Asks for an adapter: a downloaded one, or a file or folder on disk. @returns undefined when cancelled */
 export async function chooseAdapter(
@@ -25,6 +23,7 @@ export async function chooseAdapter(
     {
       icon: 'folder',
       label: l10n.t('Choose a Folder…'),
+      description: l10n.t('an unpacked adapter'),
       value: 'folder',
     },
     ...downloaded.map(({ file, description }) => ({
@@ -41,8 +40,10 @@ export async function chooseAdapter(
   );
   if (answer.kind !== 'value') return undefined;
   if (typeof answer.value === 'object') return answer.value.file;
-  if (answer.value === 'folder') return chooseFolder(l10n.t('Inspect'));
+  if (answer.value === 'folder')
+    return chooseFolder(l10n.t('Choose the Folder of an Adapter'), l10n.t('Inspect'));
   const chosen = await vscode.window.showOpenDialog({
+    title: l10n.t('Choose an Adapter'),
     openLabel: l10n.t('Inspect'),
     filters: {
       [l10n.t('Adapters')]: ['zip', 'safetensors', 'tar', 'tgz', 'gz'],
@@ -54,11 +55,13 @@ export async function chooseAdapter(
 
 /** Asks for the folder in which an archive is unpacked, into a subfolder of its own. */
 export function chooseUnpackFolder(archive: string): Promise<string | undefined> {
-  return chooseFolder(vscode.l10n.t('Unpack Here'), path.dirname(archive));
+  const { l10n } = vscode;
+  return chooseFolder(l10n.t('Choose a Folder to Unpack Into'), l10n.t('Unpack Here'), path.dirname(archive));
 }
 
-async function chooseFolder(openLabel: string, start?: string): Promise<string | undefined> {
+async function chooseFolder(title: string, openLabel: string, start?: string): Promise<string | undefined> {
   const chosen = await vscode.window.showOpenDialog({
+    title,
     openLabel,
     canSelectFiles: false,
     canSelectFolders: true,
@@ -99,7 +102,7 @@ export function pageWords(): AdapterPageState['words'] {
     cancel: l10n.t('Cancel'),
     copy: l10n.t('Copy'),
     copyOf: l10n.t('Copy: {0}', '{0}'),
-    tools: l10n.t('Tools'),
+    tools: l10n.t('Tools that load adapters'),
     progress: l10n.t('Progress'),
     error: l10n.t('Error:'),
     warning: l10n.t('Warning:'),
@@ -120,7 +123,7 @@ export function pageStatus(
   if (why === undefined) return { text: l10n.t('Reading {0}…', fileName), retry: undefined };
   const text =
     why === 'missing'
-      ? l10n.t('{0} no longer exists.', fileName)
+      ? l10n.t('{0} no longer exists. If you moved it, inspect it in its new folder.', fileName)
       : l10n.t('Couldn’t inspect {0}. See the log for details.', fileName);
   return { text, retry: l10n.t('Retry') };
 }
@@ -148,11 +151,11 @@ export function workProgress(
   };
 }
 
-/** How measuring or unpacking ended. */
+/** How measuring or unpacking ended. `code` is the file system's, or says what is wrong with the archive. */
 export interface WorkEnd {
   outcome: 'done' | 'cancelled' | 'failed';
-  error?: unknown;
-  /** Where it was unpacked. */
+  code?: string;
+  /** Where it was unpacked, or should have been. */
   folder?: string;
   /** Pickle files that were not unpacked. */
   leftOut?: readonly string[];
@@ -166,27 +169,38 @@ export function workResult(
   return {
     isError: end.outcome === 'failed',
     isQuiet: kind === 'measure' && end.outcome === 'done',
-    text: resultText(fileName, kind, end),
+    text: kind === 'measure' ? measureResult(fileName, end) : unpackResult(fileName, end),
   };
 }
 
-function resultText(fileName: string, kind: AdapterWork['kind'], end: WorkEnd): string {
+function measureResult(fileName: string, { outcome, code }: WorkEnd): string {
   const { l10n } = vscode;
-  const { outcome, error, folder = '', leftOut = [] } = end;
-  if (outcome === 'cancelled') return l10n.t('Canceled.');
-  if (outcome === 'failed')
-    return kind === 'measure'
-      ? l10n.t('Couldn’t measure {0}. {1}', fileName, reasonOf(error))
-      : l10n.t('Couldn’t unpack {0}. {1}', fileName, reasonOf(error));
-  if (kind === 'measure') return l10n.t('Measured.');
-  return leftOut.length === 0
-    ? l10n.t('Unpacked to {0}.', folder)
-    : l10n.t('Unpacked to {0}, without pickle files: {1}.', folder, leftOut.join(', '));
+  if (outcome === 'done') return l10n.t('Measured.');
+  if (outcome === 'cancelled') return l10n.t('Measuring was canceled.');
+  return code === 'not-an-adapter'
+    ? l10n.t('{0} no longer contains an adapter. Reload the page.', fileName)
+    : l10n.t('Couldn’t measure {0}. See the log for details.', fileName);
 }
 
-/** What is wrong with the disk, or with the archive, which may have changed meanwhile. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof NotAnAdapterError)) return asText(explain(error));
-  const { fault } = error.verdict;
-  return fault === undefined ? vscode.l10n.t('It no longer contains an adapter.') : faultText(fault);
+function unpackResult(fileName: string, { outcome, code = '', folder = '', leftOut = [] }: WorkEnd): string {
+  const { l10n } = vscode;
+  if (outcome === 'cancelled') return l10n.t('Unpacking was canceled.');
+  if (outcome === 'done')
+    return leftOut.length === 0
+      ? l10n.t('Unpacked to {0}.', folder)
+      : l10n.t('Unpacked to {0}, without pickle files: {1}.', folder, leftOut.join(', '));
+  switch (code) {
+    case 'disk-full':
+      return l10n.t('Nothing was unpacked: the disk is full. Unpack elsewhere.');
+    case 'no-permission':
+      return l10n.t('Nothing was unpacked: no permission to write to {0}. Unpack elsewhere.', folder);
+    case 'folder-exists':
+      return l10n.t('Nothing was unpacked: {0} already exists.', folder);
+    case 'not-an-adapter':
+      return l10n.t('Nothing was unpacked: {0} no longer contains an adapter.', fileName);
+  }
+  const fault = knownFault(code);
+  return fault === undefined
+    ? l10n.t('Couldn’t unpack {0}. See the log for details.', fileName)
+    : l10n.t('Couldn’t unpack {0}. {1}', fileName, fault);
 }

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
-import type { AdapterGrid, GridCell } from '../../core/adapters/adapterGrid.ts';
+import type { AdapterGrid, GridCell, GridMeasure } from '../../core/adapters/adapterGrid.ts';
 import type { Measurements } from '../../core/adapters/report.ts';
 import { formatCount } from '../shared/format.ts';
 import type { AdapterCell, AdapterNote, AdapterPicture, AdapterShade } from './protocol.ts';
-import { formatNorm, rangeText } from './reportMessages.ts';
+import { formatNorm } from './reportMessages.ts';
 
 /** Where each column had a header, they would overlap. */
 const HEADER_EVERY = 4;
@@ -26,8 +26,8 @@ export function adapterPicture(
     title: l10n.t('Adapted Modules'),
     caption:
       measurements === undefined
-        ? l10n.t('By module and layer')
-        : l10n.t('How much each module learned (norm of B)'),
+        ? l10n.t('Which modules are adapted, by layer')
+        : l10n.t('How much each module learned: the norm of B, which starts at zero'),
     hint: l10n.t('Arrow keys move between modules and layers.'),
     corner: l10n.t('Module'),
     columns: columns.map((layer, index) => ({
@@ -68,44 +68,44 @@ function cellOf(
 ): AdapterCell {
   const { l10n } = vscode;
   const place = l10n.t('{0}, {1}', module, layerName(layer));
-  const shade = shadeOf(cell, largestNorm);
-  const state = typeof shade === 'string' ? shadeTexts()[shade] : '';
-  if (cell === undefined) return { shade, text: l10n.t('{0}: {1}', place, state), value: '' };
-  const { pairs, minRank, maxRank, parameters, measured } = cell;
-  const [rank, norm] = [rangeText(minRank, maxRank), measured?.norm];
+  if (cell === undefined) return { shade: 'none', text: l10n.t('{0}: not adapted', place), value: '' };
+  const { pairs, halves, minRank, maxRank, parameters, measured } = cell;
   const facts = [
     ...(pairs > 1 ? [l10n.t('{0} modules', formatCount(pairs))] : []),
-    l10n.t('rank {0}', rank),
+    ...(halves === 0
+      ? []
+      : pairs === 1
+        ? [l10n.t('A or B is missing')]
+        : [l10n.t('A or B is missing in {0}', halves)]),
+    minRank === maxRank ? l10n.t('rank {0}', minRank) : l10n.t('rank {0} to {1}', minRank, maxRank),
     l10n.t('{0} parameters', formatCount(parameters)),
-    ...(shade === 'adapted' ? [] : [state || l10n.t('norm {0}', formatNorm(norm ?? 0))]),
+    ...(measured === undefined ? [] : [measureText(measured, pairs)]),
   ];
+  const rank = minRank === maxRank ? l10n.t('r {0}', minRank) : l10n.t('r {0}–{1}', minRank, maxRank);
   return {
-    shade,
+    shade: halves > 0 ? 'half' : shadeOf(measured, pairs, largestNorm),
     text: l10n.t('{0}: {1}', place, facts.join(', ')),
-    value: measured === undefined ? rank : norm === undefined ? state : formatNorm(norm),
+    value: measured === undefined ? rank : valueOf(measured),
   };
 }
 
-function shadeOf(cell: GridCell | undefined, largestNorm: number): AdapterShade {
-  if (cell === undefined) return 'none';
-  if (cell.halves > 0) return 'half';
-  if (cell.measured === undefined) return 'adapted';
-  const { norm, zeros, isBroken } = cell.measured;
-  if (isBroken) return 'bad';
-  if (norm === 0 || zeros === cell.pairs) return 'zero';
+function shadeOf(measured: GridMeasure | undefined, pairs: number, largestNorm: number): AdapterShade {
+  if (measured === undefined) return 'adapted';
+  const { norm, zeros, nonFinite } = measured;
+  if (nonFinite > 0) return 'bad';
+  if (norm === 0 || zeros === pairs) return 'zero';
   return norm === undefined ? 'unknown' : norm / largestNorm;
 }
 
-function shadeTexts(): Readonly<Record<Exclude<AdapterShade, number>, string>> {
+function measureText({ norm, zeros, nonFinite }: GridMeasure, pairs: number): string {
   const { l10n } = vscode;
-  return {
-    adapted: l10n.t('adapted'),
-    zero: l10n.t('all zero: learned nothing'),
-    bad: l10n.t('NaN or infinity'),
-    half: l10n.t('A or B is missing'),
-    unknown: l10n.t('norm unknown'),
-    none: l10n.t('not adapted'),
-  };
+  if (nonFinite > 0) return l10n.t('NaN or infinite values: {0}', formatCount(nonFinite));
+  if (zeros === pairs) return l10n.t('all zero: learned nothing');
+  return norm === undefined ? l10n.t('norm unknown') : l10n.t('norm {0}', formatNorm(norm));
+}
+
+function valueOf({ norm, nonFinite }: GridMeasure): string {
+  return nonFinite > 0 ? vscode.l10n.t('NaN') : norm === undefined ? '' : formatNorm(norm);
 }
 
 /** Only what is in the picture. */
@@ -113,9 +113,14 @@ function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPic
   const { l10n } = vscode;
   const seen = new Set(rows.flatMap(({ cells }) => cells.map(({ shade }) => shade)));
   const all: { shade: AdapterShade; text: string }[] = [
+    { shade: 'adapted', text: l10n.t('adapted') },
     { shade: 0.1, text: l10n.t('little') },
     { shade: 1, text: l10n.t('most ({0})', formatNorm(largestNorm)) },
-    ...Object.entries(shadeTexts()).map(([shade, text]) => ({ shade: shade as AdapterShade, text })),
+    { shade: 'zero', text: l10n.t('all zero: learned nothing') },
+    { shade: 'bad', text: l10n.t('NaN or infinity') },
+    { shade: 'half', text: l10n.t('A or B is missing') },
+    { shade: 'unknown', text: l10n.t('norm unknown') },
+    { shade: 'none', text: l10n.t('not adapted') },
   ];
   const hasNorms = [...seen].some((shade) => typeof shade === 'number');
   return all.filter(({ shade }) => (typeof shade === 'number' ? hasNorms : seen.has(shade)));
@@ -124,22 +129,27 @@ function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPic
 /** What the pass over all values found, or would find. */
 function findingsOf(measurements: Measurements | undefined): AdapterNote[] {
   const { l10n } = vscode;
-  if (measurements === undefined)
-    return [{ severity: 'info', text: l10n.t('Measuring shows how much each module learned.') }];
-  const { pairs, broken, hasNoEffect, notMeasured } = measurements;
+  if (measurements === undefined) {
+    const text = l10n.t('Measuring shows how much each module learned, and finds broken values.');
+    return [{ severity: 'info', text }];
+  }
+  const { pairs, values, nans, infinities, nonFinite, hasNoEffect, notMeasured } = measurements;
   const zeros = pairs.filter(({ isZero }) => isZero).length;
   const notes: AdapterNote[] = [];
   const add = (severity: AdapterNote['severity'], text: string, examples: readonly string[] = []) =>
     notes.push({ severity, text, examples });
-  if (broken.length > 0) add('error', l10n.t('NaN or infinite values in:'), broken);
-  else add('info', l10n.t('No value is NaN or infinite.'));
-  if (zeros > 0 && !hasNoEffect) {
+  if (nans + infinities > 0) {
+    const counts = [nans, infinities].map(formatCount);
+    add('error', l10n.t('NaN: {0}, infinite: {1}. They are in:', ...counts), nonFinite);
+  } else add('info', l10n.t('None of the {0} values is NaN or infinite.', formatCount(values)));
+  if (hasNoEffect) add('warning', l10n.t('Nothing was learned: in every module A or B is all zero.'));
+  else if (zeros > 0) {
     const counts = [zeros, pairs.length].map(formatCount);
-    add('warning', l10n.t('{0} of {1} modules learned nothing.', ...counts));
+    add('warning', l10n.t('{0} of {1} modules learned nothing: A or B is all zero.', ...counts));
   }
   if (notMeasured.length > 0) {
     const types = notMeasured.map(({ dtype, tensors }) => `${dtype} (${formatCount(tensors)})`);
-    add('info', l10n.t('Not measured:'), types);
+    add('info', l10n.t('These tensor types were not measured:'), types);
   }
   return notes;
 }

@@ -5,7 +5,6 @@ import type {
   RecipeBlock,
   RecipeNote,
   Recipes,
-  Refusal,
   Tool,
 } from '../../core/adapters/recipes.ts';
 import type { UnpackedPlace } from './adapterPlace.ts';
@@ -43,7 +42,7 @@ export function adapterRecipes(
         }
       : undefined,
     folder: isPacked ? undefined : { name: l10n.t('Adapter folder'), value: folder, hasCopy: true },
-    notes: recipes.notes.map((note) => ({ severity: 'info', text: noteSentences(baseModel)[note] })),
+    notes: recipes.notes.map((note) => ({ severity: 'info', text: noteSentences('', baseModel)[note] })),
     tools: recipes.tools.map((recipe) => adapterTool(recipe, baseModel)),
   };
 }
@@ -52,29 +51,23 @@ export function adapterRecipes(
 export function adapterTool(recipe: Recipe, baseModel: string | undefined): AdapterTool {
   const { tool, refusal, blocks, warnings, notes } = recipe;
   const name = TOOLS[tool];
-  const sentences = noteSentences(baseModel);
+  const sentences = noteSentences(name, baseModel);
   const noteOf = (severity: AdapterNote['severity']) => (note: RecipeNote) => ({
     severity,
     text: sentences[note],
   });
-  if (refusal !== undefined) {
-    const warning = { severity: 'error', text: refusalText(name, refusal) } as const;
-    return { tool, name, warnings: [warning], blocks: [], notes: [] };
-  }
+  // A refused command helps nobody; one that lacks a file does, once that exists.
+  const isUseful = refusal === undefined || refusal === 'config-missing';
   return {
     tool,
     name,
-    warnings: warnings.map(noteOf('warning')),
-    blocks: blocks.map((block) => blockOf(block, blocks)),
-    notes: notes.map(noteOf('info')),
+    warnings: [
+      ...(refusal === undefined ? [] : [noteOf('error')(refusal)]),
+      ...(isUseful ? warnings.map(noteOf('warning')) : []),
+    ],
+    blocks: isUseful ? blocks.map((block) => blockOf(block, blocks)) : [],
+    notes: isUseful ? notes.map(noteOf('info')) : [],
   };
-}
-
-function refusalText(tool: string, { key, canMerge }: Refusal): string {
-  const { l10n } = vscode;
-  return canMerge
-    ? l10n.t('{0} can’t load this adapter ({1}). Merge it with PEFT first.', tool, key)
-    : l10n.t('{0} can’t load this adapter ({1}).', tool, key);
 }
 
 function blockOf(block: RecipeBlock, all: readonly RecipeBlock[]): AdapterTool['blocks'][number] {
@@ -96,6 +89,7 @@ function purposeTitles(): Readonly<Record<BlockPurpose, string>> {
     load: l10n.t('Load'),
     'load-and-run': l10n.t('Load and run'),
     merge: l10n.t('Merge into the base model'),
+    'merge-first': l10n.t('Merge into the base model'),
     serve: l10n.t('Serve'),
     request: l10n.t('Send a request'),
     convert: l10n.t('Convert to GGUF'),
@@ -106,24 +100,50 @@ function purposeTitles(): Readonly<Record<BlockPurpose, string>> {
 }
 
 /** What stops people, and how to avoid it. */
-function noteSentences(baseModel = ''): Readonly<Record<RecipeNote, string>> {
+export function noteSentences(tool: string, baseModel = ''): Readonly<Record<RecipeNote, string>> {
   const { l10n } = vscode;
   return {
-    'config-missing': l10n.t('adapter_config.json is missing.'),
-    'task-assumed': l10n.t('The config has no known task_type: text generation is assumed.'),
-    alora: l10n.t('It acts only after its invocation tokens (aLoRA).'),
-    'base-repeated': l10n.t('Use the original base model, not a quantized one.'),
-    'scale-corrected': l10n.t('Keep --lora-scaled, or the scale is wrong.'),
-    'needs-wsl': l10n.t('vLLM runs on Linux: use WSL.'),
+    'not-lora': l10n.t('{0} can’t load this type of adapter.', tool),
+    'config-missing': l10n.t('{0} needs adapter_config.json, which is missing.', tool),
+    'other-task': l10n.t('{0} only generates text, and this has another task (task_type). Use PEFT.', tool),
+    'task-assumed': l10n.t('The config has no known task (task_type): text generation is assumed.'),
+    'layers-repeated': l10n.t('{0} can’t repeat layers (layer_replication). Use PEFT.', tool),
+    alora: l10n.t('Activated LoRA (aLoRA) acts only after its invocation tokens, and can’t be merged.'),
+    'base-change-lost': l10n.t('Training changed the base model’s weights in a way that no tool can repeat.'),
+    'base-changed': l10n.t(
+      '{0} can’t repeat what training changed in the base model. Merge it with PEFT first.',
+      tool,
+    ),
+    'base-repeated': l10n.t(
+      'PEFT repeats what training changed in the base model: use the original base, not a quantized one.',
+    ),
+    'saved-modules': l10n.t('{0} can’t load fully saved modules. Merge it with PEFT first.', tool),
+    dora: l10n.t('{0} can’t load DoRA. Merge it with PEFT first.', tool),
+    bias: l10n.t('{0} can’t load biases. Merge it with PEFT first.', tool),
+    'fan-in-fan-out': l10n.t(
+      '{0} can’t load transposed weights (fan_in_fan_out). Merge it with PEFT first.',
+      tool,
+    ),
+    'rank-too-large': l10n.t('{0} can’t load a rank this large. Merge it with PEFT first.', tool),
+    'scale-varies': l10n.t(
+      '{0} scales all modules alike, but this needs different scales. Merge it with PEFT first.',
+      tool,
+    ),
+    'scale-corrected': l10n.t('Keep --lora-scaled: {0} ignores rsLoRA and alpha_pattern.', tool),
+    'needs-wsl': l10n.t('vLLM runs on Linux: use WSL, where this folder is below /mnt.'),
     'model-name': l10n.t('Set “model” to the adapter’s name, or the base model answers.'),
     'merged-first': l10n.t('Merging needs memory for the base model and disk space for two copies.'),
     'base-unknown':
       baseModel === ''
-        ? l10n.t('Replace BASE_MODEL with the run’s model.')
+        ? l10n.t('Replace BASE_MODEL with the model that you chose for the run.')
         : l10n.t('“{0}” is not a Hugging Face repository. Replace BASE_MODEL.', baseModel),
-    'same-base': l10n.t('Use exactly the base model it was trained on, or its answers are wrong.'),
-    'same-template': l10n.t('Use the chat template from training.'),
-    'same-tokenizer': l10n.t('Use the tokenizer from training.'),
-    'ollama-template': l10n.t('If answers look wrong, set the base model’s chat TEMPLATE.'),
+    'same-base': l10n.t(
+      'Use exactly the base model it was trained on; other models load it but give wrong answers.',
+    ),
+    'same-template': l10n.t('Use the chat template and roles from training, or its answers are poor.'),
+    'same-tokenizer': l10n.t('It changes embeddings: use the tokenizer from training.'),
+    'ollama-template': l10n.t(
+      'If answers look wrong, set TEMPLATE in the Modelfile to the base model’s chat template.',
+    ),
   };
 }

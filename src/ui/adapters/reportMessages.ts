@@ -12,9 +12,12 @@ const MAX_NAMES = 20;
 export function adapterOverview(report: AdapterReport, measurements: Measurements | undefined) {
   const { l10n } = vscode;
   const notes = report.problems.map(problemNote);
+  const problems = notes.filter(({ severity }) => severity !== 'info');
+  const toKnow = notes.filter(({ severity }) => severity === 'info');
   const sections: AdapterSection[] = [
-    ...(notes.length > 0 ? [{ title: l10n.t('Problems'), notes }] : []),
+    ...(problems.length > 0 ? [{ title: l10n.t('Problems'), notes: problems }] : []),
     { title: l10n.t('Facts'), facts: adapterFacts(report) },
+    ...(toKnow.length > 0 ? [{ title: l10n.t('Good to Know'), notes: toKnow }] : []),
   ];
   return { verdict: adapterVerdict(report, measurements), sections, files: adapterFiles(report) };
 }
@@ -27,13 +30,16 @@ export function adapterVerdict(
   const { l10n } = vscode;
   const { verdict, config, problems } = report;
   if (verdict.code !== 'adapter') return unreadable(verdict.code, report);
-  if (measurements !== undefined && measurements.broken.length > 0)
+  const has = (severity: AdapterProblem['severity']) =>
+    problems.some((problem) => problem.severity === severity);
+  if (measurements !== undefined && measurements.nans + measurements.infinities > 0)
     return verdictOf(
       'error',
       l10n.t('Adapter with broken values'),
-      l10n.t('Its answers are useless. Check the dataset, then train again.'),
+      l10n.t('Some values are NaN or infinite, so its answers are useless.'),
+      l10n.t('Check the dataset, then train again.'),
     );
-  if (problems.some(({ severity }) => severity === 'error'))
+  if (has('error'))
     return verdictOf(
       'error',
       problems.some(({ code }) => code === 'not-lora')
@@ -45,16 +51,19 @@ export function adapterVerdict(
     return verdictOf(
       'warning',
       l10n.t('Complete LoRA adapter that learned nothing'),
-      l10n.t('It has no effect. This is normal in the sandbox.'),
+      l10n.t('It has no effect. This is normal in the sandbox, which trains nothing.'),
     );
-  if (problems.length > 0)
+  if (has('warning'))
     return verdictOf('warning', l10n.t('LoRA adapter with warnings'), l10n.t('Not every tool loads it.'));
   return verdictOf(
     'clean',
     l10n.t('Complete LoRA adapter'),
     config?.baseModel === undefined
       ? l10n.t('The weights match the config.')
-      : l10n.t('The weights match the config. It only works with {0}.', config.baseModel),
+      : l10n.t(
+          'The weights match the config. It fits only the model it was trained on, {0}.',
+          config.baseModel,
+        ),
   );
 }
 
@@ -66,35 +75,46 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
   const { l10n } = vscode;
   const { fault, entry } = verdict;
   const again = l10n.t('Download it again.');
+  const inspectFolder = l10n.t('Unpack it yourself, then inspect the folder.');
   const detail = [
-    ...(fault === undefined ? [] : [faultText(fault)]),
+    ...(fault === undefined ? [] : [faultSentences()[fault]]),
     ...(entry === undefined ? [] : [l10n.t('Entry: {0}', entry)]),
   ];
   switch (code) {
     case 'not-an-archive':
-      return verdictOf('error', l10n.t('Neither an archive nor safetensors'), again);
+      return verdictOf(
+        'error',
+        l10n.t('Neither an archive nor safetensors'),
+        l10n.t('If you downloaded it, it may be an error page. Download it again.'),
+      );
     case 'empty':
       return verdictOf('error', l10n.t('Empty'), again);
     case 'broken':
       return verdictOf('error', l10n.t('Damaged'), ...detail, again);
+    case 'encrypted':
+      return verdictOf('error', l10n.t('Encrypted'), inspectFolder);
     case 'unsafe':
-      return verdictOf('error', l10n.t('Not safe to unpack'), ...detail, l10n.t('Nothing was unpacked.'));
-    case 'unsupported':
       return verdictOf(
         'error',
-        l10n.t('Unsupported archive'),
+        l10n.t('Not safe to unpack'),
         ...detail,
-        l10n.t('Unpack it yourself, then inspect the folder.'),
+        l10n.t('Nothing was unpacked. Don’t unpack it by hand either.'),
       );
+    case 'unsupported':
+      return verdictOf('error', l10n.t('Unsupported archive'), ...detail, inspectFolder);
     case 'no-adapter':
-      return verdictOf('error', l10n.t('No adapter found'), l10n.t('It has no safetensors weights.'));
+      return verdictOf(
+        'error',
+        l10n.t('No adapter found'),
+        l10n.t('An adapter has an adapter_config.json and an adapter_model.safetensors.'),
+      );
     case 'full-model':
-      return verdictOf('warning', l10n.t('A full model, not an adapter'));
+      return verdictOf('warning', l10n.t('A full model, not an adapter'), l10n.t('It needs no base model.'));
     case 'pickle-only':
       return verdictOf(
         'warning',
         l10n.t('Only pickle weights'),
-        l10n.t('Loading them can run code, so they were not opened.'),
+        l10n.t('Pickle files can run code when loaded, so they were not opened. Ask for safetensors.'),
       );
     case 'too-big':
       return verdictOf('error', l10n.t('Too large to inspect'), ...detail);
@@ -103,38 +123,50 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
   }
 }
 
-/** What is wrong with an archive. */
-export function faultText(fault: ArchiveFault): string {
+/** What a code says is wrong with an archive; undefined for any other code. */
+export function knownFault(code: string): string | undefined {
+  return Object.entries(faultSentences()).find(([fault]) => fault === code)?.[1];
+}
+
+function faultSentences(): Readonly<Record<ArchiveFault, string>> {
   const { l10n } = vscode;
-  switch (fault) {
-    case 'truncated':
-      return l10n.t('It is cut off.');
-    case 'zip':
-    case 'gzip':
-    case 'tar':
-    case 'safetensors':
-      return l10n.t('Its {0} structure is damaged.', fault);
-    case 'checksum':
-      return l10n.t('A checksum doesn’t match.');
-    case 'length':
-      return l10n.t('A length doesn’t match.');
-    case 'path':
-      return l10n.t('It would write files outside its folder.');
-    case 'name':
-      return l10n.t('It contains invalid file names.');
-    case 'link':
-      return l10n.t('It contains links or special files.');
-    case 'duplicate':
-      return l10n.t('Two of its files have the same name.');
-    case 'bomb':
-      return l10n.t('It may be a zip bomb.');
-    case 'encrypted':
-      return l10n.t('It is encrypted.');
-    case 'method':
-      return l10n.t('It uses an unsupported format.');
-    case 'too-large':
-      return l10n.t('It is larger than any adapter.');
-  }
+  const cut = l10n.t('It is cut off.');
+  const contents = l10n.t('The ZIP’s directory and its contents don’t match.');
+  const length = l10n.t('Its contents don’t have the stated length.');
+  const safetensors = l10n.t('The safetensors header is damaged.');
+  const path = l10n.t('It would write files outside its folder.');
+  const special = l10n.t('It contains links or special files.');
+  const name = l10n.t('Two of its files have the same name, ignoring case.');
+  const bomb = l10n.t('It may be a zip bomb.');
+  const large = l10n.t('It is larger than any adapter.');
+  return {
+    truncated: cut,
+    'zip-no-end': cut,
+    'zip-directory': contents,
+    'zip-disagreement': contents,
+    'zip-crc': l10n.t('A checksum doesn’t match.'),
+    'zip-length': length,
+    'gzip-data': l10n.t('Its compressed data is damaged.'),
+    'tar-header': l10n.t('A tar header is damaged.'),
+    'safetensors-header': safetensors,
+    'safetensors-offsets': safetensors,
+    'safetensors-length': length,
+    'data-after-end': l10n.t('Trailing data after the archive.'),
+    'path-outside': path,
+    'path-absolute': path,
+    'path-odd': l10n.t('It contains invalid file names.'),
+    link: special,
+    device: special,
+    duplicate: name,
+    'case-collision': name,
+    overlap: bomb,
+    ratio: bomb,
+    encrypted: l10n.t('It is encrypted.'),
+    method: l10n.t('It uses an unsupported format.'),
+    'too-many-entries': large,
+    'too-large': large,
+    'header-too-large': l10n.t('Its headers or configs are too large.'),
+  };
 }
 
 /** A problem as a note of the page. */
@@ -149,32 +181,61 @@ export function problemNote(problem: AdapterProblem): AdapterNote {
   };
 }
 
-/** What is wrong. A colon leads to the examples. */
-function problemSentences({ expected, actual }: AdapterProblem): Readonly<Record<ProblemCode, string>> {
+/** What is wrong, or good to know. A colon leads to the examples. */
+export function problemSentences({
+  expected,
+  actual,
+  examples,
+}: AdapterProblem): Readonly<Record<ProblemCode, string>> {
   const { l10n } = vscode;
-  const [wanted = '', found = ''] = [expected, actual].map((value) =>
-    value?.toLocaleString(vscode.env.language),
-  );
+  const [wanted, found] = [expected, actual].map((value) =>
+    typeof value === 'number' ? formatCount(value) : (value ?? '?'),
+  ) as [string, string];
   return {
     'config-missing': l10n.t('adapter_config.json is missing.'),
-    'config-not-json': l10n.t('adapter_config.json is not valid JSON.'),
-    'config-wrong-type': l10n.t('Config values of the wrong type:'),
-    'config-incomplete': l10n.t('Missing in the config:'),
+    'config-too-large': l10n.t('adapter_config.json is too large to read.'),
+    'config-not-json': l10n.t('adapter_config.json is not a valid JSON object.'),
+    'config-bom': l10n.t('adapter_config.json starts with a byte order mark, which PEFT can’t read.'),
+    'config-wrong-type': l10n.t('Config values of the wrong type were ignored:'),
+    'several-configs': l10n.t('Other configs were not read:'),
+    'peft-type-missing': l10n.t('The config has no adapter type (peft_type).'),
     'not-lora': l10n.t('This is a {0} adapter, which only PEFT may load.', found),
-    'base-model-is-path': l10n.t('The base model is a path: {0}. Use your own copy.', found),
-    'base-changed': l10n.t('Training may have changed the base model (init_lora_weights: {0}).', found),
-    'partner-missing': l10n.t('Modules without a matching A and B:'),
+    'base-model-missing': l10n.t('The config has no base model.'),
+    'base-model-is-path': l10n.t(
+      'The config names its base model by a path ({0}). Use your own copy.',
+      found,
+    ),
+    'rank-missing': l10n.t('The config has no rank (r).'),
+    'alpha-missing': l10n.t('The config has no alpha (lora_alpha).'),
+    'alpha-zero': l10n.t('Alpha is 0, so the adapter has no effect.'),
+    'target-modules-missing': l10n.t('The config has no target modules.'),
+    'module-without-weights': l10n.t('Target modules without weights:'),
+    'saved-module-missing': l10n.t('Fully saved modules are missing:'),
+    'base-changed': l10n.t(
+      'Training changed the base model’s weights ({0}). Tools that can’t repeat that give wrong answers: see “How to Use It”.',
+      found,
+    ),
+    'init-unknown': l10n.t('Unknown init_lora_weights ({0}): answers may be wrong.', found),
+    'uses-alora': l10n.t('Activated LoRA (aLoRA) acts only after its invocation tokens.'),
+    'repeats-layers': l10n.t('It repeats layers (layer_replication), which only PEFT loads.'),
+    'bias-mismatch':
+      examples.length > 0
+        ? l10n.t('Biases that the config doesn’t mention:')
+        : l10n.t('The biases that the config mentions are missing.'),
+    'dora-mismatch': l10n.t('The config implies {0} DoRA magnitudes, but there are {1}.', wanted, found),
+    'partner-missing': l10n.t('Modules where A or B is missing:'),
+    'pair-mismatch': l10n.t('A and B have different ranks:'),
     'prefix-missing': l10n.t('PEFT ignores tensors whose names don’t start with “base_model.model.”:'),
-    'tensor-unexpected': l10n.t('Tensors that aren’t part of LoRA:'),
-    'dtype-unusual': l10n.t('Few tools load these tensor types:'),
+    'widths-differ': l10n.t('Input sizes differ between layers ({0} and {1}):', wanted, found),
     'rank-mismatch': l10n.t('The config says rank {0}, the weights have {1}:', wanted, found),
     'module-not-targeted': l10n.t('PEFT ignores modules that aren’t target modules:'),
-    'module-without-weights': l10n.t('Target modules without weights:'),
-    'saved-module-mismatch': l10n.t('Fully saved modules that config and weights disagree on:'),
-    'config-mismatch': l10n.t('The weights contradict the config:'),
-    'several-adapters': l10n.t('Not read, beside the adapter:'),
+    'saved-module-unexpected': l10n.t('Fully saved modules missing from modules_to_save:'),
+    'tensor-unexpected': l10n.t('Tensors that aren’t part of LoRA:'),
+    'modules-to-save': l10n.t('Fully saved modules, which most tools reject:'),
+    'dtype-unusual': l10n.t('Few tools load these tensor types:'),
+    'several-weights': l10n.t('Other weights were not read:'),
     'weights-name': l10n.t('Tools only find weights named adapter_model.safetensors:'),
-    'pickle-present': l10n.t('Pickle files can run code, so they were not opened:'),
+    'pickle-present': l10n.t('Pickle files can run code when loaded, so they were not opened:'),
   };
 }
 
@@ -182,17 +243,16 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
   const { l10n } = vscode;
   const fact = (name: string, value: string | undefined, hasCopy = false): AdapterFact[] =>
     value === undefined || value === '' ? [] : [{ name, value, ...(hasCopy ? { hasCopy } : {}) }];
+  const targets = config?.targetModules;
   const dtypes = weights?.dtypes ?? [];
   return [
     ...fact(l10n.t('Base model'), config?.baseModel, true),
     ...fact(l10n.t('Type'), config && typeText(config)),
-    ...fact(
-      l10n.t('Rank'),
-      weights && weights.maxRank > 0 ? rangeText(weights.minRank, weights.maxRank) : config?.rank?.toString(),
-    ),
+    ...fact(l10n.t('Rank'), config && rankText(config, weights)),
     ...fact(l10n.t('Alpha'), config?.alpha?.toLocaleString(vscode.env.language)),
-    ...fact(l10n.t('Scaling'), weights && scalesText(weights)),
-    ...fact(l10n.t('Fully saved modules'), weights && listText(weights.savedModules)),
+    ...fact(l10n.t('Scaling'), config && weights && scalingText(config, weights)),
+    ...fact(l10n.t('Target modules'), typeof targets === 'string' ? targets : targets && listText(targets)),
+    ...fact(l10n.t('Fully saved modules'), config && listText(config.modulesToSave)),
     ...fact(
       l10n.t('Adapted modules'),
       weights && `${formatCount(weights.pairs.length)} (${listText(weights.modules)})`,
@@ -205,6 +265,7 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
         ? dtypes.map(({ dtype, tensors }) => `${dtype} (${formatCount(tensors)})`).join(', ')
         : dtypes[0]?.dtype,
     ),
+    ...fact(l10n.t('PEFT version'), config?.peftVersion),
     ...fact(l10n.t('Size'), formatBytes(sizeBytes)),
     ...fact(l10n.t('Format'), container === 'folder' ? l10n.t('folder') : container),
     ...fact(l10n.t('Path'), file, true),
@@ -217,15 +278,23 @@ function typeText({ peftType, taskType, useDora, useRslora, isAlora }: AdapterCo
   return [type, ...flags.filter(Boolean)].join(', ');
 }
 
-function scalesText({ pairs }: WeightsReport): string | undefined {
-  const scales = pairs.map(({ scale }) => scale).filter((scale) => scale !== undefined);
-  if (scales.length === 0) return undefined;
-  const [least, most] = [scales.reduce((a, b) => Math.min(a, b)), scales.reduce((a, b) => Math.max(a, b))];
-  return rangeText(formatNorm(least), formatNorm(most));
+function rankText({ rank }: AdapterConfig, weights: WeightsReport | undefined): string | undefined {
+  const { minRank = 0, maxRank = 0 } = weights ?? {};
+  if (maxRank === 0) return rank?.toString();
+  const seen = minRank === maxRank ? String(minRank) : vscode.l10n.t('{0} to {1}', minRank, maxRank);
+  return rank === undefined || seen === String(rank)
+    ? seen
+    : vscode.l10n.t('{0} in the weights, {1} in the config', seen, rank);
 }
 
-export function rangeText(first: string | number, last: string | number): string {
-  return first === last ? String(first) : vscode.l10n.t('{0} to {1}', first, last);
+function scalingText({ useRslora }: AdapterConfig, { pairs }: WeightsReport): string | undefined {
+  const { l10n } = vscode;
+  const scales = pairs.map(({ scale }) => scale).filter((scale) => scale !== undefined);
+  if (scales.length === 0) return undefined;
+  const least = formatNorm(scales.reduce((a, b) => Math.min(a, b)));
+  const most = formatNorm(scales.reduce((a, b) => Math.max(a, b)));
+  const formula = useRslora ? l10n.t('alpha ÷ √rank') : l10n.t('alpha ÷ rank');
+  return least === most ? `${least} (${formula})` : l10n.t('{0} to {1} ({2})', least, most, formula);
 }
 
 function listText(names: readonly string[]): string {
@@ -238,8 +307,8 @@ function listText(names: readonly string[]): string {
 function layersText(layers: readonly number[]): string | undefined {
   const [first, last] = [layers[0], layers.at(-1)];
   if (first === undefined || last === undefined) return undefined;
-  const isRange = last - first + 1 === layers.length;
-  const shown = isRange ? rangeText(first, last) : listText(layers.map(String));
+  const isRange = layers.length > 1 && last - first + 1 === layers.length;
+  const shown = isRange ? vscode.l10n.t('{0} to {1}', first, last) : listText(layers.map(String));
   return `${formatCount(layers.length)}: ${shown}`;
 }
 
@@ -257,6 +326,7 @@ function adapterFiles({ container, entries, entryCount }: AdapterReport): Adapte
     config: l10n.t('config'),
     weights: l10n.t('weights'),
     pickle: l10n.t('pickle, not opened'),
+    archive: l10n.t('archive, not opened'),
     other: undefined,
   };
   const rest = entryCount - entries.length;

@@ -1,6 +1,7 @@
 import { access, constants, mkdir, rmdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { DiskError, onDisk } from '../../core/base/diskError.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
@@ -31,6 +32,9 @@ import {
   reportUnusableFolder,
   runNameOf,
 } from './messages.ts';
+
+/** How long a resumed download waits for its run's label. */
+const LABEL_WAIT_MS = 1_000;
 
 /** One file to download. */
 interface Job {
@@ -70,6 +74,8 @@ export async function downloadAdapter(
     const choice =
       mode === 'resume' ? mode : await askInterrupted(runNameOf(session.runs, runId), first, targets);
     if (choice === 'resume') {
+      // What is resumed does not wait for a service that is slow or away.
+      await Promise.race([loadLabel(session, runId), setTimeout(LABEL_WAIT_MS)]);
       const jobs = interrupted.map(({ id, target }) => ({
         target,
         run: (signal: AbortSignal) => downloads.resume(id, signal),
@@ -84,15 +90,18 @@ export async function downloadAdapter(
     await downloadNew(downloads, session, runId);
 }
 
+/** The list of runs has no labels; the progress and a folder are named after them. Never rejects. */
+async function loadLabel({ runs }: Session, runId: string): Promise<void> {
+  if (runs.label(runId) === undefined) await runs.loadDetail(runId).catch(() => undefined);
+}
+
 async function downloadNew(downloads: Downloads, session: Session, runId: string): Promise<void> {
   // Before the folder is asked for: a run that is not completed or expired needs none.
   const listed = await withProgress(
     { location: vscode.ProgressLocation.Window, title: listingTitle() },
     async () => {
       const artifacts = await downloads.list(session, runId);
-      // The list of runs has no labels; the progress and a folder are named after them.
-      if (session.runs.label(runId) === undefined)
-        await session.runs.loadDetail(runId).catch(() => undefined);
+      await loadLabel(session, runId);
       return artifacts;
     },
   );

@@ -32,6 +32,12 @@ export function runNameOf(runs: Labels, runId: string): string {
   return sanitizeServiceText(label === '' ? vscode.l10n.t('run {0}', runId.slice(0, 8)) : label);
 }
 
+/** The same in a notification: a label in quotes, so that it is not read as part of the sentence. */
+export function quotedRunName(runs: Labels, runId: string): string {
+  const name = runNameOf(runs, runId);
+  return withoutMarker(runs.label(runId) ?? '') === '' ? name : `“${name}”`;
+}
+
 /** Shows a notification with buttons, by their titles. */
 function notify(show: typeof showInformation, text: string, buttons: Record<string, () => unknown>): void {
   void show(text, ...Object.keys(buttons)).then((choice) => {
@@ -227,13 +233,19 @@ export async function confirmDirectory(directory: string): Promise<'create' | 'o
 export function reportUnusableFolder(text: string, error?: DiskError): void {
   const { l10n } = vscode;
   const name = sanitizeServiceText(text, 400);
-  const sentence =
-    error === undefined
-      ? l10n.t('The download folder “{0}” isn’t an absolute path to a folder.', name)
-      : l10n.t('Can’t use the download folder “{0}”. {1}', name, asText(explain(error)));
+  const sentences = {
+    'disk-full': l10n.t('Can’t use the download folder “{0}”: its disk is full.', name),
+    'no-permission': l10n.t(
+      'Can’t use the download folder “{0}”: you have no permission to write to it.',
+      name,
+    ),
+    'folder-missing': l10n.t('Can’t use the download folder “{0}”: it can’t be created.', name),
+    disk: l10n.t('Can’t use the download folder “{0}”.', name),
+    none: l10n.t('The download folder “{0}” isn’t an absolute path to a folder.', name),
+  };
   const open = () =>
     vscode.commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
-  notify(showWarning, sentence, { [l10n.t('Open Setting')]: open });
+  notify(showWarning, sentences[error?.code ?? 'none'], { [l10n.t('Open Setting')]: open });
 }
 
 /** Whether to download an adapter again that is on the disk. */

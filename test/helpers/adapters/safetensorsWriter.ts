@@ -6,12 +6,6 @@ export interface WrittenTensor {
   data: Buffer;
 }
 
-/** A tensor of ones. */
-export function ones(name: string, shape: readonly number[] = [1], dtype = 'F32'): WrittenTensor {
-  const count = shape.reduce((product, side) => product * side, 1);
-  return { name, dtype, shape, data: encode(dtype, Array<number>(count).fill(1)) };
-}
-
 /** Writes a safetensors file as its own writer does. */
 export function writeTensors(
   tensors: readonly WrittenTensor[],

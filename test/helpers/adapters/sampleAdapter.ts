@@ -24,10 +24,24 @@ export function sampleAdapter(options: SampleOptions = {}): Record<string, Buffe
   const tensors = Array.from({ length: layers }, (_, layer) =>
     Object.entries(modules).flatMap(([module, [inputs, outputs]]): WrittenTensor[] => {
       const name = `base_model.model.model.layers.${layer}.self_attn.${module}`;
-      const [a, b] = [values(rank * inputs), values(outputs * rank).map((one) => (options.isZero ? 0 : one))];
       return [
-        { name: `${name}.lora_A.weight`, dtype, shape: [rank, inputs], data: encode(dtype, a) },
-        { name: `${name}.lora_B.weight`, dtype, shape: [outputs, rank], data: encode(dtype, b) },
+        {
+          name: `${name}.lora_A.weight`,
+          dtype,
+          shape: [rank, inputs],
+          data: encode(dtype, values(rank * inputs)),
+        },
+        {
+          name: `${name}.lora_B.weight`,
+          dtype,
+          shape: [outputs, rank],
+          data: options.isZero
+            ? encode(
+                dtype,
+                values(outputs * rank).map(() => 0),
+              )
+            : encode(dtype, values(outputs * rank)),
+        },
       ];
     }),
   ).flat();

@@ -17,8 +17,6 @@ export interface ZipPart {
   /** Name in the local header. */
   localName?: string;
   localCrc?: number;
-  /** Packed size in the local header. */
-  localBytes?: number;
   /** Unix mode. */
   mode?: number;
   /** Where the central directory says it is. */
@@ -35,8 +33,6 @@ export interface ZipOptions {
   wideBeside?: Partial<WideEnd>;
   count?: number;
   directoryAt?: number;
-  /** As the narrow end record has it. */
-  directoryBytes?: number;
   tail?: Buffer;
   head?: Buffer;
 }
@@ -80,7 +76,7 @@ export function writeZip(parts: readonly ZipPart[], options: ZipOptions = {}): B
   end.writeUInt32LE(0x06054b50, 0);
   end.writeUInt16LE(options.isWide ? 0xffff : count, 8);
   end.writeUInt16LE(options.isWide ? 0xffff : count, 10);
-  end.writeUInt32LE(options.isWide ? 0xffffffff : (options.directoryBytes ?? directory.length), 12);
+  end.writeUInt32LE(options.isWide ? 0xffffffff : directory.length, 12);
   end.writeUInt32LE(options.isWide ? 0xffffffff : directoryAt, 16);
   end.writeUInt16LE(options.comment?.length ?? 0, 20);
   return Buffer.concat([...pieces, end, options.comment ?? Buffer.alloc(0), options.tail ?? Buffer.alloc(0)]);
@@ -111,7 +107,7 @@ function localPart(part: ZipPart): Buffer {
   header.writeUInt16LE(method, 8);
   if (part.descriptor === undefined) {
     header.writeUInt32LE(part.localCrc ?? crc, 14);
-    header.writeUInt32LE(part.isWide ? 0xffffffff : (part.localBytes ?? packedBytes), 18);
+    header.writeUInt32LE(part.isWide ? 0xffffffff : packedBytes, 18);
     header.writeUInt32LE(part.isWide ? 0xffffffff : sizeBytes, 22);
   }
   header.writeUInt16LE(localName.length, 26);

@@ -9,6 +9,7 @@ import { Transport } from '../../../src/core/api/transport.ts';
 import { CancelledError } from '../../../src/core/base/errors.ts';
 import type { DownloadRecord } from '../../../src/core/downloads/types.ts';
 import { Downloads, type DownloadsOptions } from '../../../src/core/downloads/downloads.ts';
+import { DownloadStore } from '../../../src/core/downloads/downloadStore.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import { BlobServer } from '../blobServer.ts';
@@ -112,9 +113,12 @@ export class DownloadBench {
     return readdir(this.out).catch(() => []);
   }
 
-  /** The ids that are stored as unfinished. */
-  async unfinished(): Promise<unknown[]> {
-    return (await this.rows()).unfinished.map(({ id }) => id);
+  /** The ids that are stored as unfinished or discarded. */
+  async stored(): Promise<{ unfinished: unknown[]; discarded: unknown[] }> {
+    const { unfinished } = await this.rows();
+    const idsOf = (discarded: number) =>
+      unfinished.filter((row) => row['discarded'] === discarded).map(({ id }) => id);
+    return { unfinished: idsOf(0), discarded: idsOf(1) };
   }
 
   /** All that is stored of downloads. */
@@ -123,6 +127,18 @@ export class DownloadBench {
       downloads: tables.all('SELECT * FROM download'),
       unfinished: tables.all('SELECT * FROM unfinished_download ORDER BY rowid'),
     }));
+  }
+
+  store(): DownloadStore {
+    const store = new DownloadStore({
+      accountId: ACCOUNT,
+      state: this.#reader(),
+      locks: path.join(this.folder, 'locks'),
+      isRunning: () => false,
+      onChange: () => undefined,
+    });
+    this.#open.push(store);
+    return store;
   }
 
   #reader(): StateStore {
@@ -164,7 +180,7 @@ export class DownloadBench {
   }
 
   async #assertEnded(window: Downloads): Promise<void> {
-    assert.deepEqual(await this.unfinished(), []);
+    assert.deepEqual(await this.stored(), { unfinished: [], discarded: [] });
     // What is unfinished may be read just now, after another window wrote.
     await until(() => this.openFiles().length === 0);
     assert.deepEqual(window.active, []);

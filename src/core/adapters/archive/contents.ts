@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { BrokenArchiveError, type ArchiveFault } from '../faults.ts';
 import type { Archive, Member } from './archive.ts';
 import { MAX_CONFIG_BYTES, MAX_CONFIGS_BYTES, MAX_HEADER_BYTES, MAX_TENSORS } from '../limits.ts';
@@ -5,11 +6,15 @@ import type { AdapterEntry } from '../report.ts';
 import { readSafetensorsHeader, type SafetensorsHeader } from '../safetensors.ts';
 
 const PICKLE = /\.(?:bin|pt|pth|pkl|pickle|ckpt|joblib|mar)$/i;
+const ARCHIVE = /\.(?:zip|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|7z|rar|jar|whl)$/i;
 
 export const CONFIG_NAME = 'adapter_config.json';
 export const WEIGHTS_NAME = 'adapter_model.safetensors';
+/** Enough for a header and the first modules behind it, and read in no time. */
+const SAMPLE_BYTES = 4 * 2 ** 20;
 /** Faults after which nothing more of a packed archive can be read. */
-const OF_STREAM: readonly ArchiveFault[] = ['gzip', 'bomb', 'too-large'];
+const OF_STREAM: readonly ArchiveFault[] = ['gzip-data', 'ratio', 'too-large'];
+const PART_NAME = /^(.+)-\d{5}-of-\d{5}\.safetensors$/i;
 
 /** What is in an archive, its configs and the headers of its weights read. */
 export interface Contents {
@@ -17,13 +22,16 @@ export interface Contents {
   /** By name; undefined where it is too large. */
   configs: ReadonlyMap<string, string | undefined>;
   weights: ReadonlyMap<string, SafetensorsHeader | BrokenArchiveError>;
+  /** By name of weights: a digest of their beginning. */
+  samples: ReadonlyMap<string, string>;
 }
 
 /** Goes through an archive once. @throws BrokenArchiveError, CancelledError */
-export async function readContents(archive: Archive): Promise<Contents> {
+export async function readContents(archive: Archive, signal: AbortSignal | undefined): Promise<Contents> {
   const entries: AdapterEntry[] = [];
   const configs = new Map<string, string | undefined>();
   const weights = new Map<string, SafetensorsHeader | BrokenArchiveError>();
+  const samples = new Map<string, string>();
   let tensors = 0;
   let headerBytes = 0;
   let configBytes = 0;
@@ -35,24 +43,38 @@ export async function readContents(archive: Archive): Promise<Contents> {
       const text = await textOf(member);
       configs.set(name, text);
       if (text !== undefined) configBytes += sizeBytes;
-      if (configBytes > MAX_CONFIGS_BYTES) throw new BrokenArchiveError('too-large', name);
+      if (configBytes > MAX_CONFIGS_BYTES) throw new BrokenArchiveError('header-too-large', name);
     }
     if (kind !== 'weights') continue;
+    const pieces = member.open();
+    const digest = createHash('sha256');
+    let unsampled = SAMPLE_BYTES;
+    const next = async () => {
+      const { value: piece } = await pieces.next();
+      if (piece === undefined) return undefined;
+      digest.update(piece.subarray(0, unsampled));
+      unsampled = Math.max(0, unsampled - piece.length);
+      return piece;
+    };
     try {
-      const header = await readSafetensorsHeader(member.open(), sizeBytes);
+      const header = await readSafetensorsHeader(next, sizeBytes, signal);
+      while (unsampled > 0 && (await next()) !== undefined);
+      samples.set(name, digest.digest('hex'));
       weights.set(name, header);
       tensors += header.tensors.length;
       headerBytes += header.dataAt;
     } catch (error) {
       if (!(error instanceof BrokenArchiveError) || OF_STREAM.includes(error.code)) throw error;
       // Which file it is counts only if it is one of the adapter's.
-      weights.set(name, new BrokenArchiveError(error.code, error.verdict.entry ?? name));
+      weights.set(name, new BrokenArchiveError(error.code, error.entry ?? name));
+    } finally {
+      await pieces.return();
     }
     // Together they may be no more than one of the greatest length.
     if (tensors > MAX_TENSORS || headerBytes > MAX_HEADER_BYTES + 8)
-      throw new BrokenArchiveError('too-large', name);
+      throw new BrokenArchiveError('header-too-large', name);
   }
-  return { entries, configs, weights };
+  return { entries, configs, weights, samples };
 }
 
 async function textOf(member: Member): Promise<string | undefined> {
@@ -70,7 +92,8 @@ export function kindOf(name: string): AdapterEntry['kind'] {
   if (base === CONFIG_NAME) return 'config';
   if (/\.safetensors$/i.test(base)) return 'weights';
   // `data.pkl` is what PyTorch's own files are inside.
-  return PICKLE.test(base) ? 'pickle' : 'other';
+  if (PICKLE.test(base)) return 'pickle';
+  return ARCHIVE.test(base) ? 'archive' : 'other';
 }
 
 export function baseOf(name: string): string {
@@ -78,7 +101,7 @@ export function baseOf(name: string): string {
 }
 
 /** The folder that a file is in, '' at the top. */
-function folderOf(name: string): string {
+export function folderOf(name: string): string {
   return name.slice(0, Math.max(0, name.lastIndexOf('/')));
 }
 
@@ -86,28 +109,54 @@ function folderOf(name: string): string {
 export interface Choice {
   root: string;
   config: string | undefined;
-  weights: string | undefined;
-  /** Other configs and weights. */
-  others: readonly string[];
+  weights: readonly string[];
+  otherConfigs: readonly string[];
+  otherWeights: readonly string[];
 }
 
 /** The outermost folder that has config and weights, else weights, else a config; undefined where there is neither. */
 export function chooseAdapter({ configs, weights }: Contents): Choice | undefined {
-  const names = [...weights.keys(), ...configs.keys()];
-  const [best] = [...Map.groupBy(names, folderOf)]
-    .map(([root, its]) => {
-      const files = its.filter((name) => weights.has(name)).sort();
-      const own = files.find((name) => baseOf(name) === WEIGHTS_NAME);
-      return { root, config: its.find((name) => configs.has(name)), weights: own ?? files[0] };
+  const folders = new Map<string, string[]>([...configs.keys()].map((name) => [folderOf(name), []]));
+  for (const name of weights.keys()) {
+    const its = folders.get(folderOf(name));
+    if (its === undefined) folders.set(folderOf(name), [name]);
+    else its.push(name);
+  }
+  const ranked = [...folders]
+    .map(([folder, names]) => {
+      const config = configs.has(join(folder, CONFIG_NAME)) ? join(folder, CONFIG_NAME) : undefined;
+      const files = names.sort();
+      return { folder, config, files, depth: folder === '' ? 0 : folder.split('/').length };
     })
-    .sort((a, b) => rankOf(b) - rankOf(a) || depthOf(a.root) - depthOf(b.root) || (a.root < b.root ? -1 : 1));
-  return best && { ...best, others: names.filter((name) => name !== best.config && name !== best.weights) };
+    .sort((a, b) => rankOf(b) - rankOf(a) || a.depth - b.depth || (a.folder < b.folder ? -1 : 1));
+  const [best] = ranked;
+  if (best === undefined) return undefined;
+  const chosen = chooseWeights(best.files);
+  const isChosen = new Set(chosen);
+  return {
+    root: best.folder,
+    config: best.config,
+    weights: chosen,
+    otherConfigs: [...configs.keys()].filter((name) => name !== best.config),
+    otherWeights: [...weights.keys()].filter((name) => !isChosen.has(name)),
+  };
 }
 
-function rankOf({ config, weights }: Pick<Choice, 'config' | 'weights'>): number {
-  return (weights === undefined ? 0 : 2) + (config === undefined ? 0 : 1);
+function rankOf({ config, files }: { config: string | undefined; files: readonly string[] }): number {
+  return (files.length > 0 ? 2 : 0) + (config === undefined ? 0 : 1);
 }
 
-function depthOf(folder: string): number {
-  return folder === '' ? 0 : folder.split('/').length;
+/** PEFT's file, else all numbered parts, else the first. */
+function chooseWeights(files: readonly string[]): readonly string[] {
+  const own = files.find((name) => baseOf(name) === WEIGHTS_NAME);
+  if (own !== undefined) return [own];
+  const [first] = files;
+  if (first === undefined) return [];
+  const stem = PART_NAME.exec(baseOf(first))?.[1];
+  if (stem === undefined) return [first];
+  return files.filter((name) => PART_NAME.exec(baseOf(name))?.[1] === stem);
+}
+
+function join(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
 }

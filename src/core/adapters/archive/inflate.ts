@@ -3,30 +3,30 @@ import { createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from 'no
 import { BrokenArchiveError } from '../faults.ts';
 import { CHUNK_BYTES, MAX_RATIO, MAX_TOTAL_BYTES, RATIO_FROM_BYTES } from '../limits.ts';
 
-/** What the deflated bytes of a ZIP entry are, in pieces. @throws BrokenArchiveError `length` */
+/** What the deflated bytes of a ZIP entry are, in pieces. @throws BrokenArchiveError `zip-length` */
 export async function* inflated(
   packed: AsyncIterable<Buffer>,
   packedBytes: number,
   name: string,
 ): AsyncGenerator<Buffer, void> {
   const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
-  yield* through(packed, inflate, new BrokenArchiveError('length', name));
+  yield* through(packed, inflate, new BrokenArchiveError('zip-length', name));
   // Bytes after the end of the deflated ones, which nobody would see.
-  if (inflate.bytesWritten !== packedBytes) throw new BrokenArchiveError('length', name);
+  if (inflate.bytesWritten !== packedBytes) throw new BrokenArchiveError('zip-length', name);
 }
 
 /**
  * What a gzip file holds, in pieces, its CRC and length checked by zlib; of several members one after another.
- * @throws BrokenArchiveError `gzip`, `bomb`, `too-large`
+ * @throws BrokenArchiveError `gzip-data`, `ratio`, `too-large`
  */
 export async function* gunzipped(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   let bytes = 0;
-  for await (const piece of through(packed, gunzip, new BrokenArchiveError('gzip'))) {
+  for await (const piece of through(packed, gunzip, new BrokenArchiveError('gzip-data'))) {
     bytes += piece.length;
     if (bytes > MAX_TOTAL_BYTES) throw new BrokenArchiveError('too-large');
     if (bytes > RATIO_FROM_BYTES && bytes > gunzip.bytesWritten * MAX_RATIO)
-      throw new BrokenArchiveError('bomb');
+      throw new BrokenArchiveError('ratio');
     yield piece;
   }
 }

@@ -33,18 +33,23 @@ export async function openArchive(file: string, signal?: AbortSignal): Promise<A
   if ((await stat(file)).isDirectory()) return await openFolder(file, signal);
   const bytes = await FileBytes.open(file, signal);
   try {
-    return openFile(bytes, await firstBytes(bytes), path.basename(file));
+    return openFile(bytes, await firstBytes(bytes), path.basename(file), signal);
   } catch (error) {
     await bytes.close();
     throw error;
   }
 }
 
-function openFile(bytes: FileBytes, kind: FirstBytes, name: string): Archive {
+function openFile(
+  bytes: FileBytes,
+  kind: FirstBytes,
+  name: string,
+  signal: AbortSignal | undefined,
+): Archive {
   const rest = { sizeBytes: bytes.sizeBytes, close: () => bytes.close() };
   switch (kind) {
     case 'zip':
-      return { ...rest, container: 'zip', members: () => zipMembers(bytes) };
+      return { ...rest, container: 'zip', members: () => zipMembers(bytes, signal) };
     case 'tar':
       return { ...rest, container: 'tar', members: () => tarMembers(TarBytes.ofFile(bytes)) };
     case 'gzip':
@@ -61,7 +66,7 @@ function openFile(bytes: FileBytes, kind: FirstBytes, name: string): Archive {
 }
 
 async function* gzipMembers(bytes: FileBytes): AsyncGenerator<Member, void> {
-  const tar = new TarBytes(gunzipped(bytes.all()));
+  const tar = TarBytes.ofStream(gunzipped(bytes.all()));
   try {
     const begin = await tar.peek();
     if (!beginsAsTar(begin))
@@ -84,7 +89,7 @@ async function* single(bytes: FileBytes, name: string): AsyncGenerator<Member, v
 /** A folder is the user's own: links in it are followed (caches have them), but only to files. */
 async function openFolder(folder: string, signal: AbortSignal | undefined): Promise<Archive> {
   const names = (await readdir(folder)).sort();
-  if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-large');
+  if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
   const files: { name: string; sizeBytes: number }[] = [];
   for (const name of names) {
     const found = await stat(path.join(folder, name)).catch(() => undefined);

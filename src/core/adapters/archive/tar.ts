@@ -6,8 +6,6 @@ import { EntryNames } from './entryNames.ts';
 import { readThrough, type Member } from './archive.ts';
 
 export const BLOCK_BYTES = 512;
-/** Of an extended header's record, with its length before it. */
-const MAX_KEY_BYTES = 1024;
 
 interface TarHeader {
   name: string;
@@ -23,14 +21,21 @@ export class TarBytes {
   #piece: Buffer = Buffer.alloc(0);
   #at = 0;
 
-  /** @param reopen of a file: reads on from another place */
-  constructor(pieces: AsyncGenerator<Buffer, void>, reopen?: (at: number) => AsyncGenerator<Buffer, void>) {
+  private constructor(
+    pieces: AsyncGenerator<Buffer, void>,
+    reopen?: (at: number) => AsyncGenerator<Buffer, void>,
+  ) {
     this.#pieces = pieces;
     this.#reopen = reopen;
   }
 
   static ofFile(file: FileBytes): TarBytes {
-    return new TarBytes(file.all(), (at) => file.chunks(Math.min(at, file.sizeBytes), file.sizeBytes));
+    const from = (at: number) => file.chunks(Math.min(at, file.sizeBytes), file.sizeBytes);
+    return new TarBytes(from(0), from);
+  }
+
+  static ofStream(pieces: AsyncGenerator<Buffer, void>): TarBytes {
+    return new TarBytes(pieces);
   }
 
   /** The first block, or less where there is no more, which is read again. */
@@ -110,7 +115,7 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     const header = readHeader(block);
     if (/^[xgLK]$/.test(header.type)) {
       // A name and what it points to, or one of each kind, for every entry.
-      if (++extended > 2 * MAX_ENTRIES) throw new BrokenArchiveError('too-large');
+      if (++extended > 2 * MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
       const one = await readExtended(header, bytes);
       if (header.type === 'g') Object.assign(shared, one);
       else next = { ...next, ...one };
@@ -118,12 +123,13 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     }
     const { type, name, sizeBytes } = { ...header, ...shared, ...next };
     next = {};
-    if (/^[12346]$/.test(type)) throw new BrokenArchiveError('link', name);
+    if (type === '1' || type === '2') throw new BrokenArchiveError('link', name);
+    if (/^[346]$/.test(type)) throw new BrokenArchiveError('device', name);
     if (type !== '0' && type !== '5') throw new BrokenArchiveError('method', name);
     // Old writers mark a folder by its name alone.
     const isFolder = type === '5' || name.endsWith('/');
     const safe = names.add(name, isFolder);
-    if (isFolder && sizeBytes > 0) throw new BrokenArchiveError('tar', name);
+    if (isFolder && sizeBytes > 0) throw new BrokenArchiveError('tar-header', name);
     total += sizeBytes;
     if (total > MAX_TOTAL_BYTES) throw new BrokenArchiveError('too-large');
     let left = sizeBytes;
@@ -138,9 +144,9 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     await bytes.skip(left + paddingOf(sizeBytes));
   }
   // Two empty blocks end it, and only zeros may follow.
-  if (!isEmptyBlock(await bytes.block())) throw new BrokenArchiveError('tar');
+  if (!isEmptyBlock(await bytes.block())) throw new BrokenArchiveError('data-after-end');
   for await (const piece of bytes.rest())
-    if (!piece.equals(Buffer.alloc(piece.length))) throw new BrokenArchiveError('tar');
+    if (!piece.equals(Buffer.alloc(piece.length))) throw new BrokenArchiveError('data-after-end');
 }
 
 /** Contents take up complete blocks. */
@@ -149,7 +155,7 @@ function paddingOf(sizeBytes: number): number {
 }
 
 async function readExtended({ type, sizeBytes }: TarHeader, bytes: TarBytes): Promise<Partial<TarHeader>> {
-  if (sizeBytes > MAX_EXTENDED_BYTES) throw new BrokenArchiveError('too-large');
+  if (sizeBytes > MAX_EXTENDED_BYTES) throw new BrokenArchiveError('header-too-large');
   const pieces: Buffer[] = [];
   for await (const piece of bytes.exactly(sizeBytes)) pieces.push(Buffer.from(piece));
   await bytes.skip(paddingOf(sizeBytes));
@@ -162,7 +168,7 @@ async function readExtended({ type, sizeBytes }: TarHeader, bytes: TarBytes): Pr
   for (const key of records.keys()) if (key.startsWith('GNU.sparse.')) throw new BrokenArchiveError('method');
   const name = records.get('path');
   const size = records.get('size');
-  if (size !== undefined && !/^[0-9]{1,15}$/.test(size)) throw new BrokenArchiveError('tar');
+  if (size !== undefined && !/^[0-9]{1,15}$/.test(size)) throw new BrokenArchiveError('tar-header');
   return { ...(name !== undefined && { name }), ...(size !== undefined && { sizeBytes: Number(size) }) };
 }
 
@@ -176,7 +182,7 @@ function isEmptyBlock(block: Buffer): boolean {
 }
 
 function readHeader(block: Buffer): TarHeader {
-  if (!hasChecksum(block)) throw new BrokenArchiveError('tar');
+  if (!hasChecksum(block)) throw new BrokenArchiveError('tar-header');
   // The prefix is only there in ustar; GNU has other things in its place.
   const isUstar = block.toString('latin1', 257, 263) === 'ustar\0';
   const prefix = isUstar ? textIn(block.subarray(345, 500)) : '';
@@ -189,46 +195,64 @@ function readHeader(block: Buffer): TarHeader {
   };
 }
 
-/** Up to a NUL. */
+/** Up to a NUL; as Latin-1 where it is not UTF-8. */
 function textIn(bytes: Buffer): string {
   const end = bytes.indexOf(0);
-  return decoded(end === -1 ? bytes : bytes.subarray(0, end));
+  const used = end === -1 ? bytes : bytes.subarray(0, end);
+  return used.toString(isUtf8(used) ? 'utf8' : 'latin1');
 }
 
-/** As Latin-1 where it is not UTF-8. */
-function decoded(bytes: Buffer): string {
-  return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
-}
-
-/** The records of an extended header (pax): the length of each, a blank, a key, an equals sign, a value, a line end. */
+/** The records of an extended header (pax). */
 function readPax(bytes: Buffer): Map<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length;) {
-    const begin = bytes.toString('latin1', at, at + MAX_KEY_BYTES);
-    const [start = '', length, key = ''] = /^([1-9]\d*) ([^=]+)=/.exec(begin) ?? [];
-    const end = at + Number(length);
-    if (!(end > at + start.length) || bytes[end - 1] !== 0x0a) throw new BrokenArchiveError('tar');
-    records.set(key, decoded(bytes.subarray(at + start.length, end - 1)));
+    const space = bytes.indexOf(0x20, at);
+    const digits = space === -1 ? '' : bytes.toString('latin1', at, Math.min(space, at + 9));
+    const end = at + Number(digits);
+    const equals = bytes.indexOf(0x3d, space);
+    const isRecord =
+      /^[1-9][0-9]*$/.test(digits) &&
+      end <= bytes.length &&
+      equals !== -1 &&
+      equals < end &&
+      bytes[end - 1] === 0x0a;
+    if (!isRecord) throw new BrokenArchiveError('tar-header');
+    const value = bytes.subarray(equals + 1, end - 1);
+    records.set(bytes.toString('utf8', space + 1, equals), value.toString(isUtf8(value) ? 'utf8' : 'latin1'));
     at = end;
   }
   return records;
 }
 
+/** Some old writers add signed bytes. */
 function hasChecksum(block: Buffer): boolean {
-  const sum = block.reduce((all, byte, at) => all + (at >= 148 && at < 156 ? 0x20 : byte), 0);
-  return octalIn(block.subarray(148, 156)) === sum;
+  let unsigned = 0;
+  let signed = 0;
+  for (const [at, byte] of block.entries()) {
+    const counted = at >= 148 && at < 156 ? 0x20 : byte;
+    unsigned += counted;
+    signed += counted < 128 ? counted : counted - 256;
+  }
+  const digits = block
+    .toString('latin1', 148, 156)
+    .replace(/(?<![\0 ])[\0 ]+$/, '')
+    .trimStart();
+  if (!/^[0-7]+$/.test(digits)) return false;
+  const sum = parseInt(digits, 8);
+  return sum === unsigned || sum === signed;
 }
 
 /** Octal digits, or what does not fit into them with base 256 (GNU). */
 function numberIn(field: Buffer): number {
-  const isWide = field[0] === 0x80;
-  const number = isWide ? field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0) : octalIn(field);
-  if (!Number.isSafeInteger(number)) throw new BrokenArchiveError('tar');
-  return number;
-}
-
-/** NaN where they are none. */
-function octalIn(field: Buffer): number {
-  const digits = /^ *([0-7]*)(?:[\0 ]|$)/.exec(field.toString('latin1'))?.[1];
-  return digits === '' ? 0 : parseInt(digits ?? '', 8);
+  if (field[0] === 0x80) {
+    const wide = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0);
+    if (Number.isSafeInteger(wide)) return wide;
+    throw new BrokenArchiveError('tar-header');
+  }
+  const digits = field
+    .toString('latin1')
+    .replace(/^ +/, '')
+    .replace(/[\0 ].*$/s, '');
+  if (!/^[0-7]*$/.test(digits)) throw new BrokenArchiveError('tar-header');
+  return digits === '' ? 0 : parseInt(digits, 8);
 }

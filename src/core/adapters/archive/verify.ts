@@ -22,7 +22,7 @@ export async function verifyArchive(
 ): Promise<VerifiedKind> {
   const bytes = await FileBytes.open(file, signal);
   try {
-    return await verify(bytes);
+    return await verify(bytes, signal);
   } catch (error) {
     if (error instanceof BrokenArchiveError && error.verdict.code !== 'broken') return 'unread';
     throw error;
@@ -31,19 +31,25 @@ export async function verifyArchive(
   }
 }
 
-async function verify(bytes: FileBytes): Promise<VerifiedKind> {
+async function verify(bytes: FileBytes, signal: AbortSignal | undefined): Promise<VerifiedKind> {
   const kind = await firstBytes(bytes);
-  if (kind === 'zip') await checkZip(bytes);
+  if (kind === 'zip') await checkZip(bytes, signal);
   else if (kind === 'tar') await readThrough(tarMembers(TarBytes.ofFile(bytes)));
   else if (kind === 'gzip') {
-    const tar = new TarBytes(gunzipped(bytes.all()));
+    const tar = TarBytes.ofStream(gunzipped(bytes.all()));
     try {
       // Also the tar in it, where there is one.
       await readThrough(beginsAsTar(await tar.peek()) ? tarMembers(tar) : tar.rest());
     } finally {
       await tar.close();
     }
-  } else if (kind === 'safetensors') await readSafetensorsHeader(bytes.all(), bytes.sizeBytes);
-  else return 'unknown';
+  } else if (kind === 'safetensors') {
+    const pieces = bytes.all();
+    await readSafetensorsHeader(
+      async () => (await pieces.next()).value ?? undefined,
+      bytes.sizeBytes,
+      signal,
+    );
+  } else return 'unknown';
   return kind;
 }

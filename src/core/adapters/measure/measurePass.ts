@@ -6,7 +6,7 @@ import { printable } from '../printable.ts';
 import type { Measurements, PairMeasure, Progress } from '../report.ts';
 import type { Tensor } from '../safetensors.ts';
 import { dtypeShares, type Parts, type WeightsFile } from '../tensors.ts';
-import { isMeasured, SquareSum } from './squareSum.ts';
+import { isMeasured, TensorSums } from './tensorSums.ts';
 
 const MAX_NAMES = 10;
 /** Bytes of values that are summed at once. */
@@ -18,11 +18,11 @@ export async function measurePass(
   onProgress: (progress: Progress) => void,
 ): Promise<Measurements> {
   const inspection = await inspect(file);
-  const { report, file: weights } = inspection;
-  if (weights === undefined) throw new NotAnAdapterError(report.verdict);
+  const { verdict } = inspection.report;
+  if (verdict.code !== 'adapter') throw new NotAnAdapterError(verdict);
   const archive = await openArchive(file);
   try {
-    return measurementsOf(inspection, weights, await sumsOf(archive, weights, onProgress));
+    return measurementsOf(inspection, await sumsOf(archive, inspection.files, onProgress));
   } finally {
     await archive.close();
   }
@@ -31,31 +31,40 @@ export async function measurePass(
 /** Sums up each tensor of a type that is measured. */
 async function sumsOf(
   archive: Archive,
-  weights: WeightsFile,
+  files: readonly WeightsFile[],
   onProgress: (progress: Progress) => void,
-): Promise<Map<Tensor, SquareSum>> {
-  const { name, header } = weights;
-  const sums = new Map<Tensor, SquareSum>();
-  const add = adder(weights, sums);
-  const totalBytes = header.dataAt + (header.tensors.at(-1)?.to ?? 0);
+): Promise<Map<Tensor, TensorSums>> {
+  const sums = new Map<Tensor, TensorSums>();
+  const memory = new Uint8Array(BATCH_BYTES);
+  const waiting = new Map(files.map((file) => [file.name, file]));
+  const totalBytes = files.reduce(
+    (sum, { header }) => sum + header.dataAt + (header.tensors.at(-1)?.to ?? 0),
+    0,
+  );
   let doneBytes = 0;
   for await (const member of archive.members()) {
-    if (member.name !== name) continue;
+    const file = waiting.get(member.name);
+    if (file === undefined) continue;
+    const add = adder(file, sums, memory);
     for await (const piece of member.open()) {
       add(piece);
       doneBytes += piece.length;
       onProgress({ doneBytes, totalBytes });
     }
-    break;
+    waiting.delete(member.name);
+    if (waiting.size === 0) break;
   }
   // The file changed after it was inspected.
-  if (doneBytes !== totalBytes) throw new BrokenArchiveError('truncated');
+  if (waiting.size > 0 || doneBytes !== totalBytes) throw new BrokenArchiveError('truncated');
   return sums;
 }
 
 /** Takes the pieces of a file, and hands each tensor its bytes. */
-function adder({ header }: WeightsFile, sums: Map<Tensor, SquareSum>): (piece: Buffer) => void {
-  const memory = new Uint8Array(BATCH_BYTES);
+function adder(
+  { header }: WeightsFile,
+  sums: Map<Tensor, TensorSums>,
+  memory: Uint8Array<ArrayBuffer>,
+): (piece: Buffer) => void {
   let at = 0;
   let index = 0;
   return (piece) => {
@@ -65,7 +74,7 @@ function adder({ header }: WeightsFile, sums: Map<Tensor, SquareSum>): (piece: B
       const tensor = header.tensors[index];
       if (tensor === undefined || begin + piece.length < tensor.from) return;
       if (isMeasured(tensor.dtype)) {
-        const its = sums.get(tensor) ?? new SquareSum(tensor.dtype, memory);
+        const its = sums.get(tensor) ?? new TensorSums(tensor.dtype, memory);
         sums.set(tensor, its);
         its.add(piece.subarray(Math.max(0, tensor.from - begin), tensor.to - begin));
       }
@@ -76,25 +85,28 @@ function adder({ header }: WeightsFile, sums: Map<Tensor, SquareSum>): (piece: B
 }
 
 function measurementsOf(
-  { report, pairs }: Inspection,
-  { header }: WeightsFile,
-  sums: ReadonlyMap<Tensor, SquareSum>,
+  { report, files, pairs }: Inspection,
+  sums: ReadonlyMap<Tensor, TensorSums>,
 ): Measurements {
+  const tensors = files.flatMap(({ header }) => header.tensors);
   const measures = (report.weights?.pairs ?? []).map(({ path }, index) =>
     pairMeasure(path, pairs[index], sums),
   );
+  const nonFinite = [...sums].filter(([, { nans, infinities }]) => nans + infinities > 0);
   const paired = new Set(pairs.flatMap(({ a, b }) => [a, b]));
-  const notMeasured = dtypeShares(header.tensors.filter(({ dtype }) => !isMeasured(dtype)));
+  const notMeasured = dtypeShares(tensors.filter(({ dtype }) => !isMeasured(dtype)));
+  const total = (key: 'values' | 'nans' | 'infinities') =>
+    [...sums.values()].reduce((sum, one) => sum + one[key], 0);
   return {
     pairs: measures,
-    broken: [...sums]
-      .filter(([, { value }]) => !Number.isFinite(value))
-      .slice(0, MAX_NAMES)
-      .map(([{ name }]) => printable(name)),
+    values: total('values'),
+    nans: total('nans'),
+    infinities: total('infinities'),
+    nonFinite: nonFinite.slice(0, MAX_NAMES).map(([{ name }]) => printable(name)),
     hasNoEffect:
       notMeasured.length === 0 &&
       measures.every(({ isZero }) => isZero) &&
-      ![...sums].some(([tensor, { value }]) => value !== 0 && !paired.has(tensor)),
+      ![...sums].some(([tensor, { squares }]) => squares !== 0 && !paired.has(tensor)),
     notMeasured,
   };
 }
@@ -102,15 +114,15 @@ function measurementsOf(
 function pairMeasure(
   path: string,
   parts: Parts | undefined,
-  sums: ReadonlyMap<Tensor, SquareSum>,
+  sums: ReadonlyMap<Tensor, TensorSums>,
 ): PairMeasure {
-  const [a, b] = [parts?.a, parts?.b].map((tensor) => tensor && sums.get(tensor)?.value);
+  const [a, b] = [parts?.a && sums.get(parts.a), parts?.b && sums.get(parts.b)];
   // PEFT starts training with an A of zeros for embeddings.
-  const squares = (parts?.isEmbedding === true ? a : b) ?? NaN;
+  const squares = (parts?.isEmbedding === true ? a : b)?.squares ?? NaN;
   return {
     path,
     ...(Number.isFinite(squares) ? { norm: Math.sqrt(squares) } : {}),
-    isZero: a === 0 || b === 0,
-    isBroken: [a, b].some((sum) => sum !== undefined && !Number.isFinite(sum)),
+    isZero: a?.squares === 0 || b?.squares === 0,
+    nonFinite: [a, b].reduce((sum, one) => sum + (one?.nans ?? 0) + (one?.infinities ?? 0), 0),
   };
 }

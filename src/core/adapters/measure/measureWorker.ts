@@ -1,6 +1,6 @@
 // The worker thread: it measures one adapter and ends.
 import { parentPort, workerData } from 'node:worker_threads';
-import { NotAnAdapterError } from '../faults.ts';
+import { BrokenArchiveError, NotAnAdapterError } from '../faults.ts';
 import type { Progress } from '../report.ts';
 import type { MeasureAnswer } from './measure.ts';
 import { measurePass } from './measurePass.ts';
@@ -22,7 +22,7 @@ async function run({ file }: { file: string }): Promise<void> {
   try {
     post({ kind: 'done', measurements: await measurePass(file, onProgress) });
   } catch (error) {
-    if (!(error instanceof NotAnAdapterError)) throw error;
+    if (!(error instanceof BrokenArchiveError || error instanceof NotAnAdapterError)) throw error;
     post({ kind: 'failed', verdict: error.verdict });
   }
 }

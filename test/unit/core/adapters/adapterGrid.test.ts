@@ -16,7 +16,8 @@ const pair = (path: string, changes: Partial<LoraPair> = {}): LoraPair => {
     module: module.join(' '),
     rank: 8,
     parameters: 100,
-    isHalf: false,
+    hasA: true,
+    hasB: true,
     hasMagnitude: false,
     ...changes,
   };
@@ -26,7 +27,7 @@ const gridOfPairs = (pairs: LoraPair[], measures?: Partial<PairMeasure>[]) => {
   const measured = measures?.map((measure, index) => ({
     path: pairs[index]!.path,
     isZero: false,
-    isBroken: false,
+    nonFinite: 0,
     ...measure,
   }));
   return gridOf(
@@ -53,7 +54,7 @@ describe('gridOf', () => {
 
   it('puts experts of one kind together', () => {
     const experts = [0, 1, 2].map((expert) =>
-      pair(`0 experts.${expert}.up_proj`, { rank: 4 + expert, isHalf: expert === 0 }),
+      pair(`0 experts.${expert}.up_proj`, { rank: 4 + expert, hasB: expert > 0 }),
     );
     const [row] = gridOfPairs([...experts, pair('0 block.experts.1.w')]).rows;
     assert.equal(row?.module, 'experts.*.up_proj');
@@ -64,14 +65,14 @@ describe('gridOf', () => {
     const experts = [0, 1].map((expert) => pair(`0 experts.${expert}.w`));
     const grid = gridOfPairs(
       [...experts, pair('0 q'), pair('0 v')],
-      [{ norm: 3 }, { norm: 4, isZero: true }, { isBroken: true }, { norm: 0, isZero: true }],
+      [{ norm: 3 }, { norm: 4, isZero: true }, { nonFinite: 2 }, { norm: 0, isZero: true }],
     );
     assert.deepEqual(
       grid.rows.map(({ cells }) => cells[0]?.measured),
       [
-        { norm: 5, zeros: 1, isBroken: false },
-        { zeros: 0, isBroken: true },
-        { norm: 0, zeros: 1, isBroken: false },
+        { norm: 5, zeros: 1, nonFinite: 0 },
+        { zeros: 0, nonFinite: 2 },
+        { norm: 0, zeros: 1, nonFinite: 0 },
       ],
     );
     assert.equal(grid.largestNorm, 5);

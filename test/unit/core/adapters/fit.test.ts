@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import type { AdapterProblem, ProblemCode } from '../../../../src/core/adapters/problems.ts';
 import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
-import { ones, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { encode, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { codesOf, Place, zipOf } from '../../../helpers/adapters/support.ts';
 
 const CONFIG = 'adapter_config.json';
@@ -10,9 +10,17 @@ const PREFIX = 'base_model.model.';
 const Q0_PATH = 'model.layers.0.self_attn.q_proj';
 const Q0 = PREFIX + Q0_PATH;
 
+function small(name: string, shape: readonly number[] = [2], dtype = 'F32'): WrittenTensor {
+  const count = shape.reduce((product, side) => product * side, 1);
+  return { name, dtype, shape, data: encode(dtype, Array<number>(count).fill(1)) };
+}
+
 /** A and B of a module. */
-function pair(name: string): WrittenTensor[] {
-  return [ones(`${PREFIX}${name}.lora_A.weight`, [4, 2]), ones(`${PREFIX}${name}.lora_B.weight`, [2, 4])];
+function pair(name: string, inputs = 2, rank = 4): WrittenTensor[] {
+  return [
+    small(`${PREFIX}${name}.lora_A.weight`, [rank, inputs]),
+    small(`${PREFIX}${name}.lora_B.weight`, [2, rank]),
+  ];
 }
 
 function config(values: Record<string, unknown>): SampleOptions {
@@ -21,12 +29,24 @@ function config(values: Record<string, unknown>): SampleOptions {
 
 function adding(...names: (string | WrittenTensor)[]): SampleOptions {
   return {
-    tensors: (all) => [...all, ...names.map((one) => (typeof one === 'string' ? ones(one) : one))],
+    tensors: (all) => [...all, ...names.map((one) => (typeof one === 'string' ? small(one) : one))],
   };
 }
 
 function unprefixed(): SampleOptions {
   return { tensors: (all) => all.map((one) => ({ ...one, name: one.name.slice(PREFIX.length) })) };
+}
+
+/** The inputs of one module in the second layer are wider than in the first. */
+function widths(...modules: string[]): SampleOptions {
+  return {
+    config: { target_modules: modules },
+    tensors: () =>
+      modules.flatMap((module, index) => [
+        ...pair(`layers.0.x.${module}`, 24),
+        ...pair(`layers.1.x.${module}`, index === 0 ? 32 : 48),
+      ]),
+  };
 }
 
 describe('the fit of config and tensors', () => {
@@ -37,14 +57,19 @@ describe('the fit of config and tensors', () => {
     await place.inspect(zipOf({ ...sampleAdapter(), [CONFIG]: Buffer.from(text) }));
 
   const head = { task_type: 'SEQ_CLS', modules_to_save: ['classifier', 'score'] };
+  const lmHead = `${PREFIX}lm_head.weight`;
   const wrongTypes = { r: '8', lora_alpha: true, target_modules: [1], rank_pattern: [], bias: 3 };
   const otherB = (shape: number[]) => ({
-    tensors: ([a, , ...rest]: WrittenTensor[]) => [a!, ones(`${Q0}.lora_B.weight`, shape), ...rest],
+    tensors: ([a, , ...rest]: WrittenTensor[]) => [a!, small(`${Q0}.lora_B.weight`, shape), ...rest],
   });
   const cases: [ProblemCode, SampleOptions, Partial<AdapterProblem>][] = [
     ['partner-missing', { tensors: (all) => all.slice(1) }, { severity: 'error', examples: [Q0_PATH] }],
-    ['partner-missing', otherB([16, 3]), { severity: 'error', examples: [Q0_PATH] }],
+    ['pair-mismatch', otherB([16, 3]), { expected: 4, actual: 3 }],
     ['prefix-missing', unprefixed(), { severity: 'error', count: 8 }],
+    ['widths-differ', widths('q_proj'), { severity: 'error', count: 1, expected: 24, actual: 32 }],
+    // Few models have wider feed-forward layers.
+    ['widths-differ', widths('down_proj'), { severity: 'warning', count: 1 }],
+    ['widths-differ', widths('down_proj', 'q_proj'), { severity: 'error', count: 2 }],
     ['rank-mismatch', config({ r: 8 }), { count: 4, expected: 8, actual: 4 }],
     ['rank-mismatch', config({ rank_pattern: { 'self_attn.q_proj': 2 } }), { count: 2, expected: 2 }],
     ['module-not-targeted', config({ target_modules: ['q_proj'] }), { count: 2 }],
@@ -54,30 +79,31 @@ describe('the fit of config and tensors', () => {
       { examples: ['o_proj'] },
     ],
     ['tensor-unexpected', adding('something.else'), { examples: ['something.else'] }],
-    ['tensor-unexpected', adding(ones(`${Q0}.lora_A.other.weight`, [4, 24])), { count: 1 }],
-    ['saved-module-mismatch', config({ modules_to_save: ['x'] }), { severity: 'error', examples: ['x'] }],
-    ['saved-module-mismatch', config(head), { examples: ['classifier', 'score'] }],
+    ['tensor-unexpected', adding(small(`${Q0}.lora_A.other.weight`, [4, 24])), { count: 1 }],
+    ['bias-mismatch', adding(`${Q0}.bias`), { expected: 'none', actual: 1 }],
+    ['bias-mismatch', config({ bias: 'lora_only' }), { actual: 0 }],
     [
-      'saved-module-mismatch',
+      'modules-to-save',
+      { ...config({ modules_to_save: ['lm_head'] }), ...adding(lmHead) },
+      { severity: 'info' },
+    ],
+    ['saved-module-missing', config({ modules_to_save: ['x'] }), { examples: ['x'] }],
+    ['saved-module-missing', config(head), { examples: ['classifier', 'score'] }],
+    [
+      'saved-module-unexpected',
       adding(`${PREFIX}score.weight`, `${PREFIX}classifier.dense.weight`),
-      { severity: 'warning', examples: ['score', 'classifier.dense'] },
+      { examples: ['score', 'classifier.dense'] },
     ],
-    ['config-mismatch', adding(`${Q0}.bias`), { severity: 'warning', examples: ['bias'] }],
-    ['config-mismatch', config({ bias: 'lora_only' }), { severity: 'warning', examples: ['bias'] }],
-    ['config-mismatch', config({ use_dora: true }), { severity: 'error', examples: ['use_dora'] }],
-    ['config-mismatch', adding(`${Q0}.lora_magnitude_vector`), { severity: 'error' }],
+    ['dora-mismatch', config({ use_dora: true }), { expected: 4, actual: 0 }],
+    ['dora-mismatch', adding(`${Q0}.lora_magnitude_vector`), { expected: 0, actual: 1 }],
     ['dtype-unusual', { dtype: 'F64' }, { examples: ['F64'] }],
-    [
-      'config-incomplete',
-      config({ peft_type: null, base_model_name_or_path: null }),
-      { severity: 'warning', examples: ['peft_type', 'base_model_name_or_path'] },
-    ],
-    [
-      'config-incomplete',
-      config({ r: null, lora_alpha: null, target_modules: null }),
-      { severity: 'error', examples: ['r', 'lora_alpha', 'target_modules'] },
-    ],
+    ['alpha-zero', config({ lora_alpha: 0 }), {}],
+    ['alpha-missing', config({ lora_alpha: null }), {}],
+    ['rank-missing', config({ r: null }), {}],
+    ['base-model-missing', config({ base_model_name_or_path: null }), {}],
     ['base-model-is-path', config({ base_model_name_or_path: '/mnt/x' }), { actual: '/mnt/x' }],
+    ['target-modules-missing', config({ target_modules: null }), {}],
+    ['peft-type-missing', config({ peft_type: null }), {}],
     ['not-lora', config({ peft_type: 'IA3' }), { severity: 'error', actual: 'IA3' }],
     [
       'config-wrong-type',
@@ -86,7 +112,9 @@ describe('the fit of config and tensors', () => {
     ],
     ['base-changed', config({ init_lora_weights: 'pissa' }), { severity: 'warning', actual: 'pissa' }],
     ['base-changed', config({ init_lora_weights: 'corda' }), { severity: 'error' }],
-    ['base-changed', config({ init_lora_weights: 'new' }), { severity: 'warning', actual: 'new' }],
+    ['init-unknown', config({ init_lora_weights: 'new' }), { actual: 'new' }],
+    ['uses-alora', config({ alora_invocation_tokens: [1] }), {}],
+    ['repeats-layers', config({ layer_replication: [[0, 4]] }), {}],
   ];
   it('reports what does not fit, with how often and where', async () => {
     for (const [code, options, expected] of cases) {
@@ -110,6 +138,15 @@ describe('the fit of config and tensors', () => {
       config({ layers_to_transform: 1, more: { of: ['the future'] }, alora_invocation_tokens: [] }),
       { dtype: 'BF16' },
       { dtype: 'F16' },
+      // Two stacks of layers.
+      {
+        config: { target_modules: ['q_proj'] },
+        tensors: () =>
+          [0, 1].flatMap((layer) => [
+            ...pair(`vision.layers.${layer}.self_attn.q_proj`, 16),
+            ...pair(`text.layers.${layer}.self_attn.q_proj`, 32),
+          ]),
+      },
     ] satisfies SampleOptions[])
       assert.deepEqual(codesOf(await inspect(options)), [], JSON.stringify(options));
   });
@@ -117,7 +154,7 @@ describe('the fit of config and tensors', () => {
   it('knows biases of LoRA, trained rows of an embedding, and one head of the two that PEFT names', async () => {
     const rows = `${PREFIX}model.embed_tokens.token_adapter.trainable_tokens_delta`;
     const report = await inspect(adding(`${Q0}.lora_B.bias`, rows));
-    assert.deepEqual(codesOf(report), []);
+    assert.deepEqual(codesOf(report), ['modules-to-save']);
     assert.deepEqual([report.weights?.hasBias, report.weights?.savedModules], [true, ['model.embed_tokens']]);
     for (const names of [
       ['score.weight'],
@@ -125,7 +162,7 @@ describe('the fit of config and tensors', () => {
       ['classifier.dense.weight', 'classifier.dense.bias', 'classifier.out_proj.weight'],
     ]) {
       const found = await inspect({ ...config(head), ...adding(...names.map((name) => PREFIX + name)) });
-      assert.deepEqual(codesOf(found), [], names.join());
+      assert.deepEqual(codesOf(found), ['modules-to-save'], names.join());
     }
   });
 
@@ -134,23 +171,26 @@ describe('the fit of config and tensors', () => {
     const { problems, weights } = await inspect({
       config: JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>,
       tensors: ([, , ...rest]) => [
-        ones(`${Q0}.lora_A.weight`, [8, 24]),
-        ones(`${Q0}.lora_B.weight`, [16, 8]),
+        small(`${Q0}.lora_A.weight`, [8, 24]),
+        small(`${Q0}.lora_B.weight`, [16, 8]),
         ...rest,
-        ones(`${PREFIX}lm_head.weight`, [4, 2]),
-        ones(`${PREFIX}model.embed_tokens.modules_to_save.weight`, [4, 2]),
+        small(`${PREFIX}lm_head.weight`, [4, 2]),
+        small(`${PREFIX}model.embed_tokens.modules_to_save.weight`, [4, 2]),
       ],
     });
-    assert.deepEqual(problems, []);
+    assert.deepEqual(
+      problems.map(({ code, severity }) => [code, severity]),
+      [['modules-to-save', 'info']],
+    );
     assert.deepEqual(weights?.savedModules, ['lm_head', 'model.embed_tokens']);
     assert.deepEqual([weights.minRank, weights.maxRank], [4, 8]);
     assert.deepEqual(
-      weights.pairs.map(({ rank, scale }) => [rank, scale]),
+      weights.pairs.map(({ rank, alpha, scale }) => [rank, alpha, scale]),
       [
-        [8, 16 / Math.sqrt(8)],
-        [4, 8],
-        [4, 8],
-        [4, 12],
+        [8, 16, 16 / Math.sqrt(8)],
+        [4, 16, 8],
+        [4, 16, 8],
+        [4, 24, 12],
       ],
     );
   });
@@ -174,6 +214,7 @@ describe('the fit of config and tensors', () => {
       targetParameters: [],
       modulesToSave: [],
       bias: 'none',
+      peftVersion: undefined,
     });
   });
 
@@ -183,14 +224,14 @@ describe('the fit of config and tensors', () => {
     assert.deepEqual([python.config?.rank, python.problems], [4, []]);
     const marked = await inspectConfig(`\ufeff${plain}`);
     assert.deepEqual([marked.verdict.code, marked.config?.rank], ['adapter', 4]);
-    assert.deepEqual(codesOf(marked), ['config-not-json']);
+    assert.deepEqual(codesOf(marked), ['config-bom']);
   });
 
   it('reports a config that is none', async () => {
     for (const text of ['', '[]', 'null', '"x"', '{', '{"r":4,}', `{"a":${'['.repeat(100_000)}`, '\u0000'])
       assert.deepEqual(codesOf(await inspectConfig(text)), ['config-not-json'], text.slice(0, 20));
     const long = JSON.stringify({ r: 4, more: 'x'.repeat(2 ** 20) });
-    assert.deepEqual(codesOf(await inspectConfig(long)), ['config-not-json']);
+    assert.deepEqual(codesOf(await inspectConfig(long)), ['config-too-large']);
   });
 
   it('is not misled by names that objects have', async () => {
@@ -208,7 +249,7 @@ describe('the fit of config and tensors', () => {
       modules: { [`${'a'.repeat(60)}!`]: [24, 16] },
     });
     assert.ok(process.cpuUsage().user - user < 2_000_000);
-    assert.deepEqual([weights?.pairs[0]?.scale, problems], [undefined, []]);
+    assert.deepEqual([weights?.pairs[0]?.alpha, problems], [undefined, []]);
   });
 
   it('names modules unambiguously', async () => {
@@ -220,8 +261,8 @@ describe('the fit of config and tensors', () => {
         ...pair('block.0.CrossAttention.q'),
         ...pair('block.0.mlp.experts.3.up_proj'),
         ...pair('block.0.mlp.experts.4.up_proj'),
-        ones(`${PREFIX}table.lora_embedding_A`, [4, 10]),
-        ones(`${PREFIX}table.lora_embedding_B`, [2, 4]),
+        small(`${PREFIX}table.lora_embedding_A`, [4, 10]),
+        small(`${PREFIX}table.lora_embedding_B`, [2, 4]),
       ],
     });
     assert.deepEqual(

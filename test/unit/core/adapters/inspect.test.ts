@@ -7,7 +7,7 @@ import type { VerdictCode } from '../../../../src/core/adapters/faults.ts';
 import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
 import { MODELS } from '../../../../src/sandbox/catalog.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
-import { ones, withHeader, writeTensors } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { encode, withHeader, writeTensors } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { Place, tarGzOf, tarOf, zipOf } from '../../../helpers/adapters/support.ts';
 
 const CONFIG = 'adapter_config.json';
@@ -44,7 +44,7 @@ describe('inspecting an adapter', () => {
       { ...weights, pairs: weights?.pairs.length },
       {
         parameters: 2 * (4 * 24 + 16 * 4 + 4 * 24 + 8 * 4),
-        dtypes: [{ dtype: 'F32', tensors: 8 }],
+        dtypes: [{ dtype: 'F32', tensors: 8, parameters: 576, sizeBytes: 4 * 576 }],
         pairs: 4,
         layers: [0, 1],
         modules: ['q_proj', 'v_proj'],
@@ -59,10 +59,13 @@ describe('inspecting an adapter', () => {
       path: 'model.layers.0.self_attn.q_proj',
       layer: 0,
       module: 'q_proj',
+      inputs: 24,
       rank: 4,
+      alpha: 8,
       scale: 2,
       parameters: 4 * 24 + 16 * 4,
-      isHalf: false,
+      hasA: true,
+      hasB: true,
       hasMagnitude: false,
     });
   });
@@ -113,23 +116,19 @@ describe('inspecting an adapter', () => {
         'out/adapter_config.json': files[CONFIG]!,
         'out/adapter_model.safetensors': files[WEIGHTS]!,
         'out/training_args.bin': Buffer.from('\x80\x02'),
+        'more/data.zip': Buffer.from('PK'),
         '__MACOSX/out/._adapter_model.safetensors': Buffer.from('x'),
         'adapter_config.json': Buffer.from('{}'),
       }),
     );
     assert.equal(report.root, 'out');
+    assert.equal(report.entries.find(({ name }) => name === 'more/data.zip')?.kind, 'archive');
     assert.deepEqual(
       report.problems.map(({ code, examples }) => [code, examples]),
       [
-        [
-          'several-adapters',
-          [
-            'out/checkpoint-5/adapter_model.safetensors',
-            'out/checkpoint-5/adapter_config.json',
-            'adapter_config.json',
-          ],
-        ],
+        ['several-weights', ['out/checkpoint-5/adapter_model.safetensors']],
         ['pickle-present', ['out/training_args.bin']],
+        ['several-configs', ['out/checkpoint-5/adapter_config.json', 'adapter_config.json']],
       ],
     );
     assert.equal(report.weights?.pairs.length, 4);
@@ -144,10 +143,32 @@ describe('inspecting an adapter', () => {
     assert.equal(apart.root, 'z');
   });
 
+  it('reads weights in numbered parts as one', async () => {
+    const part = (layer: number) =>
+      sampleAdapter({
+        layers: 2,
+        tensors: (all) => all.filter(({ name }) => name.includes(`layers.${layer}.`)),
+      })[WEIGHTS]!;
+    const { weights, problems } = await place.inspect(
+      zipOf({
+        [CONFIG]: sampleAdapter()[CONFIG]!,
+        'adapter_model-00001-of-00002.safetensors': part(0),
+        'adapter_model-00002-of-00002.safetensors': part(1),
+      }),
+    );
+    assert.deepEqual(weights?.layers, [0, 1]);
+    // No tool does so.
+    assert.deepEqual(
+      problems.map(({ code, count }) => [code, count]),
+      [['weights-name', 2]],
+    );
+  });
+
   describe('has a verdict for', () => {
     const files = sampleAdapter();
     const config = { [CONFIG]: files[CONFIG]! };
-    const model = writeTensors([ones('model.layers.0.self_attn.q_proj.weight')]);
+    const tensor = 'model.layers.0.self_attn.q_proj.weight';
+    const model = writeTensors([{ name: tensor, dtype: 'F32', shape: [1], data: encode('F32', [1]) }]);
     const x = Buffer.from('x');
     const cases: [string, VerdictCode, Buffer][] = [
       ['text', 'not-an-archive', Buffer.from('hello world '.repeat(100))],

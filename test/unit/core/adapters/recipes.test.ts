@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
 import { recipesOf, type Recipe, type RecipeNote, type Tool } from '../../../../src/core/adapters/recipes.ts';
 import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
-import { ones, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { encode, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { block, FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
 
 /** Each character that means something to a shell, Python, JSON or a list of arguments. */
@@ -22,11 +22,17 @@ describe('recipesOf', () => {
   const recipes = place.recipes.bind(place);
   const refusals = async (options: SampleOptions) => {
     const { peft, vllm, llamacpp, ollama } = await recipes(options);
-    return [peft, vllm, llamacpp, ollama].map(
-      ({ refusal }) => refusal && (refusal.canMerge ? `merge ${refusal.key}` : refusal.key),
-    );
+    return [peft, vllm, llamacpp, ollama].map(({ refusal }) => refusal);
   };
-  const adding = (name: string) => ({ tensors: (all: WrittenTensor[]) => [...all, ones(name)] });
+  const tensor = (name: string, shape: readonly number[] = [1]): WrittenTensor => ({
+    name,
+    dtype: 'F32',
+    shape,
+    data: encode('F32', Array<number>(shape.reduce((product, side) => product * side, 1)).fill(1)),
+  });
+  const adding = (...names: string[]) => ({
+    tensors: (all: WrittenTensor[]) => [...all, ...names.map((name) => tensor(name))],
+  });
   const assertWarned = (recipe: Recipe, note: RecipeNote) =>
     assert.deepEqual([recipe.refusal, recipe.warnings.includes(note)], [undefined, true], note);
 
@@ -66,7 +72,7 @@ describe('recipesOf', () => {
           'python3 -m pip install peft accelerate -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"',
         ],
         [
-          'merge',
+          'merge-first',
           [
             'from peft import PeftModel',
             'from transformers import AutoModelForCausalLM, AutoTokenizer',
@@ -89,15 +95,24 @@ describe('recipesOf', () => {
     );
   });
 
-  it('asks for the base where the config names none, or no repository', async () => {
-    for (const base of [undefined, null, '/mnt/x', 'Some Model 8B', '--config'])
-      for (const { blocks, notes, tool } of Object.values(
-        await recipes({ config: { base_model_name_or_path: base } }),
-      )) {
-        assert.ok(notes.includes('base-unknown'));
-        const used = blocks.flatMap(({ placeholders }) => placeholders);
-        assert.ok(tool === 'llamacpp' || used.includes('BASE_MODEL'), tool);
-      }
+  it('names every word that has to be replaced, and no other', async () => {
+    for (const config of [
+      {},
+      { base_model_name_or_path: null },
+      { base_model_name_or_path: '/mnt/x' },
+      { base_model_name_or_path: 'Some Model 8B' },
+      { base_model_name_or_path: '--config' },
+    ])
+      for (const { blocks, notes, tool } of Object.values(await recipes({ config })))
+        for (const { text, placeholders } of blocks) {
+          for (const word of placeholders) assert.ok(text.includes(word), `${tool} ${word}`);
+          const words = text.match(/\b[A-Z][A-Z_]{3,}(?:\.gguf)?\b/g) ?? [];
+          assert.deepEqual(
+            words.filter((word) => !placeholders.includes(word) && word !== 'FROM'),
+            [],
+          );
+          assert.equal(notes.includes('base-unknown'), 'base_model_name_or_path' in config, tool);
+        }
   });
 
   it('loads the class of the task with PEFT, and assumes text generation where it is unknown', async () => {
@@ -114,8 +129,7 @@ describe('recipesOf', () => {
       assert.ok(text.includes(`from transformers import ${model}, AutoTokenizer\n`), task);
       assert.ok(text.includes(`base = ${model}.from_pretrained("acme/base-1b", `), task);
       assert.equal(/apply_chat_template[^]*\.generate\(/.test(text), task === 'CAUSAL_LM');
-      assert.equal(text.includes(', num_labels=NUM_LABELS'), /_CLS$/.test(task));
-      const other = task === 'CAUSAL_LM' ? undefined : 'task_type';
+      const other = task === 'CAUSAL_LM' ? undefined : 'other-task';
       assert.deepEqual(await refusals(options), [undefined, other, other, other]);
     }
     for (const task of [undefined, null, 'NEW_TASK', 7]) {
@@ -125,52 +139,75 @@ describe('recipesOf', () => {
     }
   });
 
+  it('takes the number of labels from the saved head, or asks for it', async () => {
+    const load = async (...names: string[]) => {
+      const { peft } = await recipes({
+        config: { task_type: 'SEQ_CLS', modules_to_save: ['classifier', 'score'] },
+        tensors: (all) => [
+          ...all,
+          ...names.map((name, index) => tensor(`base_model.model.${name}.weight`, [index + 3, 1])),
+        ],
+      });
+      return block(peft, 'load');
+    };
+    assert.match((await load('score')).text, /num_labels=3, dtype/);
+    assert.match((await load('classifier.modules_to_save')).text, /num_labels=3, dtype/);
+    assert.match((await load('classifier.dense', 'classifier.out_proj')).text, /num_labels=4, dtype/);
+    const asked = await load();
+    assert.match(asked.text, /num_labels=NUM_LABELS, dtype/);
+    assert.deepEqual(asked.placeholders, ['NUM_LABELS']);
+  });
+
   it('refuses exactly what a tool can’t load', async () => {
+    const [lost, changed, scale] = ['base-change-lost', 'base-changed', 'scale-varies'] as const;
     const init = (init_lora_weights: unknown) => ({ config: { init_lora_weights } });
-    const [lost, changed] = ['init_lora_weights', 'merge init_lora_weights'];
-    const scale = 'merge alpha_pattern / use_rslora';
     const rsLora: SampleOptions = {
       config: { use_rslora: true },
       tensors: ([a, b, ...rest]) => [{ ...a!, shape: [8, 12] }, { ...b!, shape: [8, 8] }, ...rest],
     };
     const repeats = { layer_replication: [[0, 4]], init_lora_weights: 'pissa', use_dora: true };
-    const all = (key: string) => [undefined, key, key, key];
-    const converters = (key: string) => [undefined, key, key, undefined];
+    const saving = (module: string): SampleOptions => ({
+      config: { modules_to_save: [module] },
+      ...adding(`base_model.model.${module}.weight`),
+    });
     const no = undefined;
     // By PEFT, vLLM, llama.cpp and Ollama.
-    const cases: [SampleOptions, (string | undefined)[]][] = [
-      ...['pissa', 'pissa_niter_4', 'OLoRA', 'loftq'].map((way): [SampleOptions, (string | undefined)[]] => [
-        init(way),
-        converters(changed),
-      ]),
-      [init('corda'), [lost, lost, lost, lost]],
-      [init('lora_ga'), [lost, lost, lost, lost]],
-      [
-        { config: { alora_invocation_tokens: [1] } },
-        [no, 'alora_invocation_tokens', no, 'alora_invocation_tokens'],
-      ],
+    const cases: [SampleOptions, ...(RecipeNote | undefined)[]][] = [
+      ...['pissa', 'pissa_niter_4', 'OLoRA', 'loftq'].map(
+        (way): [SampleOptions, ...(RecipeNote | undefined)[]] => [init(way), no, changed, changed],
+      ),
+      [init('corda'), lost, lost, lost, lost],
+      [init('lora_ga'), lost, lost, lost, lost],
+      [{ config: { alora_invocation_tokens: [1] } }, no, 'alora', no, 'alora'],
       // Merging with PEFT would only solve the rest.
-      [{ config: repeats }, all('layer_replication')],
-      [{ config: { peft_type: 'IA3' } }, all('peft_type')],
-      [{ config: { use_dora: true } }, converters('merge use_dora')],
-      [adding(`${Q0}.lora_magnitude_vector`), converters('merge use_dora')],
-      [{ config: { lora_bias: true } }, converters('merge bias')],
-      [adding(`${Q0}.lora_B.bias`), converters('merge bias')],
-      [{ config: { bias: 'all' } }, converters('merge bias')],
-      [adding('base_model.model.lm_head.weight'), converters('merge modules_to_save')],
-      [{ config: { fan_in_fan_out: true } }, [no, no, 'merge fan_in_fan_out', no]],
-      [{ config: { alpha_pattern: { q_proj: 32 } } }, [no, no, scale, no]],
-      [{ config: { alpha_pattern: { '.*q_proj': 32 } } }, [no, no, scale, no]],
-      [rsLora, [no, no, scale, no]],
+      [{ config: repeats }, no, 'layers-repeated', 'layers-repeated', 'layers-repeated'],
+      [{ config: { peft_type: 'IA3' } }, no, 'not-lora', 'not-lora', 'not-lora'],
+      [{ config: { use_dora: true } }, no, 'dora', 'dora'],
+      [adding(`${Q0}.lora_magnitude_vector`), no, 'dora', 'dora'],
+      [{ config: { lora_bias: true } }, no, 'bias', 'bias'],
+      [adding(`${Q0}.lora_B.bias`), no, 'bias', 'bias'],
+      // A base without biases has none to store.
+      [{ config: { bias: 'all' } }, no, 'bias'],
+      [saving('lm_head'), no, 'saved-modules', 'saved-modules'],
+      [saving('score'), no, no, 'saved-modules'],
+      [{ config: { fan_in_fan_out: true } }, no, no, 'fan-in-fan-out'],
+      [{ config: { alpha_pattern: { q_proj: 32 } } }, no, no, scale],
+      [{ config: { alpha_pattern: { '.*q_proj': 32 } } }, no, no, scale],
+      [{ config: { lora_alpha: 0, alpha_pattern: { q_proj: 8 } } }, no, no, scale],
+      [rsLora, no, no, scale],
       // llama.cpp takes the rank from the tensors.
-      [{ config: { r: 8, rank_pattern: { q_proj: 4, v_proj: 4 } } }, [no, no, no, no]],
-      [{ rank: 513, layers: 1 }, [no, 'merge r', no, no]],
+      [{ config: { r: 8, rank_pattern: { q_proj: 4, v_proj: 4 } } }],
+      [{ rank: 513, layers: 1 }, no, 'rank-too-large'],
       ...[true, false, null, 'gaussian', 'eva', 'orthogonal', 'MiCA', 'brand-new'].map(
-        (way): [SampleOptions, (string | undefined)[]] => [init(way), [no, no, no, no]],
+        (way): [SampleOptions] => [init(way)],
       ),
     ];
-    for (const [options, expected] of cases)
-      assert.deepEqual(await refusals(options), expected, JSON.stringify(options));
+    for (const [options, ...expected] of cases)
+      assert.deepEqual(
+        await refusals(options),
+        Array.from({ length: 4 }, (_, index) => expected[index]),
+        JSON.stringify(options),
+      );
   });
 
   it('says for all tools what makes answers wrong otherwise', async () => {
@@ -244,20 +281,20 @@ describe('recipesOf', () => {
     }
   });
 
-  it('says that there is no config', async () => {
+  it('needs a config', async () => {
     const bare = await inspectAdapter(await place.file(sampleAdapter()['adapter_model.safetensors']!));
-    for (const recipe of recipesOf(bare, { folder: FOLDER, platform: 'linux' }).tools)
-      assertWarned(recipe, 'config-missing');
+    for (const { refusal } of recipesOf(bare, { folder: FOLDER, platform: 'linux' }).tools)
+      assert.equal(refusal, 'config-missing');
   });
 
   it('is for PowerShell and cmd on Windows, and for WSL where Linux is needed', async () => {
     const folder = "C:\\Users\\Jo O'Neil\\my 100% run";
-    const { peft, vllm, llamacpp, ollama } = await recipes({}, { folder, platform: 'win32' });
+    const { peft, vllm, llamacpp, ollama } = await recipes({}, { folder, platform: 'win32', name: 'mine' });
     assert.match(block(peft, 'install').text, /^python -m pip install -U peft /);
     assert.match(block(peft, 'load-and-run').text, /"C:\\\\Users\\\\Jo O'Neil\\\\my 100% run"/);
     assert.match(
       block(vllm, 'serve').text,
-      /--lora-modules 'my-100-run=\/mnt\/c\/Users\/Jo O'\\''Neil\/my 100% run'$/,
+      /--lora-modules 'mine=\/mnt\/c\/Users\/Jo O'\\''Neil\/my 100% run'$/,
     );
     assertWarned(vllm, 'needs-wsl');
     assert.match(

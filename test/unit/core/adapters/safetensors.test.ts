@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import type { ArchiveFault } from '../../../../src/core/adapters/faults.ts';
 import { readSafetensorsHeader } from '../../../../src/core/adapters/safetensors.ts';
 import { verifyArchive } from '../../../../src/core/adapters/archive/verify.ts';
 import { encode, withHeader, writeTensors } from '../../../helpers/adapters/safetensorsWriter.ts';
@@ -14,12 +14,14 @@ function tensor(changes: Record<string, unknown>, name = NAME): string {
   return JSON.stringify({ [name]: { dtype: 'F32', shape: [1], data_offsets: [0, 4], ...changes } });
 }
 
-const read = (file: Buffer, pieceBytes = 1 << 20) => {
-  const pieces = Array.from({ length: Math.ceil(file.length / pieceBytes) }, (_, index) =>
-    file.subarray(index * pieceBytes, (index + 1) * pieceBytes),
-  );
-  return readSafetensorsHeader(Readable.from(pieces)[Symbol.asyncIterator](), file.length);
-};
+async function read(file: Buffer, pieceBytes = 1 << 20) {
+  let at = 0;
+  const next = () => {
+    const piece = file.subarray(at, (at += pieceBytes));
+    return Promise.resolve(piece.length === 0 ? undefined : piece);
+  };
+  return await readSafetensorsHeader(next, file.length);
+}
 
 describe('a safetensors header', () => {
   const place = new Place();
@@ -69,42 +71,78 @@ describe('a safetensors header', () => {
 
   const four = Buffer.alloc(4);
   const two = (one: string, other: string) => `{${one.slice(1, -1)},${other.slice(1)}`;
-  const damaged: Record<string, string | Buffer> = {
-    'no JSON': '{'.repeat(8),
-    'a list': '[]      ',
-    'something after it': `${GOOD}{}`,
-    'bytes that are not UTF-8': Buffer.from(GOOD.replace('q_proj', '\xff'), 'latin1'),
-    'no shape': tensor({ shape: undefined }),
-    'no offsets': tensor({ data_offsets: undefined }),
-    'no tensor': GOOD.replace(/\{"dtype.*?\}/, 'null'),
-    'a negative side': tensor({ shape: [-1] }),
-    'a fraction': tensor({ shape: [1.5] }),
-    'a shape of other bytes': tensor({ shape: [2] }),
-    'a shape beyond numbers': tensor({ shape: [2 ** 30, 2 ** 30] }),
-    'offsets in the wrong order': tensor({ data_offsets: [4, 0] }),
-    'a gap before it': tensor({ data_offsets: [4, 8] }),
-    'overlapping tensors': two(tensor({}, 'a'), tensor({}, 'b')),
-    'an unknown dtype': tensor({ dtype: 'F7' }),
-  };
+  const refused: [ArchiveFault, Record<string, string | Buffer>][] = [
+    [
+      'safetensors-header',
+      {
+        'no JSON': '{'.repeat(8),
+        'a list': '[]      ',
+        'blanks before it': ` ${GOOD}`,
+        'other blanks after it': `${GOOD}\0`,
+        'something after it': `${GOOD}{}`,
+        'bytes that are not UTF-8': Buffer.from(GOOD.replace('q_proj', '\xff'), 'latin1'),
+        'a name twice': two(GOOD, GOOD),
+        'a name twice, escaped': two(tensor({}, 'a'), tensor({}, 'a').replace('"a"', '"\\u0061"')),
+        'a field twice': GOOD.replace('"dtype"', '"dtype":"F32","dtype"'),
+        'an unknown field': tensor({ more: [] }),
+        'a missing field': tensor({ shape: undefined }),
+        'a negative side': tensor({ shape: [-1] }),
+        'a fraction': GOOD.replace('[1]', '[1.0]'),
+        'a leading zero': GOOD.replace('[1]', '[01]'),
+        'three offsets': tensor({ data_offsets: [0, 4, 4] }),
+        'a comma at the end': GOOD.replace('}}', '},}'),
+        'a control character': GOOD.replace('q_proj', '\u0001'),
+        'an unknown escape': GOOD.replace('q_proj', '\\x'),
+        'metadata that are no strings': '{"__metadata__":{"a":1}}',
+        'metadata twice': '{"__metadata__":{"a":"1","a":"1"}}',
+      },
+    ],
+    [
+      'safetensors-offsets',
+      {
+        'a shape of other bytes': tensor({ shape: [2] }),
+        'a shape beyond numbers': tensor({ shape: [2 ** 30, 2 ** 30] }),
+        'offsets in the wrong order': tensor({ data_offsets: [4, 0] }),
+        'a gap before it': tensor({ data_offsets: [4, 8] }),
+        'overlapping tensors': two(tensor({}, 'a'), tensor({}, 'b')),
+      },
+    ],
+    ['method', { 'an unknown dtype': tensor({ dtype: 'F7' }) }],
+  ];
   it('is refused where it is not what the format demands', async () => {
+    const files = refused.flatMap(([fault, headers]) =>
+      Object.entries(headers).map(([name, text]) => [name, fault, withHeader(text, four)] as const),
+    );
     for (const [name, fault, file] of [
-      ...Object.entries(damaged).map(
-        ([name, text]) => [name, 'safetensors', withHeader(text, four)] as const,
-      ),
-      ['bytes after the data', 'length', withHeader(GOOD, Buffer.alloc(5))],
-      ['data that are cut', 'length', withHeader(GOOD, Buffer.alloc(3))],
-      ['a length beyond the file', 'length', withHeader(GOOD, four, 10_000n)],
-      ['too long a length', 'too-large', withHeader(GOOD, four, 2n ** 63n)],
-      ['more than can be read at once', 'too-large', withHeader(GOOD, four, 32n * 2n ** 20n + 1n)],
+      ...files,
+      ['bytes after the data', 'safetensors-length', withHeader(GOOD, Buffer.alloc(5))],
+      ['data that are cut', 'safetensors-length', withHeader(GOOD, Buffer.alloc(3))],
+      ['a length beyond the file', 'safetensors-length', withHeader(GOOD, four, 10_000n)],
     ] as const) {
       await assert.rejects(read(file), { code: fault }, name);
       assert.notEqual((await place.inspect(file)).verdict.code, 'adapter', name);
     }
   });
 
-  it('has a limit of tensors', async () => {
-    const entries = Array.from({ length: 200_001 }, (_, index) => `"${index}":{}`);
-    await assert.rejects(read(withHeader(`{${entries.join()}}`)), { code: 'too-large' });
+  it('is not taken beyond the format’s own limit', async () => {
+    for (const length of [100_000_001n, 2n ** 40n, 2n ** 63n])
+      await assert.rejects(read(withHeader(GOOD, four, length)), { code: 'header-too-large' });
+  });
+
+  it('of many tensors does not block the event loop, and has a limit', async () => {
+    const headerOf = (count: number) => {
+      const names = Array.from({ length: count }, (_, index) => `"t${index}"`);
+      return withHeader(
+        `{${names.map((name) => `${name}:{"dtype":"I8","shape":[0],"data_offsets":[0,0]}`).join()}}`,
+      );
+    };
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    const { tensors } = await read(headerOf(60_000));
+    clearInterval(timer);
+    assert.equal(tensors.length, 60_000);
+    assert.ok(turns > 5, `${turns} turns`);
+    await assert.rejects(read(headerOf(200_001)), { code: 'header-too-large' });
   });
 
   it('and the lengths are verified in a bare file', async () => {
@@ -112,7 +150,7 @@ describe('a safetensors header', () => {
     assert.equal(await verifyArchive(file), 'safetensors');
     const bytes = await readFile(file);
     await assert.rejects(verifyArchive(await place.file(bytes.subarray(0, -1))), {
-      code: 'length',
+      code: 'safetensors-length',
     });
   });
 });

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { ServiceError } from '../../../../src/core/api/errors.ts';
 import type { Artifact } from '../../../../src/core/api/types.ts';
-import { listArtifacts, SignedLink } from '../../../../src/core/downloads/artifacts.ts';
+import {
+  artifactNamed,
+  artifactNamesOf,
+  listArtifacts,
+  SignedLink,
+} from '../../../../src/core/downloads/artifacts.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { silent } from '../../../helpers/runs/support.ts';
 import { TestClock } from '../../../helpers/runs/testClock.ts';
@@ -9,17 +14,40 @@ import { TestClock } from '../../../helpers/runs/testClock.ts';
 const HOUR = 3_600_000;
 
 describe('artifacts of a run', () => {
-  it('are found by type and name, or by their type if the name has changed, unless several are of that type', async () => {
-    const list: Artifact[] = [
-      { artifact_type: 'model', filename: 'a.zip', url: '1' },
-      { artifact_type: 'log', filename: 'a.zip', url: '2' },
-      { artifact_type: 'log', filename: 'b.zip', url: '3' },
+  const artifact = (type: string, filename: string | undefined, url: string): Artifact => ({
+    artifact_type: type,
+    url,
+    ...(filename !== undefined && { filename }),
+  });
+
+  it('each have a name of their own, also where the service gives two the same', async () => {
+    const list = [
+      artifact('model', 'a.zip', '1'),
+      artifact('log', 'a.zip', '2'),
+      artifact('model', 'a.zip', '3'),
+      artifact('model', 'a.zip', '4'),
+      artifact('model', 'a (3).zip', '5'),
+      artifact('model', undefined, '6'),
+      artifact('model', undefined, '7'),
     ];
+    const names = artifactNamesOf(list);
+    assert.deepEqual(
+      names.map(({ type, filename }) => `${type} ${filename}`),
+      [
+        ...['model a.zip', 'log a.zip', 'model a (2).zip', 'model a (4).zip', 'model a (3).zip'],
+        ...['model undefined', 'model model (2)'],
+      ],
+    );
     const session = { account: { kind: 'sandbox' }, call: () => Promise.resolve(list) } as unknown as Session;
-    const urlOf = (type: string, filename: string) =>
-      new SignedLink(session, 'r', { type, filename }, new TestClock()).url(silent());
-    assert.deepEqual([await urlOf('log', 'a.zip'), await urlOf('model', 'new.zip')], ['2', '1']);
-    await assert.rejects(urlOf('log', 'new.zip'), { code: 'artifact-gone' });
+    for (const [index, name] of names.entries())
+      assert.equal(await new SignedLink(session, 'r', name, new TestClock()).url(silent()), list[index]?.url);
+  });
+
+  it('are found by their type if the name has changed, unless several are of that type', () => {
+    const renamed = [artifact('model', 'new.zip', '1'), artifact('log', 'a.zip', '2')];
+    assert.equal(artifactNamed(renamed, { type: 'model', filename: 'a.zip' }).url, '1');
+    const two = [...renamed, artifact('model', 'b.zip', '3')];
+    assert.throws(() => artifactNamed(two, { type: 'model', filename: 'a.zip' }), { code: 'artifact-gone' });
   });
 
   for (const [expiresInMs, aheadMs, isNamed] of [

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import { link, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { downloadId } from '../../../../src/core/downloads/download.ts';
+import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { ACCOUNT, DownloadBench } from '../../../helpers/runs/downloadBench.ts';
 import { until } from '../../../helpers/runs/support.ts';
@@ -87,7 +90,7 @@ describe('Downloads to a disk that fails', () => {
     ]);
     assert.deepEqual(JSON.parse(stdout), { code: 'disk-full' });
     assert.deepEqual(await bench.left(), []);
-    assert.deepEqual(await bench.unfinished(), []);
+    assert.deepEqual((await bench.stored()).unfinished, []);
   });
 
   it('asks no storage where the folder takes no file', async () => {
@@ -185,6 +188,21 @@ describe('Downloads to a disk that fails', () => {
     });
   });
 
+  it('removes what a crash left after the download was stored', async () => {
+    const record = await window.start(bench.request());
+    const id = downloadId(ACCOUNT, { ...record, filename: record.filename, target: bench.target });
+    const unfinished = { ...record, id, filename: record.filename, target: bench.target };
+    const store = bench.store();
+    await store.begin(unfinished);
+    await store.discard(unfinished);
+    await writeFile(path.join(bench.out, `.${id}.part.json`), '{}');
+    const next = bench.window();
+    await next.open(ACCOUNT);
+    assert.deepEqual([next.active, next.records(ACCOUNT)], [[], [record]]);
+    assert.deepEqual(await bench.left(), ['adapter.zip']);
+    assert.deepEqual(await bench.stored(), { unfinished: [], discarded: [] });
+  });
+
   it('follows no link that is where its own files would', async () => {
     const victim = path.join(bench.folder, 'victim');
     await writeFile(victim, 'mine');
@@ -199,10 +217,10 @@ describe('Downloads to a disk that fails', () => {
   });
 
   describe('where it is downloaded and that cannot be stored', () => {
-    let next: Downloads;
+    let record: DownloadRecord;
 
-    beforeEach(async () => {
-      bench.server.always = { framing: 'chunked' };
+    const setUp = async (framing?: 'chunked') => {
+      if (framing !== undefined) bench.server.always = { framing };
       const state = bench.state();
       window = bench.window({
         state,
@@ -211,22 +229,52 @@ describe('Downloads to a disk that fails', () => {
           return Promise.resolve('zip');
         },
       });
-      await assert.rejects(window.start(bench.request()), { message: 'disk full' });
+      await window.open(ACCOUNT);
+      record = await window.start(bench.request());
       assert.deepEqual(await readFile(bench.target), bench.server.bytes);
-      next = bench.window({ verify: () => Promise.resolve('zip') });
-      await next.open(ACCOUNT);
+      return state;
+    };
+
+    it('is downloaded for this window', async () => {
+      await setUp();
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record]]);
+      assert.equal(window.records(ACCOUNT), window.records(ACCOUNT));
     });
 
-    it('is found complete by the next window, without a byte fetched', async () => {
-      const [one] = next.active;
-      assert.deepEqual([one?.state, one?.receivedBytes], ['interrupted', bench.server.bytes.length]);
-      const record = await next.resume(one?.id ?? '');
-      assert.deepEqual(next.records(ACCOUNT), [record]);
-      assert.equal(bench.server.requests.length, 1);
-      await bench.assertComplete(next);
+    it('stays downloaded, and is stored with the next change', async () => {
+      const state = await setUp();
+      const other = await bench.window().start(bench.request(`${bench.target}2`));
+      await state.check();
+      await until(() => window.records(ACCOUNT).length === 2);
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record, other]]);
+      Reflect.deleteProperty(state, 'transaction');
+      const third = await window.start(bench.request(`${bench.target}3`));
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [third, record, other]]);
+      const { downloads } = await bench.rows();
+      assert.deepEqual(
+        downloads.map((row) => row['path']),
+        [other.path, record.path],
+      );
     });
+
+    for (const framing of [undefined, 'chunked'] as const)
+      it(`is found complete by the next window, without a byte fetched (${framing ?? 'of known length'})`, async () => {
+        await setUp(framing);
+        const next = bench.window({ verify: () => Promise.resolve('zip') });
+        await next.open(ACCOUNT);
+        const [one] = next.active;
+        assert.deepEqual([one?.state, one?.receivedBytes], ['interrupted', bench.server.bytes.length]);
+        const { completedAtMs } = await next.resume(one?.id ?? '');
+        assert.deepEqual(next.records(ACCOUNT), [{ ...record, completedAtMs }]);
+        assert.equal(bench.server.requests.length, 1);
+        assert.deepEqual(await bench.left(), ['adapter.zip']);
+        assert.deepEqual((await bench.stored()).unfinished, []);
+      });
 
     it('is never written into by the next window, resumed and cancelled', async () => {
+      await setUp('chunked');
+      const next = bench.window();
+      await next.open(ACCOUNT);
       bench.server.always = { stallAfterBytes: 100 * KIB };
       const stop = new AbortController();
       const resumed = next.resume(next.active[0]?.id ?? '', stop.signal).catch(() => undefined);
@@ -238,17 +286,53 @@ describe('Downloads to a disk that fails', () => {
     });
   });
 
-  it('forgets the oldest of very many downloads', async () => {
+  it('forgets the oldest of very many downloads, and of those discarded on a disk that is away', async () => {
     await bench.state().transaction((tables) => {
+      const numbers = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)';
       tables.run(
-        `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
-         INSERT INTO download SELECT ?, i, '', '', NULL, 1, '', 'zip', 0 FROM n`,
+        `${numbers} INSERT INTO download SELECT ?1, i, '', '', NULL, 1, '', 'zip', 0 FROM n`,
         ACCOUNT,
+        2_000,
+      );
+      tables.run(
+        `${numbers} INSERT INTO unfinished_download SELECT ?1, i, '', '', NULL, '', 1 FROM n`,
+        ACCOUNT,
+        100,
       );
     });
     await window.start(bench.request());
-    const records = window.records(ACCOUNT);
-    assert.deepEqual([records.length, records[0]?.path, records.at(-1)?.path], [2_000, bench.target, '2']);
+    const { downloads, unfinished } = await bench.rows();
+    assert.equal(downloads.length, 2_000);
+    assert.deepEqual([downloads[0]?.['path'], downloads.at(-1)?.['path']], ['2', bench.target]);
+    // What was downloaded counted until its part was removed.
+    assert.deepEqual([unfinished.length, unfinished[0]?.['id']], [99, '2']);
+  });
+
+  it('are opened also where code of the extension cannot be loaded', async () => {
+    const unfinished = { id: 'one', runId: 'run', artifactType: 'model', filename: undefined };
+    await bench.store().begin({ ...unfinished, target: bench.target });
+    const specifier = '../../../../src/core/downloads/downloadStore.ts?incomplete';
+    const { DownloadStore } = (await import(
+      specifier
+    )) as typeof import('../../../../src/core/downloads/downloadStore.ts');
+    const hooks = registerHooks({
+      resolve: (name, context, next) => {
+        if (context.parentURL?.endsWith('?incomplete')) throw new Error('no such file');
+        return next(name, context);
+      },
+    });
+    const store = new DownloadStore({
+      accountId: ACCOUNT,
+      state: bench.state(),
+      locks: path.join(bench.folder, 'locks'),
+      isRunning: () => false,
+      onChange: () => undefined,
+    });
+    await store.open().finally(() => hooks.deregister());
+    assert.deepEqual([store.unfinished.length, store.interrupted.length], [1, 0]);
+    await store.check('one');
+    assert.equal(store.interrupted.length, 1);
+    store.dispose();
   });
 
   it('remembers one file of a name, and those that were moved', async () => {

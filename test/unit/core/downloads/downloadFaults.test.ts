@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { localAdapter } from '../../../../src/core/downloads/localFiles.ts';
 import type { BlobFault } from '../../../helpers/blobServer.ts';
@@ -24,7 +25,7 @@ describe('Downloads from a storage that errs', () => {
   }
 
   const cut: BlobFault = { cutAfterBytes: 100 * KIB };
-  const rest = (from: number, to: number, total: number) => ({
+  const rest = (from: number, to: number, total: number | '*') => ({
     contentRange: `bytes ${100 * KIB + from}-${400 * KIB + to}/${total}`,
   });
   const other = randomBytes(300 * KIB);
@@ -42,7 +43,11 @@ describe('Downloads from a storage that errs', () => {
     ],
     ['starts again where ranges are ignored', [cut, { ignoresRanges: true }], [0, 0]],
     ['starts again where the ETag is another one', [cut, { etag: '"two"', bytes: other }], [0, 0]],
-    ['starts again where the rest is another one', [cut, rest(-1, -1, 400 * KIB)], [0, 100, 0]],
+    ['starts again where the rest has no ETag', [cut, { etag: null }], [0, 100, 0]],
+    ['starts again where the rest begins elsewhere', [cut, rest(-1, -1, 400 * KIB)], [0, 100, 0]],
+    ['starts again where the rest ends early', [cut, rest(0, -2, 400 * KIB)], [0, 100, 0]],
+    ['starts again where the total is longer than before', [cut, rest(0, 0, 400 * KIB + 1)], [0, 100, 0]],
+    ['starts again where the total is not given', [cut, rest(0, -1, '*')], [0, 100, 0]],
     ['starts again where the ETag is weak', [{ ...cut, etag: 'W/"weak"' }], [0, 0]],
     ['starts again where there is no ETag', [{ ...cut, etag: null }], [0, 0]],
     [
@@ -55,6 +60,7 @@ describe('Downloads from a storage that errs', () => {
       [cut, { bytes: other.subarray(0, 100 * KIB) }],
       [0, 0],
     ],
+    ['starts again where the rest is compressed', [cut, { contentEncoding: 'gzip' }], [0, 100, 0]],
   ] satisfies [string, BlobFault[], number[]][])
     it(name, async () => {
       bench.server.faults.push(...faults);
@@ -210,6 +216,19 @@ describe('Downloads from a storage that errs', () => {
       await bench.assertDownloads(window);
       assert.equal(bench.server.signed, 1);
     });
+  });
+
+  it('reports what came last where nothing more comes', async () => {
+    bench.server.faults.push({ stallAfterBytes: 200 * KIB });
+    const reported = Promise.withResolvers<unknown>();
+    window.onDidChange(() => {
+      if (window.active[0]?.receivedBytes === 200 * KIB) reported.resolve(undefined);
+    });
+    const cancelled = assert.rejects(window.start(bench.request()), CancelledError);
+    // The clock does not move, so that nothing is due but the last report.
+    await reported.promise;
+    await window.dispose();
+    await cancelled;
   });
 
   describe('while the service gives none out', () => {

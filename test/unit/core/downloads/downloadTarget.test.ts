@@ -5,13 +5,10 @@ import path from 'node:path';
 import {
   adapterFirst,
   artifactFileName,
-  numberedFileName,
   placeIn,
   runFolderName,
-  safeFileName,
 } from '../../../../src/core/downloads/downloadTarget.ts';
 import { directoryOf, localAdapter } from '../../../../src/core/downloads/localFiles.ts';
-import { Random } from '../../../helpers/random.ts';
 
 const RUN = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
 
@@ -109,72 +106,5 @@ describe('where downloads go', () => {
     assert.equal(localAdapter(gone, RUN), undefined);
     assert.equal(localAdapter([model], 'other'), undefined);
     assert.equal(localAdapter([await record('model', 4)], RUN), undefined);
-  });
-});
-
-describe('safeFileName', () => {
-  const safe = (text: string | undefined) => safeFileName(text, 'adapter-1');
-
-  it('is a base name that no platform refuses or hides', () => {
-    for (const [text, expected] of [
-      ['adapter.zip', 'adapter.zip'],
-      ['..\\..\\x.zip', 'x.zip'],
-      ['/etc/passwd', 'passwd'],
-      ['C:x.zip', 'Cx.zip'],
-      [undefined, 'adapter-1'],
-      ['..', 'adapter-1'],
-      ['a/', 'adapter-1'],
-      [' \t\n', 'adapter-1'],
-      ['.hidden', 'hidden'],
-      ['x.zip . .', 'x.zip'],
-      ['CON.zip', 'adapter-1-CON.zip'],
-      ['Con .zip', 'adapter-1-Con.zip'],
-      ['com¹.tar.gz', 'adapter-1-com¹.tar.gz'],
-      ['c\u200bon.zip', 'adapter-1-con.zip'],
-      ['console.zip', 'console.zip'],
-      ['a\r\n\0b.zip', 'ab.zip'],
-      ['\u202egpj.zip', 'gpj.zip'],
-      ['<a>|"b"?*.zip', 'ab.zip'],
-      ['\ud800a.zip', 'a.zip'],
-      ['e\u0301.zip', 'é.zip'],
-    ] as const)
-      assert.equal(safe(text), expected);
-  });
-
-  it('is cut to 240 UTF-8 bytes at whole characters, with its extension', () => {
-    assert.equal(safe('ü'.repeat(150) + '.zip'), 'ü'.repeat(118) + '.zip');
-    assert.equal(safe('😀'.repeat(75)), '😀'.repeat(60));
-    assert.match(safe(`${'a'.repeat(238)}. ${'b'.repeat(50)}`), /a$/);
-    assert.equal(numberedFileName('adapter.zip', 2), 'adapter (2).zip');
-  });
-
-  it('holds for anything: a base name, not hidden, no device, stable, at most 240 bytes', () => {
-    const random = new Random(1);
-    const pieces = [
-      'a',
-      'ü',
-      '😀',
-      '.',
-      '..',
-      '/',
-      '\\',
-      ' ',
-      ':',
-      '\0',
-      '\u202e',
-      'con',
-      'NUL',
-      '.zip',
-      '\ud83d',
-    ];
-    for (let turn = 0; turn < 1000; turn++) {
-      const text = random.several(90, () => random.of(pieces)).join('');
-      const name = safe(text);
-      assert.ok(Buffer.byteLength(name) <= 240, text);
-      assert.match(name, /^[^. /\\:\0](.*[^. ])?$/u, text);
-      assert.doesNotMatch(name, /[/\\:\p{Cc}\p{Cf}\p{Cs}]/u, text);
-      assert.doesNotMatch(name, /^(con|nul) *(\.|$)/i, text);
-      assert.equal(safe(name), name, text);
-    }
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
@@ -210,7 +210,35 @@ describe('Downloads', () => {
       await window.discardAll(ACCOUNT);
       assert.deepEqual(window.records(ACCOUNT), [record]);
       assert.deepEqual([window.active, await bench.left()], [[], []]);
-      assert.deepEqual(await bench.unfinished(), []);
+      assert.deepEqual(await bench.stored(), { unfinished: [], discarded: [] });
+    });
+
+    it('is removed when its disk is there again, if that was away when it was discarded', async () => {
+      const away = `${bench.out}-away`;
+      await rename(bench.out, away);
+      await window.discard(window.active[0]?.id ?? '');
+      assert.deepEqual(window.active, []);
+      const other = bench.window();
+      await other.open(ACCOUNT);
+      assert.deepEqual(other.active, []);
+      await rename(away, bench.out);
+      assert.equal((await bench.left()).length, 2);
+      window = bench.window();
+      await window.open(ACCOUNT);
+      await bench.assertNothingLeft(window);
+    });
+
+    it('is not removed if it was started again after that', async () => {
+      const away = `${bench.out}-away`;
+      await rename(bench.out, away);
+      await window.discard(window.active[0]?.id ?? '');
+      await rename(away, bench.out);
+      bench.server.faults.push({ status: 418 });
+      await assert.rejects(window.start(bench.request()), { code: 'signed-url-refused' });
+      window = bench.window();
+      await window.open(ACCOUNT);
+      assert.equal(window.active[0]?.receivedBytes, 200 * KIB);
+      assert.equal((await bench.left()).length, 2);
     });
 
     it('is offered by a window that was open all the time', async () => {

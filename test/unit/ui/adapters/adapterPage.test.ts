@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
-import { extractAdapter, FolderExistsError } from '../../../../src/core/adapters/archive/extract.ts';
+import { extractAdapter } from '../../../../src/core/adapters/archive/extract.ts';
 import { measureAdapter } from '../../../../src/core/adapters/measure/measure.ts';
 import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
 import type { AdapterPageParts } from '../../../../src/ui/adapters/adapterPage.ts';
@@ -176,12 +176,13 @@ describe('The adapter page', () => {
   });
 
   it('says why it could not unpack', async () => {
-    const error = new FolderExistsError();
-    await open(file, { extractAdapter: () => Promise.reject(error) });
+    await open(file, {
+      extractAdapter: () => Promise.reject(Object.assign(new Error('no'), { code: 'disk-full' })),
+    });
     await drawn();
     panel.send({ type: 'unpack', elsewhere: false });
     const { result } = await posted('work', (one) => one.result);
-    assert.deepEqual(result, words.workResult('adapter.zip', 'unpack', { outcome: 'failed', error }));
+    assert.deepEqual(result, words.workResult('', 'unpack', { outcome: 'failed', code: 'disk-full' }));
     assert.deepEqual(logged, ['adapter-unpack']);
   });
 

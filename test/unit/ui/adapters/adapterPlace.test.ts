@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import type { AdapterReport, Container } from '../../../../src/core/adapters/report.ts';
 import {
   adapterFolder,
@@ -30,19 +29,17 @@ describe('where an adapter is', () => {
     ],
     entryCount: 3,
     root,
+    sample: 'abc',
     problems: [],
   });
-  const unpack = async (into: string, config = '{}') => {
+  const inspect = async (file: string) => ({
+    ...reportOf(file, 'folder'),
+    sample: await readFile(path.join(file, 'adapter_model.safetensors'), 'utf8'),
+  });
+  const unpack = async (into: string, config = '{}', weights = 'abc') => {
     await mkdir(into, { recursive: true });
     await writeFile(path.join(into, 'adapter_config.json'), config);
-    await writeFile(path.join(into, 'adapter_model.safetensors'), 'abc');
-  };
-  const archive = async () => {
-    // Files that are written at once can have the same time.
-    await setTimeout(20);
-    await writeFile(at('a.zip'), '');
-    await setTimeout(20);
-    return reportOf(at('a.zip'));
+    await writeFile(path.join(into, 'adapter_model.safetensors'), weights);
   };
 
   it('is a folder of the archive’s name beside it', async () => {
@@ -53,31 +50,42 @@ describe('where an adapter is', () => {
       ['a', 'a-unpacked'],
       ['.zip', '.zip-unpacked'],
     ] as const)
-      assert.deepEqual(await unpackedPlace(reportOf(at(name))), {
+      assert.deepEqual(await unpackedPlace(reportOf(at(name)), inspect), {
         folder: at(wanted),
         exists: false,
       });
-    assert.equal((await unpackedPlace(reportOf(at('a.zip')), '/other')).folder, path.join('/other', 'a'));
+    assert.equal(
+      (await unpackedPlace(reportOf(at('a.zip')), inspect, '/other')).folder,
+      path.join('/other', 'a'),
+    );
   });
 
   it('is never one that holds something else: a file, a dangling link or another adapter', async () => {
-    await unpack(at('a-4'));
-    const report = await archive();
     await writeFile(at('a'), '');
     await symlink(at('nowhere'), at('a-2'));
     await unpack(at('a-3'), '{"other": 1}');
-    // That of the same sizes was there before the archive.
-    assert.deepEqual(await unpackedPlace(report), { folder: at('a-5'), exists: false });
+    assert.deepEqual(await unpackedPlace(reportOf(at('a.zip')), inspect), {
+      folder: at('a-4'),
+      exists: false,
+    });
   });
 
   it('is an earlier one that holds the same files, with or without pickle', async () => {
-    await archive();
-    const report = reportOf(at('a.zip'), 'zip', 'out/');
     await mkdir(at('a'));
     await unpack(at('a-2', 'out'));
-    const place = await unpackedPlace(report);
+    const report = reportOf(at('a.zip'), 'zip', 'out/');
+    const place = await unpackedPlace(report, inspect);
     assert.deepEqual(place, { folder: at('a-2'), exists: true });
     assert.equal(adapterFolder(report, place.folder), at('a-2', 'out'));
+  });
+
+  it('is not the folder of another adapter of the same sizes', async () => {
+    await unpack(at('a'), '{}', 'xyz');
+    await unpack(at('a-2'));
+    assert.deepEqual(await unpackedPlace(reportOf(at('a.zip')), inspect), {
+      folder: at('a-2'),
+      exists: true,
+    });
   });
 
   it('is the folder of an unpacked one', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { gridOf } from '../../../../src/core/adapters/adapterGrid.ts';
-import type { Recipe } from '../../../../src/core/adapters/recipes.ts';
+import type { Recipe, RecipeNote } from '../../../../src/core/adapters/recipes.ts';
 import type { AdapterConfig } from '../../../../src/core/adapters/peftConfig.ts';
 import type { AdapterProblem, ProblemCode } from '../../../../src/core/adapters/problems.ts';
 import type {
@@ -10,8 +10,7 @@ import type {
   PairMeasure,
   WeightsReport,
 } from '../../../../src/core/adapters/report.ts';
-import { BrokenArchiveError, NotAnAdapterError } from '../../../../src/core/adapters/faults.ts';
-import { DiskError } from '../../../../src/core/base/diskError.ts';
+import { FAULTS, type ArchiveFault } from '../../../../src/core/adapters/faults.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const reports = await withVscode(() => import('../../../../src/ui/adapters/reportMessages.ts'));
@@ -31,7 +30,10 @@ const report: AdapterReport = {
 };
 const measurements: Measurements = {
   pairs: [],
-  broken: [],
+  values: 10,
+  nans: 0,
+  infinities: 0,
+  nonFinite: [],
   hasNoEffect: false,
   notMeasured: [],
 };
@@ -42,12 +44,13 @@ const pair: LoraPair = {
   rank: 8,
   scale: 2,
   parameters: 1_234,
-  isHalf: false,
+  hasA: true,
+  hasB: true,
   hasMagnitude: false,
 };
 const weights: WeightsReport = {
   parameters: 1_234,
-  dtypes: [{ dtype: 'BF16', tensors: 2 }],
+  dtypes: [{ dtype: 'BF16', tensors: 2, parameters: 1_234, sizeBytes: 2_468 }],
   pairs: [pair],
   layers: [0],
   modules: ['q_proj'],
@@ -70,12 +73,20 @@ describe('messages of the adapter page', () => {
     reports.adapterVerdict({ ...report, ...more }, measured && { ...measurements, ...measured });
 
   it('say what is wrong with an archive, and with which entry', () => {
-    const { sentences } = verdict({ verdict: { code: 'unsafe', fault: 'path', entry: '../evil' } });
-    assert.ok(sentences.includes(reports.faultText('path')));
-    assert.ok(sentences.some((text) => text.endsWith('../evil')));
+    for (const fault of Object.keys(FAULTS) as ArchiveFault[]) {
+      const sentence = reports.knownFault(fault) ?? '';
+      assert.match(sentence, /^[A-Z].*\.$/, fault);
+      const { sentences } = verdict({ verdict: { code: 'unsafe', fault, entry: '../evil' } });
+      assert.ok(sentences.includes(sentence), fault);
+      assert.ok(sentences.some((text) => text.endsWith('../evil')));
+    }
+    for (const code of ['ENOENT', 'toString']) assert.equal(reports.knownFault(code), undefined);
   });
 
-  it('say how many more examples of a problem there are', () => {
+  it('have a sentence of its own for each problem, and say how many more examples there are', () => {
+    const sentences = Object.values(reports.problemSentences(problem('rank-missing')));
+    assert.equal(new Set(sentences).size, sentences.length);
+    assert.ok(sentences.every((text) => /^\S.{15,}[.:]$/.test(text)));
     const more = (count: number, examples: string[]) =>
       reports.problemNote(problem('partner-missing', { count, examples })).more;
     assert.match(more(1_300, ['a', 'b']) ?? '', /1,298/);
@@ -83,38 +94,52 @@ describe('messages of the adapter page', () => {
   });
 
   it('never call an adapter complete that has errors, broken values or no effect', () => {
-    const error = problem('config-incomplete', { severity: 'error' });
+    const error = problem('rank-missing', { severity: 'error' });
     for (const [problems, measured, kind] of [
       [[], undefined, 'clean'],
-      [[problem('base-changed')], undefined, 'warning'],
+      [[problem('uses-alora', { severity: 'info' })], undefined, 'clean'],
+      [[problem('uses-alora')], undefined, 'warning'],
       [[error], undefined, 'error'],
       [[], { hasNoEffect: true }, 'warning'],
-      [[], { hasNoEffect: true, broken: ['x'] }, 'error'],
+      [[], { hasNoEffect: true, nans: 1 }, 'error'],
+      [[], { infinities: 1 }, 'error'],
       [[error], { hasNoEffect: true }, 'error'],
     ] as const)
       assert.equal(verdict({ problems }, measured).kind, kind);
   });
 
   const toolOf = (changes: Partial<Recipe>, baseModel?: string) =>
-    recipes.adapterTool(
-      { tool: 'vllm', refusal: undefined, blocks: [], warnings: [], notes: [], ...changes },
-      baseModel,
-    );
+    recipes.adapterTool({ tool: 'vllm', blocks: [], warnings: [], notes: [], ...changes }, baseModel);
 
-  it('say only why where a tool refuses, and whether merging helps', () => {
-    const run = { purpose: 'run', language: 'sh', text: 'd', placeholders: [] } as const;
-    const shown = (canMerge: boolean) => {
-      const { warnings, blocks, notes } = toolOf({
-        refusal: { key: 'use_dora', canMerge },
-        blocks: [run],
-        warnings: ['needs-wsl'],
-        notes: ['model-name'],
-      });
-      assert.deepEqual([warnings.length, blocks, notes], [1, [], []]);
-      return warnings[0]?.text ?? '';
+  it('have a sentence for each note, and only the refusal where a tool refuses', () => {
+    const texts = Object.values(recipes.noteSentences('vLLM'));
+    assert.equal(new Set(texts).size, texts.length);
+    assert.ok(texts.every((text) => /^\S.{20,}\.$/.test(text)));
+    const block = { purpose: 'serve', language: 'sh', text: 'a', placeholders: [] } as const;
+    const rest: Partial<Recipe> = { blocks: [block], warnings: ['needs-wsl'], notes: ['model-name'] };
+    const shown = (refusal: RecipeNote) => {
+      const { warnings, blocks, notes } = toolOf({ ...rest, refusal });
+      return [warnings[0]?.severity, warnings.length, blocks.length, notes.length];
     };
-    assert.match(shown(true), /use_dora.*PEFT/);
-    assert.match(shown(false), /use_dora\)\.$/);
+    assert.deepEqual(shown('dora'), ['error', 1, 0, 0]);
+    // The commands help once the file exists.
+    assert.deepEqual(shown('config-missing'), ['error', 2, 1, 1]);
+  });
+
+  it('say once what holds for all tools, and title commands by what they do', () => {
+    const { notes } = recipes.adapterRecipes({ notes: ['same-base'], tools: [] }, undefined, '/a', undefined);
+    assert.deepEqual(notes, [{ severity: 'info', text: recipes.noteSentences('')['same-base'] }]);
+    const block = { language: 'python', text: 'a', placeholders: [] } as const;
+    const { blocks } = toolOf({
+      blocks: [
+        { ...block, purpose: 'load' },
+        { ...block, purpose: 'load-and-run' },
+      ],
+    });
+    assert.deepEqual(
+      blocks.map(({ title }) => title),
+      ['Load', 'Load and run'],
+    );
   });
 
   it('name the base of the config that is no repository, what to replace, and alternatives', () => {
@@ -131,7 +156,7 @@ describe('messages of the adapter page', () => {
     assert.ok(first?.hint?.includes('BASE, NAME') && last?.hint === undefined && !last?.title.includes('('));
   });
 
-  it('show facts', () => {
+  it('show facts, and both where config and weights differ', () => {
     const config = {
       peftType: 'LORA',
       baseModel: 'org/base',
@@ -141,18 +166,16 @@ describe('messages of the adapter page', () => {
       useDora: true,
       isAlora: true,
       targetModules: ['q_proj'],
+      modulesToSave: ['lm_head'],
     } as unknown as AdapterConfig;
-    const { sections } = reports.adapterOverview(
-      { ...report, config, weights: { ...weights, savedModules: ['lm_head'] } },
-      undefined,
-    );
+    const { sections } = reports.adapterOverview({ ...report, config, weights }, undefined);
     const facts = new Map(
       sections.flatMap((section) => section.facts ?? []).map(({ name, value }) => [name, value]),
     );
     for (const [name, value] of [
       ['Type', 'LoRA, rsLoRA, DoRA, aLoRA'],
-      ['Rank', '8'],
-      ['Scaling', '2'],
+      ['Rank', '8 in the weights, 16 in the config'],
+      ['Scaling', '2 (alpha ÷ √rank)'],
       ['Fully saved modules', 'lm_head'],
       ['Layers', '1: 0'],
       ['Parameters', '1,234'],
@@ -167,17 +190,17 @@ describe('messages of the adapter page', () => {
 
   it('paint each cell by what is known of it, and explain only what is painted', () => {
     const picture = (changes: Partial<LoraPair>, measure?: Partial<PairMeasure>) => {
-      const pairs = [{ path: pair.path, isZero: false, isBroken: false, ...measure }];
-      const measured = measure && { ...measurements, pairs, broken: pairs[0]!.isBroken ? ['x'] : [] };
+      const pairs = [{ path: pair.path, isZero: false, nonFinite: 0, ...measure }];
+      const measured = measure && { ...measurements, pairs, nans: pairs[0]!.nonFinite };
       const grid = gridOf({ ...weights, pairs: [{ ...pair, ...changes }] }, measured);
       return pictures.adapterPicture(grid, measured, true);
     };
     for (const [changes, measure, shade, legend] of [
       [{}, undefined, 'adapted', ['adapted']],
-      [{ isHalf: true }, undefined, 'half', ['half']],
+      [{ hasB: false }, undefined, 'half', ['half']],
       [{}, { norm: 3 }, 1, [0.1, 1]],
       [{}, { norm: 0, isZero: true }, 'zero', ['zero']],
-      [{}, { isBroken: true }, 'bad', ['bad']],
+      [{}, { nonFinite: 2 }, 'bad', ['bad']],
       [{}, {}, 'unknown', ['unknown']],
     ] as const) {
       const { rows, legend: shown, findings } = picture(changes, measure);
@@ -191,13 +214,15 @@ describe('messages of the adapter page', () => {
     assert.equal(text, 'q_proj, layer 0: rank 8, 1,234 parameters, norm 3');
   });
 
-  it('say how work ended, and what is wrong with the disk or the archive', () => {
-    const textOf = (error: unknown) => words.workResult('a.zip', 'unpack', { outcome: 'failed', error }).text;
-    assert.ok(textOf(new BrokenArchiveError('checksum')).includes(reports.faultText('checksum')));
-    const broken = new NotAnAdapterError({ code: 'broken', fault: 'tar' });
-    assert.ok(textOf(broken).includes(reports.faultText('tar')));
-    assert.match(textOf(new NotAnAdapterError({ code: 'no-adapter' })), /no longer contains an adapter/);
-    assert.match(textOf(new DiskError({ name: '', message: '', code: 'ENOSPC' })), /full/);
+  it('say how work ended, by the code of the disk or of the archive', () => {
+    const texts = (['unpack', 'measure'] as const).flatMap((kind) => [
+      ...['disk-full', 'no-permission', 'folder-exists', 'not-an-adapter', 'zip-crc', ''].map(
+        (code) => words.workResult('a.zip', kind, { outcome: 'failed', folder: '/a', code }).text,
+      ),
+      words.workResult('a.zip', kind, { outcome: 'cancelled' }).text,
+    ]);
+    assert.equal(new Set(texts.slice(0, 7)).size, 7);
+    assert.ok(texts[4]!.includes(reports.knownFault('zip-crc')!));
     const done = words.workResult('a', 'unpack', { outcome: 'done', folder: '/a', leftOut: ['x.bin'] });
     assert.match(done.text, /\/a.*x\.bin/);
   });

@@ -155,27 +155,32 @@ describe('"Download Adapter…"', () => {
       ]);
     });
 
-    it('that cannot be written to says why, and asks for a folder', async () => {
-      set(out);
-      const other = path.join(stage.bench.folder, 'other');
-      await mkdir(other);
-      standIn.told.folder = () => other;
-      const real = fs.mkdir;
-      const refuse = (folder: string, options: object) =>
-        folder.startsWith(out)
-          ? Promise.reject(Object.assign(new Error(), { code: 'EACCES' }))
-          : real(folder, options);
-      fs.mkdir = refuse as typeof real;
-      syncBuiltinESMExports();
-      try {
-        await download(runId);
-      } finally {
-        fs.mkdir = real;
+    for (const [code, sentence] of [
+      ['EACCES', /^Can’t use the download folder “.+”: you have no permission to write to it\.$/],
+      ['ENOSPC', /^Can’t use the download folder “.+”: its disk is full\.$/],
+      ['EIO', /^Can’t use the download folder “.+”\.$/],
+    ] as const)
+      it(`that cannot be written to says why (${code}), and asks for a folder`, async () => {
+        set(out);
+        const other = path.join(stage.bench.folder, 'other');
+        await mkdir(other);
+        standIn.told.folder = () => other;
+        const real = fs.mkdir;
+        const refuse = (folder: string, options: object) =>
+          folder.startsWith(out)
+            ? Promise.reject(Object.assign(new Error(code), { code }))
+            : real(folder, options);
+        fs.mkdir = refuse as typeof real;
         syncBuiltinESMExports();
-      }
-      assert.match(said()[0] ?? '', /^Can’t use the download folder “.+”\. You don’t have permission/);
-      assert.deepEqual([await readdir(out), await readdir(other)], [[], [file]]);
-    });
+        try {
+          await download(runId);
+        } finally {
+          fs.mkdir = real;
+          syncBuiltinESMExports();
+        }
+        assert.match(said()[0] ?? '', sentence);
+        assert.deepEqual([await readdir(out), await readdir(other)], [[], [file]]);
+      });
 
     it('removes a folder that was made for nothing', async () => {
       set(out);
@@ -268,6 +273,18 @@ describe('"Download Adapter…"', () => {
       assert.equal(said().length, 1);
       assert.deepEqual(await readdir(out), [file]);
     });
+
+    for (const [answer, answers, shown] of [
+      ['that is read first', true, /^Downloading the adapter for maths$/],
+      ['unless the service does not answer', false, /^Downloading the adapter for run [0-9a-f]+$/],
+    ] as const)
+      it(`resumes, titled by the label, ${answer}`, async () => {
+        await interrupt();
+        if (!answers) window.session.runs.loadDetail = () => new Promise(() => undefined);
+        await download(runId, 'resume');
+        assert.match(title() ?? '', shown);
+        assert.deepEqual(await readdir(out), [file]);
+      });
 
     it('discards it and starts again, elsewhere', async () => {
       await interrupt();

@@ -81,6 +81,7 @@ describe('an archive', () => {
       'with a header for all': [[pax({ comment: 'x' }, 'g'), ONE]],
       'with a long name of GNU': [[{ name: 'l', type: 'L', data: Buffer.from(`${LONG}\0`) }, ONE], LONG],
       'with a size in base 256': [[{ ...ONE, isBase256: true }]],
+      'with the sum of signed bytes': [[signedSum()], 'é.txt'],
     };
     for (const [title, [parts, name = 'a.txt']] of Object.entries(forms))
       it(title, async () => {
@@ -137,18 +138,19 @@ describe('an archive', () => {
     const wide = (wideBeside: NonNullable<ZipOptions['wideBeside']>) => writeZip([ONE, TWO], { wideBeside });
     const cases: [Refusal, Record<string, Buffer>][] = [
       [
-        'unsafe path',
+        'unsafe path-outside',
         {
           'a path that leads out': named('../x'),
           'a/../..': named('a/../../x'),
           backslashes: named('..\\x'),
-          'an absolute path': named('/etc/x'),
-          UNC: named('\\\\server\\x'),
-          'a drive': named('C:x'),
         },
       ],
       [
-        'unsafe name',
+        'unsafe path-absolute',
+        { 'an absolute path': named('/etc/x'), UNC: named('\\\\server\\x'), 'a drive': named('C:x') },
+      ],
+      [
+        'unsafe path-odd',
         {
           ...Object.fromEntries(
             ['a\\x', 'x\0.txt', 'xx:y', 'a/NUL.txt', 'a./x', ''].map((name) => [name, named(name)]),
@@ -157,66 +159,53 @@ describe('an archive', () => {
           'deep folders': named(`${'x/'.repeat(40)}x`),
         },
       ],
+      ['unsafe link', { 'a link': one({ mode: 0o120777 }) }],
+      ['unsafe device', { 'a device': one({ mode: 0o020666 }), 'a pipe': one({ mode: 0o010666 }) }],
+      ['unsafe duplicate', { 'a name twice': named('a', 'a'), 'a file that is a folder': named('a', 'a/x') }],
       [
-        'unsafe link',
+        'unsafe case-collision',
         {
-          'a link': one({ mode: 0o120777 }),
-          'a device': one({ mode: 0o020666 }),
-          'a pipe': one({ mode: 0o010666 }),
-        },
-      ],
-      [
-        'unsafe duplicate',
-        {
-          'a name twice': named('a', 'a'),
-          'a file that is a folder': named('a', 'a/x'),
           'names that differ in case': named('a.txt', 'A.txt'),
           'folders that differ in case': named('d/x', 'D/y'),
           'names that differ in normalization': named('\u00e9', 'e\u0301'),
         },
       ],
-      [
-        'unsafe bomb',
-        {
-          'entries that share bytes': overlapping(),
-          'a size deflate cannot have': writeZip([{ ...TWO, declaredBytes: 10_000_000 }]),
-        },
-      ],
-      ['unsupported encrypted', { encryption: one({ flags: 1 }) }],
+      ['unsafe overlap', { 'entries that share bytes': overlapping() }],
+      ['encrypted encrypted', { encryption: one({ flags: 1 }) }],
       ['unsupported method', { 'another method': one({ method: 12 }) }],
-      ['too-big too-large', { 'too many entries': writeZip([ONE], { count: 10_001 }) }],
+      ['unsafe ratio', { 'a size deflate cannot have': writeZip([{ ...TWO, declaredBytes: 10_000_000 }]) }],
+      ['too-big too-many-entries', { 'too many entries': writeZip([ONE], { count: 10_001 }) }],
+      ['broken zip-no-end', { 'its end missing': writeZip([ONE]).subarray(0, -30) }],
+      ['broken data-after-end', { 'bytes after its end': writeZip([ONE], { tail: Buffer.from('x') }) }],
       [
-        'broken zip',
+        'broken zip-directory',
         {
-          'its end missing': writeZip([ONE]).subarray(0, -30),
-          'bytes after its end': writeZip([ONE], { tail: Buffer.from('x') }),
           'more entries counted than there are': writeZip([ONE], { count: 2 }),
           'fewer entries counted than there are': writeZip([ONE, TWO], { count: 1 }),
           'its directory elsewhere': writeZip([ONE], { directoryAt: 3 }),
           'bytes between directory and end': withGap(),
+          'several disks': one({ disk: 1 }),
           'a ZIP64 end record elsewhere': wide({ at: 4 }),
           'a ZIP64 end record after the end': wide({ at: 10_000_000 }),
           'a ZIP64 end record that is none': wide({ signature: 0x06064b51 }),
+        },
+      ],
+      [
+        'broken zip-disagreement',
+        {
           'two ends': writeZip([ONE], { comment: writeZip([]) }),
-          'another size of its directory': writeZip([ONE], { directoryBytes: 40 }),
-          'fewer entries without ZIP64': writeZip([ONE, TWO], { count: 1, wideBeside: { count: 2 } }),
           'fewer entries by ZIP64': wide({ count: 1 }),
           'more entries by ZIP64': wide({ count: 3 }),
           'a shorter directory by ZIP64': wide({ directoryBytes: 40 }),
           'another directory by ZIP64': wide({ directoryAt: 0 }),
           'a place beyond every number': wide({ directoryAt: Number.MAX_SAFE_INTEGER }),
-          'another directory without ZIP64': writeZip([ONE], {
-            directoryAt: 3,
-            wideBeside: { directoryAt: 1535 },
-          }),
           'a second directory that only ZIP64 names': withTwoDirectories(),
           'its local header elsewhere': one({ at: 1 }),
           'another name in the local header': one({ localName: 'b.txt' }),
           'another CRC in the local header': one({ localCrc: 1 }),
-          'another size in the local header': one({ localBytes: 1 }),
         },
       ],
-      ['broken length', { 'deflated bytes called stored': writeZip([{ ...TWO, method: 0 }]) }],
+      ['broken zip-length', { 'deflated bytes called stored': writeZip([{ ...TWO, method: 0 }]) }],
     ];
     for (const [refusal, files] of cases)
       it(`as ${refusal}`, async () => {
@@ -225,9 +214,10 @@ describe('an archive', () => {
 
     const packed = deflateRawSync(DATA);
     for (const [fault, parts] of [
-      ['checksum', { 'a wrong CRC': { ...ONE, crc: 1 }, 'a wrong CRC, deflated': { ...TWO, crc: 1 } }],
+      ['zip-crc', { 'a wrong CRC': { ...ONE, crc: 1 }, 'a wrong CRC, deflated': { ...TWO, crc: 1 } }],
+      ['zip-disagreement', { 'another descriptor': { ...TWO, descriptor: 'signed', localCrc: 1 } }],
       [
-        'length',
+        'zip-length',
         {
           'more bytes than declared': { ...TWO, declaredBytes: 100 },
           'fewer bytes than declared': { ...TWO, declaredBytes: 2000 },
@@ -250,7 +240,7 @@ describe('an archive', () => {
       const zip = (packed: Buffer) => place.file(writeZip([{ name: 'x', data, packed, isDeflated: true }]));
       assert.equal(await verifyArchive(await zip(blocks)), 'zip');
       const more = await zip(Buffer.concat([blocks, Buffer.from('more')]));
-      await assert.rejects(verifyArchive(more), { code: 'length' });
+      await assert.rejects(verifyArchive(more), { code: 'zip-length' });
     });
 
     it('as a bomb, and never inflated further than declared', async () => {
@@ -263,7 +253,7 @@ describe('an archive', () => {
         crc: 0,
       });
       const parts = Array.from({ length: 60 }, (_, index) => bomb(String(index), 20_000_000));
-      await place.assertRefused(writeZip(parts), 'unsafe bomb');
+      await place.assertRefused(writeZip(parts), 'unsafe ratio');
       const lie = await place.file(writeZip([bomb('x', 200_000)]));
       let bytes = 0;
       const archive = await openArchive(lie);
@@ -274,7 +264,7 @@ describe('an archive', () => {
       await archive.close();
       assert.ok(bytes <= 200_000, `${bytes}`);
       const before = process.memoryUsage.rss();
-      await assert.rejects(verifyArchive(lie), { code: 'length' });
+      await assert.rejects(verifyArchive(lie), { code: 'zip-length' });
       assert.ok(process.memoryUsage.rss() - before < 60_000_000);
     });
   });
@@ -284,29 +274,22 @@ describe('an archive', () => {
     const typed = (type: string, more: Partial<TarPart> = {}): TarPart[] => [{ name: 'a', type, ...more }];
     const cases: [Refusal, Record<string, TarPart[]>][] = [
       [
-        'unsafe path',
+        'unsafe path-outside',
         {
           'a path that leads out': one({ name: '../x' }),
           'one in its prefix': one({ prefix: '../../../..' }),
           'one of pax': [pax({ path: 'a/../../x' }), ONE],
           'one of GNU': [...typed('L', { data: Buffer.from('../x\0') }), ONE],
-          'an absolute path': one({ name: '/etc/x' }),
         },
       ],
+      ['unsafe path-absolute', { 'an absolute path': one({ name: '/etc/x' }) }],
       [
         'unsafe link',
-        {
-          symbolic: typed('2', { linkName: '/etc' }),
-          hard: [ONE, ...typed('1', { linkName: 'a.txt' })],
-          'a device of characters': typed('3'),
-          'a device of blocks': typed('4'),
-          'a pipe': typed('6'),
-        },
+        { symbolic: typed('2', { linkName: '/etc' }), hard: [ONE, ...typed('1', { linkName: 'a.txt' })] },
       ],
-      [
-        'unsafe duplicate',
-        { 'a name twice': [ONE, ...one({})], 'names that differ in case': [ONE, ...one({ name: 'A.TXT' })] },
-      ],
+      ['unsafe device', { 'of characters': typed('3'), 'of blocks': typed('4'), 'a pipe': typed('6') }],
+      ['unsafe duplicate', { 'a name twice': [ONE, ...one({})] }],
+      ['unsafe case-collision', { 'names that differ in case': [ONE, ...one({ name: 'A.TXT' })] }],
       [
         'unsupported method',
         {
@@ -315,20 +298,13 @@ describe('an archive', () => {
           'something unknown': one({ type: 'Z' }),
         },
       ],
+      ['too-big too-large', { petabytes: one({ declaredBytes: 2 ** 50, isBase256: true }) }],
+      ['too-big header-too-large', { 'a long extended header': typed('x', { declaredBytes: 2 ** 30 }) }],
       [
-        'too-big too-large',
-        {
-          petabytes: one({ declaredBytes: 2 ** 50, isBase256: true }),
-          'a long extended header': typed('x', { declaredBytes: 2 ** 30 }),
-        },
-      ],
-      [
-        'broken tar',
+        'broken tar-header',
         {
           'a size beyond numbers': one({ declaredBytes: 2 ** 60, isBase256: true }),
-          ...Object.fromEntries(
-            ['7 a\nb', '9 a=b\n', '6 a=bc'].map((text) => [text, typed('x', { data: Buffer.from(text) })]),
-          ),
+          'records that are none': typed('x', { data: Buffer.from('7 a\nb') }),
           'a folder with content': one({ type: '5' }),
           'a wrong checksum': [ONE, ...one({ name: 'b', checksum: 1 })],
         },
@@ -343,10 +319,11 @@ describe('an archive', () => {
         }
       });
 
-    it('as too-big too-large, of files or of extended headers', async () => {
+    it('as too-big too-many-entries, of files or of extended headers', async () => {
       const files = Array.from({ length: 10_001 }, (_, index) => ({ name: `${index}` }));
       const headers = Array.from({ length: 20_001 }, () => pax({}));
-      for (const parts of [files, headers]) await place.assertRefused(writeTar(parts), 'too-big too-large');
+      for (const parts of [files, headers])
+        await place.assertRefused(writeTar(parts), 'too-big too-many-entries');
     });
 
     it('where it is cut or changed, or something follows its end that is not zeros', async () => {
@@ -355,13 +332,13 @@ describe('an archive', () => {
         await place.assertRefused(bytes.subarray(0, length), 'broken truncated');
       await verifyArchive(await place.file(Buffer.concat([bytes, Buffer.alloc(10_240)])));
       const more = Buffer.concat([bytes, Buffer.alloc(600), Buffer.from('x')]);
-      await place.assertRefused(more, 'broken tar');
+      await place.assertRefused(more, 'broken data-after-end');
       for (const length of [packed.length - 1, packed.length - 8, packed.length >> 1, 30])
-        await place.assertRefused(packed.subarray(0, length), 'broken gzip');
+        await place.assertRefused(packed.subarray(0, length), 'broken gzip-data');
       for (const at of [packed.length - 1, packed.length - 5]) {
         const changed = Buffer.from(packed);
         changed[at]! ^= 1;
-        await place.assertRefused(changed, 'broken gzip');
+        await place.assertRefused(changed, 'broken gzip-data');
       }
     });
 
@@ -376,7 +353,7 @@ describe('an archive', () => {
       const file = await place.file(Buffer.concat([...parts.flat(), gzipSync(Buffer.alloc(1024))]));
       assert.ok((await readFile(file)).length < 10_000_000);
       const before = process.memoryUsage.rss();
-      assert.equal((await inspectAdapter(file)).verdict.fault, 'bomb');
+      assert.equal((await inspectAdapter(file)).verdict.fault, 'ratio');
       assert.ok(process.memoryUsage.rss() - before < 80_000_000);
     });
   });
@@ -385,7 +362,7 @@ describe('an archive', () => {
     const bytes = gzipSync(DATA);
     assert.equal(await verifyArchive(await place.file(bytes)), 'gzip');
     assert.equal((await place.inspect(bytes)).verdict.code, 'not-an-archive');
-    await assert.rejects(verifyArchive(await place.file(bytes.subarray(0, -1))), { code: 'gzip' });
+    await assert.rejects(verifyArchive(await place.file(bytes.subarray(0, -1))), { code: 'gzip-data' });
   });
 
   it('is recognized by its content, whatever its name is', async () => {
@@ -413,4 +390,11 @@ function withTwoDirectories(): Buffer {
   const hidden = writeZip([{ ...ONE, name: 'b.txt' }]);
   const directoryAt = hidden.length - 22 - (46 + 5);
   return writeZip([ONE], { head: hidden.subarray(0, -22), wideBeside: { directoryAt } });
+}
+
+/** As old writers summed it up: bytes from 128 on count as negative. */
+function signedSum(): TarPart {
+  const part: TarPart = { name: 'é.txt', data: DATA };
+  const sum = parseInt(writeTar([part]).toString('latin1', 148, 154), 8);
+  return { ...part, checksum: sum - 256 * Buffer.from('é').length };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { extractAdapter } from '../../../../../src/core/adapters/archive/extract.ts';
 import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
@@ -31,27 +32,29 @@ describe('unpacking an adapter', () => {
   }))
     it(`brings a ${name} into a new folder`, async () => {
       const shares: number[] = [];
-      const leftOut = await extract(bytes, {
+      const { adapterFolder, files, sizeBytes, leftOut } = await extract(bytes, {
         onProgress: ({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }) =>
           shares.push(doneBytes / totalBytes),
       });
-      const out = path.join(folder, 'out');
-      assert.deepEqual([leftOut, shares.at(-1)], [[], 1]);
+      assert.equal(adapterFolder, path.join(folder, 'out'));
+      const total = Object.values(FILES).reduce((sum, data) => sum + data.length, 0);
+      assert.deepEqual([files, sizeBytes, leftOut, shares.at(-1)], [2, total, [], 1]);
       assert.deepEqual(await readdir(folder), ['out']);
       for (const [file, data] of Object.entries(FILES)) {
-        assert.ok((await readFile(path.join(out, file))).equals(data));
-        assert.equal((await stat(path.join(out, file))).mode & 0o111, 0);
+        assert.ok((await readFile(path.join(adapterFolder, file))).equals(data));
+        assert.equal((await stat(path.join(adapterFolder, file))).mode & 0o111, 0);
       }
-      const { problems, verdict } = await inspectAdapter(out);
+      const { problems, verdict } = await inspectAdapter(adapterFolder);
       assert.deepEqual([verdict.code, problems], ['adapter', []]);
     });
 
-  it('makes folders, and leaves pickles out', async () => {
+  it('returns where in it the adapter is, makes folders, and leaves pickles out', async () => {
     const inner = Object.fromEntries(Object.entries(FILES).map(([name, data]) => [`a/b/${name}`, data]));
-    const leftOut = await extract(
+    const done = await extract(
       zipOf({ ...inner, 'a/optimizer.pt': Buffer.from('x'), 'c/d': Buffer.from('y') }),
     );
-    assert.deepEqual(leftOut, ['a/optimizer.pt']);
+    assert.equal(done.adapterFolder, path.join(folder, 'out', 'a', 'b'));
+    assert.deepEqual(done.leftOut, ['a/optimizer.pt']);
     assert.deepEqual((await readdir(path.join(folder, 'out'), { recursive: true })).sort(), [
       'a',
       'a/b',
@@ -81,14 +84,14 @@ describe('unpacking an adapter', () => {
   ];
   const short = { name: 'z', data: Buffer.alloc(99), isDeflated: true, declaredBytes: 100 };
   for (const [name, bytes, code] of [
-    ['a path that leads out', zipWith({ name: '../escaped', data: x }), 'path'],
-    ['an absolute path', zipWith({ name: '/tmp/escaped', data: x }), 'path'],
+    ['a path that leads out', zipWith({ name: '../escaped', data: x }), 'path-outside'],
+    ['an absolute path', zipWith({ name: '/tmp/escaped', data: x }), 'path-absolute'],
     ['a link', zipWith({ name: 'a', data: Buffer.from('/etc'), mode: 0o120777 }), 'link'],
     ['a link and a file through it', writeTar([...parts, ...through]), 'link'],
-    ['a CRC that is wrong', zipWith({ name: 'z', data: x, crc: 1 }), 'checksum'],
-    ['less than declared', zipWith(short), 'length'],
+    ['a CRC that is wrong', zipWith({ name: 'z', data: x, crc: 1 }), 'zip-crc'],
+    ['less than declared', zipWith(short), 'zip-length'],
     ['its end missing', tarOf(FILES).subarray(0, -1024), 'truncated'],
-    ['its packed end missing', tarGzOf(FILES).subarray(0, -4), 'gzip'],
+    ['its packed end missing', tarGzOf(FILES).subarray(0, -4), 'gzip-data'],
     ['no adapter in it', zipOf({ readme: x }), 'not-an-adapter'],
     ['no archive', x, 'not-an-adapter'],
   ] as const)
@@ -97,6 +100,18 @@ describe('unpacking an adapter', () => {
       assert.deepEqual(await readdir(folder), []);
       assert.ok(!(await readdir(place.folder)).includes('escaped'));
     });
+
+  it('removes what an ended process left of the same a day ago, and nothing else', async () => {
+    const [old, recent, unnamed] = [randomUUID(), randomUUID(), randomUUID()];
+    const names = [`${old}.part`, `${recent}.part`, 'mine.part', unnamed].map((name) => `.out.${name}`);
+    const dayAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
+    for (const name of names) {
+      await mkdir(path.join(folder, name));
+      if (!name.includes(recent)) await utimes(path.join(folder, name), dayAgo, dayAgo);
+    }
+    await extract(zipOf(FILES));
+    assert.deepEqual((await readdir(folder)).sort(), [...names.slice(1), 'out'].sort());
+  });
 
   it('leaves nothing behind when it is cancelled', async () => {
     await assert.rejects(extract(zipOf(FILES), { signal: AbortSignal.abort() }), { code: 'cancelled' });

@@ -13,10 +13,13 @@ export function isMeasured(dtype: string): boolean {
   return dtype === 'F32' || dtype === 'F16' || dtype === 'BF16';
 }
 
-/** Adds up the squares of one tensor's values, whose little-endian bytes come in pieces of any length. */
-export class SquareSum {
+/** Sums up the values of one tensor, whose little-endian bytes come in pieces of any length. */
+export class TensorSums {
+  values = 0;
+  nans = 0;
+  infinities = 0;
   /** Not finite where a value is not; 0 only where all values are, as the smallest 32-bit value has a 64-bit square. */
-  value = 0;
+  squares = 0;
   readonly #table: Float32Array | undefined;
   /** Aligned, unlike the pieces; the bytes of a value that continues in the next piece stay at its start. */
   readonly #bytes: Uint8Array<ArrayBuffer>;
@@ -44,14 +47,24 @@ export class SquareSum {
   #sum(count: number): void {
     const { buffer } = this.#bytes;
     const table = this.#table;
-    let sum = 0;
+    let squares = 0;
     if (table === undefined) {
       const floats = new Float32Array(buffer, 0, count);
-      for (let index = 0; index < count; index++) sum += (floats[index] ?? 0) ** 2;
+      for (let index = 0; index < count; index++) squares += (floats[index] ?? 0) ** 2;
+      if (!Number.isFinite(squares)) this.#countOthers(floats);
     } else {
       const bits = new Uint16Array(buffer, 0, count);
-      for (let index = 0; index < count; index++) sum += (table[bits[index] ?? 0] ?? 0) ** 2;
+      for (let index = 0; index < count; index++) squares += (table[bits[index] ?? 0] ?? 0) ** 2;
+      if (!Number.isFinite(squares)) this.#countOthers(Float32Array.from(bits, (one) => table[one] ?? 0));
     }
-    this.value += sum;
+    this.values += count;
+    this.squares += squares;
+  }
+
+  #countOthers(values: Float32Array): void {
+    for (const value of values) {
+      if (Number.isNaN(value)) this.nans++;
+      else if (!Number.isFinite(value)) this.infinities++;
+    }
   }
 }
