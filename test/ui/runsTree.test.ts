@@ -228,7 +228,7 @@ describe('the Runs view', () => {
       endSandboxRuns(vscode);
       workbench = await vscode.open(folder);
       const text = await workbench.dialogs.waitForToast(/While you were away/);
-      assert.match(text, /^While you were away: 2 runs completed\. Sandbox/);
+      assert.match(text, /^Sandbox: While you were away: 2 runs completed\.$/);
       await workbench.screenshot('runs-digest');
       const told = (await workbench.dialogs.toastTexts()).filter((one) => one.includes('completed'));
       assert.deepEqual(told, [text]);
