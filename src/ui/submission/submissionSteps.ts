@@ -112,12 +112,10 @@ async function consent(
   if (over !== 'continue') return over;
   const terms = await acceptTerms(model);
   if (terms === 'back' || terms === undefined) return terms;
-  const answer = await confirmSubmission({
-    ...context,
-    model,
-    priority,
-    estimate: context.money.estimate(wanted),
-  });
+  // The terms may have been read for long.
+  const latest = review.context();
+  const estimate = latest.money.estimate(wanted);
+  const answer = await confirmSubmission({ ...latest, model, priority, estimate });
   if (answer === 'back' || answer === undefined) return answer;
   const dataPolicy = { accepted_at: now() };
   const late = await review.restart(sha256);

@@ -280,13 +280,13 @@ type Facts = NonNullable<Awaited<ReturnType<typeof readFacts>>>;
 function reviewOf(
   { file, check }: CheckedDataset,
   session: Session,
-  { models, balance, receipts }: Facts,
+  { models, balance, receipts: before }: Facts,
   services: Parts,
   shown: Pick<SubmissionContext, 'notice' | 'earlier'>,
   stop: AbortController,
 ): Review & { besides: readonly string[] } {
   const { digestWorker, sessions, submitter } = services;
-  const { account } = session;
+  let receipts = before;
   const filename = path.basename(file.path);
   const marker = labelMarkerSetting() ? newMarker() : undefined;
   const sha256 = sha256OfFile(file, { worker: digestWorker, signal: stop.signal });
@@ -301,6 +301,7 @@ function reviewOf(
   });
   return {
     context() {
+      const { account } = session;
       const now = session.balance.current ?? balance;
       const { pending } = submitter;
       const nowMs = serviceNowMs(session);
@@ -329,17 +330,20 @@ function reviewOf(
     },
     sha256,
     async ready() {
-      await Promise.allSettled([sha256, currentBalance(session)]);
+      // A submission that was under way may be charged by now: then only its receipt says what it cost.
+      const read = receiptsOf(services).then((now) => (receipts = now.length > 0 ? now : receipts));
+      await Promise.allSettled([sha256, currentBalance(session), read]);
     },
     async restart(digest) {
       if (sessions.active !== session) return 'account-changed';
       if (isReconnected) return 'reconnected';
       if (!(await isStill(file.path, file))) return 'dataset-changed';
-      const countOf = (known: readonly Receipt[]) => priorsOf(known, placeOf(account), digest).length;
-      return countOf(await receiptsOf(services)) > countOf(receipts) ? 'submitted-meanwhile' : undefined;
+      const place = placeOf(session.account);
+      const countOf = (known: readonly Receipt[]) => priorsOf(known, place, digest).length;
+      return countOf(await receiptsOf(services)) > countOf(before) ? 'submitted-meanwhile' : undefined;
     },
     async mayGoBeside(digest, model) {
-      for (const one of submitter.openOnesOf(account, digest)) {
+      for (const one of submitter.openOnesOf(session.account, digest)) {
         if (besides.has(one.id)) continue;
         const answer = await agreesToAnother(one, session, filename, model);
         if (answer !== 'continue') return answer;

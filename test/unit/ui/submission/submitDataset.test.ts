@@ -13,6 +13,7 @@ import type { SubmissionResult } from '../../../../src/core/submission/pendingSu
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
@@ -183,6 +184,20 @@ describe('submitDataset', () => {
     );
     assert.equal(drafts[0]?.dataset.sizeBytes, 2 * TEXT.length);
     assert.equal(standIn.told.sentences[0], 'Submit train.jsonl to Home and pay?');
+  });
+
+  it('counts what was charged while the summary was read', async () => {
+    const answers = [...ACCEPTING];
+    standIn.told.pick = () => {
+      const dataset = { sizeBytes: TEXT.length, rows: 1, characters: reportOf().statistics.characters };
+      receipts = ['a', 'b'].map((sha256) =>
+        chargedReceipt({ accountId: 'account-1', dataset: { ...dataset, sha256: sha256.repeat(64) } }),
+      );
+      return answers.shift();
+    };
+    standIn.told.answer = () => undefined;
+    await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
+    assert.match(standIn.told.details[0] ?? '', /^Price: known only after the charge\. Likely .+ USD\.$/m);
   });
 
   it('hashes a file that was not checked', async () => {
