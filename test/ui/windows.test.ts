@@ -87,6 +87,8 @@ describe('two windows', () => {
 
   it('ask for it once more meanwhile: the open one is offered', async () => {
     await begin(loser, 'both');
+    await walkThroughSteps(loser, { fileName: 'both.jsonl', model: 'Qwen3 8B', until: 'summary' });
+    await loser.quickInput.pick('Continue');
     const detail = await loser.dialogs.waitForModal('A submission of both.jsonl is already open.');
     assert.match(detail, /Continue (in the other window|there)\. Model: Qwen3 8B\. /);
     await loser.screenshot('open-already');
