@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { happens } from './happens.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { charged, walkThroughSteps, waitForConfirm, type Way } from './submission.ts';
@@ -140,11 +139,7 @@ describe('who pays, and what a run will probably cost', () => {
     await workbench.screenshot('over-budget');
     await workbench.page.keyboard.press('Enter');
     await dialogs.modal.waitFor({ state: 'hidden' });
-    // The answered summary stays for a moment, until the next one has come.
-    while ((await dialogs.modal.count()) === 0) {
-      await quickInput.pick('Continue');
-      await happens(dialogs.modal.waitFor({ timeout: 1_000 }));
-    }
+    await quickInput.pickUntil('Continue', dialogs.modal);
     await dialogs.waitForModal(question);
     await dialogs.press('Continue Over Budget');
     await quickInput.waitForTitle(/^Terms of /);

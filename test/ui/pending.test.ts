@@ -213,13 +213,13 @@ describe('open submissions', () => {
 
     it('"This Is the Run" settles it, when it is confirmed', async () => {
       const { quickInput, dialogs } = workbench;
-      await quickInput.pick('This Is the Run: twin');
+      await quickInput.pickUntil('This Is the Run: twin', dialogs.modal);
       const detail = await dialogs.waitForModal('Is this the run of twin?');
       assert.match(detail, /^twin · .*qwen3-8b · .+ USD · [\da-f]{8}-.+ If it is, you were charged for it/);
       await workbench.screenshot('adopt');
       await dialogs.press('Cancel');
       await quickInput.waitForTitle('Submission of more.jsonl');
-      await quickInput.pick('This Is the Run: twin');
+      await quickInput.pickUntil('This Is the Run: twin', dialogs.modal);
       await dialogs.waitForModal('Is this the run of twin?');
       await dialogs.press('This Is the Run');
       await dialogs.waitForToast(/twin was submitted to .+ after all\. Charged /);

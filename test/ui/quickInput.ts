@@ -58,6 +58,15 @@ export class QuickInput {
     await this.item(label).first().click();
   }
 
+  /** Clicks an item until that shows something: a box that was answered stays for a moment, until the next one has come. */
+  async pickUntil(label: string, shown: Locator): Promise<void> {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await this.pick(label);
+      if (await happens(shown.waitFor({ timeout: 3_000 }))) return;
+    }
+    await shown.waitFor();
+  }
+
   /** Ticks the box of an item in a list that allows several. */
   async tick(label: string): Promise<void> {
     await this.item(label).locator('.quick-input-list-checkbox, input[type=checkbox]').first().click();
