@@ -1,6 +1,6 @@
 /**
- * Every id that package.json contributes and the code uses, in one place; a test holds both against each other. The names
- * are a contract: other extensions, key bindings and agents call them.
+ * Every command that is registered, in one place. A test holds them against those that package.json contributes. The names are a
+ * contract: other extensions, key bindings and agents call them.
  */
 export const COMMANDS = {
   signIn: 'fineTuning.signIn',
@@ -22,12 +22,14 @@ export const COMMANDS = {
   clearRunsFilter: 'fineTuning.clearRunsFilter',
   toggleRunGrouping: 'fineTuning.toggleRunGrouping',
   showRun: 'fineTuning.showRun',
+  openRunInNewTab: 'fineTuning.openRunInNewTab',
   copyRunId: 'fineTuning.copyRunId',
   downloadAdapter: 'fineTuning.downloadAdapter',
   cancelDownload: 'fineTuning.cancelDownload',
   inspectAdapter: 'fineTuning.inspectAdapter',
   cancelUpload: 'fineTuning.cancelUpload',
   resolveSubmission: 'fineTuning.resolveSubmission',
+  continueSubmission: 'fineTuning.continueSubmission',
   refreshBalance: 'fineTuning.refreshBalance',
   showSpend: 'fineTuning.showSpend',
   setBudget: 'fineTuning.setBudget',
@@ -39,6 +41,13 @@ export const COMMANDS = {
   sandboxAddFunds: 'fineTuning.sandbox.addFunds',
   sandboxClockSpeed: 'fineTuning.sandbox.clockSpeed',
 } as const;
+/** Those that only buttons of our own run: they need what those give them. */
+export const INTERNAL_COMMANDS: readonly CommandId[] = [
+  COMMANDS.showDatasetProblems,
+  COMMANDS.writeArrayAsLines,
+  COMMANDS.copyWithoutByteOrderMark,
+  COMMANDS.loadMoreRuns,
+];
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 
 /** Says whose a problem in the Problems panel is. */
@@ -76,6 +85,8 @@ export const CONTEXT_KEYS = {
   accountsUnreadable: 'fineTuning.accountsUnreadable',
   /** Whether the active account is the sandbox. */
   sandbox: 'fineTuning.sandboxActive',
+  /** The paths of what was downloaded from the active account. */
+  downloadedFiles: 'fineTuning.downloadedFiles',
   /** Whether the Runs view shows only what a filter lets through. */
   runsFiltered: 'fineTuning.runsFiltered',
 } as const;

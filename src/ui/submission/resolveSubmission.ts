@@ -49,7 +49,7 @@ type Action = (submission: PendingSubmission) => Promise<boolean>;
  * @param begin `continue` to begin with the last question, or with the steps for a refused one
  * @throws StorageError, LeaseUnavailableError, ApiError
  */
-export async function resolveSubmission(parts: Parts, argument?: unknown, begin?: unknown): Promise<void> {
+export async function resolveSubmission(parts: Parts, argument?: unknown, begin?: 'continue'): Promise<void> {
   const { ensureActiveAccount, sessions, submitter } = parts;
   const chosen = await chooseSubmission(parts, argument);
   if (chosen === undefined) return;

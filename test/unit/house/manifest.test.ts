@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { COMMANDS, CONTEXT_KEYS, EDITORS, SETTINGS, VIEWS } from '../../../src/ui/shared/ids.ts';
+import {
+  COMMANDS,
+  CONTEXT_KEYS,
+  EDITORS,
+  INTERNAL_COMMANDS,
+  SETTINGS,
+  VIEWS,
+} from '../../../src/ui/shared/ids.ts';
 
 interface MenuItem {
   command: string;
@@ -80,11 +87,9 @@ describe('package.json', () => {
     for (const id of CONTRACT.settings) assert.ok(id in contributes.configuration.properties, id);
   });
 
-  it('contributes the commands that the code registers, and no other', () => {
-    assert.deepEqual(
-      sorted(contributes.commands.map(({ command }) => command)),
-      sorted(Object.values(COMMANDS)),
-    );
+  it('contributes the commands that the code registers, but those that only its own buttons run', () => {
+    const contributed = contributes.commands.map(({ command }) => command);
+    assert.deepEqual(sorted([...contributed, ...INTERNAL_COMMANDS]), sorted(Object.values(COMMANDS)));
     for (const { command, category, title } of contributes.commands) {
       assert.equal(category, '%category%', command);
       assert.equal(title, `%command.${command.replace('fineTuning.', '')}%`);
@@ -134,6 +139,14 @@ describe('package.json', () => {
     assert.ok(links.length > 0);
     for (const [, link = ''] of links)
       assert.ok(known.has(link.replace(/^command:/, '')) && link.startsWith('command:'), link);
+  });
+
+  it('has at most 45 menu entries, those of the sandbox only while it is active', () => {
+    assert.ok(Object.values(contributes.menus).flat().length <= 45);
+    const ofSandbox = contributes.commands.filter(({ command }) => command.startsWith('fineTuning.sandbox.'));
+    assert.equal(ofSandbox.length, 4);
+    for (const { enablement } of ofSandbox) assert.equal(enablement, CONTEXT_KEYS.sandbox);
+    assert.doesNotMatch(JSON.stringify(contributes.menus), /fineTuning\.sandbox\./);
   });
 
   it('asks only for context keys and views that exist', () => {
