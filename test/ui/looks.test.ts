@@ -92,7 +92,7 @@ describe('looks and keyboard', () => {
           .hover();
         await workbench.page
           .locator('.monaco-hover')
-          .getByText(/Price: 1\.01 USD \(currency assumed from the balance\)/)
+          .getByText(/Model: Llama 3\.1 8B Instruct \(llama-3\.1-8b-instruct\)/)
           .waitFor();
       },
       summary: async () => {

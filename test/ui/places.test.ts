@@ -190,24 +190,24 @@ describe('submitting from each place', () => {
     it('a folder of that name has no such menu, nor has a comparison; the text has one', async () => {
       const explorer = await workbench.sideBar.explorer();
       const menu = workbench.page.locator('.monaco-menu-container');
-      const itemsOf = async (target: Locator, last: string) => {
+      const itemsOf = async (target: Locator, other: string) => {
         await target.click({ button: 'right' });
-        await menu.getByRole('menuitem', { name: last, exact: true }).waitFor();
+        await menu.getByRole('menuitem', { name: other }).waitFor();
         const names = await menu.locator('.action-label[aria-label]').allTextContents();
         await workbench.page.keyboard.press('Escape');
         await menu.waitFor({ state: 'hidden' });
         return names.filter((name) => /Dataset|Adapter/.test(name));
       };
-      assert.deepEqual(await itemsOf(explorer.row('folder.jsonl'), 'Delete Permanently'), []);
-      assert.deepEqual(await itemsOf(explorer.row('lora.zip'), 'Delete Permanently'), ['Inspect Adapter']);
-      assert.deepEqual(await itemsOf(explorer.row('photos.zip'), 'Delete Permanently'), []);
+      assert.deepEqual(await itemsOf(explorer.row('folder.jsonl'), 'Rename...'), []);
+      assert.deepEqual(await itemsOf(explorer.row('lora.zip'), 'Rename...'), ['Inspect Adapter']);
+      assert.deepEqual(await itemsOf(explorer.row('photos.zip'), 'Rename...'), []);
       await workbench.editors.open(file('first.jsonl'));
       const lines = workbench.page.locator('.editor-group-container .view-line').last();
-      assert.deepEqual(await itemsOf(lines, 'Command Palette...'), [SUBMIT, 'Check Dataset']);
+      assert.deepEqual(await itemsOf(lines, 'Command Palette'), [SUBMIT, 'Check Dataset']);
       await explorer.select('first.jsonl', 'second.jsonl');
       await explorer.chooseInContextMenu('second.jsonl', 'Compare Selected');
       await workbench.page.locator('.diff-editor').waitFor();
-      assert.deepEqual(await itemsOf(lines, 'Command Palette...'), []);
+      assert.deepEqual(await itemsOf(lines, 'Command Palette'), []);
       assert.equal(await workbench.editors.titleAction(SUBMIT).count(), 0);
       await workbench.editors.closeAll();
     });

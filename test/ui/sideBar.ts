@@ -44,7 +44,15 @@ export class SideBar {
     const view = this.view('Models');
     const header = view.root.locator('.pane-header');
     await header.waitFor();
-    if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
+    if ((await header.getAttribute('aria-expanded')) === 'true') return view;
+    await header.click();
+    await view.root.locator('[role=tree]').waitFor();
+    // High enough for all its rows: those that are scrolled away do not exist.
+    const { x = 0, y = 0 } = (await header.boundingBox()) ?? {};
+    await this.#page.mouse.move(x + 100, y);
+    await this.#page.mouse.down();
+    await this.#page.mouse.move(x + 100, y - 400, { steps: 4 });
+    await this.#page.mouse.up();
     return view;
   }
 

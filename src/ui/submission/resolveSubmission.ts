@@ -15,7 +15,7 @@ import {
 import { isUncertain, uncertaintyOf } from '../../core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { Services } from '../../services.ts';
-import { showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
+import { showInformation, showWarning, withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { pick, separator, type Choice } from '../shared/steps.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
@@ -176,7 +176,7 @@ async function check(
   if (!canCheck(submission) && submission.state !== 'checking') return {};
   try {
     const title = resolveMessages.checking(submissionName(submission.intent));
-    const finding = await withCancellableProgress(title, (signal) =>
+    const finding = await withLateProgress(title, (signal) =>
       submitter.check(session, submission.id, signal),
     );
     return { finding };
