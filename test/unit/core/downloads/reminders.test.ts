@@ -31,6 +31,9 @@ describe('dueReminders', () => {
       [DAY + 1, [], week],
       [DAY, ['a expires-in-1-day'], week],
       [HOUR / 2, [], { completedAtMs: EXPIRES - HOUR }],
+      // The service keeps it for a day.
+      [DAY, [], { completedAtMs: EXPIRES - DAY }],
+      [2 * HOUR, ['a expires-in-2-hours'], { completedAtMs: EXPIRES - DAY }],
       [DAY, ['a expires-in-1-day'], { completedAtMs: undefined }],
       [DAY, [], { expiresAtMs: NaN }],
     ] as const)
