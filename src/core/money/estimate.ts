@@ -1,5 +1,5 @@
 import type { Intent } from '../submission/intent.ts';
-import type { ChargedReceipt } from '../submission/runFacts.ts';
+import { chargedAt, type ChargedReceipt } from '../submission/runFacts.ts';
 
 /** What a price may depend on, as far as it was counted. */
 export interface DatasetSize {
@@ -129,8 +129,8 @@ export function currencyOf({ settled: { run }, balanceBefore }: ChargedReceipt):
 
 /** Oldest first. */
 function inOrder(receipts: readonly ChargedReceipt[]): ChargedReceipt[] {
-  return [...receipts].sort(
-    (one, other) => one.created.localMs - other.created.localMs || (one.id < other.id ? -1 : 1),
+  return receipts.toSorted(
+    (one, other) => chargedAt(one).localMs - chargedAt(other).localMs || (one.id < other.id ? -1 : 1),
   );
 }
 
@@ -140,7 +140,7 @@ function evidenceOf(receipts: readonly ChargedReceipt[]): { currency: string; ch
     const { price_cents: priceCents, plan_name: plan } = receipt.settled.run;
     const currency = currencyOf(receipt);
     if (priceCents === undefined || !(priceCents >= 0) || currency === undefined) return [];
-    return [{ ...wantedOf(receipt), priceCents, atMs: receipt.created.localMs, currency, plan }];
+    return [{ ...wantedOf(receipt), priceCents, atMs: chargedAt(receipt).localMs, currency, plan }];
   });
   const currency = priced.at(-1)?.currency ?? '';
   // A run whose answer got lost may name no plan.

@@ -11,6 +11,7 @@ import {
 import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
 import { Random } from '../../../helpers/random.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
+import { wholeAttempt } from '../../../helpers/submissions.ts';
 
 const MB = 1_000_000;
 let made = 0;
@@ -231,6 +232,13 @@ describe('estimate', () => {
       assert.deepEqual(range([paid(4, 12_345), paid(4, 12_345)], wanted(4)), [9_800, 16_000]);
       assert.deepEqual(range([paid(4, 7), paid(4, 7)], wanted(4)), [5, 9]);
       assert.deepEqual(range([paid(4, 1), paid(4, 1)], wanted(4)), [0, 2]);
+    });
+
+    it('replays receipts in the order in which they were charged', () => {
+      // It waited for a day before it was sent: the prices that it met are the newest.
+      const late = paid(4, 900, { attempts: [wholeAttempt(made + 10)] });
+      const receipts = [late, paid(4, 400), paid(4, 410)];
+      assert.equal(kind(receipts, wanted(4)), 'changed');
     });
 
     it('takes receipts of the newest one’s currency and plan alone, with a known price', () => {
