@@ -1,22 +1,27 @@
+/** What a lens, a fix or a row of a tree runs: package.json does not contribute these. */
+export const UNLISTED_COMMANDS = {
+  showDatasetProblems: 'fineTuning.showDatasetProblems',
+  writeArrayAsLines: 'fineTuning.writeArrayAsLines',
+  copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
+  loadMoreRuns: 'fineTuning.loadMoreRuns',
+} as const;
+
 /**
  * Every id that package.json contributes and the code uses, in one place; a test holds both against each other. The names
  * are a contract: other extensions, key bindings and agents call them.
  */
 export const COMMANDS = {
+  ...UNLISTED_COMMANDS,
   signIn: 'fineTuning.signIn',
   signOut: 'fineTuning.signOut',
   switchAccount: 'fineTuning.switchAccount',
   replaceKey: 'fineTuning.replaceKey',
   useSandbox: 'fineTuning.useSandbox',
   checkDataset: 'fineTuning.checkDataset',
-  showDatasetProblems: 'fineTuning.showDatasetProblems',
-  writeArrayAsLines: 'fineTuning.writeArrayAsLines',
-  copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
   submitDataset: 'fineTuning.submitDataset',
   previewDataset: 'fineTuning.previewDataset',
   submitAgain: 'fineTuning.submitAgain',
   refresh: 'fineTuning.refresh',
-  loadMoreRuns: 'fineTuning.loadMoreRuns',
   loadAllRuns: 'fineTuning.loadAllRuns',
   filterRuns: 'fineTuning.filterRuns',
   clearRunsFilter: 'fineTuning.clearRunsFilter',
