@@ -77,9 +77,7 @@ export function estimateOf(receipts: readonly ChargedReceipt[], wanted: Wanted):
 }
 
 /** What was known of the price of a run when it was submitted: receipts may have come later. */
-export function estimateBefore(receipts: readonly ChargedReceipt[], runId: string): Estimate {
-  const receipt = receipts.find(({ settled }) => settled.run.run_id === runId);
-  if (receipt === undefined) return { kind: 'none' };
+export function estimateBefore(receipts: readonly ChargedReceipt[], receipt: ChargedReceipt): Estimate {
   const known = receipts.filter(({ settled }) => settled.at.localMs < receipt.created.localMs);
   return estimateOf(known, wantedOf(receipt));
 }
@@ -88,8 +86,8 @@ export function estimateBefore(receipts: readonly ChargedReceipt[], runId: strin
 export function heldRanges(receipts: readonly ChargedReceipt[]): { held: number; of: number } {
   const isHeld: boolean[] = [];
   for (const receipt of inOrder(receipts).slice(-HELD_AMONG).reverse()) {
-    const { run_id: runId, price_cents: priceCents } = receipt.settled.run;
-    const range = estimateBefore(receipts, runId);
+    const { price_cents: priceCents } = receipt.settled.run;
+    const range = estimateBefore(receipts, receipt);
     if (range.kind !== 'range' || priceCents === undefined || currencyOf(receipt) !== range.currency)
       continue;
     isHeld.push(isWithin(range, priceCents));

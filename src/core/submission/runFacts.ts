@@ -62,17 +62,20 @@ export function usualTime(
 /** The receipt of a run that was submitted from this machine. */
 export type ChargedReceipt = Receipt & { settled: Extract<Settlement, { kind: 'charged' }> };
 
+/** The receipts of what was charged to an account. */
+export function chargedReceiptsOf(receipts: readonly Receipt[], accountId: string): ChargedReceipt[] {
+  return receipts.filter(
+    (receipt): receipt is ChargedReceipt =>
+      receipt.accountId === accountId && receipt.settled.kind === 'charged',
+  );
+}
+
 export function receiptOf(
   receipts: readonly Receipt[],
   accountId: string,
   runId: string,
 ): ChargedReceipt | undefined {
-  return receipts.find(
-    (receipt): receipt is ChargedReceipt =>
-      receipt.accountId === accountId &&
-      receipt.settled.kind === 'charged' &&
-      receipt.settled.run.run_id === runId,
-  );
+  return chargedReceiptsOf(receipts, accountId).find(({ settled }) => settled.run.run_id === runId);
 }
 
 /** When the balance before a charge was last read: each attempt reads it again until one may have been charged. */

@@ -273,20 +273,17 @@ describe('estimate', () => {
 
   describe('of a run that was charged', () => {
     const history = [paid(4, 400), paid(4, 400), paid(4, 410), paid(4, 900), paid(4, 900), paid(4, 910)];
-    const runId = (index: number) => history[index]!.settled.run.run_id;
+    const before = (index: number) => estimateBefore(history, history[index]!);
 
     it('is what was known then', () => {
-      assert.equal(estimateBefore(history, runId(0)).kind, 'none');
-      const before = estimateBefore(history, runId(3));
-      assert.deepEqual([lowerCents(before), upperCents(before)], [320, 520]);
-      assert.equal(estimateBefore(history, runId(4)).kind, 'changed');
-      assert.deepEqual(estimateBefore(history, 'elsewhere'), { kind: 'none' });
+      assert.deepEqual([before(0).kind, before(4).kind], ['none', 'changed']);
+      assert.deepEqual([lowerCents(before(3)), upperCents(before(3))], [320, 520]);
     });
 
     it('is not what a receipt says that was found later', () => {
       const [first, second, third] = history as [ChargedReceipt, ChargedReceipt, ChargedReceipt];
       const late = { ...second, settled: { ...second.settled, at: { localMs: third.created.localMs + 1 } } };
-      assert.equal(estimateBefore([first, late, third], third.settled.run.run_id).kind, 'one');
+      assert.equal(estimateBefore([first, late, third], third).kind, 'one');
     });
 
     it('counts as held if its price was within, in the same currency', () => {
