@@ -4,8 +4,8 @@ import { MAX_ENTRIES } from '../limits.ts';
 const MAX_PART_BYTES = 255;
 const MAX_PARTS = 32;
 const MAX_NAME_LENGTH = 1024;
-/** What Windows keeps for devices, with any extension. */
-const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
+/** What Windows keeps for devices, with any extension, and blanks before it. */
+export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
 /** Control characters, and what some platform refuses or understands otherwise. */
 const ODD_CHARACTER = /[\p{Cc}\p{Cs}\\:*?"<>|]/u;
 
