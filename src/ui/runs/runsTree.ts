@@ -6,6 +6,7 @@ import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { startOfDay } from '../../core/runs/runDays.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
+import type { ChargedReceipt } from '../../core/submission/runFacts.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
@@ -43,6 +44,8 @@ export interface RunsTreeParts {
   downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
   ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: RunsShown;
+  /** The charges of an account. */
+  receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
 
 /** Shows the open submissions of all accounts and the active account's runs, newest first. */
@@ -119,8 +122,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const view = node.kind === 'run' ? this.#viewOf(node.runId) : undefined;
     if (active === undefined || view === undefined) return item;
     const { runTooltip } = await import('./detailMessages.ts');
+    const receipts = await this.#parts.receiptsOf(active.account.id).catch(() => []);
     const detail = active.runs.detail(view.run.run_id);
-    item.tooltip = runTooltip(view, detail, active.balance.current?.currency);
+    item.tooltip = runTooltip(view, detail, receipts, active.balance.current?.currency);
     return item;
   }
 

@@ -1,22 +1,28 @@
+/** What a lens, a fix, a row of a tree or a welcome text runs: package.json does not contribute these. */
+export const UNLISTED_COMMANDS = {
+  showDatasetProblems: 'fineTuning.showDatasetProblems',
+  writeArrayAsLines: 'fineTuning.writeArrayAsLines',
+  copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
+  loadMoreRuns: 'fineTuning.loadMoreRuns',
+  openWebsite: 'fineTuning.openWebsite',
+} as const;
+
 /**
  * Every command that is registered, in one place. A test holds them against those that package.json contributes. The names are a
  * contract: other extensions, key bindings and agents call them.
  */
 export const COMMANDS = {
+  ...UNLISTED_COMMANDS,
   signIn: 'fineTuning.signIn',
   signOut: 'fineTuning.signOut',
   switchAccount: 'fineTuning.switchAccount',
   replaceKey: 'fineTuning.replaceKey',
   useSandbox: 'fineTuning.useSandbox',
   checkDataset: 'fineTuning.checkDataset',
-  showDatasetProblems: 'fineTuning.showDatasetProblems',
-  writeArrayAsLines: 'fineTuning.writeArrayAsLines',
-  copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
   submitDataset: 'fineTuning.submitDataset',
   previewDataset: 'fineTuning.previewDataset',
   submitAgain: 'fineTuning.submitAgain',
   refresh: 'fineTuning.refresh',
-  loadMoreRuns: 'fineTuning.loadMoreRuns',
   loadAllRuns: 'fineTuning.loadAllRuns',
   filterRuns: 'fineTuning.filterRuns',
   clearRunsFilter: 'fineTuning.clearRunsFilter',
@@ -41,13 +47,6 @@ export const COMMANDS = {
   sandboxAddFunds: 'fineTuning.sandbox.addFunds',
   sandboxClockSpeed: 'fineTuning.sandbox.clockSpeed',
 } as const;
-/** Those that only buttons of our own run: they need what those give them. */
-export const INTERNAL_COMMANDS: readonly CommandId[] = [
-  COMMANDS.showDatasetProblems,
-  COMMANDS.writeArrayAsLines,
-  COMMANDS.copyWithoutByteOrderMark,
-  COMMANDS.loadMoreRuns,
-];
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 
 /** Says whose a problem in the Problems panel is. */
@@ -87,6 +86,8 @@ export const CONTEXT_KEYS = {
   sandbox: 'fineTuning.sandboxActive',
   /** The paths of what was downloaded from the active account. */
   downloadedFiles: 'fineTuning.downloadedFiles',
+  /** Whether the user gave the active account a website. */
+  website: 'fineTuning.website',
   /** Whether the Runs view shows only what a filter lets through. */
   runsFiltered: 'fineTuning.runsFiltered',
 } as const;

@@ -166,7 +166,6 @@ describe('reminders of adapters', () => {
     stage.pass(6 * DAY);
     await look(first);
     await until(() => logged.length > 0);
-    stage.pass(22 * HOUR);
     await look(first);
     await saidTimes(1);
     assert.deepEqual(logged, [failure]);
