@@ -112,7 +112,8 @@ export function keepDownloadedFiles(
       // Progress comes several times a second.
       if (records === shown) return;
       shown = records;
-      const paths = records.map(({ path }) => path);
+      // As VS Code writes them.
+      const paths = records.map(({ path }) => vscode.Uri.file(path).fsPath);
       void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.downloadedFiles, paths);
     };
     keep();

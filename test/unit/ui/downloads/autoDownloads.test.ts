@@ -6,7 +6,7 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
 
-const { downloadWhenComplete: create } = await withVscode(
+const { downloadWhenComplete: create, keepDownloadedFiles } = await withVscode(
   () => import('../../../../src/ui/downloads/watchers.ts'),
 );
 // It is loaded at its first use.
@@ -176,6 +176,16 @@ describe('"Download when complete"', () => {
     await first.session.runs.refresh();
     await later();
     assert.equal(said().length, 1);
+  });
+
+  it('what was downloaded is known to the Explorer’s menu, of the active account', async () => {
+    faces.push(keepDownloadedFiles(first.sessions, first.downloads));
+    watch(first);
+    const runId = await finish(first);
+    await isDownloaded(first);
+    const known = standIn.executed.filter(([, key]) => key === 'fineTuning.downloadedFiles');
+    assert.deepEqual(known.at(-1)?.[2], [path.join(folderOf(runId), fileOf(runId))]);
+    assert.ok(known.length <= 3, 'not for its progress');
   });
 
   it('goes on after one that failed unexpectedly', async () => {
