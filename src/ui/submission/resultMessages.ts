@@ -19,8 +19,13 @@ import { stateText, submissionName } from './rowMessages.ts';
 export const submissionMessages = {
   submitting: (fileName: string, accountName: string) =>
     vscode.l10n.t('Submitting {0} to {1}', fileName, accountName),
-  elsewhere: (name: string) =>
-    vscode.l10n.t('Nothing was sent: {0} is resolved or open in another window.', name),
+  elsewhere: (name: string, isSandbox: boolean) =>
+    inSandbox(vscode.l10n.t('Nothing was sent: {0} is resolved or open in another window.', name), isSandbox),
+  canceled: (fileName: string, isSandbox: boolean) =>
+    inSandbox(
+      vscode.l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName)),
+      isSandbox,
+    ),
   showRun: () => vscode.l10n.t('Show Run'),
   checkNow: () => vscode.l10n.t('Check Now'),
   continue: () => vscode.l10n.t('Continue…'),
@@ -84,11 +89,6 @@ export function chargedSentence(
         formatMoney(cents, currency ?? balance?.currency),
       );
   return inSandbox(text, account.kind === 'sandbox');
-}
-
-export function canceledSentence(fileName: string, isSandbox: boolean): string {
-  const text = vscode.l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName));
-  return inSandbox(text, isSandbox);
 }
 
 /** A command; `again` starts from the first question, `website` opens the account's. */

@@ -20,7 +20,6 @@ import { COMMANDS } from '../shared/ids.ts';
 import { showError, showInformation, withCancellableProgress } from '../shared/notifications.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
 import {
-  canceledSentence,
   chargedSentence,
   mayBeChargedSentence,
   notChargedNotification,
@@ -84,6 +83,7 @@ export async function reportResult(
 ): Promise<void> {
   const { account, models } = session;
   const name = submissionName(draft);
+  const isSandbox = account.kind === 'sandbox';
   switch (result.kind) {
     case 'charged':
       await reportCharged(result.run, draft, session, journal, result.found === true);
@@ -92,7 +92,7 @@ export async function reportResult(
       return;
     case 'not-charged': {
       if (result.error instanceof CancelledError) {
-        void showInformation(canceledSentence(draft.dataset.filename, account.kind === 'sandbox'));
+        void showInformation(submissionMessages.canceled(draft.dataset.filename, isSandbox));
         return;
       }
       log.error('not-submitted', result.error);
@@ -111,14 +111,14 @@ export async function reportResult(
     case 'unknown': {
       log.error('outcome-unknown', result.error);
       const error = asDiskError(result.error, 'submissions');
-      warnMayBeCharged(mayBeChargedSentence(name, error, account.kind === 'sandbox'), id);
+      warnMayBeCharged(mayBeChargedSentence(name, error, isSandbox), id);
       return;
     }
     case 'open':
       await vscode.commands.executeCommand(COMMANDS.resolveSubmission, result.id);
       return;
     case 'elsewhere':
-      void showInformation(submissionMessages.elsewhere(name));
+      void showInformation(submissionMessages.elsewhere(name, isSandbox));
   }
 }
 
