@@ -8,7 +8,7 @@ import {
   type Summary,
 } from '../../core/datasets/report.ts';
 import { failureSentence, gateMessages } from '../shared/datasetMessages.ts';
-import { COMMANDS } from '../shared/ids.ts';
+import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
 import { withLateProgress, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import type { Log } from '../shared/log.ts';
 import { chooseDataset, inspectOrRefuse, selectedUris } from '../shared/prepareDataset.ts';
@@ -38,6 +38,8 @@ export async function checkDataset(
       log.error('not-checked', error),
     ),
   );
+  if (typeof found !== 'string')
+    void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.checked, true);
   void (typeof found === 'string' ? showFailure(uri, name, found) : showVerdict(uri, name, found));
 }
 

@@ -67,7 +67,7 @@ export function rangeTooltip({ held, of }: { held: number; of: number }): string
   );
   // One run is no record.
   if (of < 2) return assumption;
-  return `${assumption} ${l10n.t('Such a range held for {0} of your last {1} runs.', held, of)}`;
+  return [assumption, l10n.t('Such a range held for {0} of your last {1} runs.', held, of)].join(' ');
 }
 
 /** Said after a charge outside the range that was shown; undefined after any other, and where the currency is not that of the range. */
