@@ -1,9 +1,10 @@
-/** What a lens, a fix or a row of a tree runs: package.json does not contribute these. */
+/** What a lens, a fix, a row of a tree or a welcome text runs: package.json does not contribute these. */
 export const UNLISTED_COMMANDS = {
   showDatasetProblems: 'fineTuning.showDatasetProblems',
   writeArrayAsLines: 'fineTuning.writeArrayAsLines',
   copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
   loadMoreRuns: 'fineTuning.loadMoreRuns',
+  openWebsite: 'fineTuning.openWebsite',
 } as const;
 
 /**
@@ -86,6 +87,8 @@ export const CONTEXT_KEYS = {
   accountsUnreadable: 'fineTuning.accountsUnreadable',
   /** Whether the active account is the sandbox. */
   sandbox: 'fineTuning.sandboxActive',
+  /** Whether the user gave the active account a website. */
+  website: 'fineTuning.website',
   /** Whether the Runs view shows only what a filter lets through. */
   runsFiltered: 'fineTuning.runsFiltered',
   // Each ticks a step of the walkthrough, which VS Code remembers.
