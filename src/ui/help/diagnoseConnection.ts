@@ -3,29 +3,14 @@ import type { Services } from '../../services.ts';
 import type { Account } from '../../core/accounts/account.ts';
 import { parseAddress } from '../../core/api/address.ts';
 import type { Connection } from '../../core/api/client.ts';
-import type { ConnectionFacts } from '../../core/api/diagnose.ts';
 import type { Log } from '../shared/log.ts';
 import { withLateProgress } from '../shared/notifications.ts';
 import { baseUrlSetting, proxySettings } from '../shared/settings.ts';
 import { pick } from '../shared/steps.ts';
-import { diagnosisRows, diagnosisWords } from './diagnosisMessages.ts';
+import { diagnosisRows, diagnosisWords, type Diagnosis } from './diagnosisMessages.ts';
 
 /** Sent where there is no API key: the service refuses it, and that is an answer. */
 const NO_KEY = 'none';
-
-/** What is known of the way to the service of the active account or, without one, of the setting. */
-export interface Diagnosis {
-  account: Account | undefined;
-  /** What the user wrote in the setting, where there is no account. */
-  setting: string;
-  /** Undefined where there is none to try. */
-  baseUrl: string | undefined;
-  /** Whether an API key was read; undefined where `failure` says why none could be. */
-  hasKey: boolean | undefined;
-  failure: unknown;
-  strictSsl: boolean;
-  facts: ConnectionFacts | undefined;
-}
 
 /** Tries the way to the service and shows each part of it; a row leads to what mends it. */
 export async function diagnoseConnection(parts: Parts): Promise<void> {

@@ -1,11 +1,25 @@
 import { l10n } from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
 import { isLoopback } from '../../core/api/address.ts';
 import type { ConnectionFacts } from '../../core/api/diagnose.ts';
 import { isUnauthorized, NetworkError, ServiceError } from '../../core/api/errors.ts';
 import { formatDuration } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import type { Diagnosis } from './diagnoseConnection.ts';
+
+/** What is known of the way to the service of the active account or, without one, of the setting. */
+export interface Diagnosis {
+  account: Account | undefined;
+  /** What the user wrote in the setting, where there is no account. */
+  setting: string;
+  /** Undefined where there is none to try. */
+  baseUrl: string | undefined;
+  /** Whether an API key was read; undefined where `failure` says why none could be. */
+  hasKey: boolean | undefined;
+  failure: unknown;
+  strictSsl: boolean;
+  facts: ConnectionFacts | undefined;
+}
 
 /** Less is of no consequence. */
 const MAX_SKEW_MS = 60_000;

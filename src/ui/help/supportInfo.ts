@@ -127,7 +127,7 @@ function httpSettings(): Record<string, unknown> {
   };
 }
 
-function isSet(value: unknown): 'set' | 'not set' {
+function isSet(value: unknown): 'set' | 'empty' {
   const isNothing = value === undefined || value === null || value === '' || JSON.stringify(value) === '{}';
-  return isNothing ? 'not set' : 'set';
+  return isNothing ? 'empty' : 'set';
 }
