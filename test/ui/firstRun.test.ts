@@ -65,7 +65,6 @@ describe('the first run', () => {
     await sideBar.view('Runs').chooseInTitleMenu('Open Walkthrough');
     await step('Try the sandbox').waitFor();
     assert.deepEqual(await tickedSteps(), []);
-    await workbench.screenshot('walkthrough');
 
     await pressInStep('Try the sandbox', 'Use the Sandbox');
     await waitUntilTicked('Try the sandbox');
@@ -107,7 +106,37 @@ describe('the first run', () => {
     await workbench.runCommand('Fine-Tuning: Open Sample Dataset');
     await dialogs.waitForToast(`${SAMPLE}: 8 rows of chat, no problems.`);
     assert.equal(await readFile(path.join(folder, SAMPLE), 'utf8'), mended);
-    await quickInput.close();
+  });
+
+  it('ticked what was done, in every theme', async () => {
+    await workbench.clearNotifications();
+    await workbench.runCommand('Fine-Tuning: Open Walkthrough');
+    for (const title of [
+      'Try the sandbox',
+      'Check a dataset',
+      'Sign in',
+      'Submit a run',
+      'Use the adapter',
+    ]) {
+      await step(title).click();
+      await workbench.screenshotInThemes(`walkthrough-${title}`, () => step(title).waitFor());
+    }
+  });
+
+  it('ends with help that says what works, and nothing private', async () => {
+    const { dialogs, quickInput } = workbench;
+    await workbench.clearNotifications();
+    const diagnose = async () => {
+      await workbench.runCommand('Fine-Tuning: Diagnose Connection');
+      await quickInput.item('Reachability').waitFor();
+    };
+    await workbench.screenshotInThemes('diagnosis', diagnose, () => quickInput.close());
+    await workbench.runCommand('Fine-Tuning: Copy Support Info');
+    await dialogs.waitForToast(/^Support info copied/);
+    const info = await workbench.clipboard();
+    assert.match(info, /"contract": "1\.0\.0"[^]*"settled": "charged"/);
+    for (const hidden of [folder, SAMPLE, 'first run', 'service_', '127.0.0.1', 'Qwen'])
+      assert.ok(!info.includes(hidden), hidden);
   });
 });
 

@@ -3,6 +3,7 @@ import type { Services } from '../../services.ts';
 import type { Account } from '../../core/accounts/account.ts';
 import { parseAddress } from '../../core/api/address.ts';
 import type { Connection } from '../../core/api/client.ts';
+import { unlessCancelled } from '../../core/base/errors.ts';
 import type { Log } from '../shared/log.ts';
 import { withLateProgress } from '../shared/notifications.ts';
 import { baseUrlSetting, proxySettings } from '../shared/settings.ts';
@@ -11,6 +12,8 @@ import { diagnosisRows, diagnosisWords, type Diagnosis } from './diagnosisMessag
 
 /** Sent where there is no API key: the service refuses it, and that is an answer. */
 const NO_KEY = 'none';
+
+const KEY_MS = 30_000;
 
 /** Tries the way to the service and shows each part of it; a row leads to what mends it. */
 export async function diagnoseConnection(parts: Parts): Promise<void> {
@@ -32,9 +35,12 @@ async function examine(parts: Parts, signal: AbortSignal): Promise<Diagnosis> {
   const settings = proxySettings();
   let connection: Connection | undefined;
   let failure: unknown;
+  // The system may ask for the password of its keyring.
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(KEY_MS)]);
   try {
-    connection = account && (await connect(account));
+    connection = account && (await unlessCancelled(connect(account), inTime));
   } catch (error) {
+    if (signal.aborted) throw error;
     failure = error;
     log.error('diagnosed', error);
   }

@@ -35,7 +35,7 @@ export async function reportIssue(parts: Parts): Promise<void> {
  * What helps others to help, as JSON: numbers, times, codes and IDs alone. Of every other text only that it is there: an
  * address, a path, a name or a label may be private.
  */
-export async function supportInfo(parts: Parts): Promise<string> {
+async function supportInfo(parts: Parts): Promise<string> {
   const { accounts, context, downloads, journal, sessions, state, submitter } = parts;
   const { active } = sessions;
   const ids = accounts.accounts.map(({ id }) => id);
@@ -45,7 +45,7 @@ export async function supportInfo(parts: Parts): Promise<string> {
   const info = {
     extension: code(manifest.version),
     contract: API_VERSION,
-    vscode: [vscode.version, code(vscode.env.appName), code(vscode.env.remoteName)],
+    vscode: [vscode.version, vscode.env.appName, vscode.env.remoteName],
     system: [process.platform, process.arch, os.release(), process.versions.node],
     settings: { ...ownSettings(manifest), ...httpSettings() },
     sharedState: state.problem ?? 'ok',

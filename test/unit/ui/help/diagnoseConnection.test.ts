@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Account } from '../../../../src/core/accounts/account.ts';
 import type { Connection } from '../../../../src/core/api/client.ts';
 import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../../../src/core/api/errors.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
@@ -142,6 +143,14 @@ describe('Diagnose Connection', () => {
     assert.deepEqual(connections, [{ baseUrl: WORK.baseUrl, apiKey: 'none', keyId: 'none' }]);
     const locked = await diagnose({ connect: () => Promise.reject(new Error('locked')) });
     assert.match(locked['Keychain'] ?? '', /^Problem: It can’t be read/);
+  });
+
+  it('shows nothing when it is canceled, whatever it waits for', async () => {
+    const diagnosing = diagnose({ connect: () => new Promise(() => undefined) });
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    standIn.cancelled.fire();
+    await assert.rejects(diagnosing, CancelledError);
+    assert.deepEqual([standIn.told.titles, standIn.told.inputs], [['Diagnose Connection'], []]);
   });
 
   it('waits as the service asked', async () => {
