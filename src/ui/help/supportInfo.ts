@@ -45,7 +45,7 @@ async function supportInfo(parts: Parts): Promise<string> {
   const info = {
     extension: code(manifest.version),
     contract: API_VERSION,
-    vscode: [vscode.version, vscode.env.appName, vscode.env.remoteName],
+    vscode: [vscode.version, vscode.env.appName, remote()],
     system: [process.platform, process.arch, os.release(), process.versions.node],
     settings: { ...ownSettings(manifest), ...httpSettings() },
     sharedState: state.problem ?? 'ok',
@@ -98,6 +98,15 @@ interface Manifest {
 function code(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   return /^[\w.:+-]{1,64}$/.test(text) && !text.includes(API_KEY_PREFIX) ? text : '(other)';
+}
+
+/** The kind of the remote; a server of VS Code names its address here. */
+function remote(): string | undefined {
+  const { remoteName } = vscode.env;
+  const isKind = /^(ssh-remote|wsl|dev-container|attached-container|codespaces|tunnel)$/.test(
+    remoteName ?? '',
+  );
+  return remoteName === undefined || isKind ? remoteName : '(other)';
 }
 
 function time(ms: number | undefined): string | undefined {

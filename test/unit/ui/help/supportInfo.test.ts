@@ -80,9 +80,13 @@ describe('the support info', () => {
     standIn.settings.set('fineTuning.labelMarker', true);
     standIn.settings.set('fineTuning.notifications', 'badge');
     standIn.settings.set('fineTuning.datasetFiles', { [`**/${CANARY}`]: true });
+    standIn.env.remoteName = `${CANARY}.test:8080`;
     standIn.settings.set('http.proxy', `http://${CANARY}:${CANARY}@proxy.test`);
   });
-  afterEach(() => standIn.settings.clear());
+  afterEach(() => {
+    standIn.settings.clear();
+    standIn.env.remoteName = undefined;
+  });
 
   async function copied(): Promise<string> {
     await copySupportInfo(parts);
