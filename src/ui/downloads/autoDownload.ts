@@ -7,34 +7,22 @@ import type { Downloads } from '../../core/downloads/downloads.ts';
 import { adapterFirst, placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
 import { isAdapter, isSoundAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
-import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import type { Log } from '../shared/log.ts';
-import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
+import { autoDownloadFolder, downloadWhenCompleteSetting, notificationsSetting } from '../shared/settings.ts';
 import { reportAutoDownloadFailed, reportDownloaded, runNameOf } from './messages.ts';
-
-export interface AutoDownloadParts {
-  sessions: Sessions;
-  downloads: Downloads;
-  /** Whether this window is the one that downloads. */
-  claim: NotificationLedger['claim'];
-  log: Pick<Log, 'error'>;
-  /** Whether notifications are turned down: then only failures and doubts are reported. */
-  isQuiet: () => boolean;
-}
+import type { WatchServices } from './watchers.ts';
 
 /** Downloads the adapter of a run into the download folder, in one window, and never over a file. Never rejects. */
 export async function downloadAutomatically(
-  { sessions, downloads, claim, log, isQuiet }: AutoDownloadParts,
+  { sessions, downloads, ledger, log }: WatchServices,
   session: Session,
   runId: string,
 ): Promise<void> {
   const { account } = session;
   if (downloadWhenCompleteSetting() !== 'always') return;
   try {
-    if (!(await claim(account.id, runId, 'download-when-complete'))) return;
+    if (!(await ledger.claim(account.id, runId, 'download-when-complete'))) return;
     await downloads.open(account.id);
     const isActive = downloads.active.some(
       (one) => one.accountId === account.id && one.runId === runId && isAdapter(one.artifactType),
@@ -44,7 +32,8 @@ export async function downloadAutomatically(
     // It existed when the run completed, so that the download was not offered.
     if (directory === undefined) throw new DiskError({ name: 'Error', message: '', code: 'ENOENT' });
     const record = await download(downloads, session, runId, directory);
-    if (record !== undefined && !(isQuiet() && isSoundAdapter(record)))
+    // Where notifications are turned down, only failures and doubts are reported.
+    if (record !== undefined && !(notificationsSetting() === 'badge' && isSoundAdapter(record)))
       reportDownloaded([record], account.kind === 'sandbox');
   } catch (error) {
     if (error instanceof CancelledError) return;

@@ -1,21 +1,13 @@
 import * as vscode from 'vscode';
-import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { ActiveDownload } from '../../core/downloads/types.ts';
-import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { offerInterrupted, runNameOf } from './messages.ts';
-
-export interface OfferParts extends Pick<Services, 'ensureActiveAccount'> {
-  downloads: Downloads;
-  /** Whether this window is the one that offers. */
-  claim: NotificationLedger['claim'];
-}
+import type { WatchServices } from './watchers.ts';
 
 /** Offers to resume or discard those that no other window offers. */
 export async function offer(
-  { downloads, claim, ensureActiveAccount }: OfferParts,
+  { downloads, ledger, ensureActiveAccount }: WatchServices,
   { account, runs }: Session,
   interrupted: readonly ActiveDownload[],
   ended: AbortSignal,
@@ -25,7 +17,7 @@ export async function offer(
     // What is claimed is offered, also if the account is left meanwhile: no window claims it again.
     if (ended.aborted) break;
     const what = `interrupted ${download.id} ${download.receivedBytes}`;
-    if (await claim(account.id, download.runId, what)) claimed.push(download);
+    if (await ledger.claim(account.id, download.runId, what)) claimed.push(download);
   }
   const resume = async () => {
     // Asked once, for all of them.

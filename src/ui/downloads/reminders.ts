@@ -5,23 +5,17 @@ import { instantOf } from '../../core/base/instant.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import { dueReminders, type DueReminder, type ExpiringRun } from '../../core/downloads/reminders.ts';
-import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { quotedRunName, remindOfExpiring } from './messages.ts';
-
-export interface ReminderParts {
-  downloads: Downloads;
-  /** Whether this window is the one that reminds. */
-  claim: NotificationLedger['claim'];
-}
+import type { WatchServices } from './watchers.ts';
 
 /**
  * Reminds of those for which this window is the one that does.
  * @param claimed for which a window has reminded already
  */
 export async function remind(
-  { downloads, claim }: ReminderParts,
+  { downloads, ledger }: Pick<WatchServices, 'downloads' | 'ledger'>,
   session: Session,
   claimed: Set<string>,
   ended: AbortSignal,
@@ -38,7 +32,7 @@ export async function remind(
     const row = runs.get(reminder.runId);
     if (row === undefined || !due([row]).some(({ what }) => what === reminder.what)) continue;
     claimed.add(keyOf(reminder));
-    if (await claim(account.id, reminder.runId, reminder.what)) won.push(reminder);
+    if (await ledger.claim(account.id, reminder.runId, reminder.what)) won.push(reminder);
   }
   if (won.length > 0) notify(session, won);
 }

@@ -1,13 +1,18 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
+import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 import type { Log } from '../shared/log.ts';
 import { autoDownloadFolder } from '../shared/settings.ts';
-import type { AutoDownloadParts } from './autoDownload.ts';
-import type { OfferParts } from './interruptedDownloads.ts';
-import type { ReminderParts } from './reminders.ts';
+
+/** What watching needs. */
+export interface WatchServices extends Pick<Services, 'downloads' | 'ensureActiveAccount' | 'sessions'> {
+  /** Says whether this window is the one that does and shows something. */
+  ledger: Pick<NotificationLedger, 'claim'>;
+  log: Pick<Log, 'error'>;
+}
 
 // What is watched all the time; what is then done and said is loaded when there is something.
 
@@ -20,20 +25,20 @@ const TOGETHER_MS = 500;
 const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 30_000 } as const;
 
 /** Downloads the adapters of runs that complete while they are watched, where the user wants that, one after the other. */
-export function downloadWhenComplete(parts: AutoDownloadParts): Disposable {
+export function downloadWhenComplete(services: WatchServices): Disposable {
   let queue = Promise.resolve();
   let isDisposed = false;
   const download = async (session: Session, runId: string) => {
     const { downloadAutomatically } = await import('./autoDownload.ts');
-    if (!isDisposed) await downloadAutomatically(parts, session, runId);
+    if (!isDisposed) await downloadAutomatically(services, session, runId);
   };
   // One that fails, or whose code cannot be loaded, does not end the queue.
   const enqueue = (session: Session, runId: string) => {
     queue = queue
       .then(() => download(session, runId))
-      .catch((error: unknown) => parts.log.error('auto-download', error));
+      .catch((error: unknown) => services.log.error('auto-download', error));
   };
-  const following = followActive(parts.sessions, (session) => {
+  const following = followActive(services.sessions, (session) => {
     const changes = session?.runs.onDidChange(({ moved }) => {
       for (const { runId, before, after } of moved)
         // Not those that were available when they were first seen.
@@ -54,8 +59,8 @@ export function downloadWhenComplete(parts: AutoDownloadParts): Disposable {
  * Offers, in one window and once for each end, to resume what a window left that ended: after a restart, or when another
  * window is killed.
  */
-export function offerInterruptedDownloads(parts: OfferParts & { sessions: Sessions }): Disposable {
-  const { sessions, downloads } = parts;
+export function offerInterruptedDownloads(services: WatchServices): Disposable {
+  const { sessions, downloads } = services;
   return followActive(sessions, (session) => {
     if (session === undefined) return [];
     const { id } = session.account;
@@ -69,7 +74,7 @@ export function offerInterruptedDownloads(parts: OfferParts & { sessions: Sessio
     const offerAll = async () => {
       timer = undefined;
       const { offer } = await import('./interruptedDownloads.ts');
-      await offer(parts, session, interrupted(), ended.signal);
+      await offer(services, session, interrupted(), ended.signal);
     };
     const plan = () => {
       // The account may have been left while its downloads were read.
@@ -93,10 +98,10 @@ export function offerInterruptedDownloads(parts: OfferParts & { sessions: Sessio
  * notifications are turned down.
  */
 export function remindBeforeExpiry(
-  parts: ReminderParts & { sessions: Sessions; log: Pick<Log, 'error'> },
+  services: WatchServices,
   delaysMs: Readonly<Record<keyof typeof DELAYS_MS, number>> = DELAYS_MS,
 ): Disposable {
-  return followActive(parts.sessions, (session) => {
+  return followActive(services.sessions, (session) => {
     if (session === undefined) return [];
     const ended = new AbortController();
     const claimed = new Set<string>();
@@ -109,9 +114,9 @@ export function remindBeforeExpiry(
       isChecking = true;
       try {
         const { remind } = await import('./reminders.ts');
-        await remind(parts, session, claimed, ended.signal);
+        await remind(services, session, claimed, ended.signal);
       } catch (error) {
-        parts.log.error('reminders', error);
+        services.log.error('reminders', error);
       } finally {
         isChecking = false;
       }
@@ -126,7 +131,7 @@ export function remindBeforeExpiry(
       }, waitMs).unref();
     };
     const interval = setInterval(() => void check(), delaysMs.always).unref();
-    void parts.downloads.open(session.account.id).then(plan);
+    void services.downloads.open(session.account.id).then(plan);
     const focus = vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) plan();
     });

@@ -10,22 +10,25 @@ import { Submitter } from '../../../src/core/submission/submitter.ts';
 import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { WatchServices } from '../../../src/ui/downloads/watchers.ts';
 import { Bench, silent } from './support.ts';
 
 /** One window of VS Code, as far as the notices of downloads go. */
-export interface Window {
+export interface Window extends WatchServices {
   session: Session;
-  sessions: Sessions;
-  downloads: Downloads;
-  told: NotificationLedger;
+  ledger: NotificationLedger;
   state: StateStore;
-  claim: NotificationLedger['claim'];
 }
 
 /** A sandbox whose time passes when it is told to, and windows on it that share what windows share. */
 export class DownloadStage {
   readonly bench: Bench;
   readonly sandbox: Sandbox;
+  /** Errors that windows logged. */
+  readonly logged: unknown[] = [];
+  /** The accounts that the user was asked to switch to, and whether the user does. */
+  readonly asked: string[] = [];
+  agrees = true;
   readonly #clock: { nowMs: number };
   readonly #windows: Window[] = [];
 
@@ -44,9 +47,9 @@ export class DownloadStage {
   }
 
   async end(): Promise<void> {
-    for (const { downloads, state, told } of this.#windows) {
+    for (const { downloads, state, ledger } of this.#windows) {
       await downloads.dispose();
-      told.dispose();
+      ledger.dispose();
       state.dispose();
     }
     await this.bench.end();
@@ -81,9 +84,13 @@ export class DownloadStage {
         sessionOf: () => session,
         verify,
       }),
-      told: new NotificationLedger(state),
+      ledger: new NotificationLedger(state),
       state,
-      claim: (...args) => window.told.claim(...args),
+      log: { error: (_what, error) => void this.logged.push(error) },
+      ensureActiveAccount: (id) => {
+        this.asked.push(id);
+        return Promise.resolve(this.agrees);
+      },
     };
     this.#windows.push(window);
     return window;

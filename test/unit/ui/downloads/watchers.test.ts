@@ -1,0 +1,687 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
+import { until } from '../../../helpers/runs/support.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const watchers = await withVscode(() => import('../../../../src/ui/downloads/watchers.ts'));
+// What they do is loaded at its first use.
+await withVscode(() => import('../../../../src/ui/downloads/autoDownload.ts'));
+await withVscode(() => import('../../../../src/ui/downloads/interruptedDownloads.ts'));
+await withVscode(() => import('../../../../src/ui/downloads/reminders.ts'));
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+describe('watching downloads', () => {
+  let stage: DownloadStage;
+  let first: Window;
+  let watching: { dispose(): unknown }[];
+
+  beforeEach(async () => {
+    standIn.forget();
+    standIn.settings.clear();
+    watching = [];
+    stage = await DownloadStage.start();
+    first = stage.window();
+  });
+  afterEach(async () => {
+    for (const one of watching) one.dispose();
+    await stage.end();
+  });
+
+  const said = () => standIn.told.sentences;
+  /** For what must not happen, or not again. */
+  const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  /** A claim, after which the account is left. @returns what was claimed */
+  const leavingAfterClaim = () => {
+    const claims: string[] = [];
+    const claim = (_accountId: string, runId: string) => {
+      claims.push(runId);
+      watching[0]?.dispose();
+      return Promise.resolve(true);
+    };
+    return { claims, ledger: { claim } };
+  };
+
+  describe('"Download when complete"', () => {
+    beforeEach(() => set('always', stage.out));
+
+    function watch(window: Parameters<typeof watchers.downloadWhenComplete>[0]): { dispose(): unknown } {
+      const made = watchers.downloadWhenComplete(window);
+      watching.push(made);
+      return made;
+    }
+
+    function set(mode: string, directory: string): void {
+      standIn.settings.set('fineTuning.downloadWhenComplete', mode);
+      standIn.settings.set('fineTuning.downloadDirectory', directory);
+    }
+
+    /** A run that finishes while it is watched. */
+    async function finish(window: Window, label = 'maths'): Promise<string> {
+      const runId = await stage.submit(window, label);
+      await window.session.runs.refresh();
+      stage.pass(HOUR);
+      await window.session.runs.refresh();
+      return runId;
+    }
+
+    const folderOf = (runId: string, label = 'maths') =>
+      path.join(stage.out, `${label} ${runId.slice(0, 8)}`);
+    const fileOf = (runId: string) => `adapter-${runId.slice(0, 8)}.zip`;
+    const isDownloaded = (window: Window, count = 1) =>
+      until(
+        () => window.downloads.records('account-1').length === count && window.downloads.active.length === 0,
+      );
+
+    it('downloads the adapter of a run that completes into its folder, and reports it', async () => {
+      watch(first);
+      const runId = await finish(first);
+      await isDownloaded(first);
+      assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
+      await until(() => said().length > 0);
+      assert.deepEqual(said(), [`Downloaded ${fileOf(runId)} to ${folderOf(runId)}.`]);
+    });
+
+    it('reports only doubts where notifications are turned down', async () => {
+      standIn.settings.set('fineTuning.notifications', 'badge');
+      watch(first);
+      await finish(first);
+      await isDownloaded(first);
+      await later(150);
+      assert.deepEqual(said(), []);
+      const second = stage.window('account-1', () => Promise.resolve('unknown'));
+      watch(second);
+      await finish(second);
+      await until(() => said().length > 0);
+      assert.match(said()[0] ?? '', /not a known adapter format/);
+    });
+
+    it('ignores runs that had completed when they were first seen', async () => {
+      await stage.submit(first, 'old');
+      stage.pass(HOUR);
+      const second = stage.window();
+      watch(second);
+      await second.session.runs.refresh();
+      await second.session.runs.refresh();
+      await later(150);
+      assert.deepEqual(await readdir(stage.out), []);
+    });
+
+    it('downloads in one window, and once', async () => {
+      const second = stage.window();
+      for (const window of [first, second]) watch(window);
+      const runId = await stage.submit(first, 'maths');
+      for (const { session } of [first, second]) await session.runs.refresh();
+      stage.pass(HOUR);
+      await Promise.all([first, second].map(({ session }) => session.runs.refresh()));
+      await until(() => said().length > 0);
+      await later(150);
+      assert.equal(said().length, 1);
+      assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
+    });
+
+    it('downloads one after the other, and never over a file', async () => {
+      watch(first);
+      const runIds = [await stage.submit(first, 'one'), await stage.submit(first, 'two')];
+      await first.session.runs.refresh();
+      stage.pass(HOUR);
+      const [one = '', two = ''] = runIds;
+      await mkdir(folderOf(one, 'one'));
+      await writeFile(path.join(folderOf(one, 'one'), fileOf(one)), 'mine');
+      let most = 0;
+      first.downloads.onDidChange(() => void (most = Math.max(most, first.downloads.active.length)));
+      await first.session.runs.refresh();
+      await isDownloaded(first, 2);
+      assert.equal(most, 1);
+      assert.equal((await readdir(folderOf(one, 'one'))).length, 2);
+      assert.deepEqual(await readdir(folderOf(two, 'two')), [fileOf(two)]);
+    });
+
+    it('reports that the folder is gone since the run completed', async () => {
+      watch(first);
+      const runIds = [await stage.submit(first, 'one'), await stage.submit(first, 'two')];
+      await first.session.runs.refresh();
+      stage.pass(HOUR);
+      stage.sandbox.control.setScenario('slow-download');
+      await first.session.runs.refresh();
+      await until(() => first.downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
+      const [active] = first.downloads.active;
+      const other = runIds.find((runId) => runId !== active?.runId);
+      set('always', path.join(stage.out, 'gone'));
+      await first.downloads.discard(active?.id ?? '');
+      await until(() => said().length > 0);
+      assert.equal(
+        said()[0],
+        `Automatic download for ${other === runIds[0] ? 'one' : 'two'} failed. That folder no longer exists.`,
+      );
+    });
+
+    for (const [mode, directory] of [
+      ['off', 'there'],
+      ['ask', 'there'],
+      ['always', ''],
+      ['always', 'missing'],
+      ['always', 'relative'],
+    ] as const)
+      it(`does nothing with “${mode}” and a directory that is ${directory === '' ? 'not set' : directory}`, async () => {
+        const text = { there: stage.out, '': '', missing: path.join(stage.out, 'missing'), relative: 'a/b' };
+        set(mode, text[directory]);
+        watch(first);
+        await finish(first);
+        await later(150);
+        assert.deepEqual([await readdir(stage.out), said()], [[], []]);
+      });
+
+    it('reports once why it could not, with the run, and offers the download', async () => {
+      watch(first);
+      const runId = await stage.submit(first, 'maths');
+      await first.session.runs.refresh();
+      stage.pass(HOUR);
+      // A file stands where the run's folder would be.
+      await writeFile(folderOf(runId), '');
+      standIn.told.answer = (buttons) => buttons[0];
+      await first.session.runs.refresh();
+      await until(() => said().length > 0);
+      assert.deepEqual(said(), ['Automatic download for maths failed. That folder no longer exists.']);
+      assert.equal(stage.logged.length, 1);
+      await until(() => standIn.executed.length > 0);
+      assert.deepEqual(standIn.executed, [
+        ['fineTuning.downloadAdapter', { accountId: 'account-1', id: runId }],
+      ]);
+      await rm(folderOf(runId));
+      await first.session.runs.refresh();
+      await later(150);
+      assert.equal(said().length, 1);
+    });
+
+    it('goes on after one that failed unexpectedly', async () => {
+      let failures = 1;
+      const claim: Window['ledger']['claim'] = (...args) =>
+        failures-- > 0 ? Promise.reject(new Error('first')) : first.ledger.claim(...args);
+      first.sessions.isReportedByState = () => {
+        throw new Error('second');
+      };
+      watch({ ...first, ledger: { claim } });
+      for (const label of ['one', 'two']) await stage.submit(first, label);
+      await first.session.runs.refresh();
+      stage.pass(HOUR);
+      await first.session.runs.refresh();
+      await isDownloaded(first);
+      assert.deepEqual(stage.logged.map(String), ['Error: first', 'Error: second']);
+    });
+
+    it('ends with the window', async () => {
+      const face = watch(first);
+      await stage.submit(first, 'maths');
+      await first.session.runs.refresh();
+      stage.pass(HOUR);
+      face.dispose();
+      await first.session.runs.refresh();
+      await later(150);
+      assert.deepEqual(await readdir(stage.out), []);
+    });
+  });
+
+  describe('downloads that were interrupted', () => {
+    const watch = (window: Parameters<typeof watchers.offerInterruptedDownloads>[0]) =>
+      watching.push(watchers.offerInterruptedDownloads(window));
+
+    /** Begins downloads in a window, and comes back when something of each is there. */
+    async function begin(window: Window, ...labels: string[]): Promise<string[]> {
+      const runIds: string[] = [];
+      for (const label of labels) runIds.push(await stage.submit(window, label));
+      stage.pass(HOUR);
+      stage.sandbox.control.setScenario('slow-download');
+      for (const runId of runIds) {
+        const target = path.join(stage.out, `${runId}.zip`);
+        window.downloads
+          .start({ session: window.session, runId, artifact: { type: 'model' }, target })
+          .catch(() => undefined);
+      }
+      await until(
+        () =>
+          window.downloads.active.filter(({ receivedBytes }) => receivedBytes > 0).length === labels.length,
+      );
+      stage.sandbox.control.setScenario('none');
+      return runIds;
+    }
+
+    /** What a window leaves that ends in the middle of it. */
+    async function leave(...labels: string[]): Promise<string[]> {
+      const window = stage.window();
+      const runIds = await begin(window, ...labels);
+      await window.downloads.dispose();
+      return runIds;
+    }
+
+    it('are offered after a restart, in one window and once', async () => {
+      const [runId] = await leave('maths');
+      const windows = [stage.window(), stage.window()];
+      for (const { session } of windows) await session.runs.loadDetail(runId ?? '');
+      for (const window of windows) watch(window);
+      await until(() => said().length > 0);
+      await later(700);
+      assert.equal(said().length, 1);
+      assert.match(said()[0] ?? '', /^The download of maths was interrupted at \d%\.$/);
+      assert.deepEqual(standIn.told.buttons, [['Resume', 'Discard']]);
+      watch(stage.window());
+      await later(700);
+      assert.equal(said().length, 1);
+    });
+
+    it('are resumed or discarded, as the user chooses', async () => {
+      for (const button of ['Resume', 'Discard']) {
+        standIn.forget();
+        standIn.told.answer = () => button;
+        const [runId] = await leave(button);
+        const window = stage.window();
+        watch(window);
+        await until(() => standIn.executed.length > 0);
+        assert.deepEqual(standIn.executed, [
+          button === 'Resume'
+            ? ['fineTuning.downloadAdapter', { accountId: 'account-1', id: runId }, 'resume']
+            : ['fineTuning.cancelDownload', window.downloads.active[0]?.id],
+        ]);
+        for (const one of watching.splice(0)) one.dispose();
+        const cleaning = stage.window();
+        await cleaning.downloads.discardAll('account-1');
+      }
+    });
+
+    it('are not discarded by an old offer, where they are resumed since', async () => {
+      await leave('one', 'two');
+      const window = stage.window();
+      standIn.told.answer = () => 'Discard All';
+      const isRunning = () => window.downloads.active.some(({ state }) => state !== 'interrupted');
+      const claim: Window['ledger']['claim'] = async (...args) => {
+        if (!isRunning()) {
+          stage.sandbox.control.setScenario('slow-download');
+          window.downloads.resume(window.downloads.active[0]?.id ?? '').catch(() => undefined);
+          await until(isRunning);
+        }
+        return window.ledger.claim(...args);
+      };
+      watch({ ...window, ledger: { claim } });
+      await until(() => standIn.executed.length > 0);
+      const left = window.downloads.active.filter(({ state }) => state === 'interrupted');
+      assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', left[0]?.id]]);
+      assert.equal(left.length, 1);
+    });
+
+    it('are not offered of an account that was left while they were read', async () => {
+      await leave('maths');
+      const window = stage.window();
+      watch(window);
+      Object.assign(window.sessions, { active: undefined });
+      await later(700);
+      assert.deepEqual(said(), []);
+    });
+
+    it('are all resumed after one question about the account, or none is', async () => {
+      const runIds = await leave('one', 'two');
+      standIn.told.answer = () => 'Resume All';
+      for (const isAgreed of [false, true]) {
+        stage.asked.length = 0;
+        stage.agrees = isAgreed;
+        watch({ ...stage.window(), ledger: { claim: () => Promise.resolve(true) } });
+        await until(() => stage.asked.length > 0);
+        await later(700);
+        assert.deepEqual(stage.asked, ['account-1']);
+        const resumed = standIn.executed.map(([, target]) => (target as { id: string }).id);
+        assert.deepEqual(resumed.sort(), isAgreed ? runIds.sort() : []);
+        watching.pop()?.dispose();
+      }
+    });
+
+    it('are offered if they were claimed when their account is left, and not claimed after that', async () => {
+      await leave('one', 'two');
+      const { claims, ledger } = leavingAfterClaim();
+      watch({ ...stage.window(), ledger });
+      await until(() => said().length > 0);
+      assert.equal(claims.length, 1);
+      assert.match(said()[0] ?? '', /^The download of .+ was interrupted/);
+    });
+
+    it('are not offered while another window runs them, and are when that one ends', async () => {
+      const other = stage.window();
+      const mine = stage.window();
+      await mine.downloads.open('account-1');
+      watch(mine);
+      await begin(other, 'maths');
+      await later(700);
+      assert.deepEqual(said(), []);
+      await other.downloads.dispose();
+      await until(() => said().length > 0);
+      assert.equal(said().length, 1);
+    });
+
+    it('are not offered where this window reported why they ended, nor those of another account', async () => {
+      const mine = stage.window();
+      watch(mine);
+      const runId = await stage.submit(mine, 'maths');
+      stage.pass(HOUR);
+      const target = path.join(stage.out, 'a.zip');
+      const follow = mine.downloads.onDidChange(() => {
+        if (mine.downloads.active[0]?.state === 'downloading') writeFileSync(target, 'mine');
+      });
+      await assert.rejects(
+        mine.downloads.start({ session: mine.session, runId, artifact: { type: 'model' }, target }),
+        {
+          code: 'file-exists',
+        },
+      );
+      follow.dispose();
+      const other = stage.window('account-2');
+      await begin(other, 'theirs');
+      await other.downloads.dispose();
+      await mine.downloads.open('account-2');
+      assert.equal(mine.downloads.active.length, 2);
+      watch(mine);
+      await later(700);
+      assert.deepEqual(said(), []);
+    });
+
+    it('are offered by the next window where the account was left before', async () => {
+      const before = stage.window();
+      await begin(before, 'maths');
+      watch(before);
+      watching[0]?.dispose();
+      await before.downloads.dispose();
+      await later(700);
+      assert.deepEqual(said(), []);
+      assert.ok((await readdir(stage.out)).length > 0);
+      watch(stage.window());
+      await until(() => said().length > 0);
+    });
+  });
+
+  describe('reminders of adapters', () => {
+    beforeEach(() => first.session.budget.open(false));
+
+    const watch = (window: Parameters<typeof watchers.remindBeforeExpiry>[0]) =>
+      watching.push(watchers.remindBeforeExpiry(window, { focused: 5, behind: 5, always: 200 }));
+
+    /** It may come late on a machine that is busy. */
+    async function saidTimes(count: number): Promise<void> {
+      await until(() => said().length >= count);
+      assert.equal(said().length, count);
+    }
+
+    /** A finished run; the sandbox keeps its adapter for 7 days. */
+    async function finished(label: string): Promise<string> {
+      const runId = await stage.submit(first, label);
+      stage.pass(HOUR);
+      return runId;
+    }
+
+    /** The window reads the list, and comes to the front. */
+    async function look({ session }: Window): Promise<void> {
+      await session.runs.refresh();
+      standIn.focus.changed.fire({ focused: true });
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+
+    it('come once at each time, with the time that is left by the clock of the service', async () => {
+      watch(first);
+      await finished('maths');
+      await look(first);
+      assert.deepEqual(said(), []);
+      stage.pass(6 * DAY);
+      await look(first);
+      await look(first);
+      await saidTimes(1);
+      assert.match(said()[0] ?? '', /^The adapter for “maths” expires in 23 h and isn’t downloaded\.$/);
+      stage.pass(22 * HOUR);
+      await look(first);
+      await look(first);
+      await saidTimes(2);
+      assert.match(said()[1] ?? '', /expires in 1 h and/);
+      stage.pass(2 * HOUR);
+      await look(first);
+      await saidTimes(2);
+    });
+
+    it('that were missed come as one, and several runs in one sentence', async () => {
+      await finished('one');
+      await finished('two');
+      stage.pass(6 * DAY + 21 * HOUR);
+      watch(first);
+      await look(first);
+      await saidTimes(1);
+      assert.match(
+        said()[0] ?? '',
+        /^2 adapters expire soon and aren’t downloaded\. The first is “one”, in 1 h\.$/,
+      );
+      assert.deepEqual(standIn.told.buttons, [['Download…', 'Show']]);
+    });
+
+    it('come in one window of several, also in one that begins later', async () => {
+      const second = stage.window();
+      second.session.budget.open(false);
+      watch(first);
+      watch(second);
+      await finished('maths');
+      stage.pass(6 * DAY);
+      await Promise.all([look(first), look(second)]);
+      const third = stage.window();
+      third.session.budget.open(false);
+      watch(third);
+      await look(third);
+      await saidTimes(1);
+    });
+
+    it('do not come for what is on the disk, and do when it was deleted', async () => {
+      const runId = await finished('maths');
+      const target = path.join(stage.out, 'a.zip');
+      await first.session.runs.refresh();
+      await first.downloads.start({ session: first.session, runId, artifact: { type: 'model' }, target });
+      watch(first);
+      stage.pass(6 * DAY);
+      await look(first);
+      assert.deepEqual(said(), []);
+      await rm(target);
+      await look(first);
+      await saidTimes(1);
+    });
+
+    it('come for a run of which only another artifact is downloaded, or downloading', async () => {
+      const runId = await finished('maths');
+      stage.sandbox.control.setScenario('several-artifacts');
+      const artifact = { type: 'training_log', filename: `training-log-${runId.slice(0, 8)}.jsonl` };
+      const log = (name: string) => ({
+        session: first.session,
+        runId,
+        artifact,
+        target: path.join(stage.out, name),
+      });
+      await first.downloads.start(log('a.jsonl'));
+      stage.pass(6 * DAY);
+      watch(first);
+      await look(first);
+      await saidTimes(1);
+      const active = { ...log('b.jsonl'), accountId: 'account-1', artifactType: artifact.type };
+      Object.defineProperty(first.downloads, 'active', { value: [{ ...active, state: 'downloading' }] });
+      stage.pass(22 * HOUR);
+      await look(first);
+      await saidTimes(2);
+    });
+
+    it('do not come of the last two hours where the run ended in them', async () => {
+      const nowMs = Date.now();
+      const run = {
+        run_id: 'r',
+        status: 'complete',
+        model_id: 'm',
+        created_at: new Date(nowMs - 10 * HOUR).toISOString(),
+        artifacts_available: true,
+        artifacts_expires_at: new Date(nowMs + HOUR).toISOString(),
+      };
+      let completedAtMs = nowMs - HOUR / 2;
+      let spare = 1;
+      let detail: object | undefined;
+      const session = {
+        account: { id: 'account-1', kind: 'service' },
+        runs: {
+          rows: [run],
+          get: () => run,
+          detail: () => detail,
+          detailFailure: () => undefined,
+          label: () => undefined,
+          loadDetail: () => {
+            detail = { ...run, completed_at: new Date(completedAtMs).toISOString() };
+            return Promise.resolve(detail);
+          },
+          onDidChange: () => ({ dispose: () => undefined }),
+        },
+        budget: { takeSpare: () => spare-- > 0 },
+      };
+      const { onDidChangeActive } = first.sessions;
+      watch({ ...first, sessions: { active: session, onDidChangeActive } } as unknown as Window);
+      const toFront = async () => {
+        standIn.focus.changed.fire({ focused: true });
+        await new Promise((resolve) => setTimeout(resolve, 60));
+      };
+      await toFront();
+      assert.deepEqual(said(), []);
+      // It is not missed for a detail that cannot be read.
+      detail = undefined;
+      spare = 0;
+      await toFront();
+      await until(() => said().length > 0);
+      assert.equal(said().length, 1);
+      [completedAtMs, spare, detail] = [nowMs - 5 * HOUR, 1, undefined];
+      await toFront();
+      assert.equal(said().length, 1);
+    });
+
+    it('come if they were claimed when their account is left, and are not claimed after that', async () => {
+      await finished('one');
+      await finished('two');
+      stage.pass(6 * DAY + 21 * HOUR);
+      const { claims, ledger } = leavingAfterClaim();
+      watch({ ...first, ledger });
+      await look(first);
+      await saidTimes(1);
+      assert.equal(claims.length, 1);
+    });
+
+    it('come after a check that failed', async () => {
+      const failure = new Error('no');
+      const claim: Window['ledger']['claim'] = (...args) =>
+        stage.logged.length === 0 ? Promise.reject(failure) : first.ledger.claim(...args);
+      watch({ ...first, ledger: { claim } });
+      await finished('maths');
+      stage.pass(6 * DAY);
+      await look(first);
+      await until(() => stage.logged.length > 0);
+      stage.pass(22 * HOUR);
+      await look(first);
+      await saidTimes(1);
+      assert.deepEqual(stage.logged, [failure]);
+    });
+
+    it('do not come before it is known what is downloaded', async () => {
+      await finished('maths');
+      stage.pass(6 * DAY);
+      const opened = Promise.withResolvers<undefined>();
+      const downloads = { active: [], records: () => [], open: () => opened.promise };
+      watch({ ...first, downloads } as unknown as Window);
+      await look(first);
+      await look(first);
+      assert.deepEqual(said(), []);
+      opened.resolve(undefined);
+      await saidTimes(1);
+    });
+
+    it('are claimed by no window that ends while it reads the detail of the run', async () => {
+      await finished('maths');
+      stage.pass(6 * DAY);
+      const reading = Promise.withResolvers<never>();
+      let reads = 0;
+      first.session.runs.loadDetail = () => (reads++, reading.promise);
+      watch(first);
+      await look(first);
+      await until(() => reads > 0);
+      watching[0]?.dispose();
+      reading.reject(new Error('closed'));
+      const second = stage.window();
+      second.session.budget.open(false);
+      watch(second);
+      await look(second);
+      await saidTimes(1);
+    });
+
+    it('do not read the detail of a run again where that failed', async () => {
+      await finished('maths');
+      await first.session.runs.refresh();
+      stage.pass(6 * DAY);
+      let reads = 0;
+      first.session.runs.loadDetail = () => Promise.reject(new Error(`read ${++reads}`));
+      first.session.runs.detailFailure = () => (reads > 0 ? new Error('failed') : undefined);
+      watch(first);
+      await look(first);
+      await look(first);
+      await until(() => reads > 0);
+      assert.equal(reads, 1);
+      assert.deepEqual(said(), []);
+    });
+
+    it('lead to the download and to the run', async () => {
+      watch(first);
+      const runId = await finished('maths');
+      stage.pass(6 * DAY);
+      standIn.told.answer = () => 'Download';
+      await look(first);
+      await until(() => standIn.executed.length === 1);
+      stage.pass(22 * HOUR);
+      standIn.told.answer = () => 'Show';
+      await look(first);
+      await until(() => standIn.executed.length === 2);
+      assert.deepEqual(standIn.executed, [
+        ['fineTuning.downloadAdapter', { accountId: 'account-1', id: runId }],
+        ['fineTuning.showRun', { accountId: 'account-1', id: runId }],
+      ]);
+    });
+
+    it('wait for the detail of a run that nobody knows, but for the last one', async () => {
+      const second = stage.window();
+      await finished('maths');
+      stage.pass(6 * DAY);
+      watch(second);
+      // The budget of a window that does not watch is closed.
+      await look(second);
+      assert.deepEqual(said(), []);
+      stage.pass(22 * HOUR);
+      await look(second);
+      await saidTimes(1);
+    });
+
+    it('come of themselves when their time comes', async () => {
+      stage.sandbox.control.setScenario('short-retention');
+      await stage.submit(first, 'maths');
+      // Finished after 36 s; from half a minute later on it is kept for two hours more.
+      stage.pass(36_500);
+      await first.session.runs.refresh();
+      stage.pass(28_500);
+      await first.session.balance.refresh();
+      watch(first);
+      await until(() => said().length > 0);
+      assert.match(said()[0] ?? '', /expires in (1 h 59 min|2 h) and/);
+    });
+
+    it('are not checked after the account is left', async () => {
+      watch(first);
+      await finished('maths');
+      await first.session.runs.refresh();
+      stage.pass(6 * DAY);
+      watching[0]?.dispose();
+      await look(first);
+      assert.deepEqual(said(), []);
+    });
+  });
+});
