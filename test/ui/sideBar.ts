@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { chooseInContextMenu } from './dialogs.ts';
+import { chooseInContextMenu, isTaken } from './dialogs.ts';
 import { happens } from './happens.ts';
 
 /** The activity bar and the views of the container that it shows. */
@@ -120,6 +120,19 @@ export class View {
   async pressInTitle(action: string): Promise<void> {
     await this.root.locator('.pane-header').hover();
     await this.root.locator('.pane-header').getByRole('button', { name: action }).click();
+  }
+
+  /** Clicks an item of the menu behind the view's title. */
+  async chooseInTitleMenu(item: string): Promise<void> {
+    const choice = this.#page
+      .locator('.monaco-menu-container')
+      .getByRole('menuitem', { name: item, exact: true });
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await this.pressInTitle('More Actions...');
+      if (await isTaken(choice)) return;
+      await this.#page.keyboard.press('Escape');
+    }
+    assert.fail(`the menu of the view did not take "${item}"`);
   }
 
   /** A button of the words that stand in an empty view. */

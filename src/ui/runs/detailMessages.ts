@@ -83,13 +83,15 @@ export function runFacts(detail: RunDetail, modelName: string, currency: string 
   ];
   if (started_at !== undefined) {
     const queueMs = instantOf(started_at) - instantOf(created_at);
-    const after = queueMs >= 0 ? `, ${l10n.t('after {0} in the queue', formatDuration(queueMs))}` : '';
-    facts.push({ icon: 'play', name: l10n.t('Started'), value: time(started_at) + after });
+    const at = time(started_at);
+    const value = queueMs >= 0 ? l10n.t('{0}, after {1} in the queue', at, formatDuration(queueMs)) : at;
+    facts.push({ icon: 'play', name: l10n.t('Started'), value });
   }
   if (completed_at !== undefined) {
     const trainingMs = instantOf(completed_at) - instantOf(started_at);
-    const after = trainingMs >= 0 ? `, ${l10n.t('after {0} of training', formatDuration(trainingMs))}` : '';
-    facts.push({ icon: 'pass', name: l10n.t('Completed'), value: time(completed_at) + after });
+    const at = time(completed_at);
+    const value = trainingMs >= 0 ? l10n.t('{0}, after {1} of training', at, formatDuration(trainingMs)) : at;
+    facts.push({ icon: 'pass', name: l10n.t('Completed'), value });
   }
   return [...facts, { icon: 'symbol-numeric', name: l10n.t('Run ID'), value: serviceText(detail.run_id) }];
 }

@@ -21,6 +21,7 @@ export const COMMANDS = {
   checkDataset: 'fineTuning.checkDataset',
   submitDataset: 'fineTuning.submitDataset',
   previewDataset: 'fineTuning.previewDataset',
+  openSampleDataset: 'fineTuning.openSampleDataset',
   submitAgain: 'fineTuning.submitAgain',
   refresh: 'fineTuning.refresh',
   loadAllRuns: 'fineTuning.loadAllRuns',
@@ -39,6 +40,10 @@ export const COMMANDS = {
   setBudget: 'fineTuning.setBudget',
   openModelTerms: 'fineTuning.openModelTerms',
   openModelUsePolicy: 'fineTuning.openModelUsePolicy',
+  openWalkthrough: 'fineTuning.openWalkthrough',
+  diagnoseConnection: 'fineTuning.diagnoseConnection',
+  copySupportInfo: 'fineTuning.copySupportInfo',
+  reportIssue: 'fineTuning.reportIssue',
   showLog: 'fineTuning.showLog',
   sandboxScenario: 'fineTuning.sandbox.scenario',
   sandboxReset: 'fineTuning.sandbox.reset',
@@ -86,4 +91,15 @@ export const CONTEXT_KEYS = {
   website: 'fineTuning.website',
   /** Whether the Runs view shows only what a filter lets through. */
   runsFiltered: 'fineTuning.runsFiltered',
+  // Each ticks a step of the walkthrough, which VS Code remembers.
+  /** Whether there is a sandbox account. */
+  triedSandbox: 'fineTuning.walkthrough.sandbox',
+  /** Whether a check that the user asked for has ended. */
+  checked: 'fineTuning.walkthrough.checked',
+  /** Whether there is an account of a service. */
+  signedIn: 'fineTuning.walkthrough.signedIn',
+  /** Whether a run was charged. */
+  submitted: 'fineTuning.walkthrough.submitted',
+  /** Whether an adapter was downloaded. */
+  downloaded: 'fineTuning.walkthrough.downloaded',
 } as const;
