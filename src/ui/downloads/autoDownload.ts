@@ -8,14 +8,14 @@ import { adapterFirst, placeIn, runFolderName } from '../../core/downloads/downl
 import { isAdapter, isSoundAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
+import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { autoDownloadFolder, downloadWhenCompleteSetting, notificationsSetting } from '../shared/settings.ts';
 import { reportAutoDownloadFailed, reportDownloaded, runNameOf } from './messages.ts';
-import type { WatchServices } from './watchers.ts';
 
 /** Downloads the adapter of a run into the download folder, in one window, and never over a file. Never rejects. */
 export async function downloadAutomatically(
-  { sessions, downloads, ledger, log }: WatchServices,
+  { sessions, downloads, ledger, log }: Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'>,
   session: Session,
   runId: string,
 ): Promise<void> {

@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import type { ActiveDownload } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
+import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { offerInterrupted, runNameOf } from './messages.ts';
-import type { WatchServices } from './watchers.ts';
 
 /** Offers to resume or discard those that no other window offers. */
 export async function offer(
-  { downloads, ledger, ensureActiveAccount }: WatchServices,
+  { downloads, ledger, ensureActiveAccount }: Pick<Services, 'downloads' | 'ensureActiveAccount' | 'ledger'>,
   { account, runs }: Session,
   interrupted: readonly ActiveDownload[],
   ended: AbortSignal,

@@ -6,16 +6,16 @@ import type { Downloads } from '../../core/downloads/downloads.ts';
 import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import { dueReminders, type DueReminder, type ExpiringRun } from '../../core/downloads/reminders.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
+import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { quotedRunName, remindOfExpiring } from './messages.ts';
-import type { WatchServices } from './watchers.ts';
 
 /**
  * Reminds of those for which this window is the one that does.
  * @param claimed for which a window has reminded already
  */
 export async function remind(
-  { downloads, ledger }: Pick<WatchServices, 'downloads' | 'ledger'>,
+  { downloads, ledger }: Pick<Services, 'downloads' | 'ledger'>,
   session: Session,
   claimed: Set<string>,
   ended: AbortSignal,

@@ -1,18 +1,12 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
-import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
-import type { Log } from '../shared/log.ts';
 import { autoDownloadFolder } from '../shared/settings.ts';
 
-/** What watching needs. */
-export interface WatchServices extends Pick<Services, 'downloads' | 'ensureActiveAccount' | 'sessions'> {
-  /** Says whether this window is the one that does and shows something. */
-  ledger: Pick<NotificationLedger, 'claim'>;
-  log: Pick<Log, 'error'>;
-}
+/** What watching needs; of the ledger, which window is the one that does and shows something. */
+type Watched = Pick<Services, 'downloads' | 'ensureActiveAccount' | 'ledger' | 'log' | 'sessions'>;
 
 // What is watched all the time; what is then done and said is loaded when there is something.
 
@@ -25,7 +19,7 @@ const TOGETHER_MS = 500;
 const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 30_000 } as const;
 
 /** Downloads the adapters of runs that complete while they are watched, where the user wants that, one after the other. */
-export function downloadWhenComplete(services: WatchServices): Disposable {
+export function downloadWhenComplete(services: Watched): Disposable {
   let queue = Promise.resolve();
   let isDisposed = false;
   const download = async (session: Session, runId: string) => {
@@ -59,7 +53,7 @@ export function downloadWhenComplete(services: WatchServices): Disposable {
  * Offers, in one window and once for each end, to resume what a window left that ended: after a restart, or when another
  * window is killed.
  */
-export function offerInterruptedDownloads(services: WatchServices): Disposable {
+export function offerInterruptedDownloads(services: Watched): Disposable {
   const { sessions, downloads } = services;
   return followActive(sessions, (session) => {
     if (session === undefined) return [];
@@ -98,7 +92,7 @@ export function offerInterruptedDownloads(services: WatchServices): Disposable {
  * notifications are turned down.
  */
 export function remindBeforeExpiry(
-  services: WatchServices,
+  services: Watched,
   delaysMs: Readonly<Record<keyof typeof DELAYS_MS, number>> = DELAYS_MS,
 ): Disposable {
   return followActive(services.sessions, (session) => {

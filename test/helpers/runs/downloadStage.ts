@@ -10,13 +10,15 @@ import { Submitter } from '../../../src/core/submission/submitter.ts';
 import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
-import type { WatchServices } from '../../../src/ui/downloads/watchers.ts';
+import type { Services } from '../../../src/services.ts';
 import { Bench, silent } from './support.ts';
 
 /** One window of VS Code, as far as the notices of downloads go. */
-export interface Window extends WatchServices {
+export interface Window extends Pick<
+  Services,
+  'downloads' | 'ensureActiveAccount' | 'ledger' | 'log' | 'sessions'
+> {
   session: Session;
-  ledger: NotificationLedger;
   state: StateStore;
 }
 
@@ -86,7 +88,7 @@ export class DownloadStage {
       }),
       ledger: new NotificationLedger(state),
       state,
-      log: { error: (_what, error) => void this.logged.push(error) },
+      log: { error: (_what: string, error: unknown) => this.logged.push(error) } as unknown as Window['log'],
       ensureActiveAccount: (id) => {
         this.asked.push(id);
         return Promise.resolve(this.agrees);

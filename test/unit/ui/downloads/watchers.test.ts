@@ -44,13 +44,16 @@ describe('watching downloads', () => {
       watching[0]?.dispose();
       return Promise.resolve(true);
     };
-    return { claims, ledger: { claim } };
+    return { claims, claim };
   };
+  const claiming = (claim: Window['ledger']['claim']) => ({
+    ledger: { claim } as unknown as Window['ledger'],
+  });
 
   describe('"Download when complete"', () => {
     beforeEach(() => set('always', stage.out));
 
-    function watch(window: Parameters<typeof watchers.downloadWhenComplete>[0]): { dispose(): unknown } {
+    function watch(window: Window): { dispose(): unknown } {
       const made = watchers.downloadWhenComplete(window);
       watching.push(made);
       return made;
@@ -206,7 +209,7 @@ describe('watching downloads', () => {
       first.sessions.isReportedByState = () => {
         throw new Error('second');
       };
-      watch({ ...first, ledger: { claim } });
+      watch({ ...first, ...claiming(claim) });
       for (const label of ['one', 'two']) await stage.submit(first, label);
       await first.session.runs.refresh();
       stage.pass(HOUR);
@@ -228,8 +231,7 @@ describe('watching downloads', () => {
   });
 
   describe('downloads that were interrupted', () => {
-    const watch = (window: Parameters<typeof watchers.offerInterruptedDownloads>[0]) =>
-      watching.push(watchers.offerInterruptedDownloads(window));
+    const watch = (window: Window) => watching.push(watchers.offerInterruptedDownloads(window));
 
     /** Begins downloads in a window, and comes back when something of each is there. */
     async function begin(window: Window, ...labels: string[]): Promise<string[]> {
@@ -306,7 +308,7 @@ describe('watching downloads', () => {
         }
         return window.ledger.claim(...args);
       };
-      watch({ ...window, ledger: { claim } });
+      watch({ ...window, ...claiming(claim) });
       await until(() => standIn.executed.length > 0);
       const left = window.downloads.active.filter(({ state }) => state === 'interrupted');
       assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', left[0]?.id]]);
@@ -328,7 +330,10 @@ describe('watching downloads', () => {
       for (const isAgreed of [false, true]) {
         stage.asked.length = 0;
         stage.agrees = isAgreed;
-        watch({ ...stage.window(), ledger: { claim: () => Promise.resolve(true) } });
+        watch({
+          ...stage.window(),
+          ...claiming(() => Promise.resolve(true)),
+        });
         await until(() => stage.asked.length > 0);
         await later(700);
         assert.deepEqual(stage.asked, ['account-1']);
@@ -340,8 +345,8 @@ describe('watching downloads', () => {
 
     it('are offered if they were claimed when their account is left, and not claimed after that', async () => {
       await leave('one', 'two');
-      const { claims, ledger } = leavingAfterClaim();
-      watch({ ...stage.window(), ledger });
+      const { claims, claim } = leavingAfterClaim();
+      watch({ ...stage.window(), ...claiming(claim) });
       await until(() => said().length > 0);
       assert.equal(claims.length, 1);
       assert.match(said()[0] ?? '', /^The download of .+ was interrupted/);
@@ -403,7 +408,7 @@ describe('watching downloads', () => {
   describe('reminders of adapters', () => {
     beforeEach(() => first.session.budget.open(false));
 
-    const watch = (window: Parameters<typeof watchers.remindBeforeExpiry>[0]) =>
+    const watch = (window: Window) =>
       watching.push(watchers.remindBeforeExpiry(window, { focused: 5, behind: 5, always: 200 }));
 
     /** It may come late on a machine that is busy. */
@@ -563,8 +568,8 @@ describe('watching downloads', () => {
       await finished('one');
       await finished('two');
       stage.pass(6 * DAY + 21 * HOUR);
-      const { claims, ledger } = leavingAfterClaim();
-      watch({ ...first, ledger });
+      const { claims, claim } = leavingAfterClaim();
+      watch({ ...first, ...claiming(claim) });
       await look(first);
       await saidTimes(1);
       assert.equal(claims.length, 1);
@@ -574,7 +579,7 @@ describe('watching downloads', () => {
       const failure = new Error('no');
       const claim: Window['ledger']['claim'] = (...args) =>
         stage.logged.length === 0 ? Promise.reject(failure) : first.ledger.claim(...args);
-      watch({ ...first, ledger: { claim } });
+      watch({ ...first, ...claiming(claim) });
       await finished('maths');
       stage.pass(6 * DAY);
       await look(first);
