@@ -1,6 +1,5 @@
 import { mkdir, rmdir } from 'node:fs/promises';
 import path from 'node:path';
-import * as vscode from 'vscode';
 import { DiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
@@ -9,11 +8,13 @@ import { isAdapter, isSoundAdapter, localAdapter } from '../../core/downloads/lo
 import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
-import { COMMANDS } from '../shared/ids.ts';
-import { autoDownloadFolder, downloadWhenCompleteSetting, notificationsSetting } from '../shared/settings.ts';
-import { reportAutoDownloadFailed, reportDownloaded, runNameOf } from './messages.ts';
+import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
+import { reportDownloaded, reportDownloadFailed } from './messages.ts';
 
-/** Downloads the adapter of a run into the download folder, in one window, and never over a file. Never rejects. */
+/**
+ * Downloads the adapter of a run into the download folder, in one window, and never over a file. Its row shows it; only failures
+ * and doubts are reported. Never rejects.
+ */
 export async function downloadAutomatically(
   { sessions, downloads, ledger, log }: Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'>,
   session: Session,
@@ -32,17 +33,13 @@ export async function downloadAutomatically(
     // It existed when the run completed, so that the download was not offered.
     if (directory === undefined) throw new DiskError({ name: 'Error', message: '', code: 'ENOENT' });
     const record = await download(downloads, session, runId, directory);
-    // Where notifications are turned down, only failures and doubts are reported.
-    if (record !== undefined && !(notificationsSetting() === 'badge' && isSoundAdapter(record)))
+    if (record !== undefined && !isSoundAdapter(record))
       reportDownloaded([record], account.kind === 'sandbox');
   } catch (error) {
     if (error instanceof CancelledError) return;
     log.error('auto-download', error);
     if (sessions.isReportedByState(error)) return;
-    const target = { accountId: account.id, id: runId };
-    reportAutoDownloadFailed(runNameOf(session.runs, runId), error, () => {
-      void vscode.commands.executeCommand(COMMANDS.downloadAdapter, target);
-    });
+    reportDownloadFailed(session, downloads, runId, error);
   }
 }
 

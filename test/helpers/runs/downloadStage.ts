@@ -14,10 +14,7 @@ import type { Services } from '../../../src/services.ts';
 import { Bench, silent } from './support.ts';
 
 /** One window of VS Code, as far as the notices of downloads go. */
-export interface Window extends Pick<
-  Services,
-  'downloads' | 'ensureActiveAccount' | 'ledger' | 'log' | 'sessions'
-> {
+export interface Window extends Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'> {
   session: Session;
   state: StateStore;
 }
@@ -28,9 +25,6 @@ export class DownloadStage {
   readonly sandbox: Sandbox;
   /** Errors that windows logged. */
   readonly logged: unknown[] = [];
-  /** The accounts that the user was asked to switch to, and whether the user does. */
-  readonly asked: string[] = [];
-  agrees = true;
   readonly #clock: { nowMs: number };
   readonly #windows: Window[] = [];
 
@@ -89,10 +83,6 @@ export class DownloadStage {
       ledger: new NotificationLedger(state),
       state,
       log: { error: (_what: string, error: unknown) => this.logged.push(error) } as unknown as Window['log'],
-      ensureActiveAccount: (id) => {
-        this.asked.push(id);
-        return Promise.resolve(this.agrees);
-      },
     };
     this.#windows.push(window);
     return window;

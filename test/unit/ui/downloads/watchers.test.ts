@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
@@ -10,7 +9,6 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 const watchers = await withVscode(() => import('../../../../src/ui/downloads/watchers.ts'));
 // What they do is loaded at its first use.
 await withVscode(() => import('../../../../src/ui/downloads/autoDownload.ts'));
-await withVscode(() => import('../../../../src/ui/downloads/interruptedDownloads.ts'));
 await withVscode(() => import('../../../../src/ui/downloads/reminders.ts'));
 
 const HOUR = 3_600_000;
@@ -34,18 +32,6 @@ describe('watching downloads', () => {
   });
 
   const said = () => standIn.told.sentences;
-  /** For what must not happen, or not again. */
-  const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-  /** A claim, after which the account is left. @returns what was claimed */
-  const leavingAfterClaim = () => {
-    const claims: string[] = [];
-    const claim = (_accountId: string, runId: string) => {
-      claims.push(runId);
-      watching[0]?.dispose();
-      return Promise.resolve(true);
-    };
-    return { claims, claim };
-  };
   const claiming = (claim: Window['ledger']['claim']) => ({
     ledger: { claim } as unknown as Window['ledger'],
   });
@@ -80,26 +66,22 @@ describe('watching downloads', () => {
       until(
         () => window.downloads.records('account-1').length === count && window.downloads.active.length === 0,
       );
+    /** For what must not happen. */
+    const later = () => new Promise((resolve) => setTimeout(resolve, 150));
 
-    it('downloads the adapter of a run that completes into its folder, and reports it', async () => {
+    it('downloads the adapter of a run that completes into its folder, which only its row shows', async () => {
       watch(first);
       const runId = await finish(first);
       await isDownloaded(first);
       assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
-      await until(() => said().length > 0);
-      assert.deepEqual(said(), [`Downloaded ${fileOf(runId)} to ${folderOf(runId)}.`]);
+      await later();
+      assert.deepEqual(said(), []);
     });
 
-    it('reports only doubts where notifications are turned down', async () => {
-      standIn.settings.set('fineTuning.notifications', 'badge');
-      watch(first);
-      await finish(first);
-      await isDownloaded(first);
-      await later(150);
-      assert.deepEqual(said(), []);
-      const second = stage.window('account-1', () => Promise.resolve('unknown'));
-      watch(second);
-      await finish(second);
+    it('reports nothing but doubts', async () => {
+      const unsure = stage.window('account-1', () => Promise.resolve('unknown'));
+      watch(unsure);
+      await finish(unsure);
       await until(() => said().length > 0);
       assert.match(said()[0] ?? '', /not a known adapter format/);
     });
@@ -111,7 +93,7 @@ describe('watching downloads', () => {
       watch(second);
       await second.session.runs.refresh();
       await second.session.runs.refresh();
-      await later(150);
+      await later();
       assert.deepEqual(await readdir(stage.out), []);
     });
 
@@ -122,9 +104,8 @@ describe('watching downloads', () => {
       for (const { session } of [first, second]) await session.runs.refresh();
       stage.pass(HOUR);
       await Promise.all([first, second].map(({ session }) => session.runs.refresh()));
-      await until(() => said().length > 0);
-      await later(150);
-      assert.equal(said().length, 1);
+      await until(() => [first, second].some(({ downloads }) => downloads.records('account-1').length > 0));
+      await later();
       assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
     });
 
@@ -160,7 +141,7 @@ describe('watching downloads', () => {
       await until(() => said().length > 0);
       assert.equal(
         said()[0],
-        `Automatic download for ${other === runIds[0] ? 'one' : 'two'} failed. That folder no longer exists.`,
+        `Download of ${other === runIds[0] ? 'one' : 'two'} failed. That folder no longer exists.`,
       );
     });
 
@@ -176,7 +157,7 @@ describe('watching downloads', () => {
         set(mode, text[directory]);
         watch(first);
         await finish(first);
-        await later(150);
+        await later();
         assert.deepEqual([await readdir(stage.out), said()], [[], []]);
       });
 
@@ -190,7 +171,7 @@ describe('watching downloads', () => {
       standIn.told.answer = (buttons) => buttons[0];
       await first.session.runs.refresh();
       await until(() => said().length > 0);
-      assert.deepEqual(said(), ['Automatic download for maths failed. That folder no longer exists.']);
+      assert.deepEqual(said(), ['Download of maths failed. That folder no longer exists.']);
       assert.equal(stage.logged.length, 1);
       await until(() => standIn.executed.length > 0);
       assert.deepEqual(standIn.executed, [
@@ -198,8 +179,18 @@ describe('watching downloads', () => {
       ]);
       await rm(folderOf(runId));
       await first.session.runs.refresh();
-      await later(150);
+      await later();
       assert.equal(said().length, 1);
+    });
+
+    it('what was downloaded is known to the Explorer’s menu, of the active account', async () => {
+      watching.push(watchers.keepDownloadedFiles(first));
+      watch(first);
+      const runId = await finish(first);
+      await isDownloaded(first);
+      const known = standIn.executed.filter(([, key]) => key === 'fineTuning.downloadedFiles');
+      assert.deepEqual(known.at(-1)?.[2], [path.join(folderOf(runId), fileOf(runId))]);
+      assert.ok(known.length <= 3, 'not for its progress');
     });
 
     it('goes on after one that failed unexpectedly', async () => {
@@ -225,183 +216,8 @@ describe('watching downloads', () => {
       stage.pass(HOUR);
       face.dispose();
       await first.session.runs.refresh();
-      await later(150);
+      await later();
       assert.deepEqual(await readdir(stage.out), []);
-    });
-  });
-
-  describe('downloads that were interrupted', () => {
-    const watch = (window: Window) => watching.push(watchers.offerInterruptedDownloads(window));
-
-    /** Begins downloads in a window, and comes back when something of each is there. */
-    async function begin(window: Window, ...labels: string[]): Promise<string[]> {
-      const runIds: string[] = [];
-      for (const label of labels) runIds.push(await stage.submit(window, label));
-      stage.pass(HOUR);
-      stage.sandbox.control.setScenario('slow-download');
-      for (const runId of runIds) {
-        const target = path.join(stage.out, `${runId}.zip`);
-        window.downloads
-          .start({ session: window.session, runId, artifact: { type: 'model' }, target })
-          .catch(() => undefined);
-      }
-      await until(
-        () =>
-          window.downloads.active.filter(({ receivedBytes }) => receivedBytes > 0).length === labels.length,
-      );
-      stage.sandbox.control.setScenario('none');
-      return runIds;
-    }
-
-    /** What a window leaves that ends in the middle of it. */
-    async function leave(...labels: string[]): Promise<string[]> {
-      const window = stage.window();
-      const runIds = await begin(window, ...labels);
-      await window.downloads.dispose();
-      return runIds;
-    }
-
-    it('are offered after a restart, in one window and once', async () => {
-      const [runId] = await leave('maths');
-      const windows = [stage.window(), stage.window()];
-      for (const { session } of windows) await session.runs.loadDetail(runId ?? '');
-      for (const window of windows) watch(window);
-      await until(() => said().length > 0);
-      await later(700);
-      assert.equal(said().length, 1);
-      assert.match(said()[0] ?? '', /^The download of maths was interrupted at \d%\.$/);
-      assert.deepEqual(standIn.told.buttons, [['Resume', 'Discard']]);
-      watch(stage.window());
-      await later(700);
-      assert.equal(said().length, 1);
-    });
-
-    it('are resumed or discarded, as the user chooses', async () => {
-      for (const button of ['Resume', 'Discard']) {
-        standIn.forget();
-        standIn.told.answer = () => button;
-        const [runId] = await leave(button);
-        const window = stage.window();
-        watch(window);
-        await until(() => standIn.executed.length > 0);
-        assert.deepEqual(standIn.executed, [
-          button === 'Resume'
-            ? ['fineTuning.downloadAdapter', { accountId: 'account-1', id: runId }, 'resume']
-            : ['fineTuning.cancelDownload', window.downloads.active[0]?.id],
-        ]);
-        for (const one of watching.splice(0)) one.dispose();
-        const cleaning = stage.window();
-        await cleaning.downloads.discardAll('account-1');
-      }
-    });
-
-    it('are not discarded by an old offer, where they are resumed since', async () => {
-      await leave('one', 'two');
-      const window = stage.window();
-      standIn.told.answer = () => 'Discard All';
-      const isRunning = () => window.downloads.active.some(({ state }) => state !== 'interrupted');
-      const claim: Window['ledger']['claim'] = async (...args) => {
-        if (!isRunning()) {
-          stage.sandbox.control.setScenario('slow-download');
-          window.downloads.resume(window.downloads.active[0]?.id ?? '').catch(() => undefined);
-          await until(isRunning);
-        }
-        return window.ledger.claim(...args);
-      };
-      watch({ ...window, ...claiming(claim) });
-      await until(() => standIn.executed.length > 0);
-      const left = window.downloads.active.filter(({ state }) => state === 'interrupted');
-      assert.deepEqual(standIn.executed, [['fineTuning.cancelDownload', left[0]?.id]]);
-      assert.equal(left.length, 1);
-    });
-
-    it('are not offered of an account that was left while they were read', async () => {
-      await leave('maths');
-      const window = stage.window();
-      watch(window);
-      Object.assign(window.sessions, { active: undefined });
-      await later(700);
-      assert.deepEqual(said(), []);
-    });
-
-    it('are all resumed after one question about the account, or none is', async () => {
-      const runIds = await leave('one', 'two');
-      standIn.told.answer = () => 'Resume All';
-      for (const isAgreed of [false, true]) {
-        stage.asked.length = 0;
-        stage.agrees = isAgreed;
-        watch({
-          ...stage.window(),
-          ...claiming(() => Promise.resolve(true)),
-        });
-        await until(() => stage.asked.length > 0);
-        await later(700);
-        assert.deepEqual(stage.asked, ['account-1']);
-        const resumed = standIn.executed.map(([, target]) => (target as { id: string }).id);
-        assert.deepEqual(resumed.sort(), isAgreed ? runIds.sort() : []);
-        watching.pop()?.dispose();
-      }
-    });
-
-    it('are offered if they were claimed when their account is left, and not claimed after that', async () => {
-      await leave('one', 'two');
-      const { claims, claim } = leavingAfterClaim();
-      watch({ ...stage.window(), ...claiming(claim) });
-      await until(() => said().length > 0);
-      assert.equal(claims.length, 1);
-      assert.match(said()[0] ?? '', /^The download of .+ was interrupted/);
-    });
-
-    it('are not offered while another window runs them, and are when that one ends', async () => {
-      const other = stage.window();
-      const mine = stage.window();
-      await mine.downloads.open('account-1');
-      watch(mine);
-      await begin(other, 'maths');
-      await later(700);
-      assert.deepEqual(said(), []);
-      await other.downloads.dispose();
-      await until(() => said().length > 0);
-      assert.equal(said().length, 1);
-    });
-
-    it('are not offered where this window reported why they ended, nor those of another account', async () => {
-      const mine = stage.window();
-      watch(mine);
-      const runId = await stage.submit(mine, 'maths');
-      stage.pass(HOUR);
-      const target = path.join(stage.out, 'a.zip');
-      const follow = mine.downloads.onDidChange(() => {
-        if (mine.downloads.active[0]?.state === 'downloading') writeFileSync(target, 'mine');
-      });
-      await assert.rejects(
-        mine.downloads.start({ session: mine.session, runId, artifact: { type: 'model' }, target }),
-        {
-          code: 'file-exists',
-        },
-      );
-      follow.dispose();
-      const other = stage.window('account-2');
-      await begin(other, 'theirs');
-      await other.downloads.dispose();
-      await mine.downloads.open('account-2');
-      assert.equal(mine.downloads.active.length, 2);
-      watch(mine);
-      await later(700);
-      assert.deepEqual(said(), []);
-    });
-
-    it('are offered by the next window where the account was left before', async () => {
-      const before = stage.window();
-      await begin(before, 'maths');
-      watch(before);
-      watching[0]?.dispose();
-      await before.downloads.dispose();
-      await later(700);
-      assert.deepEqual(said(), []);
-      assert.ok((await readdir(stage.out)).length > 0);
-      watch(stage.window());
-      await until(() => said().length > 0);
     });
   });
 
@@ -440,7 +256,7 @@ describe('watching downloads', () => {
       await look(first);
       await look(first);
       await saidTimes(1);
-      assert.match(said()[0] ?? '', /^The adapter for “maths” expires in 23 h and isn’t downloaded\.$/);
+      assert.match(said()[0] ?? '', /^The adapter for maths expires in 23 h and isn’t downloaded\.$/);
       stage.pass(22 * HOUR);
       await look(first);
       await look(first);
@@ -458,10 +274,7 @@ describe('watching downloads', () => {
       watch(first);
       await look(first);
       await saidTimes(1);
-      assert.match(
-        said()[0] ?? '',
-        /^2 adapters expire soon and aren’t downloaded\. The first is “one”, in 1 h\.$/,
-      );
+      assert.deepEqual(said(), ['2 adapters expire within 24 h.']);
       assert.deepEqual(standIn.told.buttons, [['Download…', 'Show']]);
     });
 
@@ -516,59 +329,16 @@ describe('watching downloads', () => {
       await saidTimes(2);
     });
 
-    it('do not come of the last two hours where the run ended in them', async () => {
-      const nowMs = Date.now();
-      const run = {
-        run_id: 'r',
-        status: 'complete',
-        model_id: 'm',
-        created_at: new Date(nowMs - 10 * HOUR).toISOString(),
-        artifacts_available: true,
-        artifacts_expires_at: new Date(nowMs + HOUR).toISOString(),
-      };
-      let completedAtMs = nowMs - HOUR / 2;
-      let spare = 1;
-      let detail: object | undefined;
-      const session = {
-        account: { id: 'account-1', kind: 'service' },
-        runs: {
-          rows: [run],
-          get: () => run,
-          detail: () => detail,
-          detailFailure: () => undefined,
-          label: () => undefined,
-          loadDetail: () => {
-            detail = { ...run, completed_at: new Date(completedAtMs).toISOString() };
-            return Promise.resolve(detail);
-          },
-          onDidChange: () => ({ dispose: () => undefined }),
-        },
-        budget: { takeSpare: () => spare-- > 0 },
-      };
-      const { onDidChangeActive } = first.sessions;
-      watch({ ...first, sessions: { active: session, onDidChangeActive } } as unknown as Window);
-      const toFront = async () => {
-        standIn.focus.changed.fire({ focused: true });
-        await new Promise((resolve) => setTimeout(resolve, 60));
-      };
-      await toFront();
-      assert.deepEqual(said(), []);
-      // It is not missed for a detail that cannot be read.
-      detail = undefined;
-      spare = 0;
-      await toFront();
-      await until(() => said().length > 0);
-      assert.equal(said().length, 1);
-      [completedAtMs, spare, detail] = [nowMs - 5 * HOUR, 1, undefined];
-      await toFront();
-      assert.equal(said().length, 1);
-    });
-
     it('come if they were claimed when their account is left, and are not claimed after that', async () => {
       await finished('one');
       await finished('two');
       stage.pass(6 * DAY + 21 * HOUR);
-      const { claims, claim } = leavingAfterClaim();
+      const claims: string[] = [];
+      const claim = (_accountId: string, runId: string) => {
+        claims.push(runId);
+        watching[0]?.dispose();
+        return Promise.resolve(true);
+      };
       watch({ ...first, ...claiming(claim) });
       await look(first);
       await saidTimes(1);
@@ -584,7 +354,6 @@ describe('watching downloads', () => {
       stage.pass(6 * DAY);
       await look(first);
       await until(() => stage.logged.length > 0);
-      stage.pass(22 * HOUR);
       await look(first);
       await saidTimes(1);
       assert.deepEqual(stage.logged, [failure]);
@@ -603,37 +372,23 @@ describe('watching downloads', () => {
       await saidTimes(1);
     });
 
-    it('are claimed by no window that ends while it reads the detail of the run', async () => {
+    it('are claimed by no window that ends while it reads the label of the run', async () => {
       await finished('maths');
       stage.pass(6 * DAY);
+      // Windows that do not know the run's label.
+      const [other, next] = [stage.window(), stage.window()];
+      for (const { session } of [other, next]) session.budget.open(false);
       const reading = Promise.withResolvers<never>();
       let reads = 0;
-      first.session.runs.loadDetail = () => (reads++, reading.promise);
-      watch(first);
-      await look(first);
+      other.session.runs.loadDetail = () => (reads++, reading.promise);
+      watch(other);
+      await look(other);
       await until(() => reads > 0);
       watching[0]?.dispose();
       reading.reject(new Error('closed'));
-      const second = stage.window();
-      second.session.budget.open(false);
-      watch(second);
-      await look(second);
+      watch(next);
+      await look(next);
       await saidTimes(1);
-    });
-
-    it('do not read the detail of a run again where that failed', async () => {
-      await finished('maths');
-      await first.session.runs.refresh();
-      stage.pass(6 * DAY);
-      let reads = 0;
-      first.session.runs.loadDetail = () => Promise.reject(new Error(`read ${++reads}`));
-      first.session.runs.detailFailure = () => (reads > 0 ? new Error('failed') : undefined);
-      watch(first);
-      await look(first);
-      await look(first);
-      await until(() => reads > 0);
-      assert.equal(reads, 1);
-      assert.deepEqual(said(), []);
     });
 
     it('lead to the download and to the run', async () => {
@@ -653,17 +408,15 @@ describe('watching downloads', () => {
       ]);
     });
 
-    it('wait for the detail of a run that nobody knows, but for the last one', async () => {
-      const second = stage.window();
+    it('name the run by its label, read where nobody knows it', async () => {
       await finished('maths');
       stage.pass(6 * DAY);
+      const second = stage.window();
+      second.session.budget.open(false);
       watch(second);
-      // The budget of a window that does not watch is closed.
-      await look(second);
-      assert.deepEqual(said(), []);
-      stage.pass(22 * HOUR);
       await look(second);
       await saidTimes(1);
+      assert.match(said()[0] ?? '', /^The adapter for maths expires/);
     });
 
     it('come of themselves when their time comes', async () => {
