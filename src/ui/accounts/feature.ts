@@ -58,6 +58,8 @@ export function activateAccounts(services: Services): void {
           downloads.discardAll(id),
         ),
       [COMMANDS.refreshBalance]: () => sessions.active?.balance.refresh(),
+      [COMMANDS.openWebsite]: async () =>
+        (await import('../shared/accountMessages.ts')).websiteLink(accounts.active)?.open(),
     }),
   );
 }

@@ -4,7 +4,7 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import { summaryOf, type Summary } from '../../core/datasets/report.ts';
 import { trainedPhrase } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { priceLens } from '../shared/priceMessages.ts';
+import { priceLens, rangeTooltip } from '../shared/priceMessages.ts';
 import { openDocument } from './datasetProblems.ts';
 import type { DatasetRuns } from './datasetRuns.ts';
 import { checkMessages, datasetStatus } from './messages.ts';
@@ -54,11 +54,17 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   }
 
   #lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
-    const { report, summary, text, past } = this.#stateOf(document);
-    const lens = (title: string, command: string, argument: unknown = document.uri) =>
-      new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command, arguments: [argument] });
+    const { report, summary, isBusy, past, text } = this.#stateOf(document);
+    const lens = (title: string, command: string, argument: unknown = document.uri, tooltip?: string) =>
+      new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), {
+        title,
+        command,
+        arguments: [argument],
+        ...(tooltip !== undefined && { tooltip }),
+      });
+    const tooltip = !isBusy && past?.price.kind === 'range' ? rangeTooltip(past.held) : undefined;
     const lenses = [
-      lens(text.lens, commandFor(summary)),
+      lens(text.lens, commandFor(summary), document.uri, tooltip),
       lens(checkMessages.preview(), COMMANDS.previewDataset),
       lens(checkMessages.submit(), COMMANDS.submitDataset),
     ];
@@ -107,7 +113,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
 }
 
 function titlesOf(lenses: readonly vscode.CodeLens[]): string {
-  return lenses.map(({ command }) => command?.title).join('\n');
+  return lenses.map(({ command }) => `${command?.title} ${command?.tooltip}`).join('\n');
 }
 
 function commandFor(summary: Summary | undefined): string {

@@ -1,8 +1,11 @@
 import { l10n } from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/instant.ts';
+import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { formatDuration, formatPrice, formatTime } from '../shared/format.ts';
+import type { ChargedReceipt } from '../../core/submission/runFacts.ts';
+import { formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
+import { estimateText, unexpectedPrice } from '../shared/priceMessages.ts';
 import { runStatus, serviceText, type RunView } from '../shared/runMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 
@@ -13,17 +16,37 @@ export interface Fact {
   value: string;
 }
 
-/** What the tooltip of a run's row says. */
-export function runTooltip({ run, phase, modelName, label }: RunView): string {
+/** What the tooltip of a run's row says. @param receipts of its account */
+export function runTooltip(
+  { run, phase, modelName, label }: RunView,
+  receipts: readonly ChargedReceipt[],
+): string {
   const expiresAt = run.artifacts_available ? run.artifacts_expires_at : undefined;
   return [
     ...(label === undefined ? [] : [l10n.t('Label: {0}', label)]),
     l10n.t('Model: {0}', modelName),
     l10n.t('Status: {0}', runStatus(run.status, phase)),
     ...(run.created_at === undefined ? [] : [l10n.t('Created: {0}', formatTime(run.created_at))]),
+    ...priceLines(receipts, run.run_id),
     ...(expiresAt === undefined ? [] : [l10n.t('Adapter expires: {0}', formatTime(expiresAt))]),
     l10n.t('Run ID: {0}', serviceText(run.run_id)),
   ].join('\n');
+}
+
+/** What was charged, and what was known of it before. */
+function priceLines(receipts: readonly ChargedReceipt[], runId: string): string[] {
+  const receipt = receipts.find(({ settled }) => settled.run.run_id === runId);
+  const priceCents = receipt?.settled.run.price_cents;
+  if (receipt === undefined || priceCents === undefined) return [];
+  const before = estimateBefore(receipts, receipt);
+  const currency = currencyOf(receipt);
+  const unexpected = unexpectedPrice(before, priceCents, currency);
+  if (unexpected !== undefined) return [l10n.t('Price: {0}', unexpected)];
+  const expected = estimateText(before);
+  return [
+    l10n.t('Price: {0}', formatMoney(priceCents, currency)),
+    ...(expected === undefined ? [] : [l10n.t('Estimate: {0}', expected)]),
+  ];
 }
 
 /** The details of a run, which are read where they are not known, or why they could not be. Never rejects. */

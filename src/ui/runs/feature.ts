@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
 import { lazy } from '../../core/base/lazy.ts';
+import { chargedReceiptsOf } from '../../core/submission/runFacts.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { keepActiveFresh } from './activeRuns.ts';
@@ -12,12 +13,19 @@ import { RunsTree } from './runsTree.ts';
 
 /** The views of runs and models, the page of a run, and what is notified about them. */
 export function activateRuns(services: Services): void {
-  const { accounts, context, disposables, downloads, ledger, sessions, submitted, submitter } = services;
-  const { ensureActiveAccount, registerCommands, reportError, submissionRows: submissions } = services;
+  const { accounts, context, disposables, downloads, journal, ledger, openJournal, sessions } = services;
+  const { ensureActiveAccount, registerCommands, reportError, submitted, submitter } = services;
+  const { submissionRows: submissions } = services;
 
   const shown = disposables.add(new RunsShown(sessions, context.globalState));
   disposables.add(dimOfflineRows());
-  const tree = disposables.add(new RunsTree({ sessions, submitter, submissions, downloads, ledger, shown }));
+  const receiptsOf = async (accountId: string) => {
+    const receipts = await openJournal().then(() => journal.receipts());
+    return chargedReceiptsOf(receipts, accountId);
+  };
+  const tree = disposables.add(
+    new RunsTree({ sessions, submitter, submissions, downloads, ledger, shown, receiptsOf }),
+  );
   disposables.add(submitted.event(({ runId }) => void tree.reveal(runId).catch(() => undefined)));
   disposables.add(new ModelsTree(sessions));
   disposables.add(keepActiveFresh(services, tree));

@@ -2,7 +2,7 @@ import { l10n, Uri } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { ServiceError } from '../../core/api/errors.ts';
 import type { RunDetail, RunSummary } from '../../core/api/types.ts';
-import { currencyOf, type heldRanges, type PriceRange } from '../../core/money/estimate.ts';
+import { currencyOf, type Estimate, type heldRanges } from '../../core/money/estimate.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Phase } from '../../core/runs/phase.ts';
@@ -31,7 +31,7 @@ import {
 import { revealOf } from '../shared/openMessages.ts';
 import { offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { outsideEstimate, rangeText, rangeTooltip } from '../shared/priceMessages.ts';
+import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceMessages.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import type {
   RunPageButton,
@@ -70,8 +70,8 @@ export interface RunPageView {
   isReading: boolean;
   receipt: ChargedReceipt | undefined;
   receiptLoading: Loading;
-  /** The range that was known of its price before it was charged, and how well such ranges held; undefined where there was none. */
-  estimate?: { before: PriceRange; held: ReturnType<typeof heldRanges> } | undefined;
+  /** What was known of its price before it was charged, and how well ranges hold. */
+  estimate?: { before: Estimate; held: ReturnType<typeof heldRanges> } | undefined;
   /** Of this run. */
   downloads: readonly ActiveDownload[];
   /** Of this run. */
@@ -519,6 +519,7 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
   const charged = receipt?.settled.run;
   const priceCents = detail?.price_cents ?? charged?.price_cents;
   const plan = detail?.plan ?? charged?.plan_name;
+  const expected = estimate && estimateText(estimate.before);
   // The details have no currency: that of the balance is assumed.
   const price =
     priceCents === undefined
@@ -529,19 +530,23 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
   const list = [
     fact('price', l10n.t('Price'), price),
     fact('plan', l10n.t('Plan'), plan === undefined ? missingText(details) : serviceText(plan)),
-    ...(estimate === undefined ? [] : [fact('estimate', l10n.t('Estimate'), rangeText(estimate.before))]),
+    ...(expected === undefined ? [] : [fact('estimate', l10n.t('Estimate'), expected)]),
     ...(receipt === undefined ? [] : balanceFacts(receipt, priceCents)),
   ];
-  // Where it is not known whether the run has ended, users ask about the money.
-  const mayHaveEnded = phase === 'active' && priceCents !== undefined;
-  const outside =
+  const unexpected =
     estimate && priceCents !== undefined
-      ? outsideEstimate(estimate.before, priceCents, receipt && currencyOf(receipt))
+      ? unexpectedPrice(estimate.before, priceCents, receipt && currencyOf(receipt))
       : undefined;
-  const other = mayHaveEnded
-    ? l10n.t('The price was charged when the run was submitted.')
-    : estimate && rangeTooltip(estimate.held);
-  return facts('money', l10n.t('Price and balance'), list, outside ?? other);
+  const note =
+    unexpected !== undefined
+      ? l10n.t('Charged {0}.', unexpected)
+      : // Where it is not known whether the run has ended, users ask about the money.
+        phase === 'active' && priceCents !== undefined
+        ? l10n.t('The price was charged when the run was submitted.')
+        : estimate?.before.kind === 'range'
+          ? rangeTooltip(estimate.held)
+          : undefined;
+  return facts('money', l10n.t('Price and balance'), list, note);
 }
 
 function balanceFacts(receipt: ChargedReceipt, priceCents: number | undefined): RunPageFact[] {

@@ -3,11 +3,10 @@ import * as vscode from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
-import { chargedReceiptsOf } from '../../core/money/accountMoney.ts';
 import { estimateBefore, heldRanges } from '../../core/money/estimate.ts';
 import { runLinkPath } from '../../core/runs/runLink.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
-import { receiptOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
+import { chargedReceiptsOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { revealOf } from '../shared/openMessages.ts';
@@ -166,10 +165,10 @@ export class RunPage implements Disposable {
     const read = openJournal().then(() => journal.receipts());
     read.then(
       (receipts) => {
-        this.#receipt ??= receiptOf(receipts, accountId, runId);
         const charged = chargedReceiptsOf(receipts, accountId);
-        const before = estimateBefore(charged, runId);
-        this.#estimate = before.kind === 'range' ? { before, held: heldRanges(charged) } : undefined;
+        this.#receipt = charged.find(({ settled }) => settled.run.run_id === runId);
+        if (this.#receipt !== undefined)
+          this.#estimate = { before: estimateBefore(charged, this.#receipt), held: heldRanges(charged) };
         this.#receiptLoading = 'loaded';
         this.#readFiles();
         this.#planDraw();

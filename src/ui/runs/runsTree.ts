@@ -6,6 +6,7 @@ import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { startOfDay } from '../../core/runs/runDays.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
+import type { ChargedReceipt } from '../../core/submission/runFacts.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
@@ -44,6 +45,8 @@ export interface RunsTreeParts {
   downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
   ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: RunsShown;
+  /** The charges of an account. */
+  receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
 
 /** Shows the open submissions of all accounts and the active account's runs, newest first; a run expands into its details. */
@@ -123,7 +126,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   async resolveTreeItem(item: vscode.TreeItem, node: RunsNode): Promise<vscode.TreeItem> {
     const view = node.kind === 'run' ? this.#viewOf(node.runId) : undefined;
-    if (view !== undefined) item.tooltip = (await import('./detailMessages.ts')).runTooltip(view);
+    const session = this.#parts.sessions.active;
+    if (view === undefined || session === undefined) return item;
+    const { runTooltip } = await import('./detailMessages.ts');
+    const receipts = await this.#parts.receiptsOf(session.account.id).catch(() => []);
+    item.tooltip = runTooltip(view, receipts);
     return item;
   }
 

@@ -1,22 +1,28 @@
+/** What a lens, a fix, a row of a tree or a welcome text runs: package.json does not contribute these. */
+export const UNLISTED_COMMANDS = {
+  showDatasetProblems: 'fineTuning.showDatasetProblems',
+  writeArrayAsLines: 'fineTuning.writeArrayAsLines',
+  copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
+  loadMoreRuns: 'fineTuning.loadMoreRuns',
+  openWebsite: 'fineTuning.openWebsite',
+} as const;
+
 /**
  * Every id that package.json contributes and the code uses, in one place; a test holds both against each other. The names
  * are a contract: other extensions, key bindings and agents call them.
  */
 export const COMMANDS = {
+  ...UNLISTED_COMMANDS,
   signIn: 'fineTuning.signIn',
   signOut: 'fineTuning.signOut',
   switchAccount: 'fineTuning.switchAccount',
   replaceKey: 'fineTuning.replaceKey',
   useSandbox: 'fineTuning.useSandbox',
   checkDataset: 'fineTuning.checkDataset',
-  showDatasetProblems: 'fineTuning.showDatasetProblems',
-  writeArrayAsLines: 'fineTuning.writeArrayAsLines',
-  copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
   submitDataset: 'fineTuning.submitDataset',
   previewDataset: 'fineTuning.previewDataset',
   submitAgain: 'fineTuning.submitAgain',
   refresh: 'fineTuning.refresh',
-  loadMoreRuns: 'fineTuning.loadMoreRuns',
   loadAllRuns: 'fineTuning.loadAllRuns',
   filterRuns: 'fineTuning.filterRuns',
   clearRunsFilter: 'fineTuning.clearRunsFilter',
@@ -76,6 +82,8 @@ export const CONTEXT_KEYS = {
   accountsUnreadable: 'fineTuning.accountsUnreadable',
   /** Whether the active account is the sandbox. */
   sandbox: 'fineTuning.sandboxActive',
+  /** Whether the user gave the active account a website. */
+  website: 'fineTuning.website',
   /** Whether the Runs view shows only what a filter lets through. */
   runsFiltered: 'fineTuning.runsFiltered',
 } as const;

@@ -12,6 +12,8 @@ export interface Place {
   step?: number;
   totalSteps?: number;
   hasBack?: boolean;
+  /** A button that opens an address and leaves the dialog open. */
+  link?: { title: string; open: () => unknown } | undefined;
 }
 
 export type Step<S> = (state: S, place: Place) => Promise<StepEnd<S>>;
@@ -156,10 +158,15 @@ function show<T>(
   input.step = place.step;
   input.totalSteps = place.totalSteps;
   input.ignoreFocusOut = true;
-  if (place.hasBack === true) input.buttons = [vscode.QuickInputButtons.Back];
+  const link = place.link && { iconPath: new vscode.ThemeIcon('globe'), tooltip: place.link.title };
+  input.buttons = [
+    ...(place.hasBack === true ? [vscode.QuickInputButtons.Back] : []),
+    ...(link ? [link] : []),
+  ];
   return new Promise<Answer<T>>((resolve) => {
     input.onDidTriggerButton((button) => {
       if (button === vscode.QuickInputButtons.Back) resolve({ kind: 'back' });
+      else if (button === link) void place.link?.open();
     });
     input.onDidAccept(() => {
       const accepted = accept();

@@ -9,9 +9,7 @@ import type { ReportFoundRun } from './submissionResult.ts';
 export function activateSubmission(services: Services): void {
   const { disposables, journal, journalOpened, log, openJournal, registerCommands, reportError } = services;
   const { sessions, submitter } = services;
-  const reporter = lazy(async () =>
-    (await import('./submissionResult.ts')).foundRunReporter((runId) => journal.claimNotice(runId)),
-  );
+  const reporter = lazy(async () => (await import('./submissionResult.ts')).foundRunReporter(journal));
   const reportFoundRun: ReportFoundRun = async (...found) => (await reporter())(...found);
   const parts = { ...services, reportFoundRun };
   disposables.add(

@@ -3,12 +3,14 @@ import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/api/errors.ts';
 import type { Balance, RunCreation } from '../../core/api/types.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
+import type { Estimate } from '../../core/money/estimate.ts';
 import { mayBeCharged, type Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { accountWords } from '../shared/accountMessages.ts';
 import { formatCount, formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { showWarning } from '../shared/notifications.ts';
+import { unexpectedPrice } from '../shared/priceMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { stateText, submissionName } from './rowMessages.ts';
@@ -54,21 +56,26 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
   }
 }
 
-/** @param balance after the charge, if it is known; only it names the currency of a run that was found later */
+/**
+ * @param balance after the charge, if it is known; only it names the currency of a run that was found later
+ * @param before what was known of the price
+ */
 export function chargedSentence(
   { balance_after_cents, currency, price_cents }: RunCreation,
   name: string,
   account: Account,
   balance: Balance | undefined,
+  before: Estimate | undefined,
   isFound: boolean,
 ): string {
   const { l10n } = vscode;
   const price =
     price_cents === undefined
       ? l10n.t('an unknown amount')
-      : currency === undefined
-        ? formatPrice(price_cents, balance?.currency)
-        : formatMoney(price_cents, currency);
+      : ((before && unexpectedPrice(before, price_cents, currency ?? balance?.currency)) ??
+        (currency === undefined
+          ? formatPrice(price_cents, balance?.currency)
+          : formatMoney(price_cents, currency)));
   const cents = balance_after_cents ?? balance?.balance_cents;
   const values = [sanitizeServiceText(name), sanitizeServiceText(account.name), price];
   const text = isFound

@@ -4,14 +4,17 @@ import { asDiskError } from '../../core/base/diskError.ts';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
+import { estimateBefore } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Draft } from '../../core/submission/intent.ts';
+import type { Journal } from '../../core/submission/journal.ts';
 import type {
   PendingSubmission,
   Submission,
   SubmissionResult,
 } from '../../core/submission/pendingSubmission.ts';
+import { chargedReceiptsOf } from '../../core/submission/runFacts.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showError, showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
@@ -70,13 +73,18 @@ export async function reportResult(
   id: string,
   draft: Draft,
   session: Session,
-  { ensureActiveAccount, log, submitted }: Pick<Services, 'ensureActiveAccount' | 'log' | 'submitted'>,
+  {
+    ensureActiveAccount,
+    journal,
+    log,
+    submitted,
+  }: Pick<Services, 'ensureActiveAccount' | 'journal' | 'log' | 'submitted'>,
 ): Promise<void> {
   const { account, models } = session;
   const name = submissionName(draft);
   switch (result.kind) {
     case 'charged':
-      await reportCharged(result.run, draft, session, result.found === true);
+      await reportCharged(result.run, draft, session, journal, result.found === true);
       result.onReported?.();
       submitted.fire({ runId: result.run.run_id });
       return;
@@ -144,6 +152,7 @@ async function reportCharged(
   run: RunCreation,
   draft: Draft,
   { account, balance }: Session,
+  journal: Pick<Journal, 'receipts'>,
   isFound: boolean,
 ): Promise<void> {
   const current =
@@ -154,7 +163,10 @@ async function reportCharged(
         ])
       : undefined;
   const show = submissionMessages.showRun();
-  const text = chargedSentence(run, submissionName(draft), account, current, isFound);
+  const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), account.id);
+  const receipt = receipts.find(({ settled }) => settled.run.run_id === run.run_id);
+  const before = receipt && estimateBefore(receipts, receipt);
+  const text = chargedSentence(run, submissionName(draft), account, current, before, isFound);
   void showInformation(text, show).then((choice) => {
     const target = { accountId: account.id, id: run.run_id };
     if (choice === show) void vscode.commands.executeCommand(COMMANDS.showRun, target);
@@ -165,12 +177,12 @@ async function reportCharged(
 export type ReportFoundRun = (run: RunCreation, draft: Draft, session: Session) => Promise<void>;
 
 /** Each run is reported once: an automatic check and one that the user asked for can find the same. */
-export function foundRunReporter(claimNotice: (runId: string) => Promise<boolean>): ReportFoundRun {
+export function foundRunReporter(journal: Pick<Journal, 'claimNotice' | 'receipts'>): ReportFoundRun {
   const reported = new Set<string>();
   return async (run, draft, session) => {
     if (reported.has(run.run_id)) return;
     reported.add(run.run_id);
-    await reportCharged(run, draft, session, true);
-    await claimNotice(run.run_id);
+    await reportCharged(run, draft, session, journal, true);
+    await journal.claimNotice(run.run_id);
   };
 }

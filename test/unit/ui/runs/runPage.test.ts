@@ -13,6 +13,7 @@ import type { RunPageState } from '../../../../src/ui/runs/protocol.ts';
 import type { runPanels, RunPage, RunPageParts } from '../../../../src/ui/runs/runPage.ts';
 import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
@@ -302,6 +303,20 @@ describe('RunPage', () => {
     receipts = () => Promise.resolve([charged('/data/train.jsonl')]);
     changed.receipts.fire();
     await shows('/data/train.jsonl');
+  });
+
+  it('shows what the receipts of its account said of the price before', async () => {
+    const paid = (runId: string, atMs: number, cents: number, sha256: string) =>
+      chargedReceipt({ atMs, dataset: { sha256 }, run: { run_id: runId, price_cents: cents } });
+    const others = [paid('a', 0, 200, '1'), paid('b', 1, 400, '2')].map((one) => ({
+      ...one,
+      accountId: 'other',
+    }));
+    const before = [paid('a', 2, 200, '1'), paid('b', 3, 200, '2')];
+    receipts = () => Promise.resolve([paid('c', 9, 900, '3'), paid('r', 5, 250, '4'), ...before, ...others]);
+    await openRead();
+    await shows('"value":"1.60–2.50 USD"');
+    assert.match(texts(), /at most in proportion\. Such a range held for 1 of your last 2 runs\./);
   });
 
   it('does what its buttons offer, for its run and account, and nothing else', async () => {

@@ -8,10 +8,12 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
 import type { RunsNode } from '../../../../src/ui/runs/runRows.ts';
 import type { RunsShown } from '../../../../src/ui/runs/runsShown.ts';
 import type { RunsTree, RunsTreeParts } from '../../../../src/ui/runs/runsTree.ts';
 import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
@@ -45,6 +47,8 @@ describe('RunsTree', () => {
   let drawn: (RunsNode[] | undefined)[];
   let answer: (path: string) => [status: number, body: unknown];
   let paths: string[];
+  /** Undefined where they can't be read. */
+  let receipts: ChargedReceipt[] | undefined;
 
   before(async () => {
     hooks = standInForVscode();
@@ -56,7 +60,7 @@ describe('RunsTree', () => {
 
   beforeEach(async () => {
     bench = await Bench.start();
-    [drawn, paths, pending, ticking, unseen, seen] = [[], [], [], [], 0, []];
+    [drawn, paths, pending, ticking, unseen, seen, receipts] = [[], [], [], [], 0, [], undefined];
     const { url } = await bench.serve((request, response) => {
       const path = new URL(String(request.url), 'http://x.test').pathname;
       paths.push(path);
@@ -108,6 +112,8 @@ describe('RunsTree', () => {
           downloads.home.map((runId) => ({ runId, artifactType: 'model', verified: downloads.verified })),
         onDidChange: downloaded.event,
       },
+      receiptsOf: () =>
+        receipts === undefined ? Promise.reject(new Error('disk')) : Promise.resolve(receipts),
     } as unknown as RunsTreeParts);
     view = standIn.views.at(-1) as ViewStandIn;
     tree.onDidChangeTreeData((nodes) => drawn.push(nodes));
@@ -182,6 +188,29 @@ describe('RunsTree', () => {
       assert.equal(tooltip, undefined);
       const resolved = await tree.resolveTreeItem(await item(), await first());
       assert.match(resolved.tooltip as string, /^Model: m\nStatus: Completed\nCreated: .+\nRun ID: r0$/);
+    });
+
+    it('says in its tooltip what it cost, and whether that was expected', async () => {
+      await list(many(1));
+      const paid = (cents: number, run_id: string, sha256: string, atMs = 0) =>
+        chargedReceipt({
+          atMs,
+          dataset: { sha256 },
+          run: { run_id, price_cents: cents },
+        });
+      const priced = async (price: RegExp) => {
+        const { tooltip } = await tree.resolveTreeItem(await item(), await first());
+        assert.match(tooltip as string, price);
+      };
+      receipts = [paid(900, 'r0', '0')];
+      await priced(/\nPrice: 9\.00 USD\nRun ID/);
+      const before = ['1', '2'].map((sha256) => paid(400, sha256, sha256));
+      receipts = [...before, paid(410, 'r0', '0', 1)];
+      await priced(/\nPrice: 4\.10 USD\nEstimate: 3\.20–5\.00 USD\n/);
+      receipts = [...before, paid(900, 'r0', '0', 1)];
+      await priced(/\nPrice: 9\.00 USD, outside the estimate of 3\.20–5\.00 USD\nRun ID/);
+      receipts = [...before, paid(900, 'r0', '1', 1)];
+      await priced(/\nPrice: 9\.00 USD, not 4\.00 USD as last time\n/);
     });
 
     it('shows an unknown status as one line, without a spinner, and an empty one as unknown', async () => {

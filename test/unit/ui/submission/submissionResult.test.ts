@@ -4,11 +4,13 @@ import { DatasetChangedError, NetworkError, ServiceError } from '../../../../src
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
+import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type {
   PendingSubmission,
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
 import { WindowClosedError } from '../../../../src/core/submission/nextStep.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -22,10 +24,12 @@ const HOSTILE = 'Free \u202e$(check) [x](command:y)\u200b';
 describe('the result of a submission', () => {
   let logged: string[];
   let revealed: string[];
+  let receipts: () => Promise<Receipt[]>;
 
   beforeEach(() => {
     standIn.forget();
     [logged, revealed] = [[], []];
+    receipts = () => Promise.reject(BROKEN);
   });
 
   const draft = intentOf({ label: 'My run ft-7k3m9qpx', marker: 'ft-7k3m9qpx', priority_processing: true });
@@ -43,6 +47,7 @@ describe('the result of a submission', () => {
     standIn.told.answer = (buttons) => buttons.find((button) => button === press);
     await module.reportResult(result, 'id-1', draft, session, {
       ensureActiveAccount: () => Promise.resolve(isActive),
+      journal: { receipts: () => receipts() },
       log: { error: (what: string) => void logged.push(what) },
       submitted: { fire: ({ runId }: { runId: string }) => void revealed.push(runId) },
     } as unknown as Parameters<typeof module.reportResult>[4]);
@@ -90,6 +95,20 @@ describe('the result of a submission', () => {
       /balance unknown\.$/,
     );
     assert.deepEqual(new Set(revealed), new Set(['r']));
+  });
+
+  it('says that a price was not expected', async () => {
+    const price = (cents: number, sha256: string, atMs = 0) =>
+      chargedReceipt({ atMs, dataset: { sha256 }, run: { run_id: sha256, price_cents: cents } });
+    receipts = () =>
+      Promise.resolve([price(400, '1'), price(400, '2'), price(900, 'r', 1), price(400, '4', 1)]);
+    const text = async (run_id: string, price_cents: number, currency?: string) =>
+      (await report({ kind: 'charged', run: { run_id, price_cents, ...(currency && { currency }) } })).text;
+    const charged = 'Charged 9.00 USD, outside the estimate of 3.20–5.00 USD; balance 1.50 USD.';
+    for (const currency of ['USD', undefined])
+      assert.equal(await text('r', 900, currency), `Submitted My run to Work. ${charged}`);
+    assert.match(await text('4', 400, 'USD'), /\. Charged 4\.00 USD; /);
+    assert.match(await text('r', 900, 'EUR'), /\. Charged 9\.00 EUR; /);
   });
 
   it('confirms that a charge was reported only after it was', async () => {
@@ -203,7 +222,10 @@ describe('the result of a submission', () => {
 
   it('of a run that was found is reported once', async () => {
     const claimed: string[] = [];
-    const reportFound = module.foundRunReporter((runId) => Promise.resolve(claimed.push(runId) > 0));
+    const reportFound = module.foundRunReporter({
+      claimNotice: (runId) => Promise.resolve(claimed.push(runId) > 0),
+      receipts: () => Promise.resolve([]),
+    });
     for (let times = 0; times < 2; times++) await reportFound({ run_id: 'r' }, draft, sessionOf());
     assert.deepEqual([standIn.told.sentences.length, claimed], [1, ['r']]);
   });
