@@ -1,18 +1,17 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
+import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
+import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
-import type { Log } from '../shared/log.ts';
+import { CONTEXT_KEYS } from '../shared/ids.ts';
 import { autoDownloadFolder } from '../shared/settings.ts';
-import type { AutoDownloadParts } from './autoDownload.ts';
-import type { OfferParts } from './interruptedDownloads.ts';
-import type { ReminderParts } from './reminders.ts';
 
 // What is watched all the time; what is then done and said is loaded when there is something.
 
-/** Several downloads are left by one end, and are offered together. */
-const TOGETHER_MS = 500;
+/** What watching needs; of the ledger, which window is the one that does and shows something. */
+type Watched = Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'>;
+
 /**
  * How long after a change is reminded, so that downloads that it starts have begun, and the window in front reminds before the
  * others; and how often it is checked in any case.
@@ -20,20 +19,20 @@ const TOGETHER_MS = 500;
 const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 30_000 } as const;
 
 /** Downloads the adapters of runs that complete while they are watched, where the user wants that, one after the other. */
-export function downloadWhenComplete(parts: AutoDownloadParts): Disposable {
+export function downloadWhenComplete(services: Watched): Disposable {
   let queue = Promise.resolve();
   let isDisposed = false;
   const download = async (session: Session, runId: string) => {
     const { downloadAutomatically } = await import('./autoDownload.ts');
-    if (!isDisposed) await downloadAutomatically(parts, session, runId);
+    if (!isDisposed) await downloadAutomatically(services, session, runId);
   };
   // One that fails, or whose code cannot be loaded, does not end the queue.
   const enqueue = (session: Session, runId: string) => {
     queue = queue
       .then(() => download(session, runId))
-      .catch((error: unknown) => parts.log.error('auto-download', error));
+      .catch((error: unknown) => services.log.error('auto-download', error));
   };
-  const following = followActive(parts.sessions, (session) => {
+  const following = followActive(services.sessions, (session) => {
     const changes = session?.runs.onDidChange(({ moved }) => {
       for (const { runId, before, after } of moved)
         // Not those that were available when they were first seen.
@@ -51,55 +50,16 @@ export function downloadWhenComplete(parts: AutoDownloadParts): Disposable {
 }
 
 /**
- * Offers, in one window and once for each end, to resume what a window left that ended: after a restart, or when another
- * window is killed.
- */
-export function offerInterruptedDownloads(parts: OfferParts & { sessions: Sessions }): Disposable {
-  const { sessions, downloads } = parts;
-  return followActive(sessions, (session) => {
-    if (session === undefined) return [];
-    const { id } = session.account;
-    const ended = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
-    const interrupted = () =>
-      downloads.active.filter(
-        // Why this window itself gave up was reported here.
-        ({ accountId, state, code }) => accountId === id && state === 'interrupted' && code === undefined,
-      );
-    const offerAll = async () => {
-      timer = undefined;
-      const { offer } = await import('./interruptedDownloads.ts');
-      await offer(parts, session, interrupted(), ended.signal);
-    };
-    const plan = () => {
-      // The account may have been left while its downloads were read.
-      if (ended.signal.aborted || session !== sessions.active || interrupted().length === 0) return;
-      timer ??= setTimeout(() => void offerAll(), TOGETHER_MS).unref();
-    };
-    void downloads.open(id).then(plan);
-    const changes = downloads.onDidChange(({ accountId }) => {
-      if (accountId === id) plan();
-    });
-    const end = () => {
-      ended.abort();
-      clearTimeout(timer);
-    };
-    return [changes, { dispose: end }];
-  });
-}
-
-/**
  * Reminds, in one window, of adapters of the active account that are not on this machine and will expire; also where
  * notifications are turned down.
  */
 export function remindBeforeExpiry(
-  parts: ReminderParts & { sessions: Sessions; log: Pick<Log, 'error'> },
+  services: Watched,
   delaysMs: Readonly<Record<keyof typeof DELAYS_MS, number>> = DELAYS_MS,
 ): Disposable {
-  return followActive(parts.sessions, (session) => {
+  return followActive(services.sessions, (session) => {
     if (session === undefined) return [];
     const ended = new AbortController();
-    const claimed = new Set<string>();
     let timer: NodeJS.Timeout | undefined;
     let isChecking = false;
 
@@ -109,9 +69,9 @@ export function remindBeforeExpiry(
       isChecking = true;
       try {
         const { remind } = await import('./reminders.ts');
-        await remind(parts, session, claimed, ended.signal);
+        await remind(services, session, ended.signal);
       } catch (error) {
-        parts.log.error('reminders', error);
+        services.log.error('reminders', error);
       } finally {
         isChecking = false;
       }
@@ -126,7 +86,7 @@ export function remindBeforeExpiry(
       }, waitMs).unref();
     };
     const interval = setInterval(() => void check(), delaysMs.always).unref();
-    void parts.downloads.open(session.account.id).then(plan);
+    void services.downloads.open(session.account.id).then(plan);
     const focus = vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) plan();
     });
@@ -136,5 +96,23 @@ export function remindBeforeExpiry(
       clearInterval(interval);
     };
     return [session.runs.onDidChange(plan), focus, { dispose: end }];
+  });
+}
+
+/** Keeps the context key by which the Explorer's menu knows what was downloaded here. */
+export function keepDownloadedFiles({ sessions, downloads }: Watched): Disposable {
+  return followActive(sessions, (session) => {
+    let shown: readonly DownloadRecord[] | undefined;
+    const keep = () => {
+      const records = session === undefined ? [] : downloads.records(session.account.id);
+      // Progress comes several times a second.
+      if (records === shown) return;
+      shown = records;
+      // As VS Code writes them.
+      const paths = records.map(({ path }) => vscode.Uri.file(path).fsPath);
+      void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.downloadedFiles, paths);
+    };
+    keep();
+    return session === undefined ? [] : [downloads.onDidChange(keep)];
   });
 }
