@@ -11,7 +11,7 @@ import {
   type GroupBy,
 } from '../../core/money/spending.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { ChargedReceipt } from '../../core/submission/runFacts.ts';
+import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { amountsText, limitsText, monthText, spentText, underWayAmount } from '../shared/budgetMessages.ts';
 import {
   formatBytes,

@@ -7,6 +7,7 @@ import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Phase } from '../../core/runs/phase.ts';
 import type { Session } from '../../core/runs/session.ts';
+import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import {
   artifactsOf,
   balanceEffectOf,
@@ -15,7 +16,6 @@ import {
   timesOf,
   usualTime,
   type ArtifactsState,
-  type ChargedReceipt,
   type DatasetState,
   type Span,
 } from '../../core/submission/runFacts.ts';

@@ -6,7 +6,7 @@ import type { DownloadRecord } from '../../core/downloads/types.ts';
 import { estimateBefore, heldRanges } from '../../core/money/estimate.ts';
 import { runLinkPath } from '../../core/runs/runLink.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
-import { chargedReceiptsOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
+import { type ChargedReceipt, chargedReceiptsOf } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { revealOf } from '../shared/openMessages.ts';

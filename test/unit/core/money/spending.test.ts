@@ -8,7 +8,7 @@ import {
   queueTimes,
   type KnownRuns,
 } from '../../../../src/core/money/spending.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
 
 const USD: Balance = { balance_cents: 3_000, currency: 'USD' };

@@ -5,7 +5,7 @@ import type { RunDetail, RunSummary } from '../../../../src/core/api/types.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import { phaseOf } from '../../../../src/core/runs/phase.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import type { RunPageView } from '../../../../src/ui/runs/pageMessages.ts';
 import type { RunPageSection } from '../../../../src/ui/runs/protocol.ts';
 import { row } from '../../../helpers/runs/support.ts';
