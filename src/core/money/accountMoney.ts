@@ -1,7 +1,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Balance } from '../api/types.ts';
 import { hasMarker } from '../runs/marker.ts';
-import { type ChargedReceipt, chargedReceiptsOf, type Receipt } from '../submission/intent.ts';
+import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../submission/intent.ts';
 import type { PendingSubmission } from '../submission/pendingSubmission.ts';
 import { checkBudget, monthSpending, underWay, type BudgetCheck, type MonthSpending } from './budget.ts';
 import { estimateOf, lowerCents, upperCents, wantedOf, type Estimate, type Wanted } from './estimate.ts';

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import type { Account } from '../../../../src/core/accounts/account.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
+import type { Connection } from '../../../../src/core/api/client.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
@@ -25,6 +26,7 @@ const DRAWN_MS = 150;
 describe('SpendPage', () => {
   let bench: Bench;
   let session: Session;
+  let connection: Connection | undefined;
   let rows: unknown[];
   let isRejected: boolean;
   /** How the list continues. */
@@ -55,7 +57,8 @@ describe('SpendPage', () => {
           run: { ...row(runId, 0, 'completed'), price_cents: 130, label: `of ${runId}` },
         });
     });
-    session = bench.session({ baseUrl: url, apiKey: 'service_test', keyId: 'key-1' });
+    connection = { baseUrl: url, apiKey: 'service_test', keyId: 'key-1' };
+    session = bench.session(() => Promise.resolve(connection));
     ({ account } = session);
   });
   afterEach(async () => {
@@ -289,6 +292,13 @@ describe('SpendPage', () => {
     await session.runs.refresh().catch(() => undefined);
     await shows('rejected this account’s API key');
     assert.doesNotMatch(texts(), /secret/);
+    act('replaceKey');
+    await until(() => standIn.executed.length > 0);
+    assert.deepEqual(standIn.executed, [['fineTuning.replaceKey', 'account-1']]);
+    connection = undefined;
+    session.reconnect();
+    await session.runs.refresh().catch(() => undefined);
+    await shows('This account’s API key is not on this machine. Only the receipts');
     account = undefined;
     changed.accounts.fire();
     await shows('signed out');

@@ -57,6 +57,8 @@ interface Given extends Partial<RunPageView> {
   others?: RunDetail[];
   currency?: string;
   kind?: 'service' | 'sandbox';
+  /** Whether its account is not on this machine. */
+  isGone?: boolean;
 }
 
 describe('the state of a run page', () => {
@@ -70,7 +72,16 @@ describe('the state of a run page', () => {
   after(() => hooks.deregister());
 
   function viewOf(given: Given): RunPageView {
-    const { run: changes, sessionState = 'ready', failure, others = [], currency, kind, ...view } = given;
+    const {
+      run: changes,
+      sessionState = 'ready',
+      failure,
+      others = [],
+      currency,
+      kind,
+      isGone,
+      ...view
+    } = given;
     const run = changes === null ? undefined : { ...row('r', 0, 'complete'), ...changes };
     const detail = 'detail' in view ? view.detail : DETAIL;
     const account = { kind: kind ?? 'service', id: 'account-1', name: 'Work', baseUrl: 'https://x.test' };
@@ -94,8 +105,7 @@ describe('the state of a run page', () => {
     return {
       accountId: 'account-1',
       runId: 'r',
-      account: account,
-      session,
+      session: isGone ? undefined : session,
       isActive: true,
       isReading: false,
       receipt: undefined,
@@ -110,7 +120,8 @@ describe('the state of a run page', () => {
     };
   }
 
-  const stateOf = (given: Given = {}) => words.runPageState(viewOf(given)).state;
+  const stateOf = (given: Given = {}) => words.runPageState(viewOf(given));
+  const pageOf = (given: Given) => ({ title: words.runPageTitle(viewOf(given)), state: stateOf(given) });
   function section<K extends RunPageSection['kind']>(kind: K, given: Given, key: string = kind) {
     const found = stateOf(given).sections.find((one) => one.key === key);
     assert.ok(found !== undefined, `no section ${key}`);
@@ -436,7 +447,7 @@ describe('the state of a run page', () => {
   it('names the run by its label without the marker, or by its model', () => {
     const titles = (label?: string) => {
       const detail = bare(label === undefined ? {} : { label });
-      const { title, state } = words.runPageState(viewOf({ detail }));
+      const { title, state } = pageOf({ detail });
       return [title, state.heading.title, fact({ detail }, 'run', 'label')];
     };
     const marked = 'maths ft-7k3m9qpx';
@@ -470,7 +481,7 @@ describe('the state of a run page', () => {
   it('says why there is nothing to show, and hides what a rejected API key has read', () => {
     const notFound = new ServiceError('not_found', 404, '');
     for (const [given, kind, actions] of [
-      [{ account: undefined }, 'info', []],
+      [{ isGone: true }, 'info', []],
       [{ sessionState: 'key-rejected' }, 'error', ['replaceKey']],
       [{ sessionState: 'key-missing' }, 'error', ['replaceKey']],
       [{ run: null, failure: notFound }, 'warning', ['switchAccount', 'refresh']],
@@ -483,7 +494,7 @@ describe('the state of a run page', () => {
       [{ run: null, isReading: true }, 'info', []],
       [{ run: null }, 'info', ['refresh']],
     ] as [Given, string, string[]][]) {
-      const { title, state } = words.runPageState(viewOf({ receipt: receiptOf(), ...given }));
+      const { title, state } = pageOf({ receipt: receiptOf(), ...given });
       const [notice, ...more] = state.notices;
       assert.deepEqual([notice?.kind, notice?.buttons.map(({ action }) => action)], [kind, actions]);
       assert.deepEqual([more, state.actions, state.sections], [[], [], []]);
@@ -495,9 +506,11 @@ describe('the state of a run page', () => {
     const label = `${HOSTILE}${'y'.repeat(5_000)}`;
     const detail = { ...DETAIL, label, plan: HOSTILE, status: HOSTILE };
     const dataset = { ...intentOf().dataset, filename: HOSTILE };
-    const { title, state } = words.runPageState(
-      viewOf({ detail, run: { status: HOSTILE, model_id: HOSTILE }, receipt: receiptOf({ dataset }) }),
-    );
+    const { title, state } = pageOf({
+      detail,
+      run: { status: HOSTILE, model_id: HOSTILE },
+      receipt: receiptOf({ dataset }),
+    });
     const texts = JSON.stringify([title, state]);
     assert.doesNotMatch(texts, /\\n|\u202e|y{255}|\]\(/);
     assert.ok(texts.includes(SHOWN));

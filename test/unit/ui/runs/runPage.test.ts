@@ -122,7 +122,11 @@ describe('RunPage', () => {
         activate: (id: string) => Promise.resolve(void standIn.executed.push(['activate', id])),
         onDidChange: changed.accounts.event,
       },
-      sessions: { active: undefined, of: () => session, onDidChangeActive: new Emitter().event },
+      sessions: {
+        active: undefined,
+        find: () => (accounts.length === 0 ? undefined : session),
+        onDidChangeActive: new Emitter().event,
+      },
       journal: { receipts: () => receipts(), onDidChange: changed.receipts.event },
       openJournal: () => Promise.resolve(),
       downloads: {
