@@ -377,12 +377,10 @@ function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
   };
 }
 
+/** Broken between its facts, not within them. */
 function datasetText({ filename, sizeBytes, rows }: ChargedReceipt['dataset']): string {
-  return [
-    sanitizeServiceText(filename),
-    formatBytes(sizeBytes),
-    ...(rows === undefined ? [] : [formatRows(rows)]),
-  ].join(' · ');
+  const facts = [formatBytes(sizeBytes), ...(rows === undefined ? [] : [formatRows(rows)])];
+  return [sanitizeServiceText(filename), ...facts.map((one) => one.replaceAll(' ', '\u00a0'))].join(' · ');
 }
 
 function button(action: SpendButton['action'], words: string, target = ''): SpendButton {

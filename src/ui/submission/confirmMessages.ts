@@ -67,7 +67,7 @@ export const confirmMessages = {
           : [l10n.t('Price: {0}', likely)]
         : likely === undefined
           ? [l10n.t('Price: known only after the charge.')]
-          : [l10n.t('Price: known only after the charge. {0}', likely)]),
+          : [l10n.t('Price: known only after the charge; {0}.', likely)]),
       balance === undefined
         ? l10n.t('Balance: unknown')
         : l10n.t('Balance: {0}', formatMoney(balance.balance_cents, balance.currency)),

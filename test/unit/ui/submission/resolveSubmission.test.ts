@@ -298,7 +298,7 @@ describe('commands of open submissions', () => {
       await resolve('one', 'continue');
       assert.match(
         standIn.told.details[0] ?? '',
-        /^Price: known only after the charge\. 5\.00 USD last time\.$/m,
+        /^Price: known only after the charge; 5\.00 USD last time\.$/m,
       );
       assert.match(standIn.told.details[0] ?? '', /^Balance: 4\.00 USD$/m);
       standIn.forget();

@@ -296,14 +296,14 @@ describe('the review of a submission', () => {
     it('in the summary and in the last question: a range, or the price of the same bytes', async () => {
       await confirmed(ACCEPTING, { money: moneyOf({ receipts }) });
       const price = rowsOf(standIn.told.inputs[0]).get('Price') ?? '';
-      const [range = ''] = /Likely [\d.]+–[\d.]+ USD/.exec(price) ?? [];
+      const [range = ''] = /[\d.]+–[\d.]+ USD/.exec(price) ?? [];
       assert.match(price, /^Likely .* · from 3 runs$/);
-      assert.ok(standIn.told.details[0]?.includes(`Price: known only after the charge. ${range}.`));
+      assert.ok(standIn.told.details[0]?.includes(`Price: known only after the charge; likely ${range}.`));
       await confirmed(ACCEPTING, {
         money: moneyOf({ receipts }),
         sha256: Promise.resolve('digest-1'),
       });
-      assert.match(standIn.told.details[1] ?? '', /known only after the charge\. 5\.00 USD last time\.$/m);
+      assert.match(standIn.told.details[1] ?? '', /known only after the charge; 5\.00 USD last time\.$/m);
     });
 
     it('with a note where the balance may not do', async () => {

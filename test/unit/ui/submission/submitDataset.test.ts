@@ -197,7 +197,7 @@ describe('submitDataset', () => {
     };
     standIn.told.answer = () => undefined;
     await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
-    assert.match(standIn.told.details[0] ?? '', /^Price: known only after the charge\. Likely .+ USD\.$/m);
+    assert.match(standIn.told.details[0] ?? '', /^Price: known only after the charge; likely .+ USD\.$/m);
   });
 
   it('hashes a file that was not checked', async () => {
