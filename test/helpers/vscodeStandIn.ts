@@ -260,6 +260,10 @@ class InputStandIn {
     // One that stays open is left, unless it works.
     if (!this.busy) this.#hide();
   }
+  /** Esc. */
+  hide(): void {
+    this.#hide();
+  }
   dispose(): void {
     this.#accept = () => undefined;
   }

@@ -4,7 +4,6 @@ const HOUR_MS = 3_600_000;
 const STAGES = [
   { what: 'expires-in-2-hours', beforeMs: 2 * HOUR_MS },
   { what: 'expires-in-1-day', beforeMs: 24 * HOUR_MS },
-  { what: 'expires-in-7-days', beforeMs: 7 * 24 * HOUR_MS },
 ] as const;
 
 /** A run whose artifacts will expire; times by the service's clock, in milliseconds since the epoch. */

@@ -99,18 +99,14 @@ function expiringRun({ runs }: Session, row: RunSummary): ExpiringRun[] {
 /** Reads when a run finished, which the list does not say; whether everything is known now that can be. */
 async function knowCompletion({ runs, budget }: Session, { runId, what }: DueReminder): Promise<boolean> {
   if (runs.detail(runId) !== undefined) return true;
-  // The last one must not be missed for a detail.
-  const isLast = what === 'expires-in-2-hours';
-  const canRemind = (failure: unknown) =>
-    // The service knows nothing about it; after another failure it may be read later.
-    isLast || (failure instanceof ServiceError && failure.code === 'not_found');
-  const failure = runs.detailFailure(runId);
-  if (failure !== undefined) return canRemind(failure);
-  if (!budget.takeSpare()) return isLast;
-  try {
-    await runs.loadDetail(runId, { isBackground: true });
-    return true;
-  } catch (error) {
-    return canRemind(error);
-  }
+  let failure = runs.detailFailure(runId);
+  if (failure === undefined && budget.takeSpare())
+    try {
+      await runs.loadDetail(runId, { isBackground: true });
+      return true;
+    } catch (error) {
+      failure = error;
+    }
+  // The last one must not be missed for a detail. What the service does not know stays unknown; the rest may be read later.
+  return what === 'expires-in-2-hours' || (failure instanceof ServiceError && failure.code === 'not_found');
 }

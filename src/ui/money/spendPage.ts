@@ -16,7 +16,8 @@ import { exportWords, notifyExported, notifyNotExported } from './messages.ts';
 import type { SpendButton, SpendMemory, SpendRequest, SpendState, SpendView } from './protocol.ts';
 import { COLUMNS, spendPageState, spendPageTitle, type SpendFacts } from './spendMessages.ts';
 
-/** While everything is read changes come all the time. */
+/** Drawn less often than other pages, since all runs are counted for it; while everything is read they change all the time. */
+const DRAW_MS = 250;
 const READING_DRAW_MS = 1_000;
 /** So many rows are added at a time. */
 const ROWS = 200;
@@ -84,7 +85,7 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
   }
 
   protected override drawDelayMs(): number {
-    return this.#reading === undefined ? super.drawDelayMs() : READING_DRAW_MS;
+    return this.#reading === undefined ? DRAW_MS : READING_DRAW_MS;
   }
 
   protected acceptReceipts(receipts: readonly Receipt[]): void {

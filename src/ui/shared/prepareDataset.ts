@@ -5,6 +5,7 @@ import { isSameStamp } from '../../core/base/fileStamp.ts';
 import { type CheckFailure, summaryOrFailure, type Summary } from '../../core/datasets/report.ts';
 import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
+import type { Intent } from '../../core/submission/intent.ts';
 import { chooseMessages, failureSentence, gateMessages, refusal } from './datasetMessages.ts';
 import { COMMANDS } from './ids.ts';
 import { withLateProgress, showError, showWarning } from './notifications.ts';
@@ -22,13 +23,19 @@ const MAX_NAME_UNITS = 60;
 /** A dataset that may be submitted: only the bytes that the file had at its check. */
 export interface CheckedDataset {
   file: DatasetFile;
-  check: Summary | 'unchecked';
+  /** Undefined where that was an earlier one, whose verdict the user knows. */
+  check?: Summary | 'unchecked';
+  counts: { rows?: number; characters?: number };
+  /** Of the bytes that were checked, where it is known. */
+  sha256?: string;
 }
 
 /** What a dataset is checked with. */
 export interface DatasetChecks {
   reports: Pick<Reports, 'fresh'>;
   log: Pick<Log, 'error'>;
+  /** An earlier submission's, which is not checked again unless it was written to since. */
+  known?: Intent['dataset'];
 }
 
 /**
@@ -46,15 +53,24 @@ export async function prepareDataset(
   const uri = chosen && (await saveIfNeeded(chosen));
   let file = uri && (await inspectOrRefuse(uri));
   if (uri === undefined || file === undefined) return undefined;
+  const { known } = checks;
+  if (known?.path === file.path && isSameStamp(known, file))
+    return { file, counts: countsOf(known), sha256: known.sha256 };
   const name = nameOf(uri);
   for (let recheck = 0; recheck <= MAX_RECHECKS; recheck += 1) {
     const check = await passGate(uri, accountName, checks);
     file = check && (await inspectOrRefuse(uri));
     if (check === undefined || file === undefined) return undefined;
-    if (check === 'unchecked' || isSameStamp(check, file)) return { file, check };
+    if (check === 'unchecked') return { file, check, counts: {} };
+    if (isSameStamp(check, file))
+      return { file, check, counts: check.kind === 'rows' ? countsOf(check) : {} };
   }
   void showError(failureSentence(name, 'changing'));
   return undefined;
+}
+
+function countsOf({ rows, characters }: CheckedDataset['counts']): CheckedDataset['counts'] {
+  return { rows, characters };
 }
 
 /**

@@ -67,8 +67,8 @@ export function pick<T>(
     stays?: (value: T) => boolean;
     /** What a chosen row waits for, with the dialog open and busy; Esc gives up. */
     settle?: (value: T) => Promise<unknown> | undefined;
-    /** Rows that replace the first ones, once more is known. */
-    later?: Promise<readonly Choice<T>[]>;
+    /** Rows that replace the ones before, each time more is known. */
+    later?: readonly Promise<readonly Choice<T>[]>[];
   },
 ): Promise<Answer<T>> {
   const input = vscode.window.createQuickPick<Choice<T>>();
@@ -81,15 +81,13 @@ export function pick<T>(
     if (active !== undefined) input.activeItems = [active];
   };
   if (options.active !== undefined) activate(({ value }) => value === options.active);
-  options.later?.then(
-    (later) => {
-      const label = input.activeItems[0]?.label;
-      input.keepScrollPosition = true;
-      input.items = later.map(harmlessRow);
-      activate((item) => item.label === label);
-    },
-    () => undefined,
-  );
+  const replace = (rows: readonly Choice<T>[]) => {
+    const label = input.activeItems[0]?.label;
+    input.keepScrollPosition = true;
+    input.items = rows.map(harmlessRow);
+    activate((item) => item.label === label);
+  };
+  for (const rows of options.later ?? []) rows.then(replace, () => undefined);
   return show(
     input,
     place,

@@ -19,10 +19,13 @@ import { stateText, submissionName } from './rowMessages.ts';
 export const submissionMessages = {
   submitting: (fileName: string, accountName: string) =>
     vscode.l10n.t('Submitting {0} to {1}', fileName, accountName),
-  elsewhere: (name: string) =>
-    vscode.l10n.t('Nothing was sent: {0} is resolved or open in another window.', name),
-  canceled: (fileName: string) =>
-    vscode.l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName)),
+  elsewhere: (name: string, isSandbox: boolean) =>
+    inSandbox(vscode.l10n.t('Nothing was sent: {0} is resolved or open in another window.', name), isSandbox),
+  canceled: (fileName: string, isSandbox: boolean) =>
+    inSandbox(
+      vscode.l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName)),
+      isSandbox,
+    ),
   showRun: () => vscode.l10n.t('Show Run'),
   checkNow: () => vscode.l10n.t('Check Now'),
   continue: () => vscode.l10n.t('Continue…'),

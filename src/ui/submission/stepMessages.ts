@@ -34,7 +34,8 @@ export interface SubmissionContext {
   account: Account;
   /** `place`: its path, from the workspace where it is in it. */
   dataset: { filename: string; place: string; size: DatasetSize };
-  check: Summary | 'unchecked';
+  /** Undefined where that was an earlier one. */
+  check?: Summary | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
   money: AccountMoney;
@@ -226,7 +227,7 @@ function noteRows(
           },
         ]
       : []),
-    ...checkRows(check),
+    ...(check === undefined ? [] : checkRows(check)),
     ...(size === undefined ? [] : [{ icon: 'warning', name: l10n.t('Size'), value: size }]),
   ];
 }

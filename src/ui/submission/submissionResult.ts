@@ -81,6 +81,7 @@ export async function reportResult(
 ): Promise<void> {
   const { account, models } = session;
   const name = submissionName(draft);
+  const isSandbox = account.kind === 'sandbox';
   switch (result.kind) {
     case 'charged':
       await reportCharged(result.run, draft, session, journal, result.found === true);
@@ -89,7 +90,7 @@ export async function reportResult(
       return;
     case 'not-charged': {
       if (result.error instanceof CancelledError) {
-        void showInformation(submissionMessages.canceled(draft.dataset.filename));
+        void showInformation(submissionMessages.canceled(draft.dataset.filename, isSandbox));
         return;
       }
       log.error('not-submitted', result.error);
@@ -107,11 +108,7 @@ export async function reportResult(
     }
     case 'unknown': {
       log.error('outcome-unknown', result.error);
-      const text = mayBeChargedSentence(
-        name,
-        asDiskError(result.error, 'submissions'),
-        account.kind === 'sandbox',
-      );
+      const text = mayBeChargedSentence(name, asDiskError(result.error, 'submissions'), isSandbox);
       const check = submissionMessages.checkNow();
       void showWarning(text, check).then((choice) => {
         if (choice === check) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
@@ -122,7 +119,7 @@ export async function reportResult(
       await vscode.commands.executeCommand(COMMANDS.resolveSubmission, result.id);
       return;
     case 'elsewhere':
-      void showInformation(submissionMessages.elsewhere(name));
+      void showInformation(submissionMessages.elsewhere(name, isSandbox));
   }
 }
 

@@ -15,22 +15,19 @@ describe('dueReminders', () => {
   const due = (runs: ExpiringRun[], leftMs: number, isSafe: (runId: string) => boolean = () => false) =>
     dueReminders(runs, EXPIRES - leftMs, isSafe).map(({ runId, what }) => `${runId} ${what}`);
 
-  it('gives the latest reminder only, 7 days, 1 day and 2 hours before, and none at or before the completion', () => {
-    const week = { completedAtMs: EXPIRES - 7 * DAY };
+  it('gives the latest reminder only, 1 day and 2 hours before, and none at or before the completion', () => {
     for (const [leftMs, expected, changes] of [
-      [7 * DAY + 1, []],
-      [7 * DAY, ['a expires-in-7-days']],
-      [DAY + 1, ['a expires-in-7-days']],
+      [DAY + 1, []],
       [DAY, ['a expires-in-1-day']],
       [2 * HOUR + 1, ['a expires-in-1-day']],
       [2 * HOUR, ['a expires-in-2-hours']],
       [1, ['a expires-in-2-hours']],
       [0, []],
       [-DAY, []],
-      [7 * DAY, [], week],
-      [DAY + 1, [], week],
-      [DAY, ['a expires-in-1-day'], week],
       [HOUR / 2, [], { completedAtMs: EXPIRES - HOUR }],
+      // The service keeps it for a day.
+      [DAY, [], { completedAtMs: EXPIRES - DAY }],
+      [2 * HOUR, ['a expires-in-2-hours'], { completedAtMs: EXPIRES - DAY }],
       [DAY, ['a expires-in-1-day'], { completedAtMs: undefined }],
       [DAY, [], { expiresAtMs: NaN }],
     ] as const)

@@ -236,6 +236,24 @@ describe('reminders of adapters', () => {
     await saidTimes(1);
   });
 
+  it('are claimed by no window that ends while it reads the detail of the run', async () => {
+    await finished('maths');
+    stage.pass(6 * DAY);
+    const reading = Promise.withResolvers<never>();
+    let reads = 0;
+    first.session.runs.loadDetail = () => (reads++, reading.promise);
+    watch(first);
+    await look(first);
+    await until(() => reads > 0);
+    faces[0]?.dispose();
+    reading.reject(new Error('closed'));
+    const second = stage.window();
+    second.session.budget.open(false);
+    watch(second);
+    await look(second);
+    await saidTimes(1);
+  });
+
   it('do not read the detail of a run again where that failed', async () => {
     await finished('maths');
     await first.session.runs.refresh();

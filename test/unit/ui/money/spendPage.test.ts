@@ -21,7 +21,7 @@ const { SpendPage: createPage } = await withVscode(() => import('../../../../src
 // It is imported when something failed.
 await withVscode(() => import('../../../../src/ui/shared/serviceErrors.ts'));
 /** Longer than changes are collected before they are drawn. */
-const DRAWN_MS = 150;
+const DRAWN_MS = 300;
 
 describe('SpendPage', () => {
   let bench: Bench;

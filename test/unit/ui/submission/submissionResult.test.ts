@@ -188,7 +188,9 @@ describe('the result of a submission', () => {
     for (const result of [
       { kind: 'charged', run: { run_id: 'r' } },
       notCharged(TOO_LOW, true),
+      notCharged(new CancelledError(), false),
       { kind: 'unknown', error: BROKEN },
+      { kind: 'elsewhere' },
     ] satisfies SubmissionResult[])
       assert.match((await report(result, undefined, sandbox)).text, /^Sandbox: /);
     const { buttons, executed } = await report(notCharged(TOO_LOW, true), 'Add Sandbox Funds', sandbox);
