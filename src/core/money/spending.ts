@@ -79,9 +79,12 @@ function chargedRun(
   };
 }
 
-/** Others are no time of a run, and not all of them have a month. */
+/** Years of four digits: others are no time of a run, and not all of them have a month. */
+const FIRST_MS = Date.parse('0000-01-01T00:00:00Z');
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
 function hasPlainYear(timeMs: number | undefined): boolean {
-  return timeMs !== undefined && /^\d{4}-/.test(new Date(timeMs).toISOString());
+  return timeMs !== undefined && FIRST_MS <= timeMs && timeMs <= LAST_MS;
 }
 
 function amountOf(cents: number | undefined): number | undefined {

@@ -378,8 +378,8 @@ function adapterSection(view: KnownRun): RunPageSection {
   };
 }
 
-/** Whether there is an adapter to download, and until when. */
-function adapterText({ artifacts: { kind, expiresAtMs }, run, nowMs }: KnownRun): string {
+/** Whether there is an adapter to download; until when, the timeline says. */
+function adapterText({ artifacts: { kind }, run }: KnownRun): string {
   // As the service's list spells it.
   const status = serviceText(run.status);
   switch (kind) {
@@ -390,17 +390,9 @@ function adapterText({ artifacts: { kind, expiresAtMs }, run, nowMs }: KnownRun)
         ? l10n.t('The run’s status is unknown. If it completes, its adapter appears here.')
         : l10n.t('The service reports “{0}”. If the run completes, its adapter appears here.', status);
     case 'available':
-      return expiresAtMs === undefined
-        ? l10n.t('The adapter is available. Expiry unknown.')
-        : l10n.t(
-            'The adapter expires on {0} ({1} left).',
-            formatTime(expiresAtMs),
-            formatDuration(expiresAtMs - nowMs),
-          );
+      return l10n.t('The adapter can be downloaded.');
     case 'expired':
-      return expiresAtMs === undefined
-        ? l10n.t('This adapter has expired.')
-        : l10n.t('This adapter expired on {0}.', formatTime(expiresAtMs));
+      return l10n.t('This adapter has expired.');
     case 'unknown':
       return l10n.t('The service lists no adapter for this run.');
   }
