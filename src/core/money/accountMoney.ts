@@ -18,8 +18,6 @@ export interface AccountMoney {
   readonly charged: readonly ChargedRun[];
   /** Undefined while no currency is known: then there is nothing to compare. */
   readonly spending: MonthSpending | undefined;
-  /** Of the last five runs, in the currency of the balance; undefined without a known price. */
-  readonly dearestOfLast5: number | undefined;
   estimate(wanted: Wanted): Estimate;
   /** @param wanted undefined where the size is unknown */
   checkBudget(wanted: Wanted | undefined): BudgetCheck;
@@ -77,7 +75,6 @@ export function accountMoneyOf({
     receipts,
     charged,
     spending,
-    dearestOfLast5,
     estimate,
     checkBudget: (wanted) => checkBudget(budget, spending, estimate(wanted)),
     balanceNote(wanted) {

@@ -60,7 +60,7 @@ function chargedRun(
   const charged = receipt?.settled.run;
   const receiptCents = amountOf(charged?.price_cents);
   const priceCents = receiptCents ?? amountOf(detail?.price_cents);
-  const ownCurrency = receipt && currencyOf(receipt);
+  const currency = (receipt && currencyOf(receipt)) ?? balance?.currency;
   const label = receipt?.label ?? knownLabel;
   const sent = receipt && chargedAt(receipt);
   return {
@@ -72,16 +72,16 @@ function chargedRun(
     label: label === undefined ? undefined : withoutMarker(label) || undefined,
     plan: (charged?.plan_name ?? detail?.plan) || undefined,
     priceCents,
-    currency: ownCurrency ?? balance?.currency,
-    isCurrencyAssumed: charged?.currency === undefined && priceCents !== undefined,
+    currency,
+    isCurrencyAssumed: charged?.currency === undefined && priceCents !== undefined && currency !== undefined,
     isUnread: priceCents === undefined && detail === undefined && row !== undefined,
     receipt,
   };
 }
 
 /** Years of four digits: others are no time of a run, and not all of them have a month. */
-const FIRST_MS = Date.parse('0000-01-01T00:00:00Z');
-const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+const FIRST_MS = instantOf('0000-01-01T00:00:00Z');
+const LAST_MS = instantOf('9999-12-31T23:59:59.999Z');
 
 function hasPlainYear(timeMs: number | undefined): boolean {
   return timeMs !== undefined && FIRST_MS <= timeMs && timeMs <= LAST_MS;

@@ -330,7 +330,7 @@ function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts
           ? l10n.t('{0} of {1} runs', ...counts)
           : runCount(listed.length),
     more: shown.length < listed.length ? button('showMore', l10n.t('Load More')) : undefined,
-    note: shown.some(isAssumed)
+    note: shown.some(({ isCurrencyAssumed }) => isCurrencyAssumed)
       ? l10n.t('* Submitted elsewhere, or the response was lost: the currency is assumed from the balance.')
       : undefined,
   };
@@ -348,19 +348,15 @@ export const COLUMNS: readonly SpendColumn[] = [
   'plan',
 ];
 
-function isAssumed({ isCurrencyAssumed, currency }: ChargedRun): boolean {
-  return isCurrencyAssumed && currency !== undefined;
-}
-
 function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
-  const { runId, createdAtMs, priceCents, currency, label, modelId, plan, receipt } = run;
+  const { runId, createdAtMs, priceCents, currency, isCurrencyAssumed, label, modelId, plan, receipt } = run;
   const unknown = l10n.t('unknown');
   const afterCents = receipt?.settled.run.balance_after_cents;
   const price = priceCents === undefined ? unknown : formatMoney(priceCents, currency);
   const date = createdAtMs === undefined ? l10n.t('just now') : formatTime(createdAtMs);
   const cells: Readonly<Record<SpendColumn, string>> = {
     date,
-    price: isAssumed(run) ? `${price}*` : price,
+    price: isCurrencyAssumed ? `${price}*` : price,
     label: label === undefined ? '–' : serviceText(label),
     model: modelName(modelId, session),
     dataset: receipt === undefined ? l10n.t('submitted elsewhere') : datasetText(receipt.dataset),
