@@ -111,7 +111,7 @@ describe('who pays, and what a run will probably cost', () => {
     await walkThroughSteps(workbench, way);
     const asked = await waitForConfirm(workbench, 'large.jsonl');
     assert.match(asked, /^Model: .+ · priority \(may cost extra\)$/m);
-    assert.match(asked, /^Price: known only after the charge\. At least [\d.]+ USD\.$/m);
+    assert.match(asked, /^Price: known only after the charge; at least [\d.]+ USD\.$/m);
     assert.equal(work.submissions, 3);
     await dialogs.press('Submit and Pay');
     await dialogs.waitForToast(charged('large'));
