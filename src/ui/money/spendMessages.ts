@@ -17,6 +17,7 @@ import { amountsText, limitsText, monthText, spentText, underWayAmount } from '.
 import {
   formatBytes,
   formatCount,
+  formatDay,
   formatMoney,
   formatRows,
   formatTime,
@@ -37,6 +38,7 @@ import type {
 } from './protocol.ts';
 import { listedRuns } from './spendList.ts';
 
+const DAY_MS = 24 * 60 * 60_000;
 /** So many groups are shown one by one. */
 const MAX_GROUPS = 20;
 /** So many rows the table of balances has. */
@@ -270,6 +272,7 @@ function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBala
   const amounts = drawn.map(({ cents }) => cents);
   const [low, high] = [Math.min(...amounts), Math.max(...amounts)];
   const spanMs = Math.max(1, last.atMs - first.atMs);
+  const when = spanMs > DAY_MS ? formatDay : formatTime;
   return {
     title: l10n.t('Balance over time'),
     summary: l10n.t(
@@ -285,8 +288,8 @@ function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBala
     ]),
     high: money(high),
     low: money(low),
-    from: formatTime(first.atMs),
-    to: formatTime(last.atMs),
+    from: when(first.atMs),
+    to: when(last.atMs),
     tableTitle:
       points.length > MAX_BALANCES
         ? l10n.t('Balance as a table (last {0} of {1})', MAX_BALANCES, formatCount(points.length))
@@ -316,7 +319,7 @@ function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts
   const counts = [formatCount(shown.length), formatCount(listed.length)] as const;
   return {
     title: l10n.t('Runs'),
-    searchWords: l10n.t('Search label, model, plan, dataset or run ID'),
+    searchWords: l10n.t('Search runs'),
     columns: COLUMNS.map((column) => ({
       column,
       words: columns[column],

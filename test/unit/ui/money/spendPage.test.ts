@@ -147,9 +147,10 @@ describe('SpendPage', () => {
   it('draws the balance by some of its points, to the moment when it was read', async () => {
     const balanceBefore = { balance_cents: 900, currency: 'USD' };
     for (let n = 0; n < 2_000; n++) receipts.push(chargedReceipt({ atMs: n, balanceBefore }));
-    session.balance.set({ balance_cents: 100, currency: 'USD' }, 2_000);
+    session.balance.set({ balance_cents: 100, currency: 'USD' }, 2 * 24 * 3_600_000);
     await open();
-    const { points = [], tableTitle, rows: table = [] } = state().balance ?? {};
+    const { points = [], tableTitle, rows: table = [], from, to } = state().balance ?? {};
+    assert.deepEqual([from, to], ['Jan 1, 1970', 'Jan 3, 1970']);
     assert.ok(points.length <= 502, String(points.length));
     assert.deepEqual(
       [points[0], points.at(-1)],
