@@ -26,6 +26,7 @@ import {
   formatDuration,
   formatMoney,
   formatPrice,
+  formatRoughly,
   formatTime,
   sandboxNote,
 } from '../shared/format.ts';
@@ -41,6 +42,7 @@ import type {
   RunPageFact,
   RunPageFile,
   RunPageHeading,
+  RunPageMemory,
   RunPageNotice,
   RunPageSection,
   RunPageState,
@@ -56,9 +58,7 @@ export interface FileNow {
 }
 
 /** What is known of the run of a page. */
-export interface RunPageView {
-  accountId: string;
-  runId: string;
+export interface RunPageView extends RunPageMemory {
   /** Undefined where the account is not on this machine. */
   session: Session | undefined;
   isActive: boolean;
@@ -96,11 +96,12 @@ export function runPageTitle(view: RunPageView): string {
 
 /** Everything that the page of a run shows now. */
 export function runPageState(view: RunPageView): RunPageState {
-  const { accountId, runId } = view;
+  const { accountId, runId, isKept } = view;
   const known = knownRun(view);
   const name = nameOf(view, known);
   const content = known === undefined ? absent(view, name) : present(known, name);
-  return { type: 'state', memory: { accountId, runId }, actionsName: l10n.t('Actions'), ...content };
+  const memory = { accountId, runId, ...(isKept === true && { isKept }) };
+  return { type: 'state', memory, actionsName: l10n.t('Actions'), ...content };
 }
 
 /** Whether the service says that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
@@ -324,13 +325,13 @@ function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
   return timed('submitted', 'done', name, created.localMs, notes);
 }
 
-function expiry({ artifacts: { kind, expiresAtMs }, nowMs }: KnownRun): RunPageEntry {
+function expiry({ artifacts: { kind, expiresAtMs }, phase, nowMs }: KnownRun): RunPageEntry {
   const name = kind === 'expired' ? l10n.t('Adapter expired') : l10n.t('Adapter expires');
   if (kind === 'not-yet') return timeless('adapter', 'next', name, l10n.t('not yet'));
   if (expiresAtMs === undefined)
-    return timeless('adapter', 'unknown', name, missingText('loaded', kind === 'not-known'));
+    return timeless('adapter', 'unknown', name, missingText('loaded', phase === 'active'));
   if (kind === 'expired') return timed('adapter', 'over', name, expiresAtMs);
-  const left = l10n.t('{0} left', formatDuration(expiresAtMs - nowMs));
+  const left = l10n.t('{0} left', formatRoughly(expiresAtMs - nowMs));
   return timed('adapter', 'next', name, expiresAtMs, [left]);
 }
 
@@ -528,7 +529,7 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
     unexpected !== undefined
       ? l10n.t('Charged {0}.', unexpected)
       : // Where it is not known whether the run has ended, users ask about the money.
-        phase === 'active' && priceCents !== undefined
+        (phase === 'active' || phase === 'ended') && priceCents !== undefined
         ? l10n.t('The price was charged when the run was submitted.')
         : estimate?.before.kind === 'range'
           ? rangeTooltip(estimate.held)

@@ -8,6 +8,8 @@ export type RunPageRequest = PageAct;
 export interface RunPageMemory {
   accountId: string;
   runId: string;
+  /** In a tab of its own: no other run takes its place. */
+  isKept?: boolean;
 }
 
 /** Everything on the page. */
@@ -24,7 +26,7 @@ export interface RunPageState {
 
 export interface RunPageHeading {
   title: string;
-  phase: 'waiting' | 'active' | 'finished' | 'none';
+  phase: 'waiting' | 'active' | 'finished' | 'ended' | 'none';
   /** Announced when it changes. */
   status: string;
   lines: readonly string[];

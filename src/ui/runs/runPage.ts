@@ -23,20 +23,26 @@ const MAX_ID_LENGTH = 400;
 
 export type RunPageParts = AccountPageParts & Pick<Services, 'downloads'>;
 
-/** The open run pages: one for each run of an account. */
+/** The open run pages: one that shows one run after the other, and those of runs that are kept. */
 export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPage> {
   return new WebviewPanels({
     viewType: PANELS.run,
     memoryOf,
-    keyOf: ({ accountId, runId }) => JSON.stringify([accountId, runId]),
+    keyOf,
+    slotOf: (memory) => (memory.isKept === true ? keyOf(memory) : ''),
     create: (panel, memory) => new RunPage(memory, panel, parts),
   });
 }
 
+function keyOf({ accountId, runId, isKept }: RunPageMemory): string {
+  return JSON.stringify([accountId, runId, isKept]);
+}
+
 function memoryOf(state: unknown): RunPageMemory | undefined {
   if (!isRecord(state)) return undefined;
-  const { accountId, runId } = state;
-  return isId(accountId) && isId(runId) ? { accountId, runId } : undefined;
+  const { accountId, runId, isKept } = state;
+  if (!isId(accountId) || !isId(runId)) return undefined;
+  return { accountId, runId, ...(isKept === true && { isKept }) };
 }
 
 function isId(value: unknown): value is string {
@@ -45,7 +51,7 @@ function isId(value: unknown): value is string {
 
 /** Owns the page of one run. */
 export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageButton> {
-  readonly #runId: string;
+  readonly #memory: RunPageMemory;
   readonly #parts: RunPageParts;
   #detail: RunDetail | undefined;
   #receipt: ChargedReceipt | undefined;
@@ -56,9 +62,9 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
   #reading: Session | undefined;
   #readAtMs = -Infinity;
 
-  constructor({ accountId, runId }: RunPageMemory, panel: vscode.WebviewPanel, parts: RunPageParts) {
-    super(accountId, panel, parts);
-    this.#runId = runId;
+  constructor(memory: RunPageMemory, panel: vscode.WebviewPanel, parts: RunPageParts) {
+    super(memory.accountId, panel, parts);
+    this.#memory = memory;
     this.#parts = parts;
     const { downloads, sessions } = parts;
     const redraw = setInterval(() => panel.visible && this.draw(), REDRAW_MS);
@@ -88,7 +94,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
   /** Reads details that are not known; after a failure only the user asks again. */
   #readDetails(): void {
     const { session } = this;
-    const runId = this.#runId;
+    const { runId } = this.#memory;
     if (session === undefined || session.isLocked || session === this.#reading) return;
     const { runs } = session;
     if (runs.detailFailure(runId) !== undefined) return;
@@ -111,7 +117,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
   protected acceptReceipts(all: readonly Receipt[]): void {
     if (this.#receipt !== undefined) return;
     const receipts = chargedReceiptsOf(all, this.accountId);
-    const receipt = receipts.find(({ settled }) => settled.run.run_id === this.#runId);
+    const receipt = receipts.find(({ settled }) => settled.run.run_id === this.#memory.runId);
     if (receipt === undefined) return;
     this.#receipt = receipt;
     this.#estimate = { before: estimateBefore(receipts, receipt), held: heldRanges(receipts) };
@@ -119,7 +125,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
   }
 
   #downloadChanged({ accountId, runId }: { accountId: string; runId: string }): void {
-    if (accountId !== this.accountId || runId !== this.#runId) return;
+    if (accountId !== this.accountId || runId !== this.#memory.runId) return;
     this.planDraw();
     // Progress comes several times a second.
     if (this.#parts.downloads.records(accountId) !== this.#records) this.#readFiles();
@@ -138,7 +144,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
 
   protected do({ action, target }: RunPageButton): unknown {
     const { accountId } = this;
-    const runId = this.#runId;
+    const { runId } = this.#memory;
     const { executeCommand } = vscode.commands;
     switch (action) {
       case 'download':
@@ -173,7 +179,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
     const { session } = this;
     if (session === undefined) return;
     await Promise.allSettled([
-      session.runs.loadDetail(this.#runId),
+      session.runs.loadDetail(this.#memory.runId),
       session.runs.refresh(),
       session.models.refresh(),
       session.balance.refresh(),
@@ -190,15 +196,14 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
 
   #view(): RunPageView {
     const { accountId, session } = this;
-    const runId = this.#runId;
+    const { runId } = this.#memory;
     const { context, sessions, downloads } = this.#parts;
     // While details are read again the last ones stay; those of another API key, or of a run that is gone, don't.
     if (session === undefined || session.isLocked || session.runs.get(runId) === undefined)
       this.#detail = undefined;
     else this.#detail = session.runs.detail(runId) ?? this.#detail;
     return {
-      accountId,
-      runId,
+      ...this.#memory,
       session,
       isActive: sessions.active?.account.id === accountId,
       detail: this.#detail,
@@ -216,7 +221,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
 
   #ownRecords(): readonly DownloadRecord[] {
     const records = this.#parts.downloads.records(this.accountId);
-    return records.filter(({ runId }) => runId === this.#runId);
+    return records.filter(({ runId }) => runId === this.#memory.runId);
   }
 
   protected buttonsOf({ actions, notices, sections }: RunPageState): RunPageButton[] {

@@ -66,7 +66,7 @@ export function rangeTooltip({ held, of }: { held: number; of: number }): string
   );
   // One run is no record.
   if (of < 2) return assumption;
-  return `${assumption} ${l10n.t('Such a range held for {0} of your last {1} runs.', held, of)}`;
+  return [assumption, l10n.t('Such a range held for {0} of your last {1} runs.', held, of)].join(' ');
 }
 
 /** A price that is not what was expected of it; undefined for any other, and in another currency. */
