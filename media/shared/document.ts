@@ -1,4 +1,4 @@
-// What the pages that read as a document share: run and spending. They show what they receive and send what is pressed.
+// What the pages of an account share: run and spending. They show what they receive and send what is pressed.
 import type { PageAct, PageButton, PageNotice } from '../../src/ui/shared/protocol.ts';
 import type { Client } from './client.ts';
 import { copyButton, element, icon } from './dom.ts';
@@ -53,7 +53,7 @@ export function drawButton(
   const key = `${action} ${target}`;
   if (action === 'copy') return copyButton(target, key, words, label, look);
   return element('button', {
-    class: isFirst === true ? 'first' : look,
+    class: isFirst === true ? 'primary' : look,
     text: words,
     attributes: {
       type: 'button',
@@ -101,7 +101,7 @@ function drawNotice({ key, kind, text, buttons }: PageNotice): HTMLElement {
 
 export function drawSection(key: string, title: string, content: readonly Node[], kind = key): HTMLElement {
   const attributes = { 'data-key': key, 'aria-labelledby': `title-${key}` };
-  return element('section', { class: kind, attributes }, [
+  return element('section', { class: `ruled ${kind}`, attributes }, [
     element('h2', { text: title, attributes: { id: `title-${key}` } }),
     ...content,
   ]);
