@@ -131,7 +131,7 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
   const problem = session && keyProblem(session.state);
   if (session === undefined || problem !== undefined) {
     const reason = problem?.text ?? l10n.t('This account is signed out.');
-    const text = `${reason} ${l10n.t('Only the receipts on this machine are listed.')}`;
+    const text = l10n.t('{0} Only the receipts on this machine are listed.', reason);
     const buttons = problem === undefined ? [] : [button('replaceKey', problem.action)];
     return [...found, notice('account', problem === undefined ? 'info' : 'error', text, ...buttons)];
   }

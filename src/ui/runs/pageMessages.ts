@@ -148,7 +148,7 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
     return because('info', l10n.t('The account of this run is not on this machine.'));
   const problem = keyProblem(session.state);
   if (problem !== undefined) {
-    const text = `${problem.text} ${l10n.t('Its data is hidden.')}`;
+    const text = l10n.t('{0} Its data is hidden.', problem.text);
     return because('error', text, button('replaceKey', accountId, problem.action));
   }
   const failure = session.runs.detailFailure(runId);
