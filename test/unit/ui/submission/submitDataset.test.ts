@@ -469,5 +469,13 @@ describe('submitDataset', () => {
     standIn.told.folder = () => other;
     await submit({ modelId: 'm', replaces: 'refused' }, ['Dataset', ...ACCEPTING]);
     assert.deepEqual([drafts.at(-1)?.dataset.filename, discarded], ['other.jsonl', ['refused']]);
+    // Also one that was chosen because the first is gone, unless it has its bytes.
+    file = other;
+    await submit({ modelId: 'm', replaces: 'refused' });
+    assert.deepEqual([drafts.length, discarded], [7, ['refused']]);
+    const dataset = { ...intentOf().dataset, sha256: SHA256 };
+    pending = [pendingOf('refused', intentOf({ id: 'renamed', dataset }))];
+    await submit({ modelId: 'm', replaces: 'renamed' });
+    assert.deepEqual(discarded, ['refused', 'renamed']);
   });
 });
