@@ -165,6 +165,7 @@ describe('an archive', () => {
       },
       'unsafe bomb': {
         'entries that share bytes': overlapping(),
+        'an entry that reaches into the directory': one({ declaredBytes: DATA.length + 40 }),
         'a size deflate cannot have': writeZip([{ ...TWO, declaredBytes: 10_000_000 }]),
       },
       'encrypted encrypted': { encryption: one({ flags: 1 }) },
@@ -194,8 +195,18 @@ describe('an archive', () => {
         'a second directory that only ZIP64 names': withTwoDirectories(),
         'its local header elsewhere': one({ at: 1 }),
         'its local header beyond exact numbers': one({ isWide: true, at: 2 ** 60 }),
-        'another name in the local header': one({ localName: 'b.txt' }),
-        'another CRC in the local header': one({ localCrc: 1 }),
+        'another name in the local header': one({ local: { name: Buffer.from('b.txt') } }),
+        'another CRC in the local header': one({ local: { crc: 1 } }),
+        'other flags in the local header': one({ local: { flags: 0 } }),
+        'another method in the local header': one({ local: { method: 8 } }),
+        'another size in the local header': one({ local: { sizeBytes: 1 } }),
+        'another packed size in the local header': one({ local: { packedBytes: 1 } }),
+        'another size in its ZIP64 field': one({ isWide: true, local: { sizeBytes: 1 } }),
+        'another packed size in its ZIP64 field': one({ isWide: true, local: { packedBytes: 1 } }),
+        'two ends that say the same': writeZip([ONE], { comment: writeZip([ONE]).subarray(-22) }),
+        // Disks, counts, and where the directory is.
+        ...changedAt(writeZip([ONE]), -22, [4, 6, 8, 10, 12, 16]),
+        ...changedAt(writeZip([ONE], { wideBeside: {} }), -98, [0, 4, 16, 20, 24, 32, 40, 48, 56, 60, 64]),
       },
     };
     for (const [refusal, files] of Object.entries(cases))
@@ -209,7 +220,9 @@ describe('an archive', () => {
       const parts: [string, Partial<ZipPart>][] = [
         ['checksum', { isDeflated: false, crc: 1 }],
         ['checksum', { crc: 1 }],
-        ['zip', { descriptor: 'signed', localCrc: 1 }],
+        ['zip', { descriptor: 'signed', local: { crc: 1 } }],
+        ['zip', { descriptor: 'bare', local: { packedBytes: 1 } }],
+        ['zip', { descriptor: 'signed', local: { sizeBytes: 1 } }],
         ['length', { declaredBytes: 100 }],
         ['length', { declaredBytes: 2000 }],
         ['length', { packed: Buffer.from('no deflate'.repeat(9)) }],
@@ -364,6 +377,16 @@ function overlapping(): Buffer {
   const inner = { name: 'b.txt', data: DATA };
   const data = writeZip([inner]).subarray(0, at + DATA.length);
   return writeZip([ONE, inner].map((part, index) => (index === 0 ? { ...part, data } : { ...part, at })));
+}
+
+/** An archive of which one byte of its end is another, each time at another place. */
+function changedAt(bytes: Buffer, end: number, fields: readonly number[]): Record<string, Buffer> {
+  const files = fields.map((field) => {
+    const changed = Buffer.from(bytes);
+    changed[bytes.length + end + field]! ^= 2;
+    return [`another byte at ${end + field}`, changed] as const;
+  });
+  return Object.fromEntries(files);
 }
 
 /** Bytes of no entry and no directory. */
