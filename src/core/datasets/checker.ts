@@ -6,16 +6,16 @@ import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { stampOf } from '../base/fileStamp.ts';
 import { ReportBuilder } from './buildReport.ts';
-import { hasByteOrderMark, kindOf, SAMPLE_BYTES, isJsonArray } from './fileKind.ts';
-import { CheckError, type Report } from './report.ts';
+import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES } from './fileKind.ts';
+import { CheckError, isUnread, type Report } from './report.ts';
 import { SEGMENT_BYTES, type Segment } from './segments.ts';
 import { SHARED, type Answer, type DuplicatesJob, type Request, type WorkerData } from './workerMessages.ts';
 
 /** How many places of each code are located. */
 const LOCATED_LIMIT = 5000;
-/** More would not be faster: the file has to come through one memory. */
-const MAX_WORKERS = 2;
-/** Below, starting a second worker costs more than it helps. */
+/** Each costs about 15 MB. */
+const MAX_WORKERS = 4;
+/** For less, starting one more worker costs more than it helps. */
 const ONE_WORKER_BYTES = 2 * SEGMENT_BYTES;
 const IDLE_MS = 30_000;
 /** A worker whose memory grew beyond this, for a row of many megabytes, is stopped. */
@@ -34,10 +34,8 @@ export interface CheckOptions {
   signal?: AbortSignal | undefined;
   /** Called several times a second with what is done, from 0 to 1. */
   onProgress?: (fraction: number) => void;
-  /** How many threads may work; two by default. */
+  /** How many threads work, whatever the machine has. */
   workers?: number;
-  /** Whether secrets and duplicates are left out, which only measurements want. */
-  shapeOnly?: boolean;
 }
 
 /** Owns the workers that check datasets: started at the first check, stopped when idle. One file is checked at a time. */
@@ -110,7 +108,7 @@ export class DatasetChecker implements Disposable {
     const sizeBytes = Number(before.size);
     const sample = await sampleOf(file, 0);
     const kind = kindOf(sample);
-    const segments = kind === 'rows' ? Math.ceil(sizeBytes / SEGMENT_BYTES) : 0;
+    const segments = isUnread(kind) ? 0 : Math.ceil(sizeBytes / SEGMENT_BYTES);
     const job = {
       fd: file.fd,
       sizeBytes,
@@ -119,7 +117,6 @@ export class DatasetChecker implements Disposable {
     };
     throwIfCancelled(stop);
     stop.addEventListener('abort', () => Atomics.store(job.shared, SHARED.stopped, 1), { once: true });
-    const isComplete = options.shapeOnly !== true;
     const builder = new ReportBuilder(LOCATED_LIMIT);
     const progress = progressOf(sizeBytes, options.onProgress);
     const take = (segment: Segment) => {
@@ -127,7 +124,7 @@ export class DatasetChecker implements Disposable {
       if (builder.hasEnoughHashed) Atomics.store(job.shared, SHARED.hashedEnough, 1);
       progress(SEGMENT_BYTES);
     };
-    const workers = await this.#workersFor(sizeBytes, options.workers ?? MAX_WORKERS);
+    const workers = await this.#workersFor(sizeBytes, options.workers);
     const done = await this.#all(
       workers.map((worker) =>
         worker.request(
@@ -135,7 +132,6 @@ export class DatasetChecker implements Disposable {
             ...job,
             kind: 'check',
             segments,
-            findsSecrets: isComplete,
             hasByteOrderMark: hasByteOrderMark(sample),
           },
           take,
@@ -145,9 +141,7 @@ export class DatasetChecker implements Disposable {
     );
     for (const { counts } of done) if (counts !== undefined) builder.addCounts(counts);
     throwIfCancelled(stop);
-    const compared = isComplete
-      ? await workers[0]?.compare({ ...job, segments: builder.takeHashed() })
-      : undefined;
+    const compared = await workers[0]?.compare({ ...job, segments: builder.takeHashed() });
     this.#replaceGrown(workers, done);
     throwIfCancelled(stop);
     const after = await file.stat({ bigint: true });
@@ -158,8 +152,9 @@ export class DatasetChecker implements Disposable {
       kind,
       compared?.duplicates ?? { total: 0, places: new Float64Array(), details: [], lastRow: undefined },
     );
+    if (isUnread(kind)) return report;
     const end = await sampleOf(file, Math.max(sizeBytes - SAMPLE_BYTES, 0));
-    return kind === 'rows' && isJsonArray(report, sample, end) ? { ...report, kind: 'json-array' } : report;
+    return recognized(report, sample, end);
   }
 
   /** Waits for all, even if one fails: the others still read the file. */
@@ -169,14 +164,17 @@ export class DatasetChecker implements Disposable {
     return Promise.all(requests);
   }
 
-  async #workersFor(sizeBytes: number, limit: number): Promise<CheckWorker[]> {
+  async #workersFor(
+    sizeBytes: number,
+    wanted = Math.min(availableParallelism(), MAX_WORKERS),
+  ): Promise<CheckWorker[]> {
     clearTimeout(this.#idle);
     this.#scanner ??= readFile(this.#files.scanner).then((bytes) => WebAssembly.compile(bytes));
     const scanner = await this.#scanner.catch((error: unknown) => {
       this.#scanner = undefined;
       throw new CheckError('worker-died', { cause: error });
     });
-    const count = sizeBytes <= ONE_WORKER_BYTES ? 1 : Math.min(limit, MAX_WORKERS, availableParallelism());
+    const count = Math.max(1, Math.min(wanted, Math.ceil(sizeBytes / ONE_WORKER_BYTES)));
     this.#workers = this.#workers.filter(({ isAlive }) => isAlive);
     if (this.#isDisposed) throw new CancelledError();
     while (this.#workers.length < count) this.#workers.push(new CheckWorker(this.#files.worker, { scanner }));

@@ -2,8 +2,8 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { throwIfCancelled, ExpectedError } from '../base/errors.ts';
 
-/** What a copy of a dataset changes: a JSON array becomes rows, or the byte order mark at the start goes. */
-export type Rewriting = 'array-to-lines' | 'without-bom';
+/** What a copy of a dataset changes: JSON over many lines becomes rows, or the byte order mark at the start goes. */
+export type Rewriting = 'json-to-lines' | 'without-bom';
 
 const CHUNK_BYTES = 1024 * 1024;
 const MAX_NAMES = 100;
@@ -12,7 +12,7 @@ const MAX_NAMES = 100;
  * Writes a changed copy of a dataset into a new file beside it, and replaces no file.
  * @param onProgress is called with the progress, from 0 to 1
  * @returns the path of the new file, which is complete
- * @throws NotAnArrayError, CancelledError, and the file system's errors; then there is no new file
+ * @throws NotJsonError, CancelledError, and the file system's errors; then there is no new file
  */
 export async function rewriteDataset(
   source: string,
@@ -43,7 +43,7 @@ async function copy(
   { signal, onProgress }: { signal?: AbortSignal; onProgress?: (fraction: number) => void },
 ): Promise<void> {
   const { size } = await input.stat();
-  const lines = rewriting === 'array-to-lines' ? new ArrayToLines() : undefined;
+  const lines = rewriting === 'json-to-lines' ? new JsonToLines() : undefined;
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   for (let position = 0; ;) {
     throwIfCancelled(signal);
@@ -73,7 +73,7 @@ async function newFileBeside(
   mode: number,
 ): Promise<{ path: string; handle: FileHandle }> {
   const { dir, name } = path.parse(source);
-  const suffix = rewriting === 'array-to-lines' ? 'lines' : 'no-bom';
+  const suffix = rewriting === 'json-to-lines' ? 'lines' : 'no-bom';
   for (let number = 1; ; number++) {
     const file = path.join(dir, `${name}.${suffix}${number === 1 ? '' : `-${number}`}.jsonl`);
     try {
@@ -84,12 +84,12 @@ async function newFileBeside(
   }
 }
 
-/** The file is not a complete JSON array with its strings on one line each. */
-export class NotAnArrayError extends ExpectedError {
-  readonly code = 'not-an-array';
+/** The file is neither a complete JSON array nor complete objects, with their strings on one line each. */
+export class NotJsonError extends ExpectedError {
+  readonly code = 'not-json';
 
   constructor() {
-    super('not a complete JSON array');
+    super('neither a complete JSON array nor complete objects');
   }
 }
 
@@ -109,59 +109,68 @@ const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 const MAX_SPACES = 1_000;
 
 /**
- * Turns one JSON array into a row for each element, chunk by chunk. Elements keep their bytes, numbers and escapes;
- * only white space that is very long or has a line break becomes one space. It checks no grammar: the check of the new file does.
+ * Turns one JSON array into a row for each element, or objects into a row each, chunk by chunk. They keep their bytes, numbers
+ * and escapes; only white space that is very long or has a line break becomes one space. It checks no grammar: the check of the
+ * new file does.
  */
-export class ArrayToLines {
-  #place: 'before' | 'between' | 'element' | 'after' = 'before';
+export class JsonToLines {
+  #place: 'before' | 'between' | 'row' | 'after' = 'before';
+  /** Whether the rows are elements of an array. */
+  #inArray = false;
   /** Bytes of a byte order mark seen so far. */
   #bomBytes = 0;
-  /** Open brackets within the element. */
+  /** Open brackets within the row. */
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** White space that is written only if more of the element follows. */
+  /** White space that is written only if more of the row follows. */
   #spaces: number[] = [];
-  /** Elements that were written completely. */
+  /** Rows that were written completely. */
   rows = 0;
 
-  /** The rows, or parts of them, that a chunk holds. @throws NotAnArrayError */
+  /** The rows, or parts of them, that a chunk holds. @throws NotJsonError */
   push(chunk: Uint8Array): Buffer {
-    // Each byte gives at most one, and the white space of the chunk before may come on top.
-    const out = Buffer.allocUnsafe(chunk.length + this.#spaces.length + 1);
+    // Each byte gives at most one and the end of its row, and the white space of the chunk before may come on top.
+    const out = Buffer.allocUnsafe(2 * chunk.length + this.#spaces.length + 1);
     let length = 0;
     for (const byte of chunk) {
-      if (this.#place === 'element') {
-        length = this.#inElement(byte, out, length);
-      } else if (!isSpace(byte)) {
-        length = this.#outside(byte, out, length);
-      }
+      if (this.#place === 'row') length = this.#inRow(byte, out, length);
+      else if (!isSpace(byte)) length = this.#outside(byte, out, length);
     }
     return out.subarray(0, length);
   }
 
-  /** @throws NotAnArrayError unless the array was closed, with something in it */
+  /** @throws NotJsonError unless everything was closed, with something in it */
   end(): void {
-    if (this.#place !== 'after' || this.rows === 0) throw new NotAnArrayError();
+    if (this.#place !== (this.#inArray ? 'after' : 'between') || this.rows === 0) throw new NotJsonError();
   }
 
   #outside(byte: number, out: Buffer, length: number): number {
-    if (this.#place === 'between') {
-      if (byte === CLOSE_ARRAY) this.#place = 'after';
-      else if (byte !== COMMA) {
-        this.#place = 'element';
-        return this.#inElement(byte, out, length);
-      }
-    } else if (this.#place === 'before' && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;
-    else if (this.#place === 'before' && byte === OPEN_ARRAY && this.#bomBytes % BOM.length === 0)
+    if (this.#place === 'before' && byte === BOM[this.#bomBytes]) {
+      this.#bomBytes += 1;
+      return length;
+    }
+    const isFirst = this.#place === 'before' && this.#bomBytes % BOM.length === 0;
+    if (isFirst && byte === OPEN_ARRAY) {
+      this.#inArray = true;
       this.#place = 'between';
-    else throw new NotAnArrayError();
+    } else if (this.#inArray && this.#place === 'between') {
+      if (byte === CLOSE_ARRAY) this.#place = 'after';
+      else if (byte !== COMMA) return this.#begin(byte, out, length);
+    } else if (!this.#inArray && byte === OPEN_OBJECT && (isFirst || this.#place === 'between'))
+      return this.#begin(byte, out, length);
+    else throw new NotJsonError();
     return length;
   }
 
-  #inElement(byte: number, out: Buffer, start: number): number {
+  #begin(byte: number, out: Buffer, length: number): number {
+    this.#place = 'row';
+    return this.#inRow(byte, out, length);
+  }
+
+  #inRow(byte: number, out: Buffer, start: number): number {
     if (this.#inString) {
-      if (byte === LF || byte === CR) throw new NotAnArrayError();
+      if (byte === LF || byte === CR) throw new NotJsonError();
       this.#inString = this.#escaped || byte !== QUOTE;
       this.#escaped = !this.#escaped && byte === BACKSLASH;
       out[start] = byte;
@@ -174,21 +183,24 @@ export class ArrayToLines {
       }
       return start;
     }
-    if (this.#depth === 0 && (byte === COMMA || byte === CLOSE_ARRAY)) {
-      this.#place = byte === COMMA ? 'between' : 'after';
-      this.#spaces = [];
-      this.rows += 1;
-      out[start] = LF;
-      return start + 1;
-    }
+    if (this.#depth === 0 && (byte === COMMA || byte === CLOSE_ARRAY))
+      return this.#endRow(byte === COMMA ? 'between' : 'after', out, start);
     let length = start;
     for (const space of this.#spaces) out[length++] = space === LF ? SPACE : space;
     this.#spaces = [];
     if (byte === QUOTE) this.#inString = true;
     else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.#depth += 1;
     else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) this.#depth -= 1;
-    if (this.#depth < 0) throw new NotAnArrayError();
-    out[length] = byte;
+    if (this.#depth < 0) throw new NotJsonError();
+    out[length++] = byte;
+    return this.#depth === 0 && !this.#inArray ? this.#endRow('between', out, length) : length;
+  }
+
+  #endRow(place: 'between' | 'after', out: Buffer, length: number): number {
+    this.#place = place;
+    this.#spaces = [];
+    this.rows += 1;
+    out[length] = LF;
     return length + 1;
   }
 }

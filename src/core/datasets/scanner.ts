@@ -8,7 +8,7 @@ interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', We
   memory: WebAssembly.Memory;
   inputStart(): number;
   reserve(bytes: number): number;
-  begin(locatedLimit: number, secrets: number, hasMark: number): void;
+  begin(locatedLimit: number, hasMark: number): void;
   scan(from: number, to: number, atFileStart: number, atFileEnd: number): number;
   skipRow(from: number): void;
 }
@@ -60,8 +60,8 @@ export class Scanner {
   }
 
   /** Begins a file. The first `locatedLimit` places of each code are located. */
-  begin(locatedLimit: number, secrets: boolean, hasByteOrderMark: boolean): void {
-    this.#exports.begin(locatedLimit, Number(secrets), Number(hasByteOrderMark));
+  begin(locatedLimit: number, hasByteOrderMark: boolean): void {
+    this.#exports.begin(locatedLimit, Number(hasByteOrderMark));
   }
 
   /**

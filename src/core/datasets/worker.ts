@@ -38,7 +38,7 @@ function say(answer: Answer, transfer: ArrayBuffer[] = []): void {
 
 function check(job: Job): void {
   const isStopped = () => Atomics.load(job.shared, SHARED.stopped) !== 0;
-  scanner.begin(job.locatedLimit, job.findsSecrets, job.hasByteOrderMark);
+  scanner.begin(job.locatedLimit, job.hasByteOrderMark);
   const reader = new SegmentReader(scanner, job.fd, job.sizeBytes);
   while (!isStopped()) {
     const number = Atomics.add(job.shared, SHARED.nextSegment, 1);

@@ -22,7 +22,6 @@ export interface Job {
   sizeBytes: number;
   segments: number;
   locatedLimit: number;
-  findsSecrets: boolean;
   /** Whether the file begins with one: the editor then decodes it in another way. */
   hasByteOrderMark: boolean;
   shared: Int32Array<SharedArrayBuffer>;

@@ -2,7 +2,12 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
-import { type CheckFailure, summaryOrFailure, type Summary } from '../../core/datasets/report.ts';
+import {
+  isConvertible,
+  summaryOrFailure,
+  type CheckFailure,
+  type Summary,
+} from '../../core/datasets/report.ts';
 import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { chooseMessages, failureSentence, gateMessages, refusal } from './datasetMessages.ts';
@@ -27,7 +32,7 @@ export interface CheckedDataset {
 
 /** What a dataset is checked with. */
 export interface DatasetChecks {
-  reports: Pick<Reports, 'fresh'>;
+  reports: Pick<Reports, 'ask' | 'fresh'>;
   log: Pick<Log, 'error'>;
 }
 
@@ -47,6 +52,7 @@ export async function prepareDataset(
   let file = uri && (await inspectOrRefuse(uri));
   if (uri === undefined || file === undefined) return undefined;
   const name = nameOf(uri);
+  checks.reports.ask(uri.fsPath);
   for (let recheck = 0; recheck <= MAX_RECHECKS; recheck += 1) {
     const check = await passGate(uri, accountName, checks);
     file = check && (await inspectOrRefuse(uri));
@@ -167,7 +173,7 @@ async function confirmProblems(uri: vscode.Uri, summary: Summary, accountName: s
     gateMessages.notReady(name, summary),
     { modal: true, detail: gateMessages.notReadyDetail(summary) },
     problems,
-    ...(summary.kind === 'json-array' ? [convert] : []),
+    ...(isConvertible(summary.kind) ? [convert] : []),
     continued,
   );
   if (choice === continued)
@@ -178,7 +184,7 @@ async function confirmProblems(uri: vscode.Uri, summary: Summary, accountName: s
       submit,
     );
   if (choice === problems) await vscode.commands.executeCommand(COMMANDS.showDatasetProblems, uri);
-  if (choice === convert) await vscode.commands.executeCommand(COMMANDS.writeArrayAsLines, uri);
+  if (choice === convert) await vscode.commands.executeCommand(COMMANDS.convertToJsonl, uri);
   return choice === submit;
 }
 

@@ -46,13 +46,10 @@ export let lineBreaks: u32 = 0;
 /** Unicode characters of the rows of the last call, with their line ends. */
 export let charactersRead: u32 = 0;
 
-let looksForSecrets: bool = true;
-
 /** Begins a file; so many places of each code are located. `hasMark`: it begins with a byte order mark. */
-export function begin(locatedLimit: u32, secrets: bool, hasMark: bool): void {
+export function begin(locatedLimit: u32, hasMark: bool): void {
   forgetAll(locatedLimit, hasMark);
   forgetCounts();
-  looksForSecrets = secrets;
 }
 
 /**
@@ -86,7 +83,7 @@ export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool)
     scanRow(at, lineEnd, lineEnd < to);
     at = min(lineEnd + 1, to);
   }
-  if (looksForSecrets && rows > 0) searchSecrets(first, at, rows);
+  if (rows > 0) searchSecrets(first, at, rows);
   return at;
 }
 

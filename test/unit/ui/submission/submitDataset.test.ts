@@ -37,7 +37,7 @@ describe('submitDataset', () => {
   let receipts: Receipt[];
   let parts: Parts;
   let reconnected: Emitter<string>;
-  let reports: { fresh: (path: string) => Promise<unknown> };
+  let reports: { ask: () => void; fresh: (path: string) => Promise<unknown> };
 
   beforeEach(async () => {
     standIn.forget();
@@ -51,6 +51,7 @@ describe('submitDataset', () => {
     const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
     const balance = { balance_cents: 500, currency: 'USD' };
     reports = {
+      ask: () => undefined,
       fresh: async (name: string) =>
         reportOf({ path: name, ...stampOf(await stat(name, { bigint: true })), rows: 1 }),
     };
