@@ -9,7 +9,7 @@ import { ReportBuilder } from './buildReport.ts';
 import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES } from './fileKind.ts';
 import { CheckError, isUnread, type Report } from './report.ts';
 import { SEGMENT_BYTES, type Segment } from './segments.ts';
-import { SHARED, type Answer, type DuplicatesJob, type Request, type WorkerData } from './workerMessages.ts';
+import { SHARED, type Answer, type Request, type WorkerData } from './workerMessages.ts';
 
 /** How many places of each code are located. */
 const LOCATED_LIMIT = 5000;
@@ -141,7 +141,12 @@ export class DatasetChecker implements Disposable {
     );
     for (const { counts } of done) if (counts !== undefined) builder.addCounts(counts);
     throwIfCancelled(stop);
-    const compared = await workers[0]?.compare({ ...job, segments: builder.takeHashed() });
+    const { hashes } = builder;
+    const compared = await workers[0]?.request(
+      { kind: 'same rows', hashes, locatedLimit: LOCATED_LIMIT, shared: job.shared },
+      undefined,
+      [hashes.buffer],
+    );
     this.#replaceGrown(workers, done);
     throwIfCancelled(stop);
     const after = await file.stat({ bigint: true });
@@ -150,7 +155,7 @@ export class DatasetChecker implements Disposable {
     const report = builder.build(
       { path, ...stampOf(before) },
       kind,
-      compared?.duplicates ?? { total: 0, places: new Float64Array(), details: [], lastRow: undefined },
+      compared?.same ?? { total: 0, pairs: [] },
     );
     if (isUnread(kind)) return report;
     const end = await sampleOf(file, Math.max(sizeBytes - SAMPLE_BYTES, 0));
@@ -248,13 +253,6 @@ class CheckWorker implements Disposable {
   /** False once its thread has ended. */
   get isAlive(): boolean {
     return this.#isAlive;
-  }
-
-  /** Finds the rows that are the same; the arrays move to the thread and are not copied. @throws CheckError */
-  compare(job: Omit<DuplicatesJob, 'kind'>): Promise<Done> {
-    const arrays = job.segments.flatMap(({ hashes, starts, rows }) => [hashes, starts, rows]);
-    const transfer = arrays.flatMap((array) => (array === undefined ? [] : [array.buffer]));
-    return this.request({ ...job, kind: 'duplicates' }, undefined, transfer);
   }
 
   /**

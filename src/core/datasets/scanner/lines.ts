@@ -42,8 +42,7 @@ export function countReturns(from: usize, to: usize): u32 {
   return count;
 }
 
-// A hash of a row's bytes, to find rows that may be the same (they are then compared byte by byte): four lanes that do not wait
-// for each other, in the manner of xxHash.
+// A hash of a row's bytes, to find rows that are the same: four lanes that do not wait for each other, in the manner of xxHash.
 
 const PRIME_1: u64 = 0x9e3779b185ebca87;
 const PRIME_2: u64 = 0xc2b2ae3d27d4eb4f;
@@ -53,7 +52,7 @@ function mix(lane: u64, word: u64): u64 {
 }
 
 /** The hash of the bytes; never 0. */
-export function hashRow(from: usize, to: usize): u32 {
+export function hashRow(from: usize, to: usize): u64 {
   let a: u64 = PRIME_1;
   let b: u64 = PRIME_2;
   let c: u64 = 0;
@@ -65,10 +64,10 @@ export function hashRow(from: usize, to: usize): u32 {
     c = mix(c, load<u64>(at, 16));
     d = mix(d, load<u64>(at, 24));
   }
-  let hash = rotl(a, 1) + rotl(b, 7) + rotl(c, 12) + rotl(d, 18) + <u64>(to - from);
+  let hash = mix(mix(mix(mix(<u64>(to - from), a), b), c), d);
   for (; at + 8 <= to; at += 8) hash = mix(hash, load<u64>(at));
   for (; at < to; at++) hash = mix(hash, load<u8>(at));
   hash = (hash ^ (hash >> 33)) * PRIME_2;
   hash = (hash ^ (hash >> 29)) * PRIME_1;
-  return max(<u32>(hash ^ (hash >> 32)), 1);
+  return max(hash ^ (hash >> 32), 1);
 }

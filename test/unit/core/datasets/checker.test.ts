@@ -290,8 +290,7 @@ describe('a check of a dataset', () => {
     }));
     const segment = (number: number): Segment => ({
       ...{ number, rows: 10_000, blankRows: 0, lineBreaks: 0, characters: 0, places },
-      firstOffset: number,
-      hashed: { hashes: new Uint32Array(), starts: new Uint32Array(), rows: undefined },
+      hashed: [],
     });
     const counts: Counts = {
       totals: new Uint32Array(PLACE_CODE_COUNT).fill(2 * LIMIT),
@@ -316,9 +315,8 @@ describe('a check of a dataset', () => {
       for (const [which, each] of [segment(1), segment(0)].entries())
         timed(which, () => builder.addSegment(each));
       builder.addCounts(counts);
-      const duplicates = { total: 0, places: new Float64Array(), details: [], lastRow: undefined };
       const file = { path: '', sizeBytes: 1, mtimeMs: 1, ctimeMs: 0 };
-      report = timed(2, () => builder.build(file, 'rows', duplicates));
+      report = timed(2, () => builder.build(file, 'rows', { total: 0, pairs: [] }));
     }
     assert.ok(isFast(), times.join(' '));
     // All but the duplicates, which were none.
