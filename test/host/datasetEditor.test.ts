@@ -112,7 +112,8 @@ describe('datasets in the editor', () => {
         Buffer.from('", "b": nope}\n'),
       ]),
     );
-    const { uri } = await opened('odd.jsonl', Buffer.concat(rows));
+    const others = Buffer.from('{}\n'.repeat(20));
+    const { uri } = await opened('odd.jsonl', Buffer.concat([...rows, others]));
     await check(uri);
     const document = await vscode.workspace.openTextDocument(uri);
     const shown = (code: string) =>
@@ -231,7 +232,8 @@ describe('datasets in the editor', () => {
     const settings = vscode.workspace.getConfiguration('fineTuning');
     const set = (name: string, value: unknown) =>
       settings.update(name, value, vscode.ConfigurationTarget.Workspace);
-    const log = await opened('log.jsonl', 'started\n{"level":"info","text":"a"}\nstopped\n');
+    const log = { uri: await written('log.jsonl', 'started\n{"level":"info","text":"a"}\nstopped\n') };
+    await vscode.window.showTextDocument(log.uri, { preview: false });
     const chat = await opened('rows.jsonl', `${GOOD}\n\n`);
     try {
       await hasCodes(chat.uri, 'blank-line');
