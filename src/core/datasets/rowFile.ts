@@ -71,10 +71,10 @@ export class RowFile implements Disposable {
 
   /**
    * Reads the file once to learn where its rows begin; it lets others run after each MiB. Called once.
-   * @param onProgress is called after each MiB
+   * @param onProgress is called after each MiB, which is waited for, and at the end
    * @throws CancelledError, also after `dispose`; CheckError `unreadable`
    */
-  async count(signal: AbortSignal, onProgress: () => void): Promise<void> {
+  async count(signal: AbortSignal, onProgress: () => unknown): Promise<void> {
     const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     while (this.#marks.bytes < this.sizeBytes) {
       const bytes = await this.read(chunk, this.#marks.bytes);
@@ -82,7 +82,7 @@ export class RowFile implements Disposable {
       // Shorter than it was: what there is are the rows.
       if (bytes.length === 0) break;
       this.#marks.add(bytes);
-      onProgress();
+      if (this.#marks.bytes < this.sizeBytes) await onProgress();
     }
     this.#marks.isComplete = true;
     onProgress();

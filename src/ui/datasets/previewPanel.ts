@@ -149,6 +149,7 @@ export class PreviewPanel implements Disposable {
     this.#filter = filter;
     this.#generation += 1;
     this.#list?.set({ ...filter, problems: filter.problems as ProblemChoice | undefined });
+    if (this.#list?.phase === 'waiting') this.#document.goOn();
     this.#postList();
   }
 
@@ -232,7 +233,7 @@ export class PreviewPanel implements Disposable {
     try {
       const rows = await previewRows(file, this.#document.check.report, wanted);
       this.#host.post({ type: 'rows', generation, from, rows });
-      this.#document.startCheck();
+      this.#document.goOn();
     } catch (error) {
       if (!(error instanceof CancelledError)) this.#host.post({ type: 'rows', generation, from, rows: [] });
       throw error;

@@ -1,4 +1,5 @@
 // Where rows end, and the bytes on the way there.
+import { bitsOf, equal } from './characters';
 
 /** Unicode characters before the line end that was searched for last: every byte but those that continue a sequence. */
 export let characters: u32 = 0;
@@ -9,23 +10,43 @@ export let hasReturn: bool = false;
 export function findLineEnd(from: usize, to: usize): usize {
   let count: u32 = 0;
   let returns = i8x16.splat(0);
-  for (let at = from; at < to; at += 16) {
-    const bytes = v128.load(at);
-    const lineEnds = i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(0x0a)));
-    // Signed: continuation bytes are those from -128 to -65.
-    const starts = i8x16.bitmask(i8x16.gt_s(bytes, i8x16.splat(-65)));
-    if (lineEnds != 0 || at + 16 > to) {
-      const length = min<usize>(lineEnds == 0 ? 16 : ctz(lineEnds), to - at);
-      characters = count + popcnt(starts & ((1 << (<u32>length)) - 1));
-      hasReturn = v128.any_true(returns) || findReturn(at, at + length);
-      return at + length;
+  let at = from;
+  while (at < to) {
+    // Mostly there is no control character far and wide.
+    for (; at + 64 <= to; at += 64) {
+      const a = v128.load(at);
+      const b = v128.load(at, 16);
+      const c = v128.load(at, 32);
+      const d = v128.load(at, 48);
+      const least = i8x16.min_u(i8x16.min_u(a, b), i8x16.min_u(c, d));
+      if (v128.any_true(i8x16.lt_u(least, i8x16.splat(0x20)))) break;
+      const beyondAscii = v128.or(v128.or(a, b), v128.or(c, d));
+      if (i8x16.bitmask(beyondAscii) == 0) count += 64;
+      else count += <u32>popcnt(bitsOf(startsOf(a), startsOf(b), startsOf(c), startsOf(d)));
     }
-    count += popcnt(starts);
-    returns = v128.or(returns, i8x16.eq(bytes, i8x16.splat(0x0d)));
+    const end = min(at + 64, to);
+    for (; at < end; at += 16) {
+      const bytes = v128.load(at);
+      const lineEnds = i8x16.bitmask(equal(bytes, 0x0a));
+      const starts = i8x16.bitmask(startsOf(bytes));
+      if (lineEnds != 0 || at + 16 > to) {
+        const length = min<usize>(lineEnds == 0 ? 16 : ctz(lineEnds), to - at);
+        characters = count + popcnt(starts & ((1 << (<u32>length)) - 1));
+        hasReturn = v128.any_true(returns) || findReturn(at, at + length);
+        return at + length;
+      }
+      count += popcnt(starts);
+      returns = v128.or(returns, equal(bytes, 0x0d));
+    }
   }
   characters = count;
   hasReturn = v128.any_true(returns);
   return to;
+}
+
+/** All bits where a byte begins a character. Signed: those that continue one are from -128 to -65. */
+function startsOf(bytes: v128): v128 {
+  return i8x16.gt_s(bytes, i8x16.splat(-65));
 }
 
 function findReturn(from: usize, to: usize): bool {

@@ -44,7 +44,7 @@ describe('PreviewPanel', () => {
       check: { report: reportOf({ rows: 3, problems: [groupOf('bad-literal', [{ row: 3 }])] }) },
       onDidChange: new Emitter<'counted'>().event,
       look: () => Promise.resolve(),
-      startCheck: () => undefined,
+      goOn: () => undefined,
     };
     panel = new PanelStandIn();
     errors = [];
