@@ -84,7 +84,11 @@ export class ReportBuilder {
     this.#counts.push(counts);
   }
 
-  build(file: FileStamp & Pick<Report, 'path'>, kind: FileKind, same: SameRows): Report {
+  build(
+    file: FileStamp & Pick<Report, 'path'>,
+    kind: FileKind,
+    same: SameRows = { total: 0, pairs: [] },
+  ): Report {
     const sum = (of: 'rows' | 'blankRows' | 'characters') =>
       this.#segments.reduce((total, segment) => total + segment[of], 0);
     const rows = sum('rows');

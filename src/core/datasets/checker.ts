@@ -9,7 +9,7 @@ import { ReportBuilder } from './buildReport.ts';
 import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES } from './fileKind.ts';
 import { CheckError, isUnread, type Report } from './report.ts';
 import { SEGMENT_BYTES, type Segment } from './segments.ts';
-import { SHARED, type Answer, type Request, type WorkerData } from './workerMessages.ts';
+import { SHARED, type Answer, type Job, type Request, type WorkerData } from './workerMessages.ts';
 
 /** How many places of each code are located. */
 const LOCATED_LIMIT = 5000;
@@ -57,26 +57,12 @@ export class DatasetChecker implements Disposable {
   /**
    * Checks a dataset completely: every row, its shape, duplicates and secrets.
    * @throws CheckError where it comes to no verdict
-   * @throws CancelledError at once when the signal is aborted
+   * @throws CancelledError soon after the signal is aborted
    */
   check(path: string, options: CheckOptions = {}): Promise<Report> {
-    const { signal } = options;
-    const stop = new AbortController();
-    const turn = this.#last.then(() => {
-      throwIfCancelled(signal);
-      return this.#check(path, options, stop.signal);
-    });
+    const turn = this.#last.then(() => this.#check(path, options));
     this.#last = turn.catch(() => undefined);
-    if (signal === undefined) return turn;
-    return new Promise((resolve, reject) => {
-      const cancel = () => {
-        stop.abort();
-        reject(new CancelledError());
-      };
-      if (signal.aborted) cancel();
-      signal.addEventListener('abort', cancel, { once: true });
-      turn.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel));
-    });
+    return turn;
   }
 
   async dispose(): Promise<void> {
@@ -85,10 +71,11 @@ export class DatasetChecker implements Disposable {
     await Promise.all(this.#workers.splice(0).map((worker) => worker.dispose()));
   }
 
-  async #check(path: string, options: CheckOptions, stop: AbortSignal): Promise<Report> {
+  async #check(path: string, options: CheckOptions): Promise<Report> {
+    throwIfCancelled(options.signal);
     const file = await openFile(path);
     try {
-      return await this.#checkFile(path, file, options, stop);
+      return await this.#checkFile(path, file, options);
     } catch (error) {
       // Its workers were ended on purpose.
       throw this.#isDisposed ? new CancelledError() : error;
@@ -98,75 +85,51 @@ export class DatasetChecker implements Disposable {
     }
   }
 
-  async #checkFile(
-    path: string,
-    file: FileHandle,
-    options: CheckOptions,
-    stop: AbortSignal,
-  ): Promise<Report> {
+  async #checkFile(path: string, file: FileHandle, options: CheckOptions): Promise<Report> {
+    const { signal } = options;
     const before = await file.stat({ bigint: true });
     const sizeBytes = Number(before.size);
     const sample = await sampleOf(file, 0);
     const kind = kindOf(sample);
     const segments = isUnread(kind) ? 0 : Math.ceil(sizeBytes / SEGMENT_BYTES);
-    const job = {
-      fd: file.fd,
-      sizeBytes,
-      locatedLimit: LOCATED_LIMIT,
-      shared: new Int32Array(new SharedArrayBuffer(SHARED.length * 4)),
-    };
-    throwIfCancelled(stop);
-    stop.addEventListener('abort', () => Atomics.store(job.shared, SHARED.stopped, 1), { once: true });
+    const shared = new Int32Array(new SharedArrayBuffer(SHARED.length * 4));
+    const stop = () => Atomics.store(shared, SHARED.stopped, 1);
+    throwIfCancelled(signal);
+    signal?.addEventListener('abort', stop, { once: true });
     const builder = new ReportBuilder(LOCATED_LIMIT);
     const progress = progressOf(sizeBytes, options.onProgress);
     const take = (segment: Segment) => {
       builder.addSegment(segment);
-      if (builder.hasEnoughHashed) Atomics.store(job.shared, SHARED.hashedEnough, 1);
+      if (builder.hasEnoughHashed) Atomics.store(shared, SHARED.hashedEnough, 1);
       progress(SEGMENT_BYTES);
     };
+    const job: Job = {
+      ...{ kind: 'check', fd: file.fd, sizeBytes, segments, locatedLimit: LOCATED_LIMIT, shared },
+      hasByteOrderMark: hasByteOrderMark(sample),
+    };
     const workers = await this.#workersFor(sizeBytes, options.workers);
-    const done = await this.#all(
-      workers.map((worker) =>
-        worker.request(
-          {
-            ...job,
-            kind: 'check',
-            segments,
-            hasByteOrderMark: hasByteOrderMark(sample),
-          },
-          take,
-        ),
-      ),
-      job.shared,
-    );
+    const requests = workers.map((worker) => worker.request(job, take));
+    for (const request of requests) request.catch(stop);
+    // Waits for all, even if one fails: the others still read the file.
+    await Promise.allSettled(requests);
+    const done = await Promise.all(requests);
     for (const { counts } of done) if (counts !== undefined) builder.addCounts(counts);
-    throwIfCancelled(stop);
+    throwIfCancelled(signal);
     const { hashes } = builder;
     const compared = await workers[0]?.request(
-      { kind: 'same rows', hashes, locatedLimit: LOCATED_LIMIT, shared: job.shared },
+      { kind: 'same rows', hashes, locatedLimit: LOCATED_LIMIT, shared },
       undefined,
       [hashes.buffer],
     );
     this.#replaceGrown(workers, done);
-    throwIfCancelled(stop);
+    throwIfCancelled(signal);
     const after = await file.stat({ bigint: true });
     if (after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs)
       throw new CheckError('changing');
-    const report = builder.build(
-      { path, ...stampOf(before) },
-      kind,
-      compared?.same ?? { total: 0, pairs: [] },
-    );
+    const report = builder.build({ path, ...stampOf(before) }, kind, compared?.same);
     if (isUnread(kind)) return report;
     const end = await sampleOf(file, Math.max(sizeBytes - SAMPLE_BYTES, 0));
     return recognized(report, sample, end);
-  }
-
-  /** Waits for all, even if one fails: the others still read the file. */
-  async #all<T>(requests: Promise<T>[], shared: Int32Array): Promise<T[]> {
-    for (const request of requests) request.catch(() => Atomics.store(shared, SHARED.stopped, 1));
-    await Promise.allSettled(requests);
-    return Promise.all(requests);
   }
 
   async #workersFor(

@@ -62,7 +62,7 @@ const MIN_OF_FORMAT = 0.8;
  * Whether rows are those of a dataset: at least half are JSON objects, and most of these have one and the same training format.
  * Plain texts, questions with answers and half a pair of fields are not enough: other files have them, too.
  */
-export function looksLikeDataset(report: Report): boolean {
+export function hasDatasetRows(report: Report): boolean {
   const { chat, sharegpt, instruction, preference, 'prompt-completion': completion } = report.formats;
   const objects = objectsOf(report);
   const most = Math.max(

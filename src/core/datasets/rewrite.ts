@@ -84,12 +84,12 @@ async function newFileBeside(
   }
 }
 
-/** The file is neither a complete JSON array nor complete objects, with their strings on one line each. */
+/** The file is neither a complete array of objects nor complete objects, with their strings on one line each. */
 export class NotJsonError extends ExpectedError {
   readonly code = 'not-json';
 
   constructor() {
-    super('neither a complete JSON array nor complete objects');
+    super('neither a complete array of objects nor complete objects');
   }
 }
 
@@ -109,102 +109,80 @@ const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 const MAX_SPACES = 1_000;
 
 /**
- * Turns one JSON array into a row for each element, or objects into a row each, chunk by chunk. They keep their bytes, numbers
- * and escapes; only white space that is very long or has a line break becomes one space. It checks no grammar: the check of the
- * new file does.
+ * Turns objects, in an array or one after the other, into a row each, chunk by chunk. They keep their bytes, numbers and
+ * escapes; only white space that is very long or has a line break becomes one space. It checks no grammar: the check of the new
+ * file does.
  */
 export class JsonToLines {
-  #place: 'before' | 'between' | 'row' | 'after' = 'before';
-  /** Whether the rows are elements of an array. */
-  #inArray = false;
+  #place: 'start' | 'array' | 'objects' | 'end' = 'start';
   /** Bytes of a byte order mark seen so far. */
   #bomBytes = 0;
-  /** Open brackets within the row. */
+  /** Open brackets from the object's on; 0 outside. */
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** White space that is written only if more of the row follows. */
+  /** White space that is written only if more of the object follows. */
   #spaces: number[] = [];
-  /** Rows that were written completely. */
+  /** Objects that were written completely. */
   rows = 0;
 
   /** The rows, or parts of them, that a chunk holds. @throws NotJsonError */
   push(chunk: Uint8Array): Buffer {
-    // Each byte gives at most one and the end of its row, and the white space of the chunk before may come on top.
-    const out = Buffer.allocUnsafe(2 * chunk.length + this.#spaces.length + 1);
+    // Each byte gives at most itself and a line end, and the white space of the chunk before may come on top.
+    const out = Buffer.allocUnsafe(2 * chunk.length + this.#spaces.length);
     let length = 0;
     for (const byte of chunk) {
-      if (this.#place === 'row') length = this.#inRow(byte, out, length);
-      else if (!isSpace(byte)) length = this.#outside(byte, out, length);
+      const isSpace = byte === SPACE || byte === LF || byte === CR || byte === TAB;
+      if (this.#inString) {
+        if (byte === LF || byte === CR) throw new NotJsonError();
+        this.#inString = this.#escaped || byte !== QUOTE;
+        this.#escaped = !this.#escaped && byte === BACKSLASH;
+        out[length++] = byte;
+      } else if (isSpace && this.#depth > 0) this.#addSpace(byte);
+      else if (!isSpace && (this.#depth > 0 || this.#beginsObject(byte)))
+        length = this.#write(byte, out, length);
     }
     return out.subarray(0, length);
   }
 
   /** @throws NotJsonError unless everything was closed, with something in it */
   end(): void {
-    if (this.#place !== (this.#inArray ? 'after' : 'between') || this.rows === 0) throw new NotJsonError();
+    const isClosed = this.#place === 'end' || (this.#place === 'objects' && this.#depth === 0);
+    if (!isClosed || this.rows === 0) throw new NotJsonError();
   }
 
-  #outside(byte: number, out: Buffer, length: number): number {
-    if (this.#place === 'before' && byte === BOM[this.#bomBytes]) {
-      this.#bomBytes += 1;
-      return length;
-    }
-    const isFirst = this.#place === 'before' && this.#bomBytes % BOM.length === 0;
-    if (isFirst && byte === OPEN_ARRAY) {
-      this.#inArray = true;
-      this.#place = 'between';
-    } else if (this.#inArray && this.#place === 'between') {
-      if (byte === CLOSE_ARRAY) this.#place = 'after';
-      else if (byte !== COMMA) return this.#begin(byte, out, length);
-    } else if (!this.#inArray && byte === OPEN_OBJECT && (isFirst || this.#place === 'between'))
-      return this.#begin(byte, out, length);
-    else throw new NotJsonError();
-    return length;
+  #addSpace(byte: number): void {
+    if (this.#spaces[0] === LF) return;
+    if (byte === LF || byte === CR || this.#spaces.length === MAX_SPACES) this.#spaces = [LF];
+    else this.#spaces.push(byte);
   }
 
-  #begin(byte: number, out: Buffer, length: number): number {
-    this.#place = 'row';
-    return this.#inRow(byte, out, length);
+  /** Takes what stands outside of objects. */
+  #beginsObject(byte: number): boolean {
+    const isStart = this.#place === 'start';
+    if (isStart && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;
+    else if (this.#bomBytes % BOM.length !== 0 || this.#place === 'end') throw new NotJsonError();
+    else if (byte === OPEN_OBJECT) {
+      if (isStart) this.#place = 'objects';
+      return true;
+    } else if (isStart && byte === OPEN_ARRAY) this.#place = 'array';
+    else if (this.#place === 'array' && byte === CLOSE_ARRAY) this.#place = 'end';
+    else if (this.#place !== 'array' || byte !== COMMA) throw new NotJsonError();
+    return false;
   }
 
-  #inRow(byte: number, out: Buffer, start: number): number {
-    if (this.#inString) {
-      if (byte === LF || byte === CR) throw new NotJsonError();
-      this.#inString = this.#escaped || byte !== QUOTE;
-      this.#escaped = !this.#escaped && byte === BACKSLASH;
-      out[start] = byte;
-      return start + 1;
-    }
-    if (isSpace(byte)) {
-      if (this.#spaces[0] !== LF) {
-        if (byte === LF || byte === CR || this.#spaces.length === MAX_SPACES) this.#spaces = [LF];
-        else this.#spaces.push(byte);
-      }
-      return start;
-    }
-    if (this.#depth === 0 && (byte === COMMA || byte === CLOSE_ARRAY))
-      return this.#endRow(byte === COMMA ? 'between' : 'after', out, start);
+  #write(byte: number, out: Buffer, start: number): number {
     let length = start;
     for (const space of this.#spaces) out[length++] = space === LF ? SPACE : space;
     this.#spaces = [];
     if (byte === QUOTE) this.#inString = true;
     else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.#depth += 1;
     else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) this.#depth -= 1;
-    if (this.#depth < 0) throw new NotJsonError();
     out[length++] = byte;
-    return this.#depth === 0 && !this.#inArray ? this.#endRow('between', out, length) : length;
+    if (this.#depth === 0) {
+      this.rows += 1;
+      out[length++] = LF;
+    }
+    return length;
   }
-
-  #endRow(place: 'between' | 'after', out: Buffer, length: number): number {
-    this.#place = place;
-    this.#spaces = [];
-    this.rows += 1;
-    out[length] = LF;
-    return length + 1;
-  }
-}
-
-function isSpace(byte: number): boolean {
-  return byte === SPACE || byte === LF || byte === CR || byte === TAB;
 }

@@ -3,6 +3,7 @@ import { open, stat, type FileHandle } from 'node:fs/promises';
 import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
+import { isSameStamp, stampOf, type FileStamp } from '../base/fileStamp.ts';
 import { CheckError } from './report.ts';
 
 /** Read at a time while rows are counted. */
@@ -31,20 +32,19 @@ export interface RowLimits {
 /** Owns an open file whose rows are read by number; it holds marks of where rows begin and no text. */
 export class RowFile implements Disposable {
   readonly path: string;
-  /** What the file was when it was opened. */
-  readonly sizeBytes: number;
-  /** When it was last written; integer milliseconds since the epoch. */
-  readonly mtimeMs: number;
+  /** Which bytes the file had when it was opened. */
+  readonly stamp: FileStamp;
   readonly #handle: FileHandle;
-  readonly #identity: string;
   readonly #marks = new RowMarks();
 
   private constructor(path: string, handle: FileHandle, found: BigIntStats) {
     this.path = path;
     this.#handle = handle;
-    this.sizeBytes = Number(found.size);
-    this.mtimeMs = Number(found.mtimeMs);
-    this.#identity = identityOf(found);
+    this.stamp = stampOf(found);
+  }
+
+  get sizeBytes(): number {
+    return this.stamp.sizeBytes;
   }
 
   /** @throws CheckError `missing` or `unreadable` */
@@ -165,7 +165,7 @@ export class RowFile implements Disposable {
   /** Whether the path still leads to what was opened. Never throws. */
   async look(): Promise<'same' | 'changed' | 'missing'> {
     try {
-      return identityOf(await stat(this.path, { bigint: true })) === this.#identity ? 'same' : 'changed';
+      return isSameStamp(stampOf(await stat(this.path, { bigint: true })), this.stamp) ? 'same' : 'changed';
     } catch (error) {
       return isMissing(error) ? 'missing' : 'changed';
     }
@@ -175,10 +175,6 @@ export class RowFile implements Disposable {
     // Waits for reads under way; an error after that has no effect.
     this.#handle.close().catch(() => undefined);
   }
-}
-
-function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
-  return [dev, ino, size, mtimeNs].join(' ');
 }
 
 /** A block of a file has one mark at most; a row is found by reading no more than this. */
@@ -200,8 +196,7 @@ interface RowMark {
  * memory depends on the file's size alone, whatever the length of its rows. Rows end at LF only.
  */
 class RowMarks {
-  readonly #rows = [1];
-  readonly #offsets = [0];
+  readonly #marks: RowMark[] = [{ row: 1, offset: 0 }];
   #lineFeeds = 0;
   #endsWithLf = true;
   /** Bytes read so far. */
@@ -220,8 +215,7 @@ class RowMarks {
       const block = bytes.subarray(from, from + BLOCK_BYTES);
       const first = block.indexOf(LF);
       if (first !== -1) {
-        this.#rows.push(this.#lineFeeds + 2);
-        this.#offsets.push(this.bytes + first + 1);
+        this.#marks.push({ row: this.#lineFeeds + 2, offset: this.bytes + first + 1 });
         this.#lineFeeds += countLineFeeds(block, first);
       }
       this.bytes += block.length;
@@ -231,26 +225,21 @@ class RowMarks {
 
   /** The last mark at or before a row. */
   before(row: number): RowMark {
-    return this.#at(this.#after(row) - 1);
+    return this.#marks[this.#after(row) - 1] ?? { row: 1, offset: 0 };
   }
 
   /** The first mark behind a row; where the row crosses the border of a block, that is the next row's beginning. */
   behind(row: number): RowMark | undefined {
-    const index = this.#after(row);
-    return index < this.#rows.length ? this.#at(index) : undefined;
-  }
-
-  #at(index: number): RowMark {
-    return { row: this.#rows[index] ?? 1, offset: this.#offsets[index] ?? 0 };
+    return this.#marks[this.#after(row)];
   }
 
   /** The index of the first mark behind a row. */
   #after(row: number): number {
     let low = 1;
-    let high = this.#rows.length;
+    let high = this.#marks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#rows[middle] ?? 0) > row) high = middle;
+      if ((this.#marks[middle]?.row ?? 0) > row) high = middle;
       else low = middle + 1;
     }
     return low;

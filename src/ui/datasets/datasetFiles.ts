@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { looksLikeDataset } from '../../core/datasets/fileKind.ts';
+import { hasDatasetRows } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { datasetFileSetting } from '../shared/settings.ts';
 
@@ -10,5 +10,5 @@ import { datasetFileSetting } from '../shared/settings.ts';
 export function isDataset(reports: Reports, uri: vscode.Uri): boolean {
   if (reports.isAskedFor(uri.fsPath)) return true;
   const report = reports.get(uri.fsPath)?.report;
-  return datasetFileSetting(uri) ?? (report !== undefined && looksLikeDataset(report));
+  return datasetFileSetting(uri) ?? (report !== undefined && hasDatasetRows(report));
 }

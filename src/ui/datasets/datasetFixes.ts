@@ -20,17 +20,12 @@ const { QuickFix } = vscode.CodeActionKind;
 /** Its edit is computed when it is chosen, from the text at that moment: it never relies on an outdated report. */
 class Fix extends vscode.CodeAction {
   readonly document: vscode.TextDocument;
-  readonly makeEdits: (lines: readonly string[]) => LineEdit[];
+  readonly makeEdit: (lines: readonly string[]) => LineEdit | undefined;
 
-  constructor(
-    title: string,
-    document: vscode.TextDocument,
-    makeEdits: Fix['makeEdits'],
-    isPreferred = false,
-  ) {
+  constructor(title: string, document: vscode.TextDocument, makeEdit: Fix['makeEdit'], isPreferred = false) {
     super(title, QuickFix);
     this.document = document;
-    this.makeEdits = makeEdits;
+    this.makeEdit = makeEdit;
     this.isPreferred = isPreferred;
   }
 }
@@ -68,12 +63,12 @@ export class DatasetFixes implements vscode.CodeActionProvider, Disposable {
 
   resolveCodeAction(action: vscode.CodeAction): vscode.CodeAction {
     if (!(action instanceof Fix)) return action;
-    const { document, makeEdits } = action;
+    const { document, makeEdit } = action;
     action.edit = new vscode.WorkspaceEdit();
-    for (const edit of makeEdits(linesOf(document.getText()))) {
-      const range = new vscode.Range(edit.startLine, edit.startCharacter, edit.endLine, edit.endCharacter);
-      action.edit.replace(document.uri, range, edit.text);
-    }
+    const edit = makeEdit(linesOf(document.getText()));
+    if (edit === undefined) return action;
+    const range = new vscode.Range(edit.startLine, edit.startCharacter, edit.endLine, edit.endCharacter);
+    action.edit.replace(document.uri, range, edit.text);
     return action;
   }
 }

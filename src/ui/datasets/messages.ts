@@ -102,7 +102,8 @@ export const fixMessages = {
 export const rewriteMessages = {
   title: (name: string) => l10n.t('Copying {0}', name),
   created: (newName: string, name: string) => l10n.t('Created {0}. {1} is unchanged.', newName, name),
-  notJson: (name: string) => l10n.t('Nothing was written: {0} is not complete JSON.', name),
+  notJson: (name: string) =>
+    l10n.t('Nothing was written: {0} does not consist of complete JSON objects.', name),
   notWritten: (name: string) =>
     l10n.t('Couldn’t copy {0}. Check the folder’s permissions and free space.', name),
 };

@@ -4,6 +4,7 @@ import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { DisposableStore } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { Emitter } from '../../core/base/event.ts';
+import { isSameStamp } from '../../core/base/fileStamp.ts';
 import { CheckError, type CheckFailure, type Report } from '../../core/datasets/report.ts';
 import { inspectDataset, type DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
@@ -206,8 +207,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     const state = this.#reports.get(changedPath);
     // Without a new one, as after a failed check, the report of the shown bytes still holds.
     const known = state?.report ?? this.#check.report;
-    const isSame = known?.sizeBytes === file.sizeBytes && known.mtimeMs === file.mtimeMs;
-    const report = isSame ? known : undefined;
+    const report = known !== undefined && isSameStamp(known, file.stamp) ? known : undefined;
     const { failure } = this.#check;
     this.#check = { progress: state?.progress, report, failure: report === undefined ? failure : undefined };
     this.#changed.fire('checked');

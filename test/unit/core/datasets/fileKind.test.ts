@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
-import { inspectDataset, looksLikeDataset } from '../../../../src/core/datasets/fileKind.ts';
+import { inspectDataset, hasDatasetRows } from '../../../../src/core/datasets/fileKind.ts';
 import { verdictOf } from '../../../../src/core/datasets/report.ts';
 import { problemsOf, useChecker } from '../../../helpers/checker.ts';
 
@@ -93,7 +93,7 @@ describe('what a file is', () => {
       assert.equal(files.length, 10);
       for (const file of files) {
         const report = await checker().check(path.join(FIXTURES, folder, file));
-        assert.equal(looksLikeDataset(report), expected, file);
+        assert.equal(hasDatasetRows(report), expected, file);
       }
     });
 
@@ -113,7 +113,7 @@ describe('what a file is', () => {
       [rows(2, '{"prompt":"a","completion":"b"}') + rows(2, '{"instruction":"a","output":"b"}'), false],
       ['\n\n', false],
     ] as const)
-      assert.equal(looksLikeDataset(await check(content)), expected, content);
+      assert.equal(hasDatasetRows(await check(content)), expected, content);
   });
 
   const row = '{"question":"1+1?","answer":"2"}\n';
@@ -155,7 +155,7 @@ describe('what a file is', () => {
       for (const content of contents) {
         const report = await check(content);
         assert.equal(report.kind, kind, Buffer.from(content.slice(0, 12)).toString('latin1'));
-        assert.ok(kind === 'rows' || (verdictOf(report) === 'errors' && !looksLikeDataset(report)));
+        assert.ok(kind === 'rows' || (verdictOf(report) === 'errors' && !hasDatasetRows(report)));
       }
     });
 

@@ -19,10 +19,10 @@ describe('JsonToLines', () => {
     for (const [text, expected] of [
       ['[{}]', '{}\n'],
       [' [ {"a" : 1.0} ,\n{"b":"\\u00e9, ]\\"[\\\\"} ] \n', '{"a" : 1.0}\n{"b":"\\u00e9, ]\\"[\\\\"}\n'],
-      ['[1e400,"a",null,[[1],[2]]]', '1e400\n"a"\nnull\n[[1],[2]]\n'],
+      ['[{"a":1e400},{"b":[[1],[2]]}]', '{"a":1e400}\n{"b":[[1],[2]]}\n'],
       ['[{"a":[1,\n  2]\r\n,\t"b":{}}]', '{"a":[1, 2] ,\t"b":{}}\n'],
       ['\xef\xbb\xbf[{}]', '{}\n'],
-      ['[tru\ne]', 'tru e\n'],
+      ['[{"a":tru\ne}]', '{"a":tru e}\n'],
       ['[{"a":1},]', '{"a":1}\n'],
       [`[{"a":${' '.repeat(5_000)}1}]`, '{"a": 1}\n'],
       ['{}', '{}\n'],
@@ -59,7 +59,8 @@ describe('JsonToLines', () => {
       '["a\nb"]',
       '[{"a":"]',
       '[}]',
-      '[}[]',
+      '[1]',
+      '[[1]]',
     ];
     for (const text of [...refused, '\xef[{}]', '\xef\xbb\xbf\xef\xbb\xbf[{}]'])
       assert.throws(() => lines(text), NotJsonError, text);
